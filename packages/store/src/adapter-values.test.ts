@@ -1,7 +1,7 @@
 import type { AdapterValues } from '@parley/contracts';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './open-store.ts';
 import { openStore } from './open-store.ts';
-import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {

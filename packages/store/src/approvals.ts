@@ -60,34 +60,19 @@ export type ApprovalVerdict =
  * Questions to people, each decided at most once. A turn with an open question is suspended: it is
  * not claimed, and no other turn of its conversation begins (D02). Decided by a command of the inbox.
  */
-export interface ApprovalRepository {
-  /**
-   * Stores the question, its outbox parts, and that the turn waits for it: one transaction, fenced
-   * like a commit. The same call is asked about once, however often this is told.
-   */
-  ask(
-    lease: Lease,
-    approval: NewApproval,
-    parts: readonly NewPart[],
-    now: number,
-  ): Promise<'asked' | 'code-taken' | 'fenced'>;
-  /** Records that a call needed nobody's yes, because the settings allow it. */
-  allow(lease: Lease, approval: NewApproval, now: number): Promise<CommitResult>;
-  /** The question about a call; null when nobody was asked. */
-  of(turnId: string, callKey: string): Promise<Approval | null>;
-  /** Closes questions whose time is up; gives back the conversations whose turns go on. */
-  expire(now: number): Promise<readonly string[]>;
-  /** The newest `limit` questions, newest first: the audit. */
-  recent(limit: number): Promise<readonly Approval[]>;
-}
+export type ApprovalRepository = ReturnType<typeof approvalRepository>;
 
-/** Questions to people on SQL. */
-export function approvalRepository(database: Database, newId: NewId): ApprovalRepository {
+export function approvalRepository(database: Database, newId: NewId) {
   return {
-    ask: (lease, approval, parts, now) =>
+    /**
+     * Stores the question, its outbox parts, and that the turn waits for it: one transaction, fenced
+     * like a commit. The same call is asked about once, however often this is told.
+     */
+    ask: (lease: Lease, approval: NewApproval, parts: readonly NewPart[], now: number) =>
       database.write((sql) => ask(sql, { lease, approval, parts, now, newId })),
 
-    allow: (lease, approval, now) =>
+    /** Records that a call needed nobody's yes, because the settings allow it. */
+    allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
         if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
         await sql
@@ -98,11 +83,15 @@ export function approvalRepository(database: Database, newId: NewId): ApprovalRe
         return 'committed';
       }),
 
-    of: (turnId, callKey) => database.read((sql) => approvalOf(sql, turnId, callKey)),
+    /** The question about a call; null when nobody was asked. */
+    of: (turnId: string, callKey: string) =>
+      database.read((sql) => approvalOf(sql, turnId, callKey)),
 
-    expire: (now) => database.write((sql) => expireApprovals(sql, now)),
+    /** Closes questions whose time is up; gives back the conversations whose turns go on. */
+    expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
-    recent: (limit) =>
+    /** The newest `limit` questions, newest first: the audit. */
+    recent: (limit: number): Promise<readonly Approval[]> =>
       database.read(async (sql) => {
         const rows = await sql
           .selectFrom('approval')
@@ -126,7 +115,7 @@ interface Asking {
 async function ask(
   sql: Sql,
   { lease, approval, parts, now, newId }: Asking,
-): ReturnType<ApprovalRepository['ask']> {
+): Promise<'asked' | 'code-taken' | 'fenced'> {
   if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
   const row = await sql
     .insertInto('approval')

@@ -20,23 +20,16 @@ export interface JournalledWrite {
   readonly approvedBy: string | null;
 }
 
-/** What `parley audit` asks the database. It only reads, and nothing on the message path uses it. */
-export interface AuditRepository {
-  /** Everybody an owner let in by a code. */
-  letIn(): Promise<readonly KnownPerson[]>;
-  /** All accounts that are linked. */
-  linked(): Promise<readonly KnownPerson[]>;
-  /** Successful calls of these tools in turns that ended since then, newest first. */
-  writes(tools: readonly string[], since: number): Promise<readonly JournalledWrite[]>;
-}
-
 /** Bounds the look into journals: the newest turns are what matters. */
 const MOST_TURNS = 1_000;
 
-/** The audit's questions on SQL. */
-export function auditRepository(database: Database): AuditRepository {
+/** What `parley audit` asks the database. It only reads, and nothing on the message path uses it. */
+export type AuditRepository = ReturnType<typeof auditRepository>;
+
+export function auditRepository(database: Database) {
   return {
-    letIn: () =>
+    /** Everybody an owner let in by a code. */
+    letIn: (): Promise<readonly KnownPerson[]> =>
       database.read(async (sql) => {
         const rows = await sql
           .selectFrom('let_in')
@@ -49,7 +42,8 @@ export function auditRepository(database: Database): AuditRepository {
         return withLastDay(sql, people);
       }),
 
-    linked: () =>
+    /** All accounts that are linked. */
+    linked: (): Promise<readonly KnownPerson[]> =>
       database.read(async (sql) => {
         const rows = await sql
           .selectFrom('person_link')
@@ -63,7 +57,9 @@ export function auditRepository(database: Database): AuditRepository {
         return withLastDay(sql, people);
       }),
 
-    writes: (tools, since) => database.read((sql) => writesSince(sql, tools, since)),
+    /** Successful calls of these tools in turns that ended since then, newest first. */
+    writes: (tools: readonly string[], since: number) =>
+      database.read((sql) => writesSince(sql, tools, since)),
   };
 }
 

@@ -5,12 +5,18 @@ import { type ConversationTable, lockLeased } from './conversations.ts';
 import type { Sql } from './database.ts';
 import { readInboxRow } from './inbox-rows.ts';
 import { fromJson } from './json-column.ts';
-import type { LaneRepository } from './lanes.ts';
 import { dropPlan } from './modes.ts';
 import { overheardBy, takeOverheard } from './overheard.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
 import { statement } from './statement.ts';
 import { type TurnRun, type TurnTable, withRun } from './turns.ts';
+
+/** What a claim found: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
+export type ClaimResult =
+  | { kind: 'turn'; turn: ClaimedTurn }
+  | { kind: 'none' }
+  | { kind: 'settling'; retryInMs: number }
+  | { kind: 'fenced' };
 
 /** Which lane, and how what waits becomes a turn. */
 export interface Claim {
@@ -33,7 +39,7 @@ export type LockedLane = Pick<
 };
 
 /** Resumes the unfinished turn of a lane or makes one of what waits. */
-export async function claimTurn(sql: Sql, claim: Claim): ReturnType<LaneRepository['claim']> {
+export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const conversation = await lockLeased(sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
   return claimIn(sql, claim, { ...conversation, isUnfinished: true });
@@ -44,7 +50,7 @@ export async function claimIn(
   sql: Sql,
   claim: Claim,
   conversation: LockedLane,
-): ReturnType<LaneRepository['claim']> {
+): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
   const run = { at: claim.now, worker: conversation.lease_owner };
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, conversationId, run) : null;

@@ -55,69 +55,56 @@ export type CronChange = Partial<
 >;
 
 /** Jobs with a timetable (H08). Reading them changes nothing. */
-export interface CronJobRepository {
-  /** `known`: the same call has made it already. */
-  add(job: NewCronJob, bounds: CronBounds, now: number): Promise<'added' | 'known' | 'full'>;
-  get(id: string): Promise<CronJob | null>;
-  /** The job that a call or command has made. */
-  find(askedBy: string): Promise<CronJob | null>;
-  /** Of one conversation, or all, in the order in which they were made. */
-  list(conversationId?: string): Promise<readonly CronJob[]>;
-  /** Those whose time has come, the longest overdue first. */
-  due(now: number, limit: number): Promise<readonly CronJob[]>;
-  /** When the next one is due; null when none is on. */
-  nextAt(): Promise<number | null>;
-  /**
-   * Puts the message of a due job into its conversation and moves the job on, in one transaction; the
-   * job belongs to that conversation from then on. False when it has been moved, paused or removed
-   * meanwhile: somebody else has done it. `nextAt` null: that was the last time.
-   */
-  fire(
-    job: Pick<CronJob, 'id' | 'nextAt'>,
-    message: AdmittedMessage,
-    nextAt: number | null,
-    now: number,
-  ): Promise<boolean>;
-  /** Gives a job another time without a run. False as for `fire`. */
-  postpone(job: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number): Promise<boolean>;
-  /** Jobs whose last run is over but not settled, with how it ended. */
-  unsettled(limit: number): Promise<readonly (CronJob & { readonly outcome: string })[]>;
-  /**
-   * Notes how the last run ended, once; `then` changes the job with it (backoff, pause). False when it
-   * is noted, or the job has been changed since it was read.
-   */
-  settle(
-    job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>,
-    outcome: string,
-    then: CronChange,
-  ): Promise<boolean>;
-  /** False when there is no such job. */
-  change(id: string, change: CronChange): Promise<boolean>;
-  remove(id: string): Promise<boolean>;
-}
+export type CronJobRepository = ReturnType<typeof cronJobRepository>;
 
-/** Jobs with a timetable on SQL. */
-export function cronJobRepository(database: Database): CronJobRepository {
+export function cronJobRepository(database: Database) {
   return {
-    add: (job, bounds, now) => database.write((sql) => addJob(sql, job, bounds, now)),
-    get: (id) => database.read((sql) => oneJob(sql, 'id', id)),
-    find: (askedBy) => database.read((sql) => oneJob(sql, 'asked_by', askedBy)),
-    list: (conversationId) =>
+    /** `known`: the same call has made it already. */
+    add: (job: NewCronJob, bounds: CronBounds, now: number) =>
+      database.write((sql) => addJob(sql, job, bounds, now)),
+    get: (id: string) => database.read((sql) => oneJob(sql, 'id', id)),
+    /** The job that a call or command has made. */
+    find: (askedBy: string) => database.read((sql) => oneJob(sql, 'asked_by', askedBy)),
+    /** Of one conversation, or all, in the order in which they were made. */
+    list: (conversationId?: string): Promise<readonly CronJob[]> =>
       database.read(async (sql) => {
         const all = sql.selectFrom('cron_job').selectAll().orderBy('created_at').orderBy('id');
         const query =
           conversationId === undefined ? all : all.where('conversation_id', '=', conversationId);
         return (await query.execute()).map(readCronJob);
       }),
-    due: (now, limit) => database.read((sql) => dueJobs(sql, now, limit)),
+    /** Those whose time has come, the longest overdue first. */
+    due: (now: number, limit: number) => database.read((sql) => dueJobs(sql, now, limit)),
+    /** When the next one is due; null when none is on. */
     nextAt: () => database.read(nextDue),
-    fire: (job, message, nextAt, now) =>
-      database.write((sql) => fireJob(sql, { job, message, nextAt, now })),
-    unsettled: (limit) => database.read((sql) => unsettledJobs(sql, limit)),
-    postpone: (job, nextAt) => database.write((sql) => postponeJob(sql, job, nextAt)),
-    settle: (job, outcome, then) => database.write((sql) => settleJob(sql, { job, outcome, then })),
-    change: (id, change) => database.write((sql) => changeJob(sql, id, change)),
-    remove: (id) =>
+    /**
+     * Puts the message of a due job into its conversation and moves the job on, in one transaction; the
+     * job belongs to that conversation from then on. False when it has been moved, paused or removed
+     * meanwhile: somebody else has done it. `nextAt` null: that was the last time.
+     */
+    fire: (
+      job: Pick<CronJob, 'id' | 'nextAt'>,
+      message: AdmittedMessage,
+      nextAt: number | null,
+      now: number,
+    ) => database.write((sql) => fireJob(sql, { job, message, nextAt, now })),
+    /** Jobs whose last run is over but not settled, with how it ended. */
+    unsettled: (limit: number) => database.read((sql) => unsettledJobs(sql, limit)),
+    /** Gives a job another time without a run. False as for `fire`. */
+    postpone: (job: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number) =>
+      database.write((sql) => postponeJob(sql, job, nextAt)),
+    /**
+     * Notes how the last run ended, once; `then` changes the job with it (backoff, pause). False when it
+     * is noted, or the job has been changed since it was read.
+     */
+    settle: (
+      job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>,
+      outcome: string,
+      then: CronChange,
+    ) => database.write((sql) => settleJob(sql, { job, outcome, then })),
+    /** False when there is no such job. */
+    change: (id: string, change: CronChange) => database.write((sql) => changeJob(sql, id, change)),
+    remove: (id: string): Promise<boolean> =>
       database.write(async (sql) => {
         const gone = sql.deleteFrom('cron_job').where('id', '=', id).returning('id');
         return (await gone.executeTakeFirst()) !== undefined;

@@ -85,60 +85,51 @@ export type LetterWake =
   | { readonly kind: 'chat'; readonly chat: ChatKey }
   | { readonly kind: 'conversation'; readonly conversationId: string };
 
-/** Dead letters. Written by whatever gives up, in that transaction, and settled here. */
-export interface DeadLetterRepository {
-  /** The newest `limit` letters that nobody has settled, older than the letter `before`; newest first. */
-  open(page: {
-    readonly before?: number | undefined;
-    readonly limit: number;
-  }): Promise<readonly DeadLetter[]>;
-  /** The oldest `limit` of these kinds that nobody has settled, newer than `after`, oldest first. */
-  openIds(
-    kinds: readonly DeadLetter['kind'][],
-    after: number,
-    limit: number,
-  ): Promise<readonly number[]>;
-  /** One letter, also when it is settled. */
-  get(id: number): Promise<DeadLetter | null>;
-  /** How many nobody has settled. */
-  counts(): Promise<Readonly<Record<DeadLetter['kind'], number>>>;
-  /**
-   * Has it done again. A part joins the end of what its chat is owed, under its old key, so that a platform
-   * that keeps keys recognises it; parts keep their order only among those replayed in their order. One that
-   * may have arrived needs `even-twice`: a person's word that it may come twice. Messages without an answer
-   * wait in their old place for a new turn, and the history forgets that they were asked before.
-   */
-  replay(id: number, how: 'once' | 'even-twice', now: number): Promise<LetterReplay>;
-  /** Settles it without doing anything: it stays failed. */
-  drop(id: number, now: number): Promise<'dropped' | 'settled' | 'missing'>;
+/** Letters older than `before`, at most `limit`. */
+export interface LetterPage {
+  readonly before?: number | undefined;
+  readonly limit: number;
 }
 
-/** Dead letters on SQL. Their queries are loaded when somebody looks at them: that is seldom. */
-export function deadLetterRepository(database: Database): DeadLetterRepository {
+/** Dead letters. Written by whatever gives up, in that transaction, and settled here. */
+export type DeadLetterRepository = ReturnType<typeof deadLetterRepository>;
+
+export function deadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
   const settling = () => import('./replay-dead-letter.ts');
   return {
-    async open(page) {
+    /** The newest `limit` letters that nobody has settled, older than the letter `before`; newest first. */
+    async open(page: LetterPage) {
       const { openLetters } = await looking();
       return database.read((sql) => openLetters(sql, page));
     },
-    async openIds(kinds, after, limit) {
+    /** The oldest `limit` of these kinds that nobody has settled, newer than `after`, oldest first. */
+    async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
       const { openIds } = await looking();
       return database.read((sql) => openIds(sql, kinds, after, limit));
     },
-    async get(id) {
+    /** One letter, also when it is settled. */
+    async get(id: number) {
       const { oneLetter } = await looking();
       return database.read((sql) => oneLetter(sql, id));
     },
+    /** How many nobody has settled. */
     async counts() {
       const { countOpen } = await looking();
       return database.read(countOpen);
     },
-    async replay(id, how, now) {
+    /**
+     * Has it done again. A part joins the end of what its chat is owed, under its old key, so that a platform
+     * that keeps keys recognises it; parts keep their order only among those replayed in their order. One that
+     * may have arrived needs `even-twice`: a person's word that it may come twice. Messages without an answer
+     * wait in their old place for a new turn, and the history forgets that they were asked before.
+     */
+    async replay(id: number, how: 'once' | 'even-twice', now: number) {
       const { replayLetter } = await settling();
       return database.write((sql) => replayLetter(database, sql, { id, how, now }));
     },
-    async drop(id, now) {
+    /** Settles it without doing anything: it stays failed. */
+    async drop(id: number, now: number) {
       const { dropLetter } = await settling();
       return database.write((sql) => dropLetter(sql, id, now));
     },

@@ -94,37 +94,6 @@ export interface BeatTurn {
   readonly alert?: BeatAlert;
 }
 
-/** Heartbeats (H01–H05): the plan of each agent and the runs of its standing tasks. */
-export interface HeartbeatRepository {
-  /** Null before `arm` was called the first time. */
-  plan(agent: string): Promise<BeatPlan | null>;
-  /** Makes the plan, or gives it another cadence: then the next beat is `everyMs` from `now` at most. */
-  arm(agent: string, everyMs: number, now: number): Promise<BeatPlan>;
-  /** Takes a beat on which nothing is run. False when somebody else has taken it. */
-  rest(slot: BeatSlot, reason: string, now: number): Promise<boolean>;
-  /**
-   * Takes a beat and begins a run, in one transaction; without a slot somebody asked for it. `busy`:
-   * a run of that agent is not over, and the beat stays to be taken. `gone`: somebody else has it.
-   */
-  begin(order: BeatOrder, slot: BeatSlot | null, now: number): Promise<'begun' | 'busy' | 'gone'>;
-  /** A run by its id. */
-  of(id: string): Promise<BeatRun | null>;
-  /** Ends the turn of a run and lets its alert go, in one fenced transaction: it is told once. */
-  commit(lease: Lease, turn: BeatTurn, now: number): Promise<'committed' | 'fenced'>;
-  /** Lets go of alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
-  release(now: number): Promise<readonly ReplyRoute[]>;
-  /** When the next held alert may go; null when none is held. */
-  nextRelease(): Promise<number | null>;
-  /** Whether an alert that says the same was told, or is held, since then. */
-  alertedSince(agent: string, fingerprint: string, since: number): Promise<boolean>;
-  /** When each task last began. */
-  lastRuns(agent: string): Promise<ReadonlyMap<string, number>>;
-  /** The newest first. */
-  recent(agent: string, limit: number): Promise<readonly BeatRun[]>;
-  /** Tokens in and out of all runs that began since then. */
-  tokensSince(agent: string, since: number): Promise<number>;
-}
-
 /** When each agent’s heart beats next. */
 export interface HeartbeatTable {
   agent: string;

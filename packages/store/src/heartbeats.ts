@@ -1,29 +1,51 @@
-import type { NewId } from '@parley/contracts';
+import type { NewId, ReplyRoute } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import type { Database, Sql } from './database.ts';
 import {
+  type BeatOrder,
   type BeatPlan,
   type BeatRun,
+  type BeatSlot,
   type BeatTable,
+  type BeatTurn,
   beginBeat,
   endBeat,
-  type HeartbeatRepository,
   type HeartbeatTable,
   releaseBeats,
   takeSlot,
 } from './heartbeat-runs.ts';
 import { HELD_ALERT } from './literals.ts';
+import type { Lease } from './rows.ts';
 
-/** Heartbeats on SQL. */
-export function heartbeatRepository(database: Database, newId: NewId): HeartbeatRepository {
+/** Heartbeats (H01–H05): the plan of each agent and the runs of its standing tasks. */
+export type HeartbeatRepository = ReturnType<typeof heartbeatRepository>;
+
+export function heartbeatRepository(database: Database, newId: NewId) {
   return {
-    plan: (agent) => database.read((sql) => planOf(sql, agent)),
-    arm: (agent, everyMs, now) => database.write((sql) => arm(sql, agent, everyMs, now)),
-    rest: (slot, reason, now) => database.write((sql) => takeSlot(sql, slot, reason, now)),
-    begin: (order, slot, now) => database.write((sql) => beginBeat(sql, { order, slot, now })),
-    commit: (lease, turn, now) =>
+    /** Null before `arm` was called the first time. */
+    plan: (agent: string) => database.read((sql) => planOf(sql, agent)),
+    /** Makes the plan, or gives it another cadence: then the next beat is `everyMs` from `now` at most. */
+    arm: (agent: string, everyMs: number, now: number) =>
+      database.write((sql) => arm(sql, agent, everyMs, now)),
+    /** Takes a beat on which nothing is run. False when somebody else has taken it. */
+    rest: (slot: BeatSlot, reason: string, now: number): Promise<boolean> =>
+      database.write((sql) => takeSlot(sql, slot, reason, now)),
+    /**
+     * Takes a beat and begins a run, in one transaction; without a slot somebody asked for it. `busy`:
+     * a run of that agent is not over, and the beat stays to be taken. `gone`: somebody else has it.
+     */
+    begin: (
+      order: BeatOrder,
+      slot: BeatSlot | null,
+      now: number,
+    ): Promise<'begun' | 'busy' | 'gone'> =>
+      database.write((sql) => beginBeat(sql, { order, slot, now })),
+    /** Ends the turn of a run and lets its alert go, in one fenced transaction: it is told once. */
+    commit: (lease: Lease, turn: BeatTurn, now: number): Promise<'committed' | 'fenced'> =>
       database.write((sql) => endBeat(sql, { lease, turn, now, newId })),
-    release: (now) => database.write((sql) => releaseBeats(sql, now, newId)),
+    /** Lets go of alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
+    release: (now: number): Promise<readonly ReplyRoute[]> =>
+      database.write((sql) => releaseBeats(sql, now, newId)),
     ...beatLookups(database),
   };
 }
@@ -75,12 +97,11 @@ function readPlan(row: Selectable<HeartbeatTable>): BeatPlan {
   };
 }
 
-type Lookup = 'of' | 'nextRelease' | 'alertedSince' | 'lastRuns' | 'recent' | 'tokensSince';
-
 /** What can be asked of runs that began. */
-function beatLookups(database: Database): Pick<HeartbeatRepository, Lookup> {
+function beatLookups(database: Database) {
   return {
-    of: (id) =>
+    /** A run by its id. */
+    of: (id: string): Promise<BeatRun | null> =>
       database.read(async (sql) => {
         const row = await sql
           .selectFrom('beat')
@@ -89,17 +110,23 @@ function beatLookups(database: Database): Pick<HeartbeatRepository, Lookup> {
           .executeTakeFirst();
         return row === undefined ? null : readBeat(row);
       }),
-    recent: (agent, limit) =>
+    /** The newest first. */
+    recent: (agent: string, limit: number): Promise<readonly BeatRun[]> =>
       database.read(async (sql) => {
         const query = sql.selectFrom('beat').selectAll().where('agent', '=', agent);
         const rows = await query.orderBy('started_at', 'desc').limit(limit).execute();
         return rows.map(readBeat);
       }),
+    /** When the next held alert may go; null when none is held. */
     nextRelease: () => database.read(nextRelease),
-    alertedSince: (agent, fingerprint, since) =>
+    /** Whether an alert that says the same was told, or is held, since then. */
+    alertedSince: (agent: string, fingerprint: string, since: number) =>
       database.read((sql) => alertedSince(sql, { agent, fingerprint, since })),
-    lastRuns: (agent) => database.read((sql) => lastRuns(sql, agent)),
-    tokensSince: (agent, since) => database.read((sql) => tokensSince(sql, agent, since)),
+    /** When each task last began. */
+    lastRuns: (agent: string) => database.read((sql) => lastRuns(sql, agent)),
+    /** Tokens in and out of all runs that began since then. */
+    tokensSince: (agent: string, since: number) =>
+      database.read((sql) => tokensSince(sql, agent, since)),
   };
 }
 

@@ -16,56 +16,26 @@ export interface MessageKey extends ChatKey {
   readonly messageId: string;
 }
 
-/** The durable stop between ingress and lane. Written by ingress; rows are closed by the lane. */
-export interface InboxRepository {
-  /**
-   * Stores a message unless (channel, account, chat id, message id) is known (D01, F08).
-   * Creates the conversation on first contact. Durable when it resolves. `full`: `room` messages of
-   * the conversation wait already (D07), and this one is not stored; a known one is never refused.
-   */
-  accept(admitted: AdmittedMessage, room?: number): Promise<'stored' | 'duplicate' | 'full'>;
-  /**
-   * Stores a command as done, applies its effect and puts its answer into the outbox, all in one
-   * transaction. `answer` is called inside it with what the effect found.
-   */
-  command(
-    admitted: AdmittedMessage,
-    effect: CommandEffect,
-    answer: (result: CommandResult) => readonly NewPart[],
-  ): Promise<CommandResult>;
-  /**
-   * Changes a message that waits for its turn, or withdraws it (null): its author did. False when it
-   * is not known or its turn has begun.
-   */
-  revise(key: MessageKey, message: InboundMessage | null): Promise<boolean>;
-  /** Where an owner last wrote in a direct chat; null when none ever did. */
-  ownerRoute(): Promise<ReplyRoute | null>;
-  /**
-   * The last message of each direct chat in which an owner wrote lately (among the newest 200 such
-   * messages), newest first. Whether its sender is an owner still is not known here.
-   */
-  ownerChats(): Promise<readonly InboxRow[]>;
-  /** How many messages of all conversations wait for a turn. */
-  waitingInAll(): Promise<number>;
-  /** How many messages of a conversation wait for a turn. */
-  waiting(conversationId: string): Promise<number>;
-  /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
-  recent(
-    chat: { channel: string; account: string; chatId: string },
-    limit: number,
-  ): Promise<readonly (InboxRow & { readonly outcome: string | null })[]>;
-}
-
 /** Messages of owners that are looked at to find where they write. */
 const LATELY = 200;
 
 /** Messages that no person wrote. Inside a text of JSON these quotes would stand behind a backslash. */
 const BY_PARLEY = '%,"occasion":"%';
 
-/** The inbox on SQL. */
-export function inboxRepository(database: Database, newId: NewId): InboxRepository {
+/** The durable stop between ingress and lane. Written by ingress; rows are closed by the lane. */
+export type InboxRepository = ReturnType<typeof inboxRepository>;
+
+export function inboxRepository(database: Database, newId: NewId) {
   return {
-    accept: (admitted, room = Number.POSITIVE_INFINITY) =>
+    /**
+     * Stores a message unless (channel, account, chat id, message id) is known (D01, F08).
+     * Creates the conversation on first contact. Durable when it resolves. `full`: `room` messages of
+     * the conversation wait already (D07), and this one is not stored; a known one is never refused.
+     */
+    accept: (
+      admitted: AdmittedMessage,
+      room = Number.POSITIVE_INFINITY,
+    ): Promise<'stored' | 'duplicate' | 'full'> =>
       database.write(async (sql) => {
         const waiting = await enterLane(sql, admitted);
         // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
@@ -77,7 +47,15 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return 'stored';
       }),
 
-    command: (admitted, effect, answer) =>
+    /**
+     * Stores a command as done, applies its effect and puts its answer into the outbox, all in one
+     * transaction. `answer` is called inside it with what the effect found.
+     */
+    command: (
+      admitted: AdmittedMessage,
+      effect: CommandEffect,
+      answer: (result: CommandResult) => readonly NewPart[],
+    ): Promise<CommandResult> =>
       database.write(async (sql): Promise<CommandResult> => {
         await enterLane(sql, admitted);
         const seq = await insertOnce(sql, admitted, 'done');
@@ -92,30 +70,39 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
         return result;
       }),
 
-    revise: (key, message) => database.write((sql) => revise(sql, key, message)),
+    /**
+     * Changes a message that waits for its turn, or withdraws it (null): its author did. False when it
+     * is not known or its turn has begun.
+     */
+    revise: (key: MessageKey, message: InboundMessage | null) =>
+      database.write((sql) => revise(sql, key, message)),
 
-    ownerRoute: () =>
+    /** Where an owner last wrote in a direct chat; null when none ever did. */
+    ownerRoute: (): Promise<ReplyRoute | null> =>
       database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('inbox')
-          .select('route')
-          .where('from_owner', '=', FROM_OWNER)
-          .where('message', 'not like', BY_PARLEY)
-          .orderBy('seq', 'desc')
-          .limit(1)
-          .executeTakeFirst();
-        return row === undefined
-          ? null
-          : fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
+        const row = await ofOwners(sql).select('route').limit(1).executeTakeFirst();
+        if (row === undefined) return null;
+        return fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
       }),
 
+    /**
+     * The last message of each direct chat in which an owner wrote lately (among the newest 200 such
+     * messages), newest first. Whether its sender is an owner still is not known here.
+     */
     ownerChats: () => database.read(ownerChats),
 
-    waitingInAll: () => database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
+    /** How many messages of all conversations wait for a turn. */
+    waitingInAll: (): Promise<number> =>
+      database.read(async (sql) => (await sql.get(WAITING_IN_ALL))?.count ?? 0),
 
-    waiting: (conversationId) => database.read((sql) => countWaiting(sql, conversationId)),
+    /** How many messages of a conversation wait for a turn. */
+    waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
-    recent: ({ channel, account, chatId }, limit) =>
+    /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
+    recent: (
+      { channel, account, chatId }: { channel: string; account: string; chatId: string },
+      limit: number,
+    ): Promise<readonly (InboxRow & { readonly outcome: string | null })[]> =>
       database.read(async (sql) => {
         const rows = await sql
           .selectFrom('inbox')
@@ -131,14 +118,19 @@ export function inboxRepository(database: Database, newId: NewId): InboxReposito
   };
 }
 
-/** The last message of each direct chat in which an owner wrote lately, newest first. */
-async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
-  const rows = await sql
+/** Messages that owners wrote themselves in direct chats, newest first. */
+function ofOwners(sql: Sql) {
+  return sql
     .selectFrom('inbox')
-    .select([...INBOX_COLUMNS, 'channel', 'account', 'chat_id'])
     .where('from_owner', '=', FROM_OWNER)
     .where('message', 'not like', BY_PARLEY)
-    .orderBy('seq', 'desc')
+    .orderBy('seq', 'desc');
+}
+
+/** The last message of each direct chat in which an owner wrote lately, newest first. */
+async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
+  const rows = await ofOwners(sql)
+    .select([...INBOX_COLUMNS, 'channel', 'account', 'chat_id'])
     .limit(LATELY)
     .execute();
   const newest = new Map<string, (typeof rows)[number]>();

@@ -40,8 +40,8 @@ export type {
   BeatSlot,
   BeatState,
   BeatTurn,
-  HeartbeatRepository,
 } from './heartbeat-runs.ts';
+export type { HeartbeatRepository } from './heartbeats.ts';
 export type { NumberedEntry, RememberedEntry, TranscriptRepository } from './history.ts';
 export type { InboxRepository, MessageKey } from './inbox.ts';
 export type { Interruption, Joining, LaneRepository } from './lanes.ts';
@@ -50,14 +50,14 @@ export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export { HEARTBEAT_LANE, SUB_AGENT_LANE } from './literals.ts';
 export type { IndexedMemory, MemoryIndex } from './memory-index.ts';
 export type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
-export { openStore, type StoreOptions } from './open-store.ts';
+export { openStore, type Store, type StoreOptions } from './open-store.ts';
+export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
   BeforePart,
   ChatKey,
   DuePart,
   OutboxEntry,
-  OutboxRepository,
   PartState,
   Post,
   PostResult,
@@ -105,23 +105,22 @@ export type {
   SoulAuthor,
   SoulFinding,
   SoulProposal,
-  SoulRepository,
   SoulRollback,
   SoulState,
   SoulVerdict,
   SoulVersion,
 } from './soul-versions.ts';
+export type { SoulRepository } from './souls.ts';
 export type { SpendAccount, SpendRepository, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
-export type { Store } from './store.ts';
 export { StoreError, type StoreErrorCode } from './store-error.ts';
 export type {
   SubAgentBounds,
   SubAgentOrder,
-  SubAgentRepository,
   SubAgentRun,
   SubAgentTurn,
 } from './sub-agent-rows.ts';
+export type { SubAgentRepository } from './sub-agents.ts';
 export type { StoredSummary, SummaryPlace, SummaryRepository, SummaryTask } from './summaries.ts';
 export type { TodoItem, TodoRepository } from './todos.ts';
 export type { TurnRepository, TurnTotals } from './turns.ts';

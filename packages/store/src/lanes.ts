@@ -1,5 +1,5 @@
 import type { BusyPolicy, FreshParts, NewId } from '@parley/contracts';
-import { type Claim, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
+import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
@@ -38,113 +38,40 @@ export type Interruption =
  * One turn at a time per conversation (D02). Every write takes the lease and checks its epoch in
  * the same transaction, so a worker that was thought dead can never commit.
  */
-export interface LaneRepository {
-  /**
-   * Takes the lane unless another live worker holds it; moves the epoch on. `busy` says how long
-   * (ms from `now`) the other lease still runs.
-   */
-  acquire(
-    conversationId: string,
-    owner: string,
-    now: number,
-    leaseMs: number,
-  ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }>;
-  /**
-   * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
-   * `none` or `settling` the lane is free again at once.
-   */
-  begin(
-    work: { conversationId: string; owner: string; leaseMs: number },
-    busy: BusyPolicy,
-    newTurnId: string,
-    now: number,
-  ): Promise<
-    | { kind: 'busy'; retryInMs: number }
-    | { kind: 'none' }
-    | { kind: 'settling'; retryInMs: number }
-    | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
-  >;
-  /**
-   * Prolongs leases; gives back the conversations of which it could, and those that another transaction is
-   * writing to at this moment: neither lost nor prolonged.
-   */
-  renew(
-    leases: readonly Lease[],
-    until: number,
-  ): Promise<{ readonly renewed: readonly string[]; readonly busy: readonly string[] }>;
-  /**
-   * Gives the lane back; harmless when the lease was lost. `blameless`: a turn that failed for want of the
-   * database, so that this beginning of it is not counted.
-   */
-  release(lease: Lease, blameless?: string): Promise<void>;
-  /** When the newest waiting message was received, null when none waits. Decides the collect pause. */
-  newestWaiting(conversationId: string): Promise<number | null>;
-  /**
-   * The next turn: an unfinished one first (resumed, attempts + 1), else the waiting messages under
-   * `newTurnId`. `none` when nothing waits, `settling` when what waits is a burst that may not be
-   * over (F08): the lane is given back in the same transaction.
-   * `fenced` when the lease was lost.
-   */
-  claim(
-    lease: Lease,
-    busy: BusyPolicy,
-    newTurnId: string,
-    now: number,
-  ): Promise<
-    | { kind: 'turn'; turn: ClaimedTurn }
-    | { kind: 'none' }
-    | { kind: 'settling'; retryInMs: number }
-    | { kind: 'fenced' }
-  >;
-  /**
-   * Gives what waits to a running turn (`steer`), with the steps of its journal that say so, in one fenced
-   * transaction. None where nothing may join: what waits is a burst or has files that are not complete,
-   * was written after `/new` or `/mode`, or is answered elsewhere.
-   */
-  join(
-    lease: Lease,
-    joining: Joining,
-    now: number,
-  ): Promise<{ kind: 'joined'; rows: readonly InboxRow[] } | { kind: 'none' } | { kind: 'fenced' }>;
-  /**
-   * Ends a running turn because of what a person wrote since (`interrupt`): its messages wait again, before
-   * the newer ones, and nothing more can be stored with it. Messages to which that happened three times
-   * are answered first.
-   */
-  interrupt(lease: Lease, turnId: string, now: number): Promise<Interruption>;
-  /**
-   * Transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced transaction (D04).
-   * `left`: nothing waited, and the lane is free again as was wished. `stored` is called after the commit.
-   */
-  commit(
-    lease: Lease,
-    commit: TurnCommit,
-    now: number,
-    stored?: (fresh: FreshParts) => void,
-  ): Promise<CommitResult | 'left'>;
-  /** Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. */
-  withWork(now: number, limit: number): Promise<readonly string[]>;
-  /** Ends every lease; only for a process that has the data folder to itself, at its start. */
-  releaseAll(): Promise<void>;
-}
+export type LaneRepository = ReturnType<typeof laneRepository>;
 
-/**
- * The lanes on SQL. Only the commit of a turn must survive a power cut: without its lease or its
- * claim a turn is simply begun again, and nobody is left who could hold the older epoch.
- */
-export function laneRepository(
-  database: Database,
-  newId: NewId,
-  prompts: PromptWriter,
-): LaneRepository {
+export function laneRepository(database: Database, newId: NewId, prompts: PromptWriter) {
   return {
-    acquire: (conversationId, owner, now, leaseMs) =>
+    /**
+     * Takes the lane unless another live worker holds it; moves the epoch on. `busy` says how long
+     * (ms from `now`) the other lease still runs.
+     */
+    acquire: (
+      conversationId: string,
+      owner: string,
+      now: number,
+      leaseMs: number,
+    ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }> =>
       database.write(async (sql) => {
         const taken = await acquireLane(sql, { conversationId, owner, now, leaseMs });
         return taken.kind === 'busy' ? taken : { kind: 'held', lease: taken.lease };
       }, 'process'),
 
-    begin: (work, busy, newTurnId, now) =>
+    /**
+     * `acquire` and, if the lane is free, `claim` in one transaction: how work on a lane begins. With
+     * `none` or `settling` the lane is free again at once.
+     */
+    begin: (
+      work: { conversationId: string; owner: string; leaseMs: number },
+      busy: BusyPolicy,
+      newTurnId: string,
+      now: number,
+    ): Promise<
+      | { kind: 'busy'; retryInMs: number }
+      | { kind: 'none' }
+      | { kind: 'settling'; retryInMs: number }
+      | { kind: 'turn'; lease: Lease; turn: ClaimedTurn }
+    > =>
       database.write(async (sql) => {
         const taken = await acquireLane(sql, { ...work, now });
         if (taken.kind === 'busy') return taken;
@@ -156,9 +83,17 @@ export function laneRepository(
         return claimed.kind === 'settling' ? claimed : { kind: 'none' };
       }, 'process'),
 
-    renew: (leases, until) => renewLeases(database, leases, until),
+    /**
+     * Prolongs leases; gives back the conversations of which it could, and those that another transaction is
+     * writing to at this moment: neither lost nor prolonged.
+     */
+    renew: (leases: readonly Lease[], until: number) => renewLeases(database, leases, until),
 
-    release: (lease, blameless) =>
+    /**
+     * Gives the lane back; harmless when the lease was lost. `blameless`: a turn that failed for want of the
+     * database, so that this beginning of it is not counted.
+     */
+    release: (lease: Lease, blameless?: string): Promise<void> =>
       database.write(async (sql) => {
         if (blameless !== undefined && (await lockLeased(sql, lease)) !== null) {
           sql.send(UNCOUNT, { turnId: blameless });
@@ -166,40 +101,77 @@ export function laneRepository(
         leaveLane(sql, lease);
       }, 'process'),
 
-    newestWaiting: async (conversationId) =>
+    /** When the newest waiting message was received, null when none waits. Decides the collect pause. */
+    newestWaiting: async (conversationId: string): Promise<number | null> =>
       (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
 
-    claim: (lease, busy, newTurnId, now) =>
+    /**
+     * The next turn: an unfinished one first (resumed, attempts + 1), else the waiting messages under
+     * `newTurnId`. `none` when nothing waits, `settling` when what waits is a burst that may not be
+     * over (F08): the lane is given back in the same transaction.
+     * `fenced` when the lease was lost.
+     */
+    claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
-    // These two are loaded where the settings want them.
-    async join(lease, joining, now) {
+
+    // This and the next are loaded where the settings want them.
+    /**
+     * Gives what waits to a running turn (`steer`), with the steps of its journal that say so, in one fenced
+     * transaction. None where nothing may join: what waits is a burst or has files that are not complete,
+     * was written after `/new` or `/mode`, or is answered elsewhere.
+     */
+    async join(lease: Lease, joining: Joining, now: number) {
       const { joinTurn } = await import('./later-messages.ts');
       return database.write((sql) => joinTurn(sql, { lease, joining, now }));
     },
-    async interrupt(lease, turnId, now) {
+    /**
+     * Ends a running turn because of what a person wrote since (`interrupt`): its messages wait again, before
+     * the newer ones, and nothing more can be stored with it. Messages to which that happened three times
+     * are answered first.
+     */
+    async interrupt(lease: Lease, turnId: string, now: number) {
       const { interruptTurn } = await import('./later-messages.ts');
       return database.write((sql) => interruptTurn(sql, { lease, turnId, now }));
     },
-    async commit(lease, commit, now, stored) {
-      // Hashing takes its time, and on SQLite all others wait for a transaction.
-      const prompt = commit.prompt && prompts.prepare(commit.prompt);
-      const done = await database.write(async (sql) => {
-        const parts = await commitTurn(sql, { lease, commit, now, newId });
-        if (parts === null) return null;
-        if (prompt !== undefined) await prompts.write(sql, prompt);
-        return { parts, left: commit.leaves === true && (await leaveIfDone(sql, lease)) };
-      });
-      if (done === null) return 'fenced';
-      if (prompt !== undefined) prompts.written(prompt);
-      stored?.({ parts: done.parts, createdAt: now, trace: commit.trace });
-      return done.left ? 'left' : 'committed';
-    },
-    withWork: async (now, limit) =>
+    /**
+     * Transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced transaction (D04).
+     * `left`: nothing waited, and the lane is free again as was wished. `stored` is called after the commit.
+     */
+    commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
+      commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
+    /** Conversations that have waiting messages or an unfinished turn and no live lease: the sweep. */
+    withWork: async (now: number, limit: number): Promise<readonly string[]> =>
       (await database.read((sql) => sql.all(WITH_WORK, { now, limit }))).map(({ id }) => id),
-    releaseAll: async () => {
+    /** Ends every lease; only for a process that has the data folder to itself, at its start. */
+    releaseAll: async (): Promise<void> => {
       await database.change('power-cut', RELEASE_ALL);
     },
   };
+}
+
+interface Committing {
+  readonly database: Database;
+  readonly newId: NewId;
+  readonly prompts: PromptWriter;
+}
+
+async function commitLane(
+  { database, newId, prompts }: Committing,
+  { lease, commit, now }: { lease: Lease; commit: TurnCommit; now: number },
+  stored?: (fresh: FreshParts) => void,
+): Promise<CommitResult | 'left'> {
+  // Hashing takes its time, and on SQLite all others wait for a transaction.
+  const prompt = commit.prompt && prompts.prepare(commit.prompt);
+  const done = await database.write(async (sql) => {
+    const parts = await commitTurn(sql, { lease, commit, now, newId });
+    if (parts === null) return null;
+    if (prompt !== undefined) await prompts.write(sql, prompt);
+    return { parts, left: commit.leaves === true && (await leaveIfDone(sql, lease)) };
+  });
+  if (done === null) return 'fenced';
+  if (prompt !== undefined) prompts.written(prompt);
+  stored?.({ parts: done.parts, createdAt: now, trace: commit.trace });
+  return done.left ? 'left' : 'committed';
 }
 
 /** Leases in one query: far below what a query may hold, far above what one worker has. */
@@ -213,7 +185,7 @@ async function renewLeases(
   database: Database,
   leases: readonly Lease[],
   until: number,
-): ReturnType<LaneRepository['renew']> {
+): Promise<{ readonly renewed: readonly string[]; readonly busy: readonly string[] }> {
   const renewed: string[] = [];
   const busy: string[] = [];
   for (let from = 0; from < leases.length; from += AT_ONCE) {
@@ -298,7 +270,7 @@ async function acquireLane(
 }
 
 /** Looking once more and leaving are one step, so no message can come in between unseen. */
-async function claimOrLeave(sql: Sql, claim: Claim): ReturnType<LaneRepository['claim']> {
+async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
   if (claimed.kind === 'none' || claimed.kind === 'settling') leaveLane(sql, claim.lease);
   return claimed;

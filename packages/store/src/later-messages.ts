@@ -3,7 +3,7 @@ import { goesToSamePlace, readyMessages, waitingMessages } from './claim-turn.ts
 import { lockLeased } from './conversations.ts';
 import type { Sql } from './database.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
-import type { Interruption, Joining, LaneRepository } from './lanes.ts';
+import type { Interruption, Joining } from './lanes.ts';
 import { RUNNING, WAITING } from './literals.ts';
 import { giveBackOverheard } from './overheard.ts';
 import type { InboxRow, Lease } from './rows.ts';
@@ -19,7 +19,7 @@ interface Join {
 export async function joinTurn(
   sql: Sql,
   { lease, joining, now }: Join,
-): ReturnType<LaneRepository['join']> {
+): Promise<{ kind: 'joined'; rows: readonly InboxRow[] } | { kind: 'none' } | { kind: 'fenced' }> {
   const conversation = await lockLeased(sql, lease);
   const { turnId, mode } = joining;
   if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };

@@ -17,31 +17,20 @@ export interface IndexedMemory {
   readonly messageId: string | null;
 }
 
-/** The index of memories (G14). The files are the truth: `rebuild` makes it what they say. */
-export interface MemoryIndex {
-  add(memory: IndexedMemory): Promise<void>;
-  remove(memories: readonly Pick<IndexedMemory, 'file' | 'id'>[]): Promise<void>;
-  /** Makes the index of these files anew; what is known of their use is kept. */
-  rebuild(memories: readonly IndexedMemory[], files: readonly string[]): Promise<void>;
-  /** Counts one use of each. A power cut may take the last ones. */
-  used(ids: readonly string[]): Promise<void>;
-  /** How often each was of use; those that never were are left out. */
-  uses(): Promise<ReadonlyMap<string, number>>;
-  list(): Promise<readonly IndexedMemory[]>;
-}
-
 /** In the text, so that `memory_entry_used` serves the query. */
 const NEVER = raw.lit<0>(0);
 
 /** Rows that are written in one statement. */
 const AT_ONCE = 200;
 
-/** The index of memories on SQL. */
-export function memoryIndexRepository(database: Database): MemoryIndex {
-  return {
-    add: (memory) => database.write((sql) => insert(sql, [memory])),
+/** The index of memories (G14). The files are the truth: `rebuild` makes it what they say. */
+export type MemoryIndex = ReturnType<typeof memoryIndexRepository>;
 
-    remove: (memories) =>
+export function memoryIndexRepository(database: Database) {
+  return {
+    add: (memory: IndexedMemory) => database.write((sql) => insert(sql, [memory])),
+
+    remove: (memories: readonly Pick<IndexedMemory, 'file' | 'id'>[]): Promise<void> =>
       database.write(async (sql) => {
         for (const { file, id } of memories) {
           await sql
@@ -52,7 +41,8 @@ export function memoryIndexRepository(database: Database): MemoryIndex {
         }
       }),
 
-    rebuild: (memories, files) =>
+    /** Makes the index of these files anew; what is known of their use is kept. */
+    rebuild: (memories: readonly IndexedMemory[], files: readonly string[]): Promise<void> =>
       database.write(async (sql) => {
         const known = await usesOf(sql);
         if (files.length > 0) {
@@ -61,7 +51,8 @@ export function memoryIndexRepository(database: Database): MemoryIndex {
         await insert(sql, memories, known);
       }),
 
-    used: (ids) =>
+    /** Counts one use of each. A power cut may take the last ones. */
+    used: (ids: readonly string[]): Promise<void> =>
       database.write(async (sql) => {
         if (ids.length === 0) return;
         await sql
@@ -71,9 +62,10 @@ export function memoryIndexRepository(database: Database): MemoryIndex {
           .execute();
       }, 'process'),
 
+    /** How often each was of use; those that never were are left out. */
     uses: () => database.read(usesOf),
 
-    list: () =>
+    list: (): Promise<readonly IndexedMemory[]> =>
       database.read(async (sql) => {
         const rows = await sql
           .selectFrom('memory_entry')

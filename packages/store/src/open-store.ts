@@ -1,4 +1,10 @@
-import { type Clock, type Logger, type NewId, silentLogger } from '@parley/contracts';
+import {
+  type AdapterValues,
+  type Clock,
+  type Logger,
+  type NewId,
+  silentLogger,
+} from '@parley/contracts';
 import { adapterValues } from './adapter-values.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
@@ -29,18 +35,19 @@ import { pinRepository } from './pins.ts';
 import type { openPostgres, PostgresLimits } from './postgres/open-postgres.ts';
 import { processRepository } from './processes.ts';
 import { promptRepository } from './prompts.ts';
+import type { RetentionRepository } from './retention.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { readAppliedSteps } from './sqlite/read-schema.ts';
 import { statement } from './statement.ts';
-import type { Store } from './store.ts';
+import type { StoreError } from './store-error.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { subAgentRepository } from './sub-agents.ts';
 import { summaryRepository } from './summaries.ts';
 import { todoRepository } from './todos.ts';
 import { turnRepository } from './turns.ts';
-import { whyOnDemand } from './why.ts';
+import { whyRepository } from './why.ts';
 
 /** Where the database is, what time it is, and how ids are made (by default from time and chance). */
 export interface StoreOptions extends PostgresLimits {
@@ -76,7 +83,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return storeOn(watched, options.newId ?? timedIds(options.clock));
 }
 
-/** One file for each step: most starts find nothing to do, and need none of them. */
 /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
 async function newerParley(sql: Sql): Promise<string | null> {
   const applied = await sql.all(STEPS);
@@ -88,6 +94,7 @@ const STEPS = statement('select number, parley_version from parley_migration').r
   readonly parley_version: string;
 }>();
 
+/** Most starts find nothing to do, and need none of the steps. */
 async function loadMigrations(): Promise<readonly Migration[]> {
   return (await import('./migrations.ts')).MIGRATIONS;
 }
@@ -97,8 +104,11 @@ async function postgresAt(options: Parameters<typeof openPostgres>[0]): Promise<
   return openPostgres(options);
 }
 
+/** The database: one repository per subject, each the only writer of its tables. */
+export type Store = ReturnType<typeof storeOn>;
+
 /** The repositories over a database that is open and migrated. */
-export function storeOn(database: WatchedDatabase, newId: NewId): Store {
+export function storeOn(database: WatchedDatabase, newId: NewId) {
   const prompts = promptRepository(database);
   return {
     inbox: inboxRepository(database, newId),
@@ -113,7 +123,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId): Store {
     backlog: backlogRepository(database),
     overheard: overheardRepository(database),
     decisions: decisionRepository(database),
-    why: whyOnDemand(database),
+    why: whyRepository(database),
     links: linkRepository(database),
     pins: pinRepository(database),
     spend: spendRepository(database),
@@ -133,11 +143,15 @@ export function storeOn(database: WatchedDatabase, newId: NewId): Store {
       last: async () => (await import('./retention.ts')).lastRetention(database),
       run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
       use: async (ages, now) => (await import('./storage.ts')).storageUse(database, ages, now),
-    },
+    } satisfies RetentionRepository,
     pairing: pairingRepository(database, newId),
-    adapterValues: (channel, account) => adapterValues(database, channel, account),
+    /** What the adapter of this account must remember. */
+    adapterValues: (channel: string, account: string): AdapterValues =>
+      adapterValues(database, channel, account),
+    /** Resolves when the database can be read and written; rejects with a StoreError otherwise. For `/readyz`. */
     ping: () => database.check(),
-    trouble: () => database.trouble(),
+    /** What queries have found to be wrong with the database as a whole; null: nothing. Asks nothing. */
+    trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };
 }

@@ -3,7 +3,6 @@ import type { ColumnType, Generated } from 'kysely';
 import { isTurnRunning, lockConversation } from './conversations.ts';
 import type { Sql } from './database.ts';
 import { toJson } from './json-column.ts';
-import type { NamedLease } from './leases.ts';
 import { idempotencyKeyOf } from './new-id.ts';
 import type { NewPart } from './rows.ts';
 import { statement } from './statement.ts';
@@ -76,72 +75,6 @@ export interface AccountWork {
   readonly kind: 'parts' | 'files';
   readonly channel: string;
   readonly account: string;
-}
-
-/** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
-export interface OutboxRepository {
-  /**
-   * The same for a process that sends under this lease: once it is lost, nothing is marked as being sent
-   * (StoreError `store-fenced`), and nothing is decided about a part that the new holder took over.
-   */
-  under(lease: NamedLease): OutboxRepository;
-  /** The oldest unfinished part of a chat; null when all is sent. */
-  next(chat: ChatKey): Promise<DuePart | null>;
-  /** The oldest unfinished parts of a chat in the order in which they are sent, due or not. */
-  unfinished(chat: ChatKey, limit: number): Promise<readonly DuePart[]>;
-  /**
-   * pending → sending; durable before the platform is called. False when it is not pending any more, or an
-   * earlier part of its chat is unfinished.
-   */
-  markSending(partId: string, now: number): Promise<boolean>;
-  /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
-  takeOver(partId: string): Promise<boolean>;
-  /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
-  before(partId: string): Promise<BeforePart>;
-  /**
-   * sending → sent, with the platform's id; in the same transaction `following` goes from pending to
-   * sending. Returns whether it did.
-   */
-  markSent(
-    partId: string,
-    platformMessageId: string,
-    now: number,
-    following?: string,
-  ): Promise<boolean>;
-  /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
-  retryLater(
-    partId: string,
-    notBefore: number,
-    error: string,
-    attempt: 'counts' | 'free',
-  ): Promise<void>;
-  /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
-  giveUp(
-    partId: string,
-    state: 'failed' | 'unknown',
-    error: string,
-    now: number,
-    notice: NewPart | null,
-  ): Promise<void>;
-  /** Moves every unfinished part of a chat to its new id (Telegram's group migration). */
-  migrateChat(chat: ChatKey, newChatId: string): Promise<void>;
-  /** Adds parts that no turn wrote (notices). */
-  enqueue(parts: readonly NewPart[], now: number): Promise<void>;
-  /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
-  post(post: Post, now: number): Promise<PostResult>;
-  /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
-  chatsWithWork(
-    channel: string,
-    account: string,
-    now: number,
-    limit: number,
-  ): Promise<readonly ChatKey[]>;
-  /** Accounts that have parts to send or files to fetch, due at `now`: one look for all of a gateway. */
-  accountsWithWork(now: number): Promise<readonly AccountWork[]>;
-  /** Rows per state, for `parley status` and metrics. */
-  counts(): Promise<Readonly<Record<PartState, number>>>;
-  /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
-  recent(chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]>;
 }
 
 /** Outbound parts; `route` and `body` are JSON, the chat's columns repeat the route for the index. */

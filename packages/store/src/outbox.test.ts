@@ -1,6 +1,6 @@
 import type { FreshParts } from '@parley/contracts';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './store.ts';
+import type { Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { claim, hold, message, part, routeTo } from './testing/messages.ts';
 

@@ -17,38 +17,73 @@ import {
   type ChatKey,
   type DuePart,
   insertParts,
-  type OutboxRepository,
+  type OutboxEntry,
   type OutboxTable,
   type PartState,
+  type Post,
+  type PostResult,
   postParts,
 } from './outbox-parts.ts';
+import type { NewPart } from './rows.ts';
 import { statement } from './statement.ts';
 import { StoreError } from './store-error.ts';
 
-/** The outbox on SQL, for whoever sends under the lease; null: nobody else can be sending. */
-export function outboxRepository(
-  database: Database,
-  newId: NewId,
-  lease: NamedLease | null = null,
-): OutboxRepository {
+/** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
+export type OutboxRepository = ReturnType<typeof outboxUnder>;
+
+export function outboxRepository(database: Database, newId: NewId) {
+  return {
+    ...outboxUnder(database, newId, null),
+    /**
+     * The same for a process that sends under this lease: once it is lost, nothing is marked as being sent
+     * (StoreError `store-fenced`), and nothing is decided about a part that the new holder took over.
+     */
+    under: (held: NamedLease) => outboxUnder(database, newId, held),
+  };
+}
+
+function outboxUnder(database: Database, newId: NewId, lease: NamedLease | null) {
+  return { ...deliveryOf(database, newId, lease), ...chatsOf(database, newId) };
+}
+
+/** What moves a part on, fenced by the lease where there is one. */
+function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) {
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
   return {
-    under: (held) => outboxRepository(database, newId, held),
-    next: async (chat) => (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
-    unfinished: (chat, limit) => database.read((sql) => unfinished(sql, chat, limit)),
+    /** The oldest unfinished part of a chat; null when all is sent. */
+    next: async (chat: ChatKey): Promise<DuePart | null> =>
+      (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
+    /** The oldest unfinished parts of a chat in the order in which they are sent, due or not. */
+    unfinished: (chat: ChatKey, limit: number) =>
+      database.read((sql) => unfinished(sql, chat, limit)),
 
-    markSending: async (partId, now) =>
+    /**
+     * pending → sending; durable before the platform is called. False when it is not pending any more, or an
+     * earlier part of its chat is unfinished.
+     */
+    markSending: async (partId: string, now: number): Promise<boolean> =>
       (await database.change('power-cut', ENTER, { partId, now, ...fence })) > 0 ||
       isNotLost(database, lease),
-    takeOver: async (partId) =>
+    /** A part that a dead process left in `sending` is now the caller's; false when it is not there any more. */
+    takeOver: async (partId: string): Promise<boolean> =>
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
       isNotLost(database, lease),
 
-    before: (partId) => database.read((sql) => beforePart(sql, partId)),
+    /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
+    before: (partId: string) => database.read((sql) => beforePart(sql, partId)),
 
     // A power cut that undoes a receipt leaves the part in `sending`, which is told as uncertain.
-    markSent: async (partId, messageId, now, following) => {
+    /**
+     * sending → sent, with the platform's id; in the same transaction `following` goes from pending to
+     * sending. Returns whether it did.
+     */
+    markSent: async (
+      partId: string,
+      messageId: string,
+      now: number,
+      following?: string,
+    ): Promise<boolean> => {
       const params = { partId, messageId, now, epoch };
       if (following !== undefined) {
         return database.write(async (sql) => {
@@ -61,7 +96,13 @@ export function outboxRepository(
       return false;
     },
 
-    retryLater: async (partId, notBefore, error, attempt) => {
+    /** sending → pending, not before `notBefore`; counts an attempt unless `free`. */
+    retryLater: async (
+      partId: string,
+      notBefore: number,
+      error: string,
+      attempt: 'counts' | 'free',
+    ): Promise<void> => {
       const line = `${notBefore} ${error.slice(0, 300).replace(/\s+/g, ' ')}\n`;
       const attempts = attempt === 'counts' ? 1 : 0;
       const params = { partId, notBefore, error, line, attempts, epoch };
@@ -69,7 +110,14 @@ export function outboxRepository(
       await database.read((sql) => requireState(sql, partId, 'pending'));
     },
 
-    giveUp: (partId, state, error, now, notice) =>
+    /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
+    giveUp: (
+      partId: string,
+      state: 'failed' | 'unknown',
+      error: string,
+      now: number,
+      notice: NewPart | null,
+    ): Promise<void> =>
       database.write(async (sql) => {
         if ((await sql.run(GIVE_UP, { partId, state, error, now, epoch })) === 0) {
           return await requireState(sql, partId, state);
@@ -78,25 +126,45 @@ export function outboxRepository(
         if (notice !== null)
           insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
       }),
+  };
+}
 
-    migrateChat: (chat, newChatId) => database.write((sql) => migrateChat(sql, chat, newChatId)),
-    enqueue: (parts, now) =>
+/** What concerns whole chats and accounts, whoever sends. */
+function chatsOf(database: Database, newId: NewId) {
+  return {
+    /** Moves every unfinished part of a chat to its new id (Telegram's group migration). */
+    migrateChat: (chat: ChatKey, newChatId: string) =>
+      database.write((sql) => migrateChat(sql, chat, newChatId)),
+    /** Adds parts that no turn wrote (notices). */
+    enqueue: (parts: readonly NewPart[], now: number): Promise<void> =>
       database.write(async (sql) => void insertParts(sql, parts, { turnId: null, now, newId })),
-    post: (post, now) => database.write((sql) => postParts(sql, post, now)),
-    chatsWithWork: async (channel, account, now, limit) => {
+    /** Adds parts for a chat in which no turn answers, once for each key (D04, G16). */
+    post: (post: Post, now: number): Promise<PostResult> =>
+      database.write((sql) => postParts(sql, post, now)),
+    /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
+    chatsWithWork: async (
+      channel: string,
+      account: string,
+      now: number,
+      limit: number,
+    ): Promise<readonly ChatKey[]> => {
       const rows = await database.read((sql) =>
         sql.all(CHATS_WITH_WORK, { channel, account, now, limit }),
       );
       return rows.map(({ chat_id }) => ({ channel, account, chatId: chat_id }));
     },
-    accountsWithWork: (now) => database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
-    counts: async () => {
+    /** Accounts that have parts to send or files to fetch, due at `now`: one look for all of a gateway. */
+    accountsWithWork: (now: number): Promise<readonly AccountWork[]> =>
+      database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
+    /** Rows per state, for `parley status` and metrics. */
+    counts: async (): Promise<Readonly<Record<PartState, number>>> => {
       const counts = { pending: 0, sending: 0, sent: 0, unknown: 0, failed: 0 };
       const rows = await database.read((sql) => sql.all(COUNTS));
       for (const { state, count } of rows) counts[state] = count;
       return counts;
     },
-    recent: async (chat, limit) => {
+    /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
+    recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({
         part: readPart(row),

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './open-store.ts';
 import type { RunningProcess } from './processes.ts';
-import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

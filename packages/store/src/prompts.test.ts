@@ -1,11 +1,11 @@
 import type { SentPart } from '@parley/contracts';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { raw } from './kysely.ts';
+import type { Store } from './open-store.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { KNOWN_FOR_MS, knownHashes, type NewPrompt } from './prompts.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import type { Store } from './store.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 

@@ -61,19 +61,6 @@ export interface PromptSearch {
   readonly limit: number;
 }
 
-/** The prompts of the last days, for whoever wants to know what a model was told (P17). */
-export interface PromptRepository {
-  /**
-   * Keeps the prompt of a turn; a turn that is run again replaces its own. Texts that are known are
-   * not written again. A power cut may take the last ones: they explain, nothing depends on them.
-   */
-  record(prompt: NewPrompt): Promise<void>;
-  /** Null when the turn is not known, or too old. */
-  ofTurn(turnId: string): Promise<StoredPrompt | null>;
-  /** Newest first. */
-  list(search: PromptSearch): Promise<readonly PromptSummary[]>;
-}
-
 /** A prompt as it is written. */
 interface PreparedPrompt {
   readonly at: number;
@@ -90,10 +77,10 @@ export interface PromptWriter {
   written(prompt: PreparedPrompt): void;
 }
 
-/** Prompts on SQL. */
-export function promptRepository(
-  database: Database,
-): PromptRepository & PromptWriter & { textsChanged(): void } {
+/** The prompts of the last days, for whoever wants to know what a model was told (P17). */
+export type PromptRepository = ReturnType<typeof promptRepository>;
+
+export function promptRepository(database: Database) {
   const known = knownHashes();
   const hashOf = textHashes();
   const writer: PromptWriter = {
@@ -119,13 +106,18 @@ export function promptRepository(
   };
   return {
     ...writer,
-    async record(prompt) {
+    /**
+     * Keeps the prompt of a turn; a turn that is run again replaces its own. Texts that are known are
+     * not written again. A power cut may take the last ones: they explain, nothing depends on them.
+     */
+    async record(prompt: NewPrompt): Promise<void> {
       const prepared = writer.prepare(prompt);
       await database.write((sql) => writer.write(sql, prepared), 'process');
       writer.written(prepared);
     },
 
-    ofTurn: (turnId) =>
+    /** Null when the turn is not known, or too old. */
+    ofTurn: (turnId: string): Promise<StoredPrompt | null> =>
       database.read(async (sql) => {
         const row = await sql
           .selectFrom('turn_prompt')
@@ -137,7 +129,8 @@ export function promptRepository(
         return promptOf(row, (hash) => texts.get(hash) ?? missing(turnId));
       }),
 
-    list: (search) =>
+    /** Newest first. */
+    list: (search: PromptSearch): Promise<readonly PromptSummary[]> =>
       database.read(async (sql) => {
         const rows = await matching(sql.selectFrom('turn_prompt').select(SUMMARY), search)
           .orderBy('created_at', 'desc')

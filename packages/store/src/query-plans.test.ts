@@ -9,9 +9,9 @@ import type { LinkAction } from './links.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
+import type { Store } from './open-store.ts';
 import { storeOn } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import type { Store } from './store.ts';
 import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
 import { useWork } from './testing/use-work.ts';
 

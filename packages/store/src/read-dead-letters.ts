@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely';
 import type { Sql } from './database.ts';
 import type {
   DeadLetter,
-  DeadLetterRepository,
   DeadLetterTable,
   DeadPart,
   DeadTurn,
+  LetterPage,
   UnansweredMessage,
 } from './dead-letters.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
@@ -14,7 +14,7 @@ import { OUTBOX_COLUMNS, readPart } from './outbox.ts';
 /** The newest letters that nobody has settled. */
 export async function openLetters(
   sql: Sql,
-  { before, limit }: Parameters<DeadLetterRepository['open']>[0],
+  { before, limit }: LetterPage,
 ): Promise<readonly DeadLetter[]> {
   const newest = openRows(sql).selectAll().orderBy('seq', 'desc').limit(limit);
   const page = before === undefined ? newest : newest.where('seq', '<', before);
@@ -46,7 +46,7 @@ export async function oneLetter(sql: Sql, id: number): Promise<DeadLetter | null
 }
 
 /** How many nobody has settled. */
-export async function countOpen(sql: Sql): ReturnType<DeadLetterRepository['counts']> {
+export async function countOpen(sql: Sql): Promise<Readonly<Record<DeadLetter['kind'], number>>> {
   const rows = await openRows(sql)
     .select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
     .groupBy('kind')

@@ -75,7 +75,7 @@ export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'>
 }
 
 /** What a look every few seconds reads. */
-interface SoulGlance {
+export interface SoulGlance {
   /** Number of the version in use; null before the seed. */
   readonly inUse: number | null;
   readonly isBusy: boolean;
@@ -85,63 +85,6 @@ interface SoulGlance {
 export interface SoulRollback
   extends Pick<NewSoul, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
   readonly to: number;
-}
-
-/**
- * The versions of SOUL.md (W06): the truth, of which the file is a copy. Every change compares the state
- * that it begins from and sets the next one in one transaction, so of two at once one happens.
- */
-export interface SoulRepository {
-  /** The one in use; null before the seed. */
-  applied(agent: string): Promise<SoulVersion | null>;
-  get(agent: string, number: number): Promise<SoulVersion | null>;
-  /** The newest first. */
-  list(agent: string, limit: number): Promise<readonly SoulVersion[]>;
-  /** Whether this text was in use at some time. */
-  wasApplied(agent: string, text: string): Promise<boolean>;
-  /** Makes version 0 of it; false when there is a version already. */
-  seed(
-    agent: string,
-    soul: Pick<SoulVersion, 'text' | 'head' | 'by'>,
-    now: number,
-  ): Promise<boolean>;
-  /** `most`: of the agent’s proposals that are open at a time; a person’s oldest makes room. */
-  propose(agent: string, soul: NewSoul, most: number, now: number): Promise<SoulProposal>;
-  /** What waits for the evaluation, oldest first. */
-  unjudged(agent: string): Promise<readonly SoulVersion[]>;
-  /** proposed → passed or refused; false when it was judged or vetoed meanwhile. */
-  judge(agent: string, number: number, verdict: SoulVerdict, now: number): Promise<boolean>;
-  /** Passed ones whose time has come, oldest first. */
-  due(agent: string, now: number): Promise<readonly SoulVersion[]>;
-  /**
-   * passed → applied, and what was in use → replaced. False when it did not pass, or when `inUse` is not
-   * in use any more. `by` null: its time has come.
-   */
-  apply(
-    agent: string,
-    number: number,
-    by: string | null,
-    inUse: number,
-    now: number,
-  ): Promise<boolean>;
-  /** proposed or passed → vetoed (by somebody) or replaced (by another version). */
-  close(
-    agent: string,
-    number: number,
-    state: 'vetoed' | 'replaced',
-    by: string | null,
-    now: number,
-  ): Promise<boolean>;
-  /** A new version with the text of one that was in use; null when `basedOn` is not in use any more. */
-  rollback(agent: string, order: SoulRollback, now: number): Promise<SoulVersion | null>;
-  /** The front matter of the file has changed; the text is the same. */
-  keepHead(agent: string, number: number, head: string): Promise<void>;
-  /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
-  glance(agent: string, now: number): Promise<SoulGlance>;
-  /** Versions whose state the owner has not been told yet, oldest first. */
-  untold(agent: string): Promise<readonly SoulVersion[]>;
-  /** The owner knows; unless its state has changed meanwhile. */
-  told(agent: string, number: number, state: SoulState): Promise<void>;
 }
 
 /** One row an agent: whoever changes its versions locks it first. */

@@ -6,10 +6,11 @@ import {
   type NewSoul,
   readSoulVersion,
   type SoulAuthor,
+  type SoulGlance,
   type SoulMoment,
   type SoulProposal,
-  type SoulRepository,
   type SoulRollback,
+  type SoulState,
   type SoulVerdict,
   type SoulVersion,
   useVersion,
@@ -18,26 +19,49 @@ import {
 } from './soul-versions.ts';
 import { statement } from './statement.ts';
 
-/** Versions of SOUL.md on SQL. */
-export function soulRepository(database: Database): SoulRepository {
+/**
+ * The versions of SOUL.md (W06): the truth, of which the file is a copy. Every change compares the state
+ * that it begins from and sets the next one in one transaction, so of two at once one happens.
+ */
+export type SoulRepository = ReturnType<typeof soulRepository>;
+
+export function soulRepository(database: Database) {
   return {
     ...soulLookups(database),
-    seed: (agent, soul, now) => database.write((sql) => seedSoul(sql, agent, soul, now)),
-    propose: (agent, soul, most, now) =>
+    /** Makes version 0 of it; false when there is a version already. */
+    seed: (agent: string, soul: Pick<SoulVersion, 'text' | 'head' | 'by'>, now: number) =>
+      database.write((sql) => seedSoul(sql, agent, soul, now)),
+    /** `most`: of the agent’s proposals that are open at a time; a person’s oldest makes room. */
+    propose: (agent: string, soul: NewSoul, most: number, now: number) =>
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
-    judge: (agent, number, verdict, now) =>
+    /** proposed → passed or refused; false when it was judged or vetoed meanwhile. */
+    judge: (agent: string, number: number, verdict: SoulVerdict, now: number) =>
       database.write((sql) => judgeSoul(sql, { agent, number, now }, verdict)),
-    apply: (agent, number, by, inUse, now) =>
+    /**
+     * passed → applied, and what was in use → replaced. False when it did not pass, or when `inUse` is not
+     * in use any more. `by` null: its time has come.
+     */
+    apply: (agent: string, number: number, by: string | null, inUse: number, now: number) =>
       database.write((sql) => applySoul(sql, { agent, number, now }, by, inUse)),
-    close: (agent, number, state, by, now) =>
-      database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
-    rollback: (agent, order, now) => database.write((sql) => rollbackSoul(sql, agent, order, now)),
-    keepHead: (agent, number, head) =>
+    /** proposed or passed → vetoed (by somebody) or replaced (by another version). */
+    close: (
+      agent: string,
+      number: number,
+      state: 'vetoed' | 'replaced',
+      by: string | null,
+      now: number,
+    ) => database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
+    /** A new version with the text of one that was in use; null when `basedOn` is not in use any more. */
+    rollback: (agent: string, order: SoulRollback, now: number) =>
+      database.write((sql) => rollbackSoul(sql, agent, order, now)),
+    /** The front matter of the file has changed; the text is the same. */
+    keepHead: (agent: string, number: number, head: string): Promise<void> =>
       database.write(async (sql) => {
         const row = sql.updateTable('soul_version').set({ head }).where('agent', '=', agent);
         await row.where('number', '=', number).execute();
       }),
-    told: (agent, number, state) =>
+    /** The owner knows; unless its state has changed meanwhile. */
+    told: (agent: string, number: number, state: SoulState): Promise<void> =>
       database.write(async (sql) => {
         const row = sql.updateTable('soul_version').set({ untold: 0 }).where('agent', '=', agent);
         await row.where('number', '=', number).where('state', '=', state).execute();
@@ -46,24 +70,24 @@ export function soulRepository(database: Database): SoulRepository {
 }
 
 /** What of the repository reads alone. */
-function soulLookups(
-  database: Database,
-): Pick<
-  SoulRepository,
-  'applied' | 'get' | 'list' | 'wasApplied' | 'unjudged' | 'due' | 'untold' | 'glance'
-> {
+function soulLookups(database: Database) {
   const all = (sql: Sql, agent: string) =>
     sql.selectFrom('soul_version').selectAll().where('agent', '=', agent);
   const oldestFirst = (sql: Sql, agent: string) => all(sql, agent).orderBy('number');
   return {
-    applied: (agent) => database.read((sql) => appliedOf(sql, agent)),
-    get: (agent, number) => database.read((sql) => versionOf(sql, agent, number)),
-    list: (agent, limit) =>
+    /** The one in use; null before the seed. */
+    applied: (agent: string): Promise<SoulVersion | null> =>
+      database.read((sql) => appliedOf(sql, agent)),
+    get: (agent: string, number: number): Promise<SoulVersion | null> =>
+      database.read((sql) => versionOf(sql, agent, number)),
+    /** The newest first. */
+    list: (agent: string, limit: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => {
         const query = all(sql, agent).orderBy('number', 'desc').limit(limit);
         return (await query.execute()).map(readSoulVersion);
       }),
-    wasApplied: (agent, text) =>
+    /** Whether this text was in use at some time. */
+    wasApplied: (agent: string, text: string): Promise<boolean> =>
       database.read(async (sql) => {
         const query = sql
           .selectFrom('soul_version')
@@ -73,24 +97,28 @@ function soulLookups(
           .where('applied_at', 'is not', null);
         return (await query.limit(1).executeTakeFirst()) !== undefined;
       }),
-    unjudged: (agent) =>
+    /** What waits for the evaluation, oldest first. */
+    unjudged: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => {
         const query = oldestFirst(sql, agent).where('state', '=', 'proposed');
         return (await query.execute()).map(readSoulVersion);
       }),
-    due: (agent, now) =>
+    /** Passed ones whose time has come, oldest first. */
+    due: (agent: string, now: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => {
         const query = oldestFirst(sql, agent)
           .where('state', '=', 'passed')
           .where('applies_at', '<=', now);
         return (await query.execute()).map(readSoulVersion);
       }),
-    glance: (agent, now) =>
+    /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
+    glance: (agent: string, now: number): Promise<SoulGlance> =>
       database.read(async (sql) => {
         const row = await sql.get(GLANCE, { agent, now });
         return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
       }),
-    untold: (agent) =>
+    /** Versions whose state the owner has not been told yet, oldest first. */
+    untold: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => {
         const query = oldestFirst(sql, agent).where('untold', '=', 1);
         return (await query.execute()).map(readSoulVersion);

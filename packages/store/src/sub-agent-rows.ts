@@ -4,7 +4,7 @@ import { ensureConversation } from './conversations.ts';
 import type { Sql } from './database.ts';
 import { newInboxRow } from './inbox-rows.ts';
 import { fromCheckedJson } from './json-column.ts';
-import type { AdmittedMessage, Lease, TurnCommit } from './rows.ts';
+import type { AdmittedMessage, TurnCommit } from './rows.ts';
 
 /** A task on its way to a sub-agent (G07). */
 export interface SubAgentOrder {
@@ -68,38 +68,6 @@ export interface SubAgentTurn {
   readonly result: string;
   /** What the parent is told, and under which id: once. */
   readonly words: string;
-}
-
-/** Sub-agents: what they were asked, and what came of it. Their turns are ordinary turns of their own lanes. */
-export interface SubAgentRepository {
-  /**
-   * Starts a run: its row and the message that begins its first turn, in one transaction. `over`: the
-   * asking turn was stopped, or its session has ended.
-   */
-  start(
-    order: SubAgentOrder,
-    bounds: SubAgentBounds,
-    now: number,
-  ): Promise<
-    | { readonly kind: 'started'; readonly conversationId: string }
-    | { readonly kind: 'too-deep' | 'too-many' | 'over' }
-  >;
-  /** The run of a lane; null when it is no sub-agent's. */
-  of(conversationId: string): Promise<SubAgentRun | null>;
-  /**
-   * Commits a turn of a sub-agent. Unless sub-agents of its own still run (then it goes on when they
-   * are done), its run ends, and its completion waits in the inbox of its parent: all in one fenced
-   * transaction, so it is told once. `wake`: the lane that has work now.
-   */
-  commit(
-    lease: Lease,
-    turn: SubAgentTurn,
-    now: number,
-  ): Promise<
-    | { readonly kind: 'fenced' }
-    | { readonly kind: 'goes-on' }
-    | { readonly kind: 'over'; readonly wake: string }
-  >;
 }
 
 /** Sub-agents; `origin` and `route` are JSON: the message they work for, and where it is answered. */

@@ -15,39 +15,49 @@ import {
   readSubAgent,
   type SubAgentBounds,
   type SubAgentOrder,
-  type SubAgentRepository,
+  type SubAgentRun,
   type SubAgentTable,
   type SubAgentTurn,
 } from './sub-agent-rows.ts';
 
-/** Sub-agents on SQL. */
-export function subAgentRepository(database: Database, newId: NewId): SubAgentRepository {
-  return {
-    start: (order, bounds, now) => database.write((sql) => startSubAgent(sql, order, bounds, now)),
+/** Sub-agents: what they were asked, and what came of it. Their turns are ordinary turns of their own lanes. */
+export type SubAgentRepository = ReturnType<typeof subAgentRepository>;
 
-    of: (conversationId) =>
+export function subAgentRepository(database: Database, newId: NewId) {
+  return {
+    /**
+     * Starts a run: its row and the message that begins its first turn, in one transaction. `over`: the
+     * asking turn was stopped, or its session has ended.
+     */
+    start: (order: SubAgentOrder, bounds: SubAgentBounds, now: number) =>
+      database.write((sql) => startSubAgent(sql, order, bounds, now)),
+
+    /** The run of a lane; null when it is no sub-agent's. */
+    of: (conversationId: string): Promise<SubAgentRun | null> =>
       database.read(async (sql) => {
         const row = await laneRow(sql, conversationId);
         return row === undefined ? null : readSubAgent(row);
       }),
 
-    commit: (lease, turn, now) =>
-      database.write((sql) => commitSubAgent({ database, sql, newId }, lease, turn, now)),
+    /**
+     * Commits a turn of a sub-agent. Unless sub-agents of its own still run (then it goes on when they
+     * are done), its run ends, and its completion waits in the inbox of its parent: all in one fenced
+     * transaction, so it is told once. `wake`: the lane that has work now.
+     */
+    commit: (lease: Lease, turn: SubAgentTurn, now: number) =>
+      database.write((sql) => commitSubAgent(sql, newId, lease, turn, now)),
   };
 }
 
-interface Writing {
-  readonly database: Database;
-  readonly sql: Sql;
-  readonly newId: NewId;
-}
-
 async function commitSubAgent(
-  { sql, newId }: Writing,
+  sql: Sql,
+  newId: NewId,
   lease: Lease,
   turn: SubAgentTurn,
   now: number,
-): ReturnType<SubAgentRepository['commit']> {
+): Promise<
+  { readonly kind: 'fenced' | 'goes-on' } | { readonly kind: 'over'; readonly wake: string }
+> {
   const run = await laneRow(sql, lease.conversationId);
   if (run === undefined) return { kind: 'fenced' };
   // From the conversation with people down to the lane itself: the order in which all lock them.
@@ -140,7 +150,10 @@ async function startSubAgent(
   order: SubAgentOrder,
   bounds: SubAgentBounds,
   now: number,
-): ReturnType<SubAgentRepository['start']> {
+): Promise<
+  | { readonly kind: 'started'; readonly conversationId: string }
+  | { readonly kind: 'too-deep' | 'too-many' | 'over' }
+> {
   const asking = await sql
     .selectFrom('turn')
     .select(['conversation_id', 'session', 'state'])

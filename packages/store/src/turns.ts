@@ -18,17 +18,17 @@ export interface TurnTotals {
 }
 
 /** The turn journal (G16): finished steps, appended as they complete. */
-export interface TurnRepository {
-  /** Appends one step, fenced like a commit. */
-  appendStep(lease: Lease, turnId: string, step: JournalStep, now: number): Promise<CommitResult>;
-  /** Sums over turns finished at or after `since` (ms). */
-  totals(since: number): Promise<TurnTotals>;
-}
+export type TurnRepository = ReturnType<typeof turnRepository>;
 
-/** The turn journal on SQL. */
-export function turnRepository(database: Database): TurnRepository {
+export function turnRepository(database: Database) {
   return {
-    appendStep: (lease, turnId, step, now) =>
+    /** Appends one step, fenced like a commit. */
+    appendStep: (
+      lease: Lease,
+      turnId: string,
+      step: JournalStep,
+      now: number,
+    ): Promise<CommitResult> =>
       database.write(async (sql) => {
         if ((await lockLeased(sql, lease)) === null) return 'fenced';
         if (!(await isUnfinished(sql, lease, turnId))) return 'fenced';
@@ -36,7 +36,8 @@ export function turnRepository(database: Database): TurnRepository {
         return 'committed';
       }),
 
-    totals: async (since) => {
+    /** Sums over turns finished at or after `since` (ms). */
+    totals: async (since: number): Promise<TurnTotals> => {
       const rows = await database.read((sql) => sql.all(TOTALS, { since }));
       const count = (state: string) => rows.find((row) => row.state === state)?.count ?? 0;
       const sum = (column: 'input' | 'output' | 'cost') =>

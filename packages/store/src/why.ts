@@ -1,4 +1,3 @@
-import type { MessageName, WhyAnswer } from '@parley/contracts';
 import type { Database } from './database.ts';
 import type { ChatKey } from './outbox-parts.ts';
 
@@ -14,23 +13,21 @@ export interface WhyQuestion {
 }
 
 /** What became of a message, stage by stage (D08). It writes nothing. */
-export interface WhyRepository {
-  /** Times up to `now`, in ms, are what is told of what still waits. */
-  ask(question: WhyQuestion, now: number): Promise<WhyAnswer>;
-  /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
-  recent(limit: number): Promise<readonly MessageName[]>;
-}
+export type WhyRepository = ReturnType<typeof whyRepository>;
 
-/** Loads what answers with the first question: few installations ever ask. */
-export function whyOnDemand(database: Database): WhyRepository {
+export function whyRepository(database: Database) {
+  // Loaded with the first question: few installations ever ask.
+  const reading = () => import('./why/read-message.ts');
   return {
-    async ask(question, now) {
-      const { whyRepository } = await import('./why/read-message.ts');
-      return whyRepository(database).ask(question, now);
+    /** Times up to `now`, in ms, are what is told of what still waits. */
+    async ask(question: WhyQuestion, now: number) {
+      const { answerWhy } = await reading();
+      return database.read((sql) => answerWhy(sql, question, now));
     },
-    async recent(limit) {
-      const { whyRepository } = await import('./why/read-message.ts');
-      return whyRepository(database).recent(limit);
+    /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
+    async recent(limit: number) {
+      const { recentNames } = await reading();
+      return database.read((sql) => recentNames(sql, limit));
     },
   };
 }

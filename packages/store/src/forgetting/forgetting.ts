@@ -75,26 +75,12 @@ export interface RawSearch {
 }
 
 /** Takes words, or all that a person has said, out of everything the database keeps of conversations (G15). */
-export interface ForgettingRepository {
-  /** Changes what is stored; what is stored meanwhile may still hold the words. */
-  forget(forgetting: Forgetting): Promise<Forgotten>;
-  /**
-   * Stops what runs for a person, then forgets all they have said. Direct chats are emptied. In groups their
-   * messages, the answers to them and everything that mixes voices (summaries, recorded prompts, steps) go,
-   * and what others said stays. In short transactions, so that others hardly wait.
-   */
-  forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten>;
-  /** Looks for texts in the files of the database, byte by byte: in what is stored and in what was given free. */
-  searchFiles(texts: readonly string[]): Promise<RawSearch | null>;
-}
+export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
 
-/** Forgetting on SQL: one transaction for each conversation, so that others wait only shortly. */
-export function forgettingRepository(
-  database: Database,
-  promptsChanged: () => void,
-): ForgettingRepository {
+export function forgettingRepository(database: Database, promptsChanged: () => void) {
   return {
-    async forget(forgetting) {
+    /** Changes what is stored; what is stored meanwhile may still hold the words. */
+    async forget(forgetting: Forgetting): Promise<Forgotten> {
       const conversations = await conversationsOf(database, forgetting);
       const without = withoutWords(forgetting.words, forgetting.mark);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
@@ -108,13 +94,20 @@ export function forgettingRepository(
       await onSqlite(database, 'pragma wal_checkpoint(truncate)');
       return { ...found, prompts, copies };
     },
-    async forgetPerson(forgetting) {
+    /**
+     * Stops what runs for a person, then forgets all they have said. Direct chats are emptied. In groups their
+     * messages, the answers to them and everything that mixes voices (summaries, recorded prompts, steps) go,
+     * and what others said stays. In short transactions, so that others hardly wait.
+     */
+    async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
       const forgotten = await forgetPerson(database, forgetting);
       promptsChanged();
       await onSqlite(database, 'pragma wal_checkpoint(truncate)');
       return forgotten;
     },
-    searchFiles: (texts) => searchFiles(database, texts),
+    /** Looks for texts in the files of the database, byte by byte: in what is stored and in what was given free. */
+    searchFiles: (texts: readonly string[]): Promise<RawSearch | null> =>
+      searchFiles(database, texts),
   };
 }
 

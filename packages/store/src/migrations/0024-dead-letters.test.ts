@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Database } from '../database.ts';
 import { raw } from '../kysely.ts';
+import type { Store } from '../open-store.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import type { Store } from '../store.ts';
 import { parseStoreUrl } from '../store-url.ts';
 import { bothDatabases } from '../testing/databases.ts';
 import { part } from '../testing/messages.ts';

@@ -1,5 +1,5 @@
 import { timedIds } from '../new-id.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../open-store.ts';
 import { message, part, routeTo } from './messages.ts';
 
 export const DAY = 24 * 60 * 60_000;

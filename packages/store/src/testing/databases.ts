@@ -3,8 +3,8 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import type { Store } from '../open-store.ts';
 import { openStore } from '../open-store.ts';
-import type { Store } from '../store.ts';
 
 /** One kind of database for one test file, whose tables are made once. */
 export interface TestDatabase {

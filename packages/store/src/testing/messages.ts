@@ -1,6 +1,6 @@
 import type { BusyPolicy, ReplyRoute } from '@parley/contracts';
+import type { Store } from '../open-store.ts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';
-import type { Store } from '../store.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
 

@@ -1,5 +1,5 @@
 import type { NewApproval } from '../approvals.ts';
-import type { Store } from '../store.ts';
+import type { Store } from '../open-store.ts';
 import type { SummaryTask } from '../summaries.ts';
 import { answer, claim, hold, message, part } from './messages.ts';
 

@@ -1,8 +1,8 @@
-import type { MessageName } from '@parley/contracts';
+import type { MessageName, WhyAnswer } from '@parley/contracts';
 import { StepFacts } from '@parley/contracts/step-facts';
 import type { Selectable } from 'kysely';
 import { readApprovalRow } from '../approvals.ts';
-import type { Database, Sql } from '../database.ts';
+import type { Sql } from '../database.ts';
 import { INBOX_COLUMNS, type InboxTable, readInboxRow } from '../inbox-rows.ts';
 import { fromJson } from '../json-column.ts';
 import { HEARTBEAT_LANE, RUNNING } from '../literals.ts';
@@ -11,7 +11,7 @@ import type { ChatKey } from '../outbox-parts.ts';
 import type { InboxRow } from '../rows.ts';
 import { StoreError } from '../store-error.ts';
 import { readRuns } from '../turns.ts';
-import type { WhyRepository } from '../why.ts';
+import type { WhyQuestion } from '../why.ts';
 import { type FoundMessage, findMessages, isSame, newestMessages } from './find-message.ts';
 import type {
   MessageFacts,
@@ -23,26 +23,20 @@ import type {
 } from './message-facts.ts';
 import { timelineOf } from './timeline.ts';
 
-/** What became of a message, on SQL. */
-export function whyRepository(database: Database): WhyRepository {
-  return {
-    ask: (question, now) =>
-      database.read(async (sql) => {
-        const found = await findMessages(sql, question);
-        const [message, another] = found;
-        if (message === undefined) return { kind: 'unknown' };
-        if (another !== undefined) {
-          return { kind: 'several', candidates: found.map(nameOf) };
-        }
-        const facts = await readMessage(sql, message);
-        if (question.chat !== undefined && !isOfChat(facts, question.chat)) {
-          return { kind: 'unknown' };
-        }
-        return { kind: 'found', timeline: timelineOf(facts, now) };
-      }),
+/** What became of the one message that is meant; `unknown` and `several` where it is not one. */
+export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
+  const found = await findMessages(sql, question);
+  const [message, another] = found;
+  if (message === undefined) return { kind: 'unknown' };
+  if (another !== undefined) return { kind: 'several', candidates: found.map(nameOf) };
+  const facts = await readMessage(sql, message);
+  if (question.chat !== undefined && !isOfChat(facts, question.chat)) return { kind: 'unknown' };
+  return { kind: 'found', timeline: timelineOf(facts, now) };
+}
 
-    recent: (limit) => database.read(async (sql) => (await newestMessages(sql, limit)).map(nameOf)),
-  };
+/** The newest messages of all chats. */
+export async function recentNames(sql: Sql, limit: number): Promise<readonly MessageName[]> {
+  return (await newestMessages(sql, limit)).map(nameOf);
 }
 
 function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
