@@ -2,10 +2,11 @@ import type { NewId } from '@parley/contracts';
 import type { Generated, Insertable, Selectable } from 'kysely';
 import { lockLeased } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
-import { OPEN_APPROVAL, RUNNING } from './literals.ts';
+import { OPEN_APPROVAL } from './literals.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
 import type { Seq } from './tables.ts';
+import { isUnfinished } from './turns.ts';
 
 /**
  * What became of a question: `expired` nobody answered in time, `withdrawn` its turn was stopped,
@@ -58,7 +59,8 @@ export type ApprovalVerdict =
 
 /**
  * Questions to people, each decided at most once. A turn with an open question is suspended: it is
- * not claimed, and no other turn of its conversation begins (D02). Decided by a command of the inbox.
+ * not claimed, and no other turn of its conversation begins (D02). The turn writes the table `approval`, a
+ * command of the inbox decides; the next claim of the turn, the page and the audit read it.
  */
 export type ApprovalRepository = ReturnType<typeof approvalRepository>;
 
@@ -85,7 +87,7 @@ export function approvalRepository(database: Database, newId: NewId) {
 
     /** The question about a call; null when nobody was asked. */
     of: (turnId: string, callKey: string) =>
-      database.read((sql) => approvalOf(sql, turnId, callKey)),
+      database.read((sql) => approvalBy(sql, { turn_id: turnId, call_key: callKey })),
 
     /** Closes questions whose time is up; gives back the conversations whose turns go on. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
@@ -124,7 +126,10 @@ async function ask(
     .returning('seq')
     .executeTakeFirst();
   if (row === undefined) {
-    const known = await approvalOf(sql, approval.turnId, approval.callKey);
+    const known = await approvalBy(sql, {
+      turn_id: approval.turnId,
+      call_key: approval.callKey,
+    });
     return known === null ? 'code-taken' : 'asked';
   }
   await sql
@@ -140,14 +145,7 @@ async function ask(
 
 /** Whether the lease still holds the lane and this is its unfinished turn. */
 async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
-  if ((await lockLeased(sql, lease)) === null) return false;
-  const running = await sql
-    .selectFrom('turn')
-    .select('id')
-    .where('conversation_id', '=', lease.conversationId)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
-  return running?.id === turnId;
+  return (await lockLeased(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
 }
 
 /** What somebody decided; `code` null: they only want to know what waits. */
@@ -180,7 +178,7 @@ export async function decideApproval(
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) {
-    const approval = await approvalByCode(sql, code);
+    const approval = await approvalBy(sql, { code });
     if (approval === null) return { kind: 'unknown' };
     return approval.askedIn === conversationId
       ? { kind: 'closed', approval }
@@ -205,7 +203,6 @@ export async function withdrawApprovals(
     .execute();
 }
 
-/** Closes what nobody decided in time; the conversations whose turns go on. */
 async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]> {
   const rows = await sql
     .updateTable('approval')
@@ -292,24 +289,16 @@ export function readApprovalRow(row: Selectable<ApprovalTable>): Approval {
   };
 }
 
-/** The question with this code; null when there is none. */
-async function approvalByCode(sql: Sql, code: string): Promise<Approval | null> {
-  const row = await sql
+/** One question, by the columns that name it; null when there is none. */
+async function approvalBy(
+  sql: Sql,
+  names: { readonly code: string } | { readonly turn_id: string; readonly call_key: string },
+): Promise<Approval | null> {
+  const query = sql
     .selectFrom('approval')
     .selectAll()
-    .where('code', '=', code)
-    .executeTakeFirst();
-  return row === undefined ? null : readApprovalRow(row);
-}
-
-/** The question about a call; null when there is none. */
-async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
-  const row = await sql
-    .selectFrom('approval')
-    .selectAll()
-    .where('turn_id', '=', turnId)
-    .where('call_key', '=', callKey)
-    .executeTakeFirst();
+    .where((eb) => eb.and(names));
+  const row = await query.executeTakeFirst();
   return row === undefined ? null : readApprovalRow(row);
 }
 

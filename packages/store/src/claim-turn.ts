@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { withoutUnfetched } from './attachments.ts';
 import { type ConversationTable, lockLeased } from './conversations.ts';
 import type { Sql } from './database.ts';
-import { readInboxRow } from './inbox-rows.ts';
+import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
 import { fromJson } from './json-column.ts';
 import { dropPlan } from './modes.ts';
 import { overheardBy, takeOverheard } from './overheard.ts';
@@ -141,7 +141,7 @@ export async function waitingMessages(
   return (await sql.all(WAITING, { conversationId, limit })).map(readInboxRow);
 }
 
-const COLUMNS = 'seq, conversation_id, message, route, received_at, from_owner, settles_at, trace';
+const COLUMNS = INBOX_COLUMNS.join(', ');
 
 type MessageRow = Parameters<typeof readInboxRow>[0];
 

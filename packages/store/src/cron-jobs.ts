@@ -54,7 +54,10 @@ export type CronChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
 >;
 
-/** Jobs with a timetable (H08). Reading them changes nothing. */
+/**
+ * Jobs with a timetable (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change them;
+ * the scheduler reads and fires them. Reading changes nothing.
+ */
 export type CronJobRepository = ReturnType<typeof cronJobRepository>;
 
 export function cronJobRepository(database: Database) {
@@ -87,7 +90,7 @@ export function cronJobRepository(database: Database) {
       message: AdmittedMessage,
       nextAt: number | null,
       now: number,
-    ) => database.write((sql) => fireJob(sql, { job, message, nextAt, now })),
+    ) => database.write((sql) => fireJob(sql, job, message, nextAt, now)),
     /** Jobs whose last run is over but not settled, with how it ended. */
     unsettled: (limit: number) => database.read((sql) => unsettledJobs(sql, limit)),
     /** Gives a job another time without a run. False as for `fire`. */
@@ -101,7 +104,7 @@ export function cronJobRepository(database: Database) {
       job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>,
       outcome: string,
       then: CronChange,
-    ) => database.write((sql) => settleJob(sql, { job, outcome, then })),
+    ) => database.write((sql) => settleJob(sql, job, outcome, then)),
     /** False when there is no such job. */
     change: (id: string, change: CronChange) => database.write((sql) => changeJob(sql, id, change)),
     remove: (id: string): Promise<boolean> =>
@@ -156,7 +159,6 @@ async function changeJob(sql: Sql, id: string, change: CronChange): Promise<bool
   return (await changed.executeTakeFirst()) !== undefined;
 }
 
-/** Jobs whose time has come, the longest overdue first. */
 async function dueJobs(sql: Sql, now: number, limit: number): Promise<readonly CronJob[]> {
   const rows = await sql
     .selectFrom('cron_job')
@@ -169,7 +171,6 @@ async function dueJobs(sql: Sql, now: number, limit: number): Promise<readonly C
   return rows.map(readCronJob);
 }
 
-/** When the next job is due; null when none is on. */
 async function nextDue(sql: Sql): Promise<number | null> {
   const row = await sql
     .selectFrom('cron_job')
@@ -181,15 +182,13 @@ async function nextDue(sql: Sql): Promise<number | null> {
   return row?.next_at ?? null;
 }
 
-interface Firing {
-  readonly job: Pick<CronJob, 'id' | 'nextAt'>;
-  readonly message: AdmittedMessage;
-  readonly nextAt: number | null;
-  readonly now: number;
-}
-
-/** Moves a due job on and puts its message into its conversation: both, and only once. */
-async function fireJob(sql: Sql, { job, message, nextAt, now }: Firing): Promise<boolean> {
+async function fireJob(
+  sql: Sql,
+  job: Pick<CronJob, 'id' | 'nextAt'>,
+  message: AdmittedMessage,
+  nextAt: number | null,
+  now: number,
+): Promise<boolean> {
   if (job.nextAt === null) return false;
   ensureConversation(sql, message.conversationId, now);
   await lockConversation(sql, message.conversationId);
@@ -213,7 +212,6 @@ async function fireJob(sql: Sql, { job, message, nextAt, now }: Firing): Promise
   return true;
 }
 
-/** Jobs whose last run is over, but what it came to is not noted yet. */
 async function unsettledJobs(
   sql: Sql,
   limit: number,
@@ -236,7 +234,6 @@ async function unsettledJobs(
   return rows.map(({ outcome, ...row }) => ({ ...readCronJob(row), outcome: outcome ?? 'silent' }));
 }
 
-/** Gives a job that is on another time, unless it has another one already. */
 async function postponeJob(
   sql: Sql,
   { id, nextAt: before }: Pick<CronJob, 'id' | 'nextAt'>,
@@ -254,14 +251,12 @@ async function postponeJob(
   return moved !== undefined;
 }
 
-interface Settling {
-  readonly job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>;
-  readonly outcome: string;
-  readonly then: CronChange;
-}
-
-/** Notes how a run has ended, unless that is noted, another one has begun, or a person was quicker. */
-async function settleJob(sql: Sql, { job, outcome, then }: Settling): Promise<boolean> {
+async function settleJob(
+  sql: Sql,
+  job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>,
+  outcome: string,
+  then: CronChange,
+): Promise<boolean> {
   const settled = await sql
     .updateTable('cron_job')
     .set({ ...changedColumns(then), last_outcome: outcome })

@@ -91,7 +91,7 @@ export interface LetterPage {
   readonly limit: number;
 }
 
-/** Dead letters. Written by whatever gives up, in that transaction, and settled here. */
+/** Dead letters, table `dead_letter`. What gives up writes them, in its transaction; operators settle them. */
 export type DeadLetterRepository = ReturnType<typeof deadLetterRepository>;
 
 export function deadLetterRepository(database: Database) {

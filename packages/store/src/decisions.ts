@@ -3,7 +3,7 @@ import { type Approval, readApprovalRow } from './approvals.ts';
 import type { Database, Sql } from './database.ts';
 import type { MessageKey } from './inbox.ts';
 import { HEARTBEAT_LANE } from './literals.ts';
-import type { ChatKey } from './outbox-parts.ts';
+import { type ChatKey, OF_CHAT } from './outbox-parts.ts';
 import type { TurnCommit } from './rows.ts';
 import { statement } from './statement.ts';
 import type { Seq } from './tables.ts';
@@ -119,8 +119,6 @@ const RECORD = statement(`
 }>();
 
 const FORGET = statement('delete from decision where seq <= :until');
-
-const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
 
 const FORGET_OF_CHAT = statement(`
   delete from decision where ${OF_CHAT} and seq <= (

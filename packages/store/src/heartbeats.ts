@@ -17,7 +17,10 @@ import {
 import { HELD_ALERT } from './literals.ts';
 import type { Lease } from './rows.ts';
 
-/** Heartbeats (H01–H05): the plan of each agent and the runs of its standing tasks. */
+/**
+ * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks (`beat`). The
+ * scheduler and the turn of a run write them; the page, `/why` and status read them.
+ */
 export type HeartbeatRepository = ReturnType<typeof heartbeatRepository>;
 
 export function heartbeatRepository(database: Database, newId: NewId) {
@@ -121,7 +124,7 @@ function beatLookups(database: Database) {
     nextRelease: () => database.read(nextRelease),
     /** Whether an alert that says the same was told, or is held, since then. */
     alertedSince: (agent: string, fingerprint: string, since: number) =>
-      database.read((sql) => alertedSince(sql, { agent, fingerprint, since })),
+      database.read((sql) => alertedSince(sql, agent, fingerprint, since)),
     /** When each task last began. */
     lastRuns: (agent: string) => database.read((sql) => lastRuns(sql, agent)),
     /** Tokens in and out of all runs that began since then. */
@@ -141,13 +144,12 @@ async function nextRelease(sql: Sql): Promise<number | null> {
   return row?.held_until ?? null;
 }
 
-interface Said {
-  readonly agent: string;
-  readonly fingerprint: string;
-  readonly since: number;
-}
-
-async function alertedSince(sql: Sql, { agent, fingerprint, since }: Said): Promise<boolean> {
+async function alertedSince(
+  sql: Sql,
+  agent: string,
+  fingerprint: string,
+  since: number,
+): Promise<boolean> {
   const row = await sql
     .selectFrom('beat')
     .select('id')

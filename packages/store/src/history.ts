@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Database } from './database.ts';
-import { type INBOX_COLUMNS, type InboxTable, readInboxRow } from './inbox-rows.ts';
+import { INBOX_COLUMNS, type InboxTable, readInboxRow } from './inbox-rows.ts';
 import { fromJson } from './json-column.ts';
 import type { PinPlace } from './pins.ts';
 import type { InboxRow, TranscriptEntry } from './rows.ts';
@@ -31,7 +31,10 @@ interface SinceSummary {
 /** Of the history that was read last, in characters of its JSON; about three bytes each. */
 const REMEMBERED = 1_500_000;
 
-/** The model's history of a conversation. Written only by the commit of a turn. */
+/**
+ * The model's history of a conversation, table `transcript`. The commit of a turn writes it, the next turns read
+ * it; forgetting and retention take rows away.
+ */
 export type TranscriptRepository = ReturnType<typeof transcriptRepository>;
 
 /** The table `transcript`, read. */
@@ -165,7 +168,7 @@ const BETWEEN = statement(`
   order by created_at desc, seq desc limit :limit`).rows<EntryRow>();
 
 const BEHIND = statement(`
-  select seq, conversation_id, message, route, received_at, from_owner, settles_at, trace from inbox
+  select ${INBOX_COLUMNS.join(', ')} from inbox
   where turn_id is not null and turn_id in (select turn_id from transcript
     where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
   order by seq`).rows<Pick<Selectable<InboxTable>, (typeof INBOX_COLUMNS)[number]>>();

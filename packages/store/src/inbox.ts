@@ -22,7 +22,7 @@ const LATELY = 200;
 /** Messages that no person wrote. Inside a text of JSON these quotes would stand behind a backslash. */
 const BY_PARLEY = '%,"occasion":"%';
 
-/** The durable stop between ingress and lane. Written by ingress; rows are closed by the lane. */
+/** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
 export function inboxRepository(database: Database, newId: NewId) {

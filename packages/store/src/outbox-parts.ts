@@ -17,6 +17,9 @@ export interface ChatKey {
   readonly chatId: string;
 }
 
+/** Condition of a statement: the rows of a `ChatKey`. */
+export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
+
 /** The first part of a chat that is not finished, and when it may be tried. */
 export interface DuePart {
   readonly part: OutboundPart;

@@ -17,6 +17,7 @@ import {
   type ChatKey,
   type DuePart,
   insertParts,
+  OF_CHAT,
   type OutboxEntry,
   type OutboxTable,
   type PartState,
@@ -28,7 +29,7 @@ import type { NewPart } from './rows.ts';
 import { statement } from './statement.ts';
 import { StoreError } from './store-error.ts';
 
-/** The durable stop between turn and delivery. Rows are made by commits; delivery moves them on. */
+/** The durable stop between turn and delivery, table `outbox`. Commits make rows; delivery moves them on. */
 export type OutboxRepository = ReturnType<typeof outboxUnder>;
 
 export function outboxRepository(database: Database, newId: NewId) {
@@ -187,13 +188,11 @@ export const OUTBOX_COLUMNS = [
   'body',
 ] as const;
 
-const PART = 'id, idempotency_key, turn_id, part_index, notice_of, route, body';
+const PART = OUTBOX_COLUMNS.join(', ');
 
 type Row = Selectable<OutboxTable>;
 
 type PartRow = Pick<Row, (typeof OUTBOX_COLUMNS)[number]>;
-
-const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
 
 // Written out, because a partial index serves only what names its condition.
 const UNFINISHED = "state in ('pending', 'sending')";
@@ -357,7 +356,6 @@ const UNCERTAIN = statement(
   `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
 ).rows<{ readonly at: number | null }>();
 
-/** What was known of an account before a part was marked as being sent. */
 async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);

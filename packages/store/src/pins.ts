@@ -9,8 +9,6 @@ export interface PinPlace {
 }
 
 /** Values that stay what they were for the rest of a session (S07). Written by turns alone. */
-export type PinRepository = ReturnType<typeof pinRepository>;
-
 /** The table `session_pin`. Nearly every call finds its pin, so reading comes first and takes no write lock. */
 export function pinRepository(database: Database) {
   return {

@@ -77,7 +77,10 @@ export interface PromptWriter {
   written(prompt: PreparedPrompt): void;
 }
 
-/** The prompts of the last days, for whoever wants to know what a model was told (P17). */
+/**
+ * The prompts of the last days (P17): the tables `turn_prompt` and `prompt_text`. Turns write them; the prompt
+ * inspector and `parley prompt` read them.
+ */
 export type PromptRepository = ReturnType<typeof promptRepository>;
 
 export function promptRepository(database: Database) {

@@ -20,7 +20,8 @@ import {
 import { statement } from './statement.ts';
 
 /**
- * The versions of SOUL.md (W06): the truth, of which the file is a copy. Every change compares the state
+ * The versions of SOUL.md (W06), tables `soul` and `soul_version`: the truth, of which the file is a copy. The
+ * evolution service writes them, the prompt reads the one in use. Every change compares the state
  * that it begins from and sets the next one in one transaction, so of two at once one happens.
  */
 export type SoulRepository = ReturnType<typeof soulRepository>;
@@ -134,7 +135,6 @@ const GLANCE = statement(`
   readonly busy: number;
 }>();
 
-/** Makes version 0 and puts it into use, unless there is a version. */
 async function seedSoul(
   sql: Sql,
   agent: string,
@@ -223,7 +223,6 @@ async function openOf(
   return rows.map(({ number }) => number);
 }
 
-/** proposed → passed or refused, once. */
 async function judgeSoul(
   sql: Sql,
   { agent, number, now }: SoulMoment,
@@ -247,7 +246,6 @@ async function judgeSoul(
   return judged !== undefined;
 }
 
-/** passed → applied, if `inUse` is in use still. */
 async function applySoul(
   sql: Sql,
   moment: SoulMoment,
@@ -262,7 +260,6 @@ async function applySoul(
   return true;
 }
 
-/** Ends a proposal that is open. */
 async function closeSoul(
   sql: Sql,
   { agent, number }: SoulMoment,

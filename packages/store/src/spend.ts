@@ -28,7 +28,10 @@ export interface SpentOfDay {
 
 type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
 
-/** Tokens and money per person, group and day (G17). */
+/**
+ * Tokens and money per person, group and day (G17), table `spend`. Steps and commits of turns add to it; the
+ * budget before a turn and status read it.
+ */
 export type SpendRepository = ReturnType<typeof spendRepository>;
 
 /** The table `spend`; steps and commits of turns write it, too. */

@@ -20,7 +20,10 @@ import {
   type SubAgentTurn,
 } from './sub-agent-rows.ts';
 
-/** Sub-agents: what they were asked, and what came of it. Their turns are ordinary turns of their own lanes. */
+/**
+ * Sub-agents: what they were asked, and what came of it. The turn that delegates and the turns of the sub-agent
+ * write the table `sub_agent`; these are ordinary turns of their own lanes.
+ */
 export type SubAgentRepository = ReturnType<typeof subAgentRepository>;
 
 export function subAgentRepository(database: Database, newId: NewId) {
@@ -144,7 +147,6 @@ async function endRun(
   if (state === 'failed') await stopSubAgents(sql, run.root_conversation, now, run.conversation_id);
 }
 
-/** Makes the run and the message that begins it, unless the call has done so before. */
 async function startSubAgent(
   sql: Sql,
   order: SubAgentOrder,

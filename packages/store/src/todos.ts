@@ -11,7 +11,7 @@ export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doi
 
 const Items = z.array(TodoItem);
 
-/** The to-dos of sessions (G12); a conversation has one list, that of its newest session. */
+/** The to-dos of sessions (G12), table `todo_list`; a conversation has one list, that of its newest session. */
 export type TodoRepository = ReturnType<typeof todoRepository>;
 
 /** The table `todo_list`. */

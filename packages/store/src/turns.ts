@@ -17,7 +17,7 @@ export interface TurnTotals {
   readonly costUsd: number;
 }
 
-/** The turn journal (G16): finished steps, appended as they complete. */
+/** The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when it resumes. */
 export type TurnRepository = ReturnType<typeof turnRepository>;
 
 export function turnRepository(database: Database) {

@@ -34,25 +34,29 @@ export async function forgetInCopies(
     .where('conversation_id', 'in', conversations)
     .execute();
   let count = 0;
-  for (const { channel, account } of accounts) {
-    const kept = sql
-      .selectFrom('adapter_value')
-      .where('channel', '=', channel)
-      .where('account', '=', account)
-      .where('kind', '=', 'sent');
-    for (const { id, value } of await kept.select(['id', 'value']).execute()) {
-      if (!holdsWords(value, without)) continue;
-      await sql
-        .deleteFrom('adapter_value')
-        .where('channel', '=', channel)
-        .where('account', '=', account)
-        .where('kind', '=', 'sent')
-        .where('id', '=', id)
-        .execute();
-      count += 1;
-    }
+  for (const account of accounts) {
+    count += await dropWhere(sql, account, (value) => holdsWords(value, without));
   }
   return count;
+}
+
+/** Drops the copies of an account that are meant; how many. */
+async function dropWhere(
+  sql: Sql,
+  { channel, account }: { readonly channel: string; readonly account: string },
+  isMeant: (value: string) => boolean,
+): Promise<number> {
+  const names = { channel, account, kind: 'sent' };
+  const kept = sql.selectFrom('adapter_value').where((eb) => eb.and(names));
+  const rows = await kept.select(['id', 'value']).execute();
+  const meant = rows.filter(({ value }) => isMeant(value));
+  for (const { id } of meant) {
+    await sql
+      .deleteFrom('adapter_value')
+      .where((eb) => eb.and({ ...names, id }))
+      .execute();
+  }
+  return meant.length;
 }
 
 /** Drops the copies of parts, whatever they say. */
@@ -64,22 +68,10 @@ async function dropCopies(sql: Sql, parts: RawBuilder<unknown>): Promise<void> {
   const [one] = rows;
   if (one === undefined) return;
   const ids = new Set(rows.map((row) => row.platform_message_id));
-  const kept = sql
-    .selectFrom('adapter_value')
-    .where('channel', '=', one.channel)
-    .where('account', '=', one.account)
-    .where('kind', '=', 'sent');
-  for (const { id, value } of await kept.select(['id', 'value']).execute()) {
+  await dropWhere(sql, one, (value) => {
     const copy = Copy.safeParse(parsed(value));
-    if (!copy.success || !ids.has(copy.data.id ?? '')) continue;
-    await sql
-      .deleteFrom('adapter_value')
-      .where('channel', '=', one.channel)
-      .where('account', '=', one.account)
-      .where('kind', '=', 'sent')
-      .where('id', '=', id)
-      .execute();
-  }
+    return copy.success && ids.has(copy.data.id ?? '');
+  });
 }
 
 function holdsWords(value: string, without: Without): boolean {
