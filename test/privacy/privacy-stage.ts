@@ -1,8 +1,8 @@
 import {
   type AgentPlace,
-  type BeatRunnerDeps,
   createMemoryKeeper,
   createTurnRunner,
+  type HeartbeatRunnerDeps,
   localTimeIn,
   type MemoryKeeper,
   memoryHook,
@@ -165,7 +165,7 @@ function remembering(
 }
 
 /** Heartbeat runs notify nobody here. */
-const QUIET: BeatRunnerDeps['heartbeat'] = {
+const QUIET: HeartbeatRunnerDeps['heartbeat'] = {
   judge: async () => ({ state: 'quiet', reason: 'nothing is looked for' }),
   limits: async () => ({}),
 };

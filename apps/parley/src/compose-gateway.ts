@@ -101,7 +101,7 @@ function desksOf({
   return {
     memory: memoryCommands?.show,
     forget: memoryCommands?.forget,
-    soul: soul.desk.answer,
+    soul: soul.command.answer,
     heartbeat: desk.answer,
     statusLine: desk.line,
   };

@@ -7,10 +7,10 @@ import {
   nameOf,
   originOf,
   type ScenarioDeps,
-  type SoulDesk,
+  type SoulCommand,
   type SoulKeeper,
   scoreWords,
-  soulDesk,
+  soulCommand,
   standingOf,
 } from '@parley/agent';
 import type { Clock, Logger, Meter } from '@parley/contracts';
@@ -36,7 +36,7 @@ export interface OpenSoul {
   readonly keeper: SoulKeeper;
   /** What prompts read in place of SOUL.md. */
   readonly governed: GovernedFile;
-  readonly desk: SoulDesk;
+  readonly command: SoulCommand;
   /** What the agent proposes with; nothing where proposals lead nowhere. */
   readonly tool: Pick<BuiltInToolDeps, 'soul'>;
   /** Takes SOUL.md as it is found: to be called once the workspace is there. */
@@ -88,7 +88,7 @@ export function openSoul(
   return {
     keeper,
     governed: guard,
-    desk: soulDesk(keeper, localTime),
+    command: soulCommand(keeper, localTime),
     tool: soul.apply === 'never' ? {} : { soul: { keeper, localTime } },
     begin: () => guard.look('at-once'),
   };

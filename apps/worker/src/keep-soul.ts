@@ -1,4 +1,4 @@
-import { type SoulKeeper, type SoulNoticeDeps, tellOfSoul } from '@parley/agent';
+import { notifyOfSoul, type SoulKeeper, type SoulNoticeDeps } from '@parley/agent';
 import type { Logger } from '@parley/contracts';
 import { type Sweep, startSweep } from '@parley/queue';
 
@@ -25,7 +25,7 @@ export function keepSoul(deps: KeepSoulDeps): Sweep {
     // A model is asked, which costs; everything else does no harm when several do it.
     await once(() => keeper.evaluate(ending.signal));
     await keeper.applyDue(clock());
-    await tellOfSoul(deps);
+    await notifyOfSoul(deps);
   });
   return {
     async stop() {

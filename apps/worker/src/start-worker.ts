@@ -1,8 +1,8 @@
 import {
-  type BeatRunnerDeps,
   type Compacting,
   createCompactor,
   createTurnRunner,
+  type HeartbeatRunnerDeps,
   type TurnRunnerDeps,
   withHeartbeats,
   withSubAgents,
@@ -34,7 +34,7 @@ export interface WorkerOptions extends Omit<TurnRunnerDeps, 'store' | 'deliver'>
   readonly concurrency: number;
   readonly collectPauseMs: number;
   /** What becomes of the answers to heartbeats. */
-  readonly heartbeat: BeatRunnerDeps['heartbeat'];
+  readonly heartbeat: HeartbeatRunnerDeps['heartbeat'];
   /** What happens at its time, by name. */
   readonly schedules: ReadonlyMap<string, Schedule>;
   /** Hears what is about to be summed up. */

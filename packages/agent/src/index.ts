@@ -6,8 +6,9 @@ export { type Compactor, createCompactor } from './context/compactor.ts';
 export type { HistoryLimits } from './context/history-budget.ts';
 export { readHistory } from './context/read-history.ts';
 export { type YesterdaySource, yesterdaySource } from './context/yesterday-source.ts';
-export { type BeatRunnerDeps, withHeartbeats } from './heartbeat/beat-runner.ts';
 export { type NewsChecker, newsChecker } from './heartbeat/check-for-news.ts';
+export { withHeartbeats } from './heartbeat/heartbeat-runner.ts';
+export type { HeartbeatRunnerDeps } from './heartbeat/heartbeat-turn.ts';
 export { type LocalTime, localTimeIn } from './local-time.ts';
 export type { TurnLimits } from './loop/turn-loop.ts';
 export {
@@ -36,15 +37,25 @@ export {
 } from './posting/post-message.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
 export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
-export type { ScenarioDeps } from './soul/run-scenarios.ts';
-export { type SoulDesk, soulDesk } from './soul/soul-desk.ts';
+export type { ScenarioDeps } from './soul/judge-soul.ts';
 export { createSoulGuard } from './soul/soul-guard.ts';
 export { createSoulKeeper, type SoulKeeper } from './soul/soul-keeper.ts';
-export { type SoulNoticeDeps, tellOfSoul } from './soul/soul-notices.ts';
-export type { SoulAnswer } from './soul/soul-proposals.ts';
-export type { SoulSettings } from './soul/soul-settings.ts';
-export { soulDiff } from './soul/soul-text.ts';
-export { momentOf, nameOf, originOf, scoreWords, standingOf } from './soul/soul-words.ts';
+export {
+  notifyOfSoul,
+  type SoulCommand,
+  type SoulNoticeDeps,
+  soulCommand,
+} from './soul/soul-messages.ts';
+export type { SoulAnswer } from './soul/soul-orders.ts';
+export {
+  momentOf,
+  nameOf,
+  originOf,
+  type SoulSettings,
+  scoreWords,
+  soulDiff,
+  standingOf,
+} from './soul/soul-text.ts';
 export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';

@@ -10,7 +10,6 @@ import {
 } from '@parley/workspace';
 import { soulDiff } from './soul-text.ts';
 
-/** What guarding SOUL.md needs. */
 export interface SoulGuardDeps {
   readonly agent: string;
   readonly souls: SoulRepository;
@@ -19,23 +18,23 @@ export interface SoulGuardDeps {
   readonly log: Logger;
 }
 
-/** Keeps the file a copy of the version in use, and what people write into it as proposals (W06). */
+/** Keeps the file a copy of the version in use, and edits by people as proposals (W06). */
 export interface SoulGuard extends GovernedFile {
-  /** Looks at the file if it, or the version in use, has changed. */
+  /** Syncs the file if it, or the version in use, has changed. */
   look(when: Moment): Promise<void>;
-  /** Whether the file and the version in use are those of the last look. Asks the disk alone. */
+  /** Whether the file and the version in use are unchanged since the last look. Reads the disk alone. */
   isUnchanged(inUse: number | null): boolean;
 }
 
-/** `at-once`: also when somebody may be writing the file still. */
+/** `at-once`: also while an editor may still be writing the file. */
 type Moment = 'at-once' | 'settled';
 
 /** An editor may still be writing a file that changed less than this ago. In ms. */
 const SETTLED_MS = 1_000;
-/** Edits that wait at a time; the oldest makes room. */
+/** Open edits at a time; the oldest is dropped. */
 const MOST_EDITS = 5;
 
-/** A guard for one agent. Costs a look into the database and one at the file, unless something changed. */
+/** Costs one query and one look at the file, unless something changed. */
 export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
   let seen = '';
   let last: Promise<unknown> = Promise.resolve();
@@ -46,14 +45,14 @@ export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
     const age = glance === null ? SETTLED_MS : deps.clock() - glance.changedAt;
     if (when === 'settled' && age >= 0 && age < SETTLED_MS) return applied;
     return deps.file.alone(async (write) => {
-      // Another process may have brought them together while this one waited.
+      // Another process may have synced them while this one waited.
       const inUse = await deps.souls.applied(deps.agent);
-      await bringTogether({ ...deps, write }, inUse, await deps.file.read());
+      await sync({ ...deps, write }, inUse, await deps.file.read());
       seen = markOf(deps.file.glance(), inUse?.number);
       return inUse ?? deps.souls.applied(deps.agent);
     });
   };
-  // One after another: two looks at the same edit would both put the file back.
+  // One at a time: two looks at the same edit would both restore the file.
   const inTurn = (when: Moment): Promise<SoulVersion | null> => {
     const next = last.then(() => look(when));
     last = next.catch(() => {});
@@ -80,8 +79,8 @@ function markOf(glance: ReturnType<SoulFile['glance']>, applied?: number | null)
   return `${glance?.fingerprint ?? 'none'} ${applied ?? 'none'}`;
 }
 
-/** What is to be done about a difference between file and database. */
-async function bringTogether(
+/** Resolves a difference between file and database. */
+async function sync(
   deps: SoulGuardDeps & { readonly write: WriteSoul },
   applied: SoulVersion | null,
   onDisk: SoulOnDisk,
@@ -103,7 +102,7 @@ async function bringTogether(
     if (onDisk.head !== applied.head) await souls.keepHead(agent, applied.number, onDisk.head);
     return;
   }
-  // What was in use once is there; in an empty file there is nothing to lose.
+  // A text that was in use is stored already; an empty file has nothing to lose.
   const isEdit = onDisk.kind === 'file' && onDisk.text !== '';
   if (isEdit && !(await souls.wasApplied(agent, onDisk.text))) {
     await keepEdit(deps, applied, onDisk);
@@ -115,7 +114,7 @@ async function bringTogether(
   } else log.info({ version: applied.number }, 'SOUL.md is written again as it is in use');
 }
 
-/** A person’s own writing is not lost: it waits as a proposal, once. */
+/** Stores an edit by a person as a proposal, once. */
 async function keepEdit(
   { agent, souls, clock, log }: SoulGuardDeps,
   applied: SoulVersion,
@@ -142,5 +141,5 @@ async function keepEdit(
   }
 }
 
-/** Who changed the file itself; more is not known of them. */
+/** The author of an edit; more is not known. */
 export const BY_HAND = 'an editor';

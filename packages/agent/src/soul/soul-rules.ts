@@ -1,33 +1,31 @@
 import type { SoulFinding } from '@parley/store';
 import { isBlank } from '@parley/workspace';
-import { FORBIDDEN, findForbidden } from './forbidden-words.ts';
-import { LONGEST_SOUL } from './soul-settings.ts';
-import { languageOf, shareLost } from './soul-text.ts';
+import { LONGEST_SOUL } from './soul-text.ts';
 
-/** A text that would be a soul, and what it would take the place of. */
+/** A proposed text, and the text that it replaces. */
 export interface SoulCandidate {
   readonly text: string;
-  /** Null: it is looked at for itself. */
+  /** Null: it is judged by itself. */
   readonly before: string | null;
   readonly author: 'seed' | 'agent' | 'person';
 }
 
-/** Some layouts show no more than this, in characters. */
+/** Some layouts show at most this many characters. */
 const COMFORTABLE = 4_000;
 const SHORTEST = 40;
-/** How much of the words the agent may take away at once, and how much is a small step. */
+/** Share of the words that the agent may remove at once, and that of a small step. */
 const MOST_LOST = 0.6;
 const SMALL_STEP = 0.35;
-/** A soul of fewer characters may be rewritten: there is little to lose. */
+/** A shorter text may be rewritten: there is little to lose. */
 const LITTLE = 200;
-/** What one reason to refuse takes off the score. */
+/** Points that a blocking finding costs. */
 const HEAVY = 60;
 
-/** Everything that the rules have to say against a text (W06). Pure. */
+/** The findings of the rules (W06). Pure. */
 export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
   if (isBlank(text)) return [heavy('empty', 'It says nothing.')];
-  // Nobody has to look through a book to know that it is too long.
+  // The patterns need not run over a text that is far too long.
   if (text.length > LONGEST_SOUL) return lengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
@@ -67,7 +65,7 @@ function lengthFindings(text: string): readonly SoulFinding[] {
   return length < SHORTEST ? [light('length', 10, 'It says very little.')] : [];
 }
 
-/** How far the step from the text in use is. A person may go as far as they like. */
+/** Findings about the size of the change; a person may change as much as they like. */
 function stepFindings({
   text,
   before,
@@ -103,10 +101,202 @@ function light(rule: string, points: number, words: string): SoulFinding {
   return { rule, points, blocks: false, words };
 }
 
-/** What was found, so that it can be mended; a secret is not repeated. */
+/** The passage, so that it can be fixed; a secret is not repeated. */
 function quoted(rule: string, passage: string): string {
   if (rule === 'secret') return `${passage.length} characters`;
   if (rule === 'hidden') return JSON.stringify(passage.slice(0, 20)).replace(/[^\x20-\x7e]/g, '?');
   const line = passage.replace(/\s+/g, ' ');
   return `“${line.length > 80 ? `${line.slice(0, 80).trimEnd()} …` : line}”`;
+}
+
+/** Share of the words of `before` that `after` lacks, from 0 to 1, in any order. */
+function shareLost(before: string, after: string): number {
+  const left = new Map<string, number>();
+  for (const word of wordsOf(after)) left.set(word, (left.get(word) ?? 0) + 1);
+  const words = wordsOf(before);
+  if (words.length === 0) return 0;
+  let lost = 0;
+  for (const word of words) {
+    const count = left.get(word) ?? 0;
+    if (count === 0) lost += 1;
+    else left.set(word, count - 1);
+  }
+  return lost / words.length;
+}
+
+/** Words, and each Chinese character, in lower case. */
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}’']+/gu) ?? [];
+}
+
+const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
+  English: new Set('the and you your are is to of in not it that with for be when what'.split(' ')),
+  German: new Set(
+    'der die das und du dein bist ist zu von in nicht es mit für sei wenn was'.split(' '),
+  ),
+};
+
+/** The language by its commonest words; null where it is not clear. */
+function languageOf(text: string): string | null {
+  const words = wordsOf(text);
+  if (words.length < 8) return null;
+  const han = words.filter((word) => /\p{Script=Han}/u.test(word)).length;
+  if (han > words.length / 2) return 'Chinese';
+  const [best, next] = Object.entries(COMMON)
+    .map(([name, common]) => ({ name, hits: words.filter((word) => common.has(word)).length }))
+    .sort((a, b) => b.hits - a.hits);
+  if (best === undefined || next === undefined) return null;
+  return best.hits >= 3 && best.hits > next.hits * 1.5 ? best.name : null;
+}
+
+/** What SOUL.md must not say. */
+interface ForbiddenWords {
+  readonly rule: string;
+  /** The finding, as a sentence. */
+  readonly words: string;
+  readonly patterns: readonly RegExp[];
+  /** A negation before it in the same sentence makes it harmless. */
+  readonly mayBeDenied: boolean;
+}
+
+const RULES = String.raw`(?:safety|rules?|instructions?|guidelines?|guardrails?|restrictions?|limits?|AGENTS\.md|system prompt)`;
+const HUMAN = `(?:an? )?(?:real |actual |living )?(?:human|person|man|woman)`;
+const PROGRAM = `(?:an? )?(?:AI|bot|robot|program|machine|language model|LLM|software|assistant|KI|Programm|Maschine)`;
+
+/** English, German and Chinese, as people and models write them. */
+const FORBIDDEN: readonly ForbiddenWords[] = [
+  {
+    rule: 'safety',
+    words: 'It tells me to pass over my safety or other rules.',
+    mayBeDenied: true,
+    patterns: [
+      new RegExp(
+        String.raw`\b(?:ignore|disregard|override|overrule|bypass|circumvent)\b[^.!?\n]{0,60}\b${RULES}\b`,
+        'iu',
+      ),
+      new RegExp(
+        String.raw`\b(?:forget|break|disable|skip|drop)\b[^,;.!?\n]{0,40}\b${RULES}\b`,
+        'iu',
+      ),
+      new RegExp(
+        String.raw`\b${RULES}\b[^.!?\n]{0,40}\b(?:do(?:es)? not|don[’']t|doesn[’']t|no longer|never)\b[^.!?\n]{0,12}\b(?:apply|count|matter|hold|bind)`,
+        'iu',
+      ),
+      /\b(?:you have|there are|without)\b (?:no|any) (?:rules|restrictions|limits|guardrails)\b/iu,
+      /\b(?:stands?|counts?|ranks?|wins?|goes) (?:above|over|before) (?:the )?(?:safety|AGENTS\.md|all rules|every rule)/iu,
+      /\b(?:ignorier|missacht|umgeh|übergeh|vergiss|setz)\w*[^.!?\n]{0,60}(?:Sicherheit|Regeln?|Anweisung|Vorgaben|Grenzen|AGENTS\.md)/iu,
+      /(?:忽略|无视|绕过|违反|忘记)[^。！？\n]{0,20}(?:安全|规则|指示|指令|限制|规定)/u,
+    ],
+  },
+  {
+    rule: 'human',
+    words: 'It tells me to pass for a human.',
+    mayBeDenied: true,
+    patterns: [
+      new RegExp(
+        String.raw`\b(?:(?:say|claim|pretend|insist|tell (?:them|people|everyone|everybody)|act as if|act like|believe)\b[^.!?\n]{0,40}\b(?:you are|you[’']re|to be|being)|(?:pose|pass|present yourself|introduce yourself)\b[^.!?\n]{0,20}\b(?:as|for|to be)) ${HUMAN}\b`,
+        'iu',
+      ),
+      new RegExp(
+        String.raw`\byou(?: are|[’']re) (?:not (?:an? )?(?:AI|bot|robot|program|machine|language model|LLM)\b|${HUMAN}(?:,? not (?:an? )?(?:AI|bot|program|machine)| being)\b)`,
+        'iu',
+      ),
+      /\b(?:gib|gebe|behaupte|tu|sag)\b(?:(?!\b(?:nie|niemals|nicht)\b)[^.!?\n]){0,40}\bMensch\b/iu,
+      /(?:假装|声称|自称|说)[^。！？\n]{0,10}(?:你是|是|自己是)[^。！？\n]{0,4}(?:人类|真人)/u,
+    ],
+  },
+  {
+    rule: 'program',
+    words: 'It tells me to deny that I am a program.',
+    mayBeDenied: false,
+    patterns: [
+      new RegExp(
+        String.raw`\b(?:never|do not|don[’']t|not|avoid|refuse to)\b[^.!?\n]{0,20}\b(?:(?:admit|reveal|disclos|confess|acknowledg|confirm)\w*[^.!?\n]{0,40}|(?:say|tell|mention)\w*[^.!?\n]{0,40}\b(?:you are|you[’']re|being|are|is)\s)\b${PROGRAM}\b`,
+        'iu',
+      ),
+      new RegExp(
+        String.raw`(?<!\b(?:never|not|don[’']t) )\b(?:deny|hide|conceal)\b[^.!?\n]{0,40}\b${PROGRAM}\b`,
+        'iu',
+      ),
+      new RegExp(
+        String.raw`(?:\b(?:leugne|verbirg|verschweig|verheimlich)\w*\b[^.!?\n]{0,40}|\b(?:sag|gib|verrate)\w*\b[^.!?\n]{0,30}\b(?:nie|niemals|nicht)\b[^.!?\n]{0,30})\b${PROGRAM}\b`,
+        'iu',
+      ),
+      /(?:不要|别|从不|绝不|否认|隐瞒)[^。！？\n]{0,10}(?:AI|人工智能|机器人|程序)/iu,
+    ],
+  },
+  {
+    rule: 'owner',
+    words: 'It says who my owner is or whom I must obey; that is in the settings alone.',
+    mayBeDenied: true,
+    patterns: [
+      /\b(?:is|are|as|becomes?) (?:also )?(?:your|my|the|an?) (?:new |real |true |second )?(?:owner|admin|administrator|master|operator)\b/iu,
+      /\b(?:your|my|the) (?:new |real |true |second )?(?:owner|admin|administrator|master|operator) is\b/iu,
+      /\b[Oo]bey\b[^.!?\n]{0,40}\b(?:everyone|everybody|anyone|anybody|whoever|all|him|her|them|without question|any|[A-Z]\w+)\b/u,
+      /\b(?:telegram|discord|whatsapp|web|slack):\d{3,}/iu,
+      /\b(?:approve|allow|run)\b[^.!?\n]{0,30}\bwithout (?:asking|approval|a yes)\b/iu,
+      /\bgehorch\w*\b|\b(?:ist|sind) (?:auch )?(?:dein|der neue)e? (?:neuer )?(?:Besitzer|Eigentümer|Herr|Admin)/iu,
+      /(?:是|为)(?:你的|我的)(?:新)?(?:主人|拥有者|管理员)|服从(?:所有|任何|每)/u,
+    ],
+  },
+  {
+    rule: 'private',
+    words: 'It tells me to hand out what is private.',
+    mayBeDenied: true,
+    patterns: [
+      /\b(?:share|reveal|tell|show|send|post|forward|read out|give|leak)\b[^.!?\n]{0,50}\b(?:MEMORY\.md|memor(?:y|ies)|private notes?|secrets?|passwords?|keys?|credentials?|system prompt)\b/iu,
+      /\b(?:send|post|forward|upload|copy)\b[^.!?\n]{0,60}\b(?:https?:\/\/|webhook|e-?mail address|\w+@\w+)/iu,
+      /\b(?:verrate|teile|schicke?|zeige?)\b[^.!?\n]{0,50}(?:Geheimnis|Passw|MEMORY\.md|Notizen)/iu,
+      /(?:告诉|分享|泄露|发送)[^。！？\n]{0,15}(?:密码|秘密|记忆|私人)/u,
+    ],
+  },
+  {
+    rule: 'injection',
+    words: 'It has marks that belong to prompts and not to a character.',
+    mayBeDenied: false,
+    patterns: [
+      /<\/?(?:system|assistant|user|tool|instructions?|prompt|important)\b[^>]*>/iu,
+      /<\|[a-z_]+\|>|\[\/?INST\]|<<SYS>>/iu,
+      /\b(?:BEGIN|END|NEW) (?:SYSTEM )?(?:PROMPT|INSTRUCTIONS)\b/u,
+      /^#+ *(?:system|instructions?|safety|tooling)\b/imu,
+      /\[memory context\]/iu,
+      /[A-Za-z0-9+/]{120,}={0,2}/u,
+      /!\[[^\]]*\]\([^)]*\)/u,
+    ],
+  },
+  {
+    rule: 'hidden',
+    words: 'It has characters or comments that people do not see.',
+    mayBeDenied: false,
+    patterns: [
+      /[\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]|[\u{E0000}-\u{E007F}]/u,
+      /<!--/u,
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/u,
+    ],
+  },
+  {
+    rule: 'secret',
+    words: 'It has what looks like a password or a key.',
+    mayBeDenied: false,
+    patterns: [
+      /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}/u,
+      /\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{30,}|\b\d{6,12}:[A-Za-z0-9_-]{30,}|\beyJ[\w-]{10,}\.[\w-]{10,}/u,
+      /-----BEGIN [A-Z ]*PRIVATE KEY-----/u,
+      /\b(?:password|passwort|passwd|api[_ -]?key|secret|token)\b\s*(?:[:=]|is)\s*\S{6,}/iu,
+    ],
+  },
+];
+
+const DENIED =
+  /(?:\b(?:never|not|don[’']t|doesn[’']t|no|nobody|nothing|cannot|can[’']t|won[’']t|without|nie|niemals|nicht|kein\w*)\b|不要|不会|不能|从不|绝不|别)[^.!?\n。！？]{0,40}$/iu;
+
+/** The first passage that is not negated, or null. */
+function findForbidden({ patterns, mayBeDenied }: ForbiddenWords, text: string): string | null {
+  for (const pattern of patterns) {
+    for (const { 0: passage, index } of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {
+      if (!mayBeDenied || !DENIED.test(text.slice(Math.max(0, index - 80), index))) return passage;
+    }
+  }
+  return null;
 }

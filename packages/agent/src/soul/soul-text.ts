@@ -1,9 +1,22 @@
+import { literalLine } from '@parley/contracts';
 import { compareTexts } from '@parley/prompt';
+import type { SoulVersion } from '@parley/store';
+import type { LocalTime } from '../local-time.ts';
 
-/** Lines around a change that are kept in a difference. */
+/** Longest SOUL.md, in characters. */
+export const LONGEST_SOUL = 8_000;
+
+/** When a version that has passed is applied (W06). */
+export interface SoulSettings {
+  /** `ask`: on the order of the owner; `never`: SOUL.md is frozen. */
+  readonly apply: 'after-veto-time' | 'ask' | 'never';
+  readonly vetoHours: number;
+}
+
+/** Context lines of a diff. */
 const AROUND = 2;
 
-/** What turns one text into another, line by line: `-` gone, `+` new, ` ` the lines around, `…` more of them. */
+/** A diff by lines: `-` removed, `+` added, ` ` context, `…` unchanged lines left out. */
 export function soulDiff(before: string, after: string): string {
   const pieces = compareTexts(`${before}\n`, `${after}\n`);
   const lines = pieces.flatMap(({ kind, text }, nth) => {
@@ -18,7 +31,7 @@ export function soulDiff(before: string, after: string): string {
   return lines.join('\n');
 }
 
-/** Of what stays the same, what stands next to a change. */
+/** The unchanged lines next to a change. */
 function shortened(
   lines: readonly string[],
   isBehindOne: boolean,
@@ -30,47 +43,100 @@ function shortened(
   return [...lines.slice(0, head), '…', ...(tail === 0 ? [] : lines.slice(-tail))];
 }
 
-/** How much of the words of `before` is not in `after` any more, from 0 to 1, wherever they stand. */
-export function shareLost(before: string, after: string): number {
-  const left = counted(wordsOf(after));
-  const words = wordsOf(before);
-  if (words.length === 0) return 0;
-  let lost = 0;
-  for (const word of words) {
-    const count = left.get(word) ?? 0;
-    if (count === 0) lost += 1;
-    else left.set(word, count - 1);
+/** `v0-seed`, `v3`. */
+export function nameOf({ number, author }: Pick<SoulVersion, 'number' | 'author'>): string {
+  return author === 'seed' ? `v${number}-seed` : `v${number}`;
+}
+
+/** The state of a version, in a few words without a capital. */
+export function standingOf(
+  { state, appliesAt, appliedAt, decidedBy }: SoulVersion,
+  localTime: LocalTime,
+): string {
+  switch (state) {
+    case 'proposed':
+      return 'being evaluated';
+    case 'refused':
+      return 'did not pass the evaluation';
+    case 'passed':
+      return appliesAt === null
+        ? 'passed, waits for the owner'
+        : `passed, in use from ${momentOf(appliesAt, localTime)} on unless vetoed`;
+    case 'applied':
+      return `in use since ${momentOf(appliedAt ?? 0, localTime)}`;
+    case 'vetoed':
+      return `vetoed by ${decidedBy ?? 'the owner'}`;
+    case 'replaced':
+      return appliedAt === null ? 'overtaken by another one' : 'was in use';
   }
-  return lost / words.length;
 }
 
-/** Words, and each Chinese character, in lower case. */
-function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}’']+/gu) ?? [];
+/** The author, for people: `by the agent`. */
+export function originOf({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
+  switch (author) {
+    case 'seed':
+      return by === null ? 'found in the workspace' : `by ${by}`;
+    case 'agent':
+      return 'by the agent';
+    case 'person':
+      return `by ${by ?? 'a person'}`;
+  }
 }
 
-function counted(words: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
+/** `2026-11-21 14:05`, as the agent’s clock shows it. */
+export function momentOf(at: number, localTime: LocalTime): string {
+  const { date, time } = localTime(at);
+  return `${date} ${time}`;
 }
 
-const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
-  English: new Set('the and you your are is to of in not it that with for be when what'.split(' ')),
-  German: new Set(
-    'der die das und du dein bist ist zu von in nicht es mit für sei wenn was'.split(' '),
-  ),
-};
+/** `92 of 100`. */
+export function scoreWords({ score }: Pick<SoulVersion, 'score'>): string {
+  return score === null ? 'not scored' : `${score} of 100`;
+}
 
-/** The language of a text as far as it can be told from its commonest words; null: not clear. */
-export function languageOf(text: string): string | null {
-  const words = wordsOf(text);
-  if (words.length < 8) return null;
-  const han = words.filter((word) => /\p{Script=Han}/u.test(word)).length;
-  if (han > words.length / 2) return 'Chinese';
-  const [best, next] = Object.entries(COMMON)
-    .map(([name, common]) => ({ name, hits: words.filter((word) => common.has(word)).length }))
-    .sort((a, b) => b.hits - a.hits);
-  if (best === undefined || next === undefined) return null;
-  return best.hits >= 3 && best.hits > next.hits * 1.5 ? best.name : null;
+/** One line of Markdown for a version in a list. */
+export function versionLine(version: SoulVersion, localTime: LocalTime): string {
+  const facts = [standingOf(version, localTime), scoreWords(version), originOf(version)];
+  return `- **${nameOf(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
+}
+
+/** What the evaluation found, as a list; empty when nothing. */
+export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
+  return findings.map(
+    ({ rule, words, points }) =>
+      `- ${rule}: ${literalLine(words)}${points > 0 ? ` (−${points})` : ''}`,
+  );
+}
+
+/** A code block around any text, also one with fences in it. */
+export function fenced(text: string, language = ''): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** The changed lines of a diff, short enough for a phone. */
+export function shortDiff(diff: string): string {
+  const changed = diff.split('\n').filter((line) => /^[-+]/.test(line));
+  const shown = changed
+    .slice(0, 12)
+    .map((line) => (line.length > 200 ? `${line.slice(0, 200)}…` : line));
+  return [...shown, ...(changed.length > 12 ? [`… ${changed.length - 12} more lines`] : [])].join(
+    '\n',
+  );
+}
+
+/** What happens next with a judged proposal, for the owner or the model. */
+export function nextStep(
+  version: SoulVersion,
+  { apply }: SoulSettings,
+  localTime: LocalTime,
+): string {
+  const { number, appliesAt } = version;
+  if (apply === 'never') return 'It stays a proposal: `soul.apply` is "never" in the settings.';
+  const at =
+    appliesAt === null
+      ? `It waits for your word: \`/soul apply ${number}\`.`
+      : `It comes into use on ${momentOf(appliesAt, localTime)} unless you say no. At once: \`/soul apply ${number}\`.`;
+  return `${at} Not at all: \`/soul veto ${number}\`. All of it: \`/soul diff ${number}\`.`;
 }

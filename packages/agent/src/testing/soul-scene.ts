@@ -6,8 +6,8 @@ import { openStore, type Store } from '@parley/store';
 import { openSoulFile, openWorkspace, type Workspace } from '@parley/workspace';
 import { createSoulGuard, type SoulGuardDeps } from '../soul/soul-guard.ts';
 import { createSoulKeeper, type SoulKeeper } from '../soul/soul-keeper.ts';
-import type { SoulAnswer } from '../soul/soul-proposals.ts';
-import type { SoulSettings } from '../soul/soul-settings.ts';
+import type { SoulAnswer } from '../soul/soul-orders.ts';
+import type { SoulSettings } from '../soul/soul-text.ts';
 
 /** For tests: what SOUL.md says at first. */
 export const FIRST_SOUL =

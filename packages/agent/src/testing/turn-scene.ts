@@ -16,7 +16,8 @@ import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/sto
 import { createDocumentReader } from '@parley/tools/documents';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
-import { type BeatRunnerDeps, withHeartbeats } from '../heartbeat/beat-runner.ts';
+import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
+import type { HeartbeatRunnerDeps } from '../heartbeat/heartbeat-turn.ts';
 import { localTimeIn } from '../local-time.ts';
 import type { TurnLimits } from '../loop/turn-loop.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
@@ -79,7 +80,7 @@ export interface SceneExtras
   /** `test:1` when absent. */
   readonly owners?: readonly string[];
   /** What becomes of the answers to heartbeats; all are quiet when absent. */
-  readonly heartbeat?: Partial<BeatRunnerDeps['heartbeat']>;
+  readonly heartbeat?: Partial<HeartbeatRunnerDeps['heartbeat']>;
   /** What may be used in a day; nothing is capped when absent. */
   readonly caps?: SpendCaps;
 }
@@ -172,11 +173,11 @@ function busInto(events: LiveEvent[], log: Logger): LiveBus {
   return bus;
 }
 
-function runnerOf(deps: SubAgentRunnerDeps & BeatRunnerDeps): RunTurn {
+function runnerOf(deps: SubAgentRunnerDeps & HeartbeatRunnerDeps): RunTurn {
   return withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
 }
 
-const QUIET: BeatRunnerDeps['heartbeat'] = {
+const QUIET: HeartbeatRunnerDeps['heartbeat'] = {
   judge: async () => ({ state: 'quiet', reason: 'all is quiet' }),
   limits: async () => ({}),
 };

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { LocalTime } from '../local-time.ts';
 import type { SoulKeeper } from '../soul/soul-keeper.ts';
-import { LONGEST_SOUL } from '../soul/soul-settings.ts';
-import { momentOf } from '../soul/soul-words.ts';
+import { LONGEST_SOUL, momentOf } from '../soul/soul-text.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 /** What proposing another SOUL.md needs. */

@@ -1,30 +1,34 @@
+import { type OwnersChatDeps, ownersChat } from '@parley/channels';
 import { literalLine } from '@parley/contracts';
-import type { SoulVersion } from '@parley/store';
+import type { SoulVersion, Store } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
+import { type PostDeps, postMessage } from '../posting/post-message.ts';
+import { BY_HAND } from './soul-guard.ts';
 import type { SoulKeeper } from './soul-keeper.ts';
-import type { SoulAnswer } from './soul-proposals.ts';
+import type { SoulAnswer } from './soul-orders.ts';
 import {
   fenced,
   findingLines,
   nameOf,
   nextStep,
   originOf,
+  type SoulSettings,
   scoreWords,
   shortDiff,
   standingOf,
   versionLine,
-} from './soul-words.ts';
+} from './soul-text.ts';
 
-/** Who uses `/soul`; only owners, alone with the agent, get as far as this. */
-export interface SoulAsker {
+/** The sender of `/soul`: an owner, in the direct chat. */
+interface SoulAsker {
   /** Parley's id (`telegram:42`). */
   readonly person: string;
-  /** Told twice of the same message, the desk does nothing more. */
+  /** Deduplicates orders. */
   readonly messageId: string;
 }
 
 /** Answers `/soul` (W06), in Markdown. */
-export interface SoulDesk {
+export interface SoulCommand {
   answer(asker: SoulAsker, argument: string): Promise<string>;
 }
 
@@ -34,8 +38,7 @@ const USAGE =
 /** Older versions that `/soul` lists. */
 const LISTED = 10;
 
-/** Makes the desk of an agent’s soul. */
-export function soulDesk(keeper: SoulKeeper, localTime: LocalTime): SoulDesk {
+export function soulCommand(keeper: SoulKeeper, localTime: LocalTime): SoulCommand {
   return {
     async answer({ person, messageId }, argument) {
       const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
@@ -123,4 +126,71 @@ function changeOf({ diff }: SoulVersion): string {
 
 function said(answer: SoulAnswer, words: (version: SoulVersion) => string): string {
   return answer.kind === 'refused' ? answer.words : words(answer.version);
+}
+
+export interface SoulNoticeDeps extends OwnersChatDeps, PostDeps {
+  readonly agent: string;
+  readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'souls' | 'overheard'>;
+  readonly settings: SoulSettings;
+  readonly localTime: LocalTime;
+}
+
+/**
+ * Notifies the owner of changes of SOUL.md, in the direct chat in which they wrote last: each state once,
+ * also after a crash. An owner who has not written yet is notified later.
+ */
+export async function notifyOfSoul(deps: SoulNoticeDeps): Promise<void> {
+  const { agent, store, clock } = deps;
+  const untold = await store.souls.untold(agent);
+  if (untold.length === 0) return;
+  const chat = await ownersChat(deps);
+  for (const version of untold) {
+    const words = soulNotice(version, deps);
+    if (words !== null) {
+      if (chat === null) return;
+      const { replyToMessageId: _, ...route } = chat.last.route;
+      const key = `soul:${agent}:${version.number}:${version.state}`;
+      await postMessage(deps, { key, route, markdown: words, isMarked: true });
+      const { channel, account, chatId } = route;
+      const { conversationId } = chat;
+      // Gives the model context for an answer to it.
+      const said = { messageId: `post:${key}`, senderId: 'you', senderName: 'you', text: words };
+      await store.overheard.keep({ conversationId, channel, account, chatId }, said, clock());
+    }
+    await store.souls.told(agent, version.number, version.state);
+  }
+}
+
+/** The notice of a version, in Markdown; null where there is none. */
+export function soulNotice(
+  version: SoulVersion,
+  { settings, localTime }: Pick<SoulNoticeDeps, 'settings' | 'localTime'>,
+): string | null {
+  const { number, state, by, author } = version;
+  const isEdit = author === 'person' && by === BY_HAND;
+  const edited = `SOUL.md was edited by hand. I keep the edit as proposal ${number} and go on as I was.`;
+  const diff = fenced(shortDiff(version.diff), 'diff');
+  switch (state) {
+    case 'passed': {
+      const what = isEdit
+        ? `${edited} It passed the evaluation with ${scoreWords(version)}.`
+        : `Proposal ${number} for SOUL.md passed the evaluation with ${scoreWords(version)}.\n\nReason: ${literalLine(version.reason)}`;
+      return [what, diff, nextStep(version, settings, localTime)].join('\n\n');
+    }
+    case 'refused':
+      if (!isEdit) return null;
+      return [
+        `${edited} It did not pass the evaluation (${scoreWords(version)}):`,
+        findingLines(version).join('\n'),
+        `\`/soul show ${number}\` shows what you wrote.`,
+      ].join('\n\n');
+    case 'applied':
+      return [
+        `SOUL.md is version ${number} from now on. Reason: ${literalLine(version.reason)}`,
+        diff,
+        `Back: \`/soul rollback ${version.basedOn ?? 0}\`.`,
+      ].join('\n\n');
+    default:
+      return null;
+  }
 }

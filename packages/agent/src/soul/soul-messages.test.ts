@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
 import { FIRST_SOUL, openSoulScene, SECOND_SOUL, type SoulScene } from '../testing/soul-scene.ts';
 import { proposeSoulChangeTool } from '../tools/propose-soul-change.ts';
-import { soulDesk } from './soul-desk.ts';
 import { createSoulGuard } from './soul-guard.ts';
 import { createSoulKeeper } from './soul-keeper.ts';
+import { soulCommand } from './soul-messages.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 
@@ -19,7 +19,7 @@ afterEach(() => scene.close());
 describe('/soul and the tool', () => {
   const localTime = localTimeIn('UTC');
   const say = (argument: string, messageId = argument) =>
-    soulDesk(scene.keeper, localTime).answer({ person: 'telegram:1', messageId }, argument);
+    soulCommand(scene.keeper, localTime).answer({ person: 'telegram:1', messageId }, argument);
 
   /** Calls the tool in a turn that answers the owner, or nobody. */
   async function use(input: object, callId = 't.0.0', isAsked = true) {
@@ -105,8 +105,8 @@ describe('/soul and the tool', () => {
     expect(await slow.propose(wish)).toMatchObject({ version: { state: 'proposed' } });
     const judging = slow.evaluate(ending.signal);
     await asked.promise;
-    const desk = soulDesk(slow, localTime);
-    expect(await desk.answer({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
+    const command = soulCommand(slow, localTime);
+    expect(await command.answer({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
     ending.abort();
     await judging;
     expect(await scene.states()).toEqual(['1 proposed agent', '0 applied seed']);
