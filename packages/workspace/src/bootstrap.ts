@@ -3,23 +3,7 @@ import { join } from 'node:path';
 import { type Logger, type NewId, reasonOf } from '@parley/contracts';
 import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
-import {
-  localLock,
-  makeFolders,
-  type WorkspaceLock,
-  type WritingFile,
-  writeFileInside,
-} from './write-file.ts';
-
-/** The life of BOOTSTRAP.md; its mark is kept in the workspace itself so that it survives restarts (W08). */
-export interface Bootstrap {
-  /** How far it has come; null when there is nothing to lead. Never throws. */
-  mark(): Promise<BootstrapMark | null>;
-  /** Keeps a mark; logs when it cannot. */
-  keep(mark: BootstrapMark): Promise<void>;
-  /** Puts BOOTSTRAP.md into `archive/`, under a name of its own, and forgets the mark. */
-  retire(): Promise<void>;
-}
+import { localLock, makeFolders, type WorkspaceLock, writeFileInside } from './write-file.ts';
 
 /** Hidden, so that no view shows it and no tool writes it. */
 const MARK: FileName = { name: '.parley/bootstrap.json', segments: ['.parley', 'bootstrap.json'] };
@@ -34,59 +18,59 @@ interface BootstrapOptions {
   readonly lock: WorkspaceLock;
 }
 
-/** The life of BOOTSTRAP.md in `folder`. */
-export function openBootstrap(options: BootstrapOptions): Bootstrap {
-  const { folder, newId, log, lock } = options;
-  const ofLane = localLock();
-  return {
-    mark: () => readMark(options),
-    async keep(mark) {
-      // Once it leads a session only the turns of that conversation count it, and they run one at a time.
-      const leads = mark.state === 'begun' && mark.turns > 1;
-      const kept = await (leads ? ofLane : lock)
-        .hold((hold) => keepMark(folder, mark, { newId, hold }))
-        .catch(reasonOf);
-      if (kept !== null) log.warn({ reason: kept }, 'the first conversation could not be noted');
-    },
-    async retire() {
-      try {
-        const place = await lock.hold(async () => {
-          const away = await putAway(folder);
-          await rm(join(folder, ...MARK.segments), { force: true });
-          return away;
-        });
-        if (place !== null) log.info({ place }, 'the first conversation is over: put away');
-      } catch (error) {
-        log.warn({ reason: reasonOf(error) }, 'BOOTSTRAP.md could not be put away');
-      }
-    },
-  };
-}
+/** The life of BOOTSTRAP.md; its mark is kept in the workspace itself so that it survives restarts (W08). */
+export class Bootstrap {
+  readonly #options: BootstrapOptions;
+  readonly #laneLock = localLock();
 
-/** Writes the mark; null, or why that did not work. */
-async function keepMark(
-  folder: string,
-  mark: BootstrapMark,
-  how: WritingFile,
-): Promise<string | null> {
-  const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
-  const result = await writeFileInside(folder, MARK, bytes, how);
-  return result.kind === 'written' ? null : result.detail;
-}
+  constructor(options: BootstrapOptions) {
+    this.#options = options;
+  }
 
-async function readMark({ folder, log }: BootstrapOptions): Promise<BootstrapMark | null> {
-  try {
-    if (walkPath(folder, MARK).kind !== 'file') return null;
-    const content = await readFile(join(folder, ...MARK.segments), 'utf8');
-    return BootstrapMark.parse(JSON.parse(content));
-  } catch (error) {
-    log.warn({ reason: reasonOf(error) }, `${MARK.name} of the workspace is of no use`);
-    return null;
+  /** How far it has come; null when there is nothing to lead. Never throws. */
+  async mark(): Promise<BootstrapMark | null> {
+    const { folder, log } = this.#options;
+    try {
+      if (walkPath(folder, MARK).kind !== 'file') return null;
+      const content = await readFile(join(folder, ...MARK.segments), 'utf8');
+      return BootstrapMark.parse(JSON.parse(content));
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, `${MARK.name} of the workspace cannot be used`);
+      return null;
+    }
+  }
+
+  /** Writes the mark; logs when it cannot. */
+  async keep(mark: BootstrapMark): Promise<void> {
+    const { folder, newId, lock, log } = this.#options;
+    const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
+    // Once it leads a session only the turns of that conversation count it, and they run one at a time.
+    const leads = mark.state === 'begun' && mark.turns > 1;
+    const failed = await (leads ? this.#laneLock : lock)
+      .hold((hold) => writeFileInside(folder, MARK, bytes, { newId, hold }))
+      .then((result) => (result.kind === 'written' ? null : result.detail), reasonOf);
+    if (failed !== null) log.warn({ reason: failed }, `${MARK.name} could not be written`);
+  }
+
+  /** Moves BOOTSTRAP.md into `archive/`, under a name of its own, and removes the mark. */
+  async retire(): Promise<void> {
+    const { folder, lock, log } = this.#options;
+    try {
+      const place = await lock.hold(async () => {
+        const moved = await archive(folder);
+        await rm(join(folder, ...MARK.segments), { force: true });
+        return moved;
+      });
+      if (place !== null)
+        log.info({ place }, 'the first conversation is over: BOOTSTRAP.md archived');
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'BOOTSTRAP.md could not be archived');
+    }
   }
 }
 
-/** Moves the file where nothing is yet; null when there is no such file. Throws what the disk says. */
-async function putAway(folder: string): Promise<string | null> {
+/** Moves the file to a free name; null when there is no such file. Throws errors of the disk. */
+async function archive(folder: string): Promise<string | null> {
   if (walkPath(folder, { segments: [FILE] }).kind !== 'file') return null;
   const blocked = await makeFolders(folder, [ARCHIVE]);
   if (blocked !== null) throw new Error(blocked.detail);
@@ -115,7 +99,7 @@ export const BootstrapMark = z.discriminatedUnion('state', [
 ]);
 export type BootstrapMark = z.infer<typeof BootstrapMark>;
 
-/** After this many turns the first conversation is over, whatever was said. */
+/** After this many turns the first conversation is over. */
 export const BOOTSTRAP_TURNS = 20;
 
 /** A turn in which an owner talks in a direct chat. */
@@ -134,7 +118,7 @@ export type BootstrapStep =
 
 /**
  * BOOTSTRAP.md leads the first session in which an owner talks with a new workspace, and no other. It
- * is retired with that session (`/new`), after `BOOTSTRAP_TURNS`, or when somebody took it away.
+ * is retired with that session (`/new`), after `BOOTSTRAP_TURNS`, or when somebody removed it.
  * `mark` is null where Parley did not make the workspace, or BOOTSTRAP.md is retired.
  */
 export function decideBootstrap(

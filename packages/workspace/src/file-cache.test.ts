@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, silentLogger } from '@parley/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFileCache, type FileCache } from './file-cache.ts';
+import { FileCache } from './file-cache.ts';
 
 const NAME = { name: 'SOUL.md', segments: ['SOUL.md'] };
 const anHourLater: Clock = () => Date.now() + 3_600_000;
 
 let folder: string;
 const cache = (clock: Clock): FileCache =>
-  createFileCache({ folder, maxBytes: 1_000, clock, log: silentLogger });
+  new FileCache({ folder, maxBytes: 1_000, clock, log: silentLogger });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-cache-'));

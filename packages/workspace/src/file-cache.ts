@@ -1,24 +1,15 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Clock, Logger } from '@parley/contracts';
 import { isInSkills, SKILL_FILE } from './audience.ts';
 import { type ParsedFile, parseFile } from './front-matter.ts';
-import { type FileName, type FoundFile, identityOf, walkPath } from './paths.ts';
+import { type FileName, type FoundFile, identityOf, openInside, walkPath } from './paths.ts';
 import { diskReason } from './workspace-error.ts';
 
-/** Why a file gives nothing, before anybody asks who reads it. */
+/** Why a file has no content, whoever reads it. */
 export type FileFault =
   | { readonly reason: 'missing' }
   | { readonly reason: 'refused'; readonly detail: string }
   | { readonly reason: 'too-large'; readonly detail: string }
   | { readonly reason: 'unreadable'; readonly detail: string };
-
-/** The files of one folder, parsed once and again whenever they change on disk (W07). */
-export interface FileCache {
-  /** The same object as long as the file stays as it is; at once where it is known, as nearly always. */
-  get(name: FileName): ParsedFile | FileFault | Promise<ParsedFile | FileFault>;
-}
 
 interface Entry {
   readonly found: FoundFile;
@@ -32,11 +23,11 @@ interface Entry {
 const SETTLED_MS = 50;
 
 /**
- * What is kept of all files together, in characters: the notes of years, about 8 MB. What was asked for
- * longest ago makes room, and a file that would take half of it is read anew each time.
+ * Limit of all cached files together, in characters: about 8 MB, the notes of years. A file that would
+ * take half of it is not cached.
  */
-const KEPT_CHARACTERS = 4_000_000;
-const MAX_KEPT_FILES = 2_000;
+const MAX_CHARACTERS = 4_000_000;
+const MAX_FILES = 2_000;
 
 interface FileCacheOptions {
   /** The real path of the workspace. */
@@ -51,66 +42,66 @@ const FAULTS = {
   missing: { reason: 'missing' },
   link: { reason: 'refused', detail: 'a symbolic link is not followed' },
   'not-a-file': { reason: 'refused', detail: 'not a regular file' },
-  // A folder on the way may have become a link since the walk: then this is another file.
+  // A parent folder may have become a link since the walk: then this is another file.
   replaced: { reason: 'unreadable', detail: 'it was replaced while it was read; read it again' },
 } as const;
 
-/** A cache over `folder`; one `lstat` per path segment when nothing has changed. */
-export function createFileCache(options: FileCacheOptions): FileCache {
-  const kept = keptFiles();
-  const read = async (name: FileName, found: FoundFile): Promise<ParsedFile | FileFault> => {
+/**
+ * The files of one folder, parsed once and again whenever they change on disk (W07): one `lstat` per path
+ * segment when nothing has changed.
+ */
+export class FileCache {
+  readonly #options: FileCacheOptions;
+  /** The least recently used first. */
+  readonly #entries = new Map<string, Entry>();
+  #characters = 0;
+
+  constructor(options: FileCacheOptions) {
+    this.#options = options;
+  }
+
+  /** The same object as long as the file stays as it is; at once where it is cached, as nearly always. */
+  get(name: FileName): ParsedFile | FileFault | Promise<ParsedFile | FileFault> {
     try {
-      const file = await load(options, name, found);
+      const walked = walkPath(this.#options.folder, name);
+      if (walked.kind !== 'file') return FAULTS[walked.kind];
+      const known = this.#entries.get(name.name);
+      if (known?.found.isSameAs(walked.file) !== true) return this.#read(name, walked.file);
+      this.#entries.delete(name.name);
+      this.#entries.set(name.name, known);
+      return known.file;
+    } catch (error) {
+      return faultOf(error);
+    }
+  }
+
+  async #read(name: FileName, found: FoundFile): Promise<ParsedFile | FileFault> {
+    try {
+      const file = await load(this.#options, name, found);
       if ('reason' in file) return file;
-      const isSettled = options.clock() - found.changedAt > SETTLED_MS;
-      kept.put(name.name, isSettled ? { found, file } : null);
+      this.#remove(name.name);
+      if (this.#options.clock() - found.changedAt > SETTLED_MS) this.#add({ found, file });
       return file;
     } catch (error) {
       return faultOf(error);
     }
-  };
-  return {
-    get(name) {
-      try {
-        const walked = walkPath(options.folder, name);
-        if (walked.kind !== 'file') return FAULTS[walked.kind];
-        const known = kept.get(name.name);
-        return known?.found.isSameAs(walked.file) ? known.file : read(name, walked.file);
-      } catch (error) {
-        return faultOf(error);
-      }
-    },
-  };
-}
+  }
 
-/** The files that were asked for last. */
-function keptFiles() {
-  const entries = new Map<string, Entry>();
-  let characters = 0;
-  const remove = (name: string): void => {
-    characters -= entries.get(name)?.file.text.length ?? 0;
-    entries.delete(name);
-  };
-  return {
-    get(name: string): Entry | undefined {
-      const entry = entries.get(name);
-      if (entry === undefined) return undefined;
-      entries.delete(name);
-      entries.set(name, entry);
-      return entry;
-    },
-    /** Null: what was kept of it is old, and nothing takes its place. */
-    put(name: string, entry: Entry | null): void {
-      remove(name);
-      if (entry === null || entry.file.text.length > KEPT_CHARACTERS / 2) return;
-      entries.set(name, entry);
-      characters += entry.file.text.length;
-      for (const oldest of entries.keys()) {
-        if (characters <= KEPT_CHARACTERS && entries.size <= MAX_KEPT_FILES) break;
-        remove(oldest);
-      }
-    },
-  };
+  #add(entry: Entry): void {
+    const { name, text } = entry.file;
+    if (text.length > MAX_CHARACTERS / 2) return;
+    this.#entries.set(name, entry);
+    this.#characters += text.length;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#characters <= MAX_CHARACTERS && this.#entries.size <= MAX_FILES) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(name: string): void {
+    this.#characters -= this.#entries.get(name)?.file.text.length ?? 0;
+    this.#entries.delete(name);
+  }
 }
 
 async function load(
@@ -119,8 +110,7 @@ async function load(
   found: FoundFile,
 ): Promise<ParsedFile | FileFault> {
   if (found.bytes > maxBytes) return tooLarge(found.bytes, maxBytes);
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  await using handle = await open(join(folder, ...name.segments), flags);
+  await using handle = await openInside(folder, name.segments);
   const opened = identityOf(await handle.stat({ bigint: true }));
   if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();
@@ -130,7 +120,7 @@ async function load(
   if (file.problem !== null) {
     log.warn(
       { file: name.name, problem: file.problem },
-      `${name.name} is shown to the owner only, until its problem is mended`,
+      `${name.name} is shown to the owner only, until its problem is fixed`,
     );
   }
   return file;

@@ -10,15 +10,15 @@ import {
   reasonOf,
   silentLogger,
 } from '@parley/contracts';
-import { type Bootstrap, openBootstrap } from './bootstrap.ts';
-import { createFileCache, liesInOwnersSkill } from './file-cache.ts';
+import { Bootstrap } from './bootstrap.ts';
+import { FileCache, liesInOwnersSkill } from './file-cache.ts';
 import { openMemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, listMarkdown } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { GovernedFile } from './soul.ts';
 import { WorkspaceError } from './workspace-error.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
-import { createFileWriter, localLock, type WorkspaceLock } from './write-file.ts';
+import { FileWriter, localLock, type WorkspaceLock } from './write-file.ts';
 
 /** How much of a workspace file is used. */
 export interface WorkspaceLimits {
@@ -70,17 +70,17 @@ export interface Workspace {
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
   const { log = silentLogger, clock = Date.now, newId = randomId, lock = localLock() } = options;
   const limits = { ...DEFAULT_WORKSPACE_LIMITS, ...options.limits };
-  const life = (place: string, held: WorkspaceLock) =>
-    openBootstrap({ folder: place, newId, log, lock: held });
+  const bootstrapIn = (place: string, held: WorkspaceLock) =>
+    new Bootstrap({ folder: place, newId, log, lock: held });
   const created = await seedFolder(options.folder, options.templates, {
     lock,
-    bootstrap: (held) => life(options.folder, held),
+    bootstrap: (held) => bootstrapIn(options.folder, held),
   });
   const folder = await realpath(options.folder);
-  const files = createFileCache({ folder, maxBytes: limits.fileBytes, clock, log });
-  const inOwnersSkill = (name: FileName) => liesInOwnersSkill(files, name);
   const bounds = { folder, maxBytes: limits.fileBytes };
-  const writer = createFileWriter({ ...bounds, newId, lock, inOwnersSkill });
+  const files = new FileCache({ ...bounds, clock, log });
+  const inOwnersSkill = (name: FileName) => liesInOwnersSkill(files, name);
+  const writer = new FileWriter({ ...bounds, newId, lock, inOwnersSkill });
   const commands = openShellCommands({ folder, files, lock, newId, clock, log });
   await commands.sweep();
   const sources = {
@@ -97,7 +97,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     folder,
     created,
     commands,
-    bootstrap: life(folder, lock),
+    bootstrap: bootstrapIn(folder, lock),
     for: viewMaker(sources),
   };
 }

@@ -1,5 +1,5 @@
-import { type BigIntStats, type Dirent, lstatSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BoundedMap } from '@parley/contracts';
 
@@ -37,7 +37,7 @@ export type Walked =
   | { readonly kind: 'link' }
   | { readonly kind: 'not-a-file' };
 
-/** A regular file on disk, as it was when it was looked at. Compared as it is: texts cost more than the look. */
+/** A regular file as `lstat` found it. Compared by its numbers: strings cost more than the call. */
 export class FoundFile {
   /** When the file or its metadata last changed, ms since 1970. */
   readonly changedAt: number;
@@ -63,7 +63,6 @@ export class FoundFile {
     return Number(this.#size);
   }
 
-  /** Names the file itself, whatever its path. */
   get identity(): string {
     return identityOf({ dev: this.#dev, ino: this.#ino });
   }
@@ -86,8 +85,8 @@ export class FoundFile {
 }
 
 /**
- * Looks at every step of the path. Synchronous: several looks a turn, a few microseconds each, are
- * dearer as promises. Throws what the file system says besides "there is nothing".
+ * Checks every segment of the path. Synchronous: a call takes a few microseconds, as a promise more.
+ * Throws the errors of the file system, except that nothing is there.
  */
 export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): Walked {
   let path = folder;
@@ -106,24 +105,24 @@ export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'
   return { kind: 'missing' };
 }
 
-/** Device and inode; the same for two looks at the same file. */
+/** Opens a file for reading: a link in its place is refused, and a pipe does not block. */
+export function openInside(folder: string, segments: readonly string[]): Promise<FileHandle> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  return open(join(folder, ...segments), flags);
+}
+
+/** Device and inode: names the file itself, whatever its path. */
 export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${stats.dev}:${stats.ino}`;
 }
 
-/** Bounds of a listing; a workspace is a handful of notes, not a disk. */
-const USUAL: ListBounds = { depth: 4, files: 2_000 };
-
 /** How far a listing goes: folders within folders, and files in all. */
-interface ListBounds {
-  readonly depth: number;
-  readonly files: number;
-}
+const USUAL = { depth: 4, files: 2_000 };
 
 /** Paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are not entered. */
 export async function listMarkdown(
   folder: string,
-  bounds: ListBounds = USUAL,
+  bounds = USUAL,
   entriesOf: (folder: string) => Promise<readonly Dirent[]> = readEntries,
 ): Promise<readonly string[]> {
   const found: string[] = [];

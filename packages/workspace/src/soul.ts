@@ -27,13 +27,13 @@ const MAX_BYTES = 1_000_000;
 
 const PLACE = { name: SOUL, segments: [SOUL] } as const;
 
-/** What stands in SOUL.md. */
+/** The content of SOUL.md. */
 export type SoulOnDisk =
   | {
       readonly kind: 'file';
       /** Without front matter. */
       readonly text: string;
-      /** The front matter, as it has to stand before the text; empty: none. */
+      /** The front matter to put before the text; empty: none. */
       readonly head: string;
       /** It is a form that nobody filled in. */
       readonly isBlank: boolean;
@@ -42,30 +42,21 @@ export type SoulOnDisk =
   /** A link, a folder, something that cannot be read: neither read nor replaced. */
   | { readonly kind: 'obstacle'; readonly detail: string };
 
-/** The readable copy of an agent’s soul in its workspace, for the one who keeps it: no view can write it. */
-export interface SoulFile {
-  /** Changes whenever the file does; `changedAt` in ms. Costs one `lstat`. Throws what the disk says. */
-  glance(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null;
-  read(): Promise<SoulOnDisk>;
-  /** Runs work while nobody else writes to the workspace; it may write the file. */
-  alone<T>(work: (write: WriteSoul) => Promise<T>): Promise<T>;
-}
-
 /** Replaces the file, whole or not at all. Never throws. */
 export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
 
-/** The soul of the workspace in `folder`. */
-export function openSoulFile(
-  folder: string,
-  newId: NewId,
-  lock: WorkspaceLock = localLock(),
-): SoulFile {
+/** The readable copy of an agent’s soul in its workspace; no view can write it. */
+export type SoulFile = ReturnType<typeof openSoulFile>;
+
+/** Opens SOUL.md of the workspace in `folder`. */
+export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock = localLock()) {
   return {
-    glance() {
+    /** Changes whenever the file does; `changedAt` in ms. Costs one `lstat`. Throws errors of the disk. */
+    glance(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null {
       const found = walkPath(folder, PLACE);
       return found.kind === 'file' ? found.file : null;
     },
-    async read() {
+    async read(): Promise<SoulOnDisk> {
       const found = walkPath(folder, PLACE);
       if (found.kind === 'file' && found.file.bytes > MAX_BYTES) return obstacle('it is too large');
       const content = await contentOf(folder, PLACE);
@@ -76,7 +67,8 @@ export function openSoulFile(
       const { body } = front;
       return { kind: 'file', text: body, head: headToKeep(front), isBlank: isBlank(body) };
     },
-    alone: (work) =>
+    /** Runs work while no other process writes to the workspace; it may write the file. */
+    alone: <T>(work: (write: WriteSoul) => Promise<T>): Promise<T> =>
       lock.hold(async (hold) => {
         await lookAgain(folder, PLACE);
         return work((text, head) =>
@@ -90,32 +82,27 @@ function obstacle(detail: string): SoulOnDisk {
   return { kind: 'obstacle', detail };
 }
 
-/** What a soul says, as a view would give it: no front matter, no blank lines around it. */
+/** The text of a soul as a view returns it: no front matter, no blank lines around it. */
 export function soulText(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }
 
-/** A file whose text is decided elsewhere; what stands on the disk is a copy (W06). */
+/** A file whose text is decided elsewhere; the one on the disk is a copy (W06). */
 export interface GovernedFile {
   readonly name: string;
-  /** What it says now, and the front matter to go by where there is no file; null: the file counts. */
+  /** Its text now, and the front matter that counts where there is no file; null: the file counts. */
   current(): Promise<{ readonly text: string; readonly head: string } | null>;
 }
 
-/**
- * The file as readers get it: for whom it is says the file on the disk, what it says does not. `name`
- * is as the reader wrote it.
- */
+/** The file as readers get it: its audience comes from the file on the disk, its text does not. */
 export async function asGoverned(
-  governed: GovernedFile | undefined,
-  name: string,
+  governed: GovernedFile,
   found: ParsedFile | FileFault,
 ): Promise<ParsedFile | FileFault> {
-  if (governed?.name !== name) return found;
   const current = await governed.current();
   if (current === null) return found;
   const { text, head } = current;
-  const file = 'reason' in found ? parseFile(name, `${head}${text}`, false) : found;
+  const file = 'reason' in found ? parseFile(governed.name, `${head}${text}`, false) : found;
   return { ...file, text, isBlank: isBlank(text) };
 }
 
@@ -172,7 +159,7 @@ function unusable(path: string, error: unknown): WorkspaceError {
   const why = error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
   return new WorkspaceError(
     'soul-scenarios',
-    `The scenarios for SOUL.md in ${path} cannot be used (${why}). Mend that file, or set soul.judge to false.`,
+    `The scenarios for SOUL.md in ${path} cannot be used (${why}). Fix that file, or set soul.judge to false.`,
     error,
   );
 }

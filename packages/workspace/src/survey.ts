@@ -1,15 +1,15 @@
-import { constants, type Dirent } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type NewId, reasonOf } from '@parley/contracts';
 import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
-import { parseFileName, walkPath } from './paths.ts';
+import { openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
 import { makeFolders } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
 
-/** Something in a folder that is looked over; folders that are not entered are told of, too. */
+/** An entry of a surveyed folder; folders that are not entered are listed, too. */
 export interface SurveyedEntry {
   /** Path inside the folder. */
   readonly name: string;
@@ -19,9 +19,9 @@ export interface SurveyedEntry {
         readonly kind: 'markdown';
         /** Who would see it in a workspace. */
         readonly audience: 'owner' | 'everyone';
-        /** What its front matter says of that, if anything. */
+        /** The audience in its front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
-        /** Why it would be the owner's alone until somebody mends it. */
+        /** Why it would be the owner's alone until somebody fixes it. */
         readonly problem: string | null;
         readonly isBlank: boolean;
       }
@@ -42,7 +42,7 @@ interface Refusal {
   readonly reason: string;
 }
 
-/** What a folder holds that may be a workspace. */
+/** The content of a folder that may be a workspace. */
 export interface Survey {
   /** The real path. */
   readonly folder: string;
@@ -57,8 +57,8 @@ const MAX_ENTRIES = 5_000;
 const MAX_BYTES = 1_000_000;
 
 /**
- * Looks a folder over as if it were a workspace, and changes nothing in it: neither are templates
- * made, nor are links followed. Throws what the file system says of the folder itself.
+ * Examines a folder as if it were a workspace, and changes nothing in it; links are not followed. Throws
+ * errors of the file system for the folder itself.
  */
 export async function surveyFolder(path: string, clock: Clock): Promise<Survey> {
   const folder = await realpath(path);
@@ -110,8 +110,7 @@ async function lookAt(folder: string, name: string, entry: Dirent): Promise<Surv
 
 /** The bytes of a regular file, without following a link in its place. */
 export async function readInside(folder: string, segments: readonly string[]): Promise<Uint8Array> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  await using handle = await open(join(folder, ...segments), flags);
+  await using handle = await openInside(folder, segments);
   return await handle.readFile();
 }
 
@@ -128,7 +127,7 @@ async function skillsIn(folder: string, clock: Clock): Promise<readonly Surveyed
   }));
 }
 
-/** What became of a file that was to be copied; `exists`: something of that name was there and stays. */
+/** The result of a copy; `exists`: something has that name already and stays. */
 export type CopyResult =
   | { readonly kind: 'copied' }
   | { readonly kind: 'exists' }
@@ -139,7 +138,7 @@ export interface CopyOrder {
   readonly from: string;
   readonly to: string;
   readonly name: string;
-  /** The copy says `audience: owner`, unless the file says for whom it is (W03). */
+  /** Adds `audience: owner` to the copy, unless the file names its audience (W03). */
   readonly isMarked: boolean;
 }
 
@@ -165,7 +164,7 @@ export async function copyIntoWorkspace(
     const temporary = join(folder, ...parents, `.${newId('i')}.tmp`);
     try {
       await writeNew(temporary, bytes);
-      // Unlike a renaming, a link never takes the place of what somebody made meanwhile.
+      // Unlike a rename, a link never replaces a file made meanwhile.
       await link(temporary, join(folder, ...path.segments));
     } finally {
       await rm(temporary, { force: true });
@@ -179,7 +178,7 @@ export async function copyIntoWorkspace(
   }
 }
 
-/** The bytes of a file with `audience: owner` in its front matter, unless that says something of it already. */
+/** The bytes with `audience: owner` in their front matter, unless that names an audience already. */
 export function markedCopy(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('utf8');
   const front = readFrontMatter(text, AudienceFrontMatter);

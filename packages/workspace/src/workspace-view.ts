@@ -193,7 +193,7 @@ async function visible(
   if (forgetful && (isOwn || rules.isMemory)) return absent({ reason: 'private' });
   const looked = files.get(path);
   const onDisk = looked instanceof Promise ? await looked : looked;
-  const found = governed?.name === name ? await asGoverned(governed, name, onDisk) : onDisk;
+  const found = governed?.name === name ? await asGoverned(governed, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest is not to learn that such a file is there and broken.
     const isHidden = reader.kind !== 'owner' && rules.isOwners && !isOwn;

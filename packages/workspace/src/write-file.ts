@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewId } from '@parley/contracts';
-import { type FileName, identityOf, parseFileName, walkPath } from './paths.ts';
+import { type FileName, identityOf, openInside, parseFileName, walkPath } from './paths.ts';
 import { diskReason } from './workspace-error.ts';
 import {
   type PlannedWrite,
@@ -14,7 +14,7 @@ import {
   type Writer,
 } from './write-rules.ts';
 
-/** What became of a writing. `detail` is for the model and for people, and never holds text of a file. */
+/** The result of a write. `detail` is for the model and for people, and never holds text of a file. */
 export type WriteResult =
   | {
       readonly kind: 'written';
@@ -24,11 +24,9 @@ export type WriteResult =
       /** There was no such file before. */
       readonly created: boolean;
     }
-  | WriteRefusal
-  | DiskRefusal
-  | Refused;
+  | NotWritten;
 
-/** Why nothing is written that could be. */
+/** Why nothing is written that the reader may write. */
 export interface Refused {
   readonly kind: 'refused';
   readonly reason: 'path' | 'too-large' | 'unreadable';
@@ -51,18 +49,6 @@ export type WritePlan = ({ readonly kind: 'planned' } & PlannedWrite) | NotWritt
 
 type NotWritten = WriteRefusal | DiskRefusal | Refused;
 
-/** Writes files of one workspace, each whole or not at all. Never throws. */
-export interface FileWriter {
-  write(order: WriteOrder, text: string): Promise<WriteResult>;
-  /** What `write` or `change` would do now; nothing is written. */
-  plan(order: WriteOrder, make: () => Promise<string | null | Refused>): Promise<WritePlan>;
-  /** Writes what `make` gives while nobody else writes; null: there is nothing to write. */
-  change(
-    order: WriteOrder,
-    make: () => Promise<string | null | Refused>,
-  ): Promise<WriteResult | Unchanged>;
-}
-
 interface FileWriterOptions {
   /** The real path of the workspace. */
   readonly folder: string;
@@ -74,31 +60,46 @@ interface FileWriterOptions {
   readonly inOwnersSkill: (name: FileName) => Promise<boolean>;
 }
 
-/** The writer of the workspace in `folder`. Writings follow one another: each sees what stood before it. */
-export function createFileWriter(options: FileWriterOptions): FileWriter {
-  const held = async <R>(work: (hold: Hold) => Promise<R>): Promise<R | DiskRefusal> => {
-    try {
-      return await options.lock.hold(work);
-    } catch (error) {
-      return { kind: 'refused', reason: 'disk', detail: diskReason(error) };
-    }
-  };
-  return {
-    write: (order, text) => held((hold) => writeOne(options, order, text, hold)),
-    async plan(order, make) {
+/** Makes the new text; null: there is nothing to write. */
+type MakeText = () => Promise<string | null | Refused>;
+
+/** Writes files of one workspace, each whole or not at all, one write at a time. Never throws. */
+export class FileWriter {
+  readonly #options: FileWriterOptions;
+
+  constructor(options: FileWriterOptions) {
+    this.#options = options;
+  }
+
+  write(order: WriteOrder, text: string): Promise<WriteResult> {
+    return this.#locked((hold) => writeOne(this.#options, order, text, hold));
+  }
+
+  /** What `write` or `change` would do now; nothing is written. */
+  async plan(order: WriteOrder, make: MakeText): Promise<WritePlan> {
+    const text = await make();
+    if (text === null) return { kind: 'unchanged' };
+    return typeof text === 'string' ? await planOne(this.#options, order, text) : text;
+  }
+
+  /** Writes the text that `make` returns while holding the lock. */
+  change(order: WriteOrder, make: MakeText): Promise<WriteResult | Unchanged> {
+    return this.#locked(async (hold) => {
+      const path = parseFileName(order.name);
+      if (path !== null) await lookAgain(this.#options.folder, path);
       const text = await make();
       if (text === null) return { kind: 'unchanged' };
-      return typeof text === 'string' ? await planOne(options, order, text) : text;
-    },
-    change: (order, make) =>
-      held(async (hold) => {
-        const path = parseFileName(order.name);
-        if (path !== null) await lookAgain(options.folder, path);
-        const text = await make();
-        if (text === null) return { kind: 'unchanged' };
-        return typeof text === 'string' ? writeOne(options, order, text, hold) : text;
-      }),
-  };
+      return typeof text === 'string' ? writeOne(this.#options, order, text, hold) : text;
+    });
+  }
+
+  async #locked<R>(work: (hold: Hold) => Promise<R>): Promise<R | DiskRefusal> {
+    try {
+      return await this.#options.lock.hold(work);
+    } catch (error) {
+      return refused('disk', diskReason(error));
+    }
+  }
 }
 
 async function writeOne(
@@ -126,7 +127,7 @@ async function planOne(
   text: string,
 ): Promise<PlannedPath | NotWritten> {
   const path = parseFileName(name);
-  if (path === null) return notWritten('path', 'not a path inside the workspace');
+  if (path === null) return refused('path', 'not a path inside the workspace');
   const forbidden = refuseWriter(writer, path.name);
   if (forbidden !== null) return forbidden;
   const before = await contentOf(folder, path);
@@ -135,22 +136,17 @@ async function planOne(
   const plan = planWrite(writer.reader, text, target);
   if ('kind' in plan) return plan;
   const bytes = Buffer.byteLength(plan.content);
-  if (bytes > maxBytes)
-    return notWritten('too-large', `${bytes} bytes, at most ${maxBytes} are kept`);
+  if (bytes > maxBytes) return refused('too-large', `${bytes} bytes, at most ${maxBytes} are kept`);
   return { kind: 'planned', path, ...plan };
 }
-function notWritten<Reason extends string>(reason: Reason, detail: string) {
-  return { kind: 'refused', reason, detail } as const;
-}
 
-/** Why the disk was left as it is. `detail` is for people. */
+/** Why the file on the disk was not changed. `detail` is for people. */
 export interface DiskRefusal {
   readonly kind: 'refused';
   readonly reason: 'link' | 'twin' | 'not-a-file' | 'disk' | 'overtaken';
   readonly detail: string;
 }
 
-/** What became of the bytes. */
 export type DiskResult = { readonly kind: 'written'; readonly created: boolean } | DiskRefusal;
 
 /** What a file holds before it is replaced; `text` is null when there is none. Never throws. */
@@ -162,21 +158,19 @@ export async function contentOf(
     const blocked = obstacle(folder, name);
     if (blocked !== null) return blocked;
     if (walkPath(folder, name).kind === 'missing') return { kind: 'found', text: null };
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    const text = await readFile(join(folder, ...name.segments), { encoding: 'utf8', flag: flags });
-    return { kind: 'found', text };
+    await using handle = await openInside(folder, name.segments);
+    return { kind: 'found', text: await handle.readFile('utf8') };
   } catch (error) {
     return refused('disk', diskReason(error));
   }
 }
 
 /**
- * On a network file system other machines' changes are sure to be seen once the file has been opened, and
- * not before: so it is opened once for nothing. Never throws.
+ * Opens the file and closes it: on a network file system this alone makes changes of other machines
+ * visible. Never throws.
  */
 export async function lookAgain(folder: string, name: FileName): Promise<void> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const handle = await open(join(folder, ...name.segments), flags).catch(() => null);
+  const handle = await openInside(folder, name.segments).catch(() => null);
   await handle?.close();
 }
 
@@ -184,7 +178,7 @@ export async function lookAgain(folder: string, name: FileName): Promise<void> {
 export interface WritingFile {
   /** Names the temporary file beside it. */
   readonly newId: NewId;
-  /** Whoever writes something that began with what stands there has the workspace to itself. */
+  /** Held since the content that is replaced was read. */
   readonly hold: Hold;
 }
 
@@ -229,7 +223,7 @@ export async function makeFolders(
   return null;
 }
 
-/** What stands in the place of the file and must not be replaced. */
+/** Why what is at this path must not be replaced; null: it may be. */
 function obstacle(folder: string, name: FileName): DiskRefusal | null {
   const found = walkPath(folder, name);
   if (found.kind === 'link') return refused('link', `${name.name} is a symbolic link`);
@@ -240,7 +234,7 @@ function obstacle(folder: string, name: FileName): DiskRefusal | null {
   return null;
 }
 
-/** Writes beside the target and renames over it. Null: done. */
+/** Writes a temporary file beside the target and renames it. Null: done. */
 async function replace(
   { folder, hold }: { readonly folder: string; readonly hold: Hold },
   temporary: Pick<FileName, 'segments'>,
@@ -255,7 +249,7 @@ async function replace(
     await fill(handle, bytes);
     const stats = await handle.stat({ bigint: true });
     const found = walkPath(folder, temporary);
-    // A folder on the way became a link meanwhile: what was written lies somewhere else.
+    // A parent folder became a link meanwhile: the bytes are somewhere else.
     if (found.kind !== 'file' || found.file.identity !== identityOf(stats)) {
       return refused('link', `the folder of ${name.name} was replaced`);
     }
@@ -276,34 +270,34 @@ async function fill(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   await handle.sync();
 }
 
-function refused(reason: DiskRefusal['reason'], detail: string): DiskRefusal {
-  return { kind: 'refused', reason, detail };
+function refused<Reason extends string>(reason: Reason, detail: string) {
+  return { kind: 'refused', reason, detail } as const;
 }
 
 /** The time in which one writer has the workspace to itself. */
 export interface Hold {
-  /** False once somebody else may have been let in; what would be written then must not be. */
+  /** False once another writer may have got the lock; the write must then be refused. */
   isMine(): boolean;
 }
 
 /**
- * Lets one writer at a time change the files of a workspace, so that each change begins with what stands
- * there. Reading needs none: files are replaced as a whole.
+ * Lets one writer at a time change the files of a workspace, so that each change is based on the current
+ * content. Reading needs no lock: files are replaced as a whole.
  */
 export interface WorkspaceLock {
-  /** Work that is held must not ask again. Rejects with what `work` threw, or why it was not begun. */
+  /** Not re-entrant. Rejects with what `work` threw, or why it was not started. */
   hold<T>(work: (hold: Hold) => Promise<T>): Promise<T>;
 }
 
-const FOR_EVER: Hold = { isMine: () => true };
+const ALWAYS_MINE: Hold = { isMine: () => true };
 
-/** For a workspace of this process alone: one after another, in the order of asking. */
+/** For a workspace of this process alone: one writer after another, in the order of the calls. */
 export function localLock(): WorkspaceLock {
   let last: Promise<unknown> = Promise.resolve();
   return {
     hold(work) {
-      const result = last.then(() => work(FOR_EVER));
-      // What went wrong is told to whoever asked; the next one begins all the same.
+      const result = last.then(() => work(ALWAYS_MINE));
+      // The caller gets the error; the next writer starts all the same.
       last = result.catch(() => undefined);
       return result;
     },
