@@ -7,7 +7,7 @@ import { type FileName, parseFileName } from './paths.ts';
 import { asGoverned, type GovernedFile } from './soul.ts';
 import { type Cut, cutText } from './text.ts';
 import type { FileWriter, Unchanged, WritePlan, WriteResult } from './write-file.ts';
-import type { WriteApproval } from './write-rules.ts';
+import type { WriteApproval, Writer } from './write-rules.ts';
 
 /** A file this reader may see, ready to become part of a prompt; front matter is removed. */
 export interface WorkspaceFile extends PromptPart {
@@ -68,6 +68,7 @@ export interface WorkspaceView {
 /** A new text for an old one; called once, or not at all. */
 export type ChangeText = (text: string | null) => string | null;
 
+/** What all views of a workspace share. */
 interface ViewSources {
   readonly files: FileCache;
   /** All Markdown files of the folder, whoever may read them. */
@@ -76,12 +77,18 @@ interface ViewSources {
   readonly versions: MemoryVersions;
   /** Characters of a file that are shown when the caller does not say. */
   readonly fileCharacters: number;
-  /** No memory is shown to anybody. */
+  /** Memory is switched off: no reader sees any. */
   readonly forgetful: boolean;
   /** A file whose text is decided elsewhere. */
   readonly governed: GovernedFile | undefined;
-  /** Whether a command of the shell may have made a file that looks open. */
+  /** Whether a shell command may have made a file that looks open. */
   readonly mayHaveMade: (name: FileName) => boolean;
+}
+
+interface SharedSources extends ViewSources {
+  readonly rulesOf: (name: string) => NameRules | null;
+  /** Files that no command has made. A changed file is another object, so entries last as long as files. */
+  readonly unmade: WeakSet<ParsedFile>;
 }
 
 /** What a name alone decides. */
@@ -93,23 +100,20 @@ interface NameRules {
   readonly isInSkills: boolean;
 }
 
-/** Names that are remembered; every turn reads the same few. */
+/** Names whose rules are cached; every turn reads the same few. */
 const NAMES = 1_000;
 
-/** Makes the views of one workspace. They share what was found out about names and unchanged files. */
+/** Makes the views of one workspace. They share the rules of names and the state of unchanged files. */
 export function viewMaker(sources: ViewSources): (reader: Reader) => WorkspaceView {
-  const rules = new BoundedMap<string, NameRules | null>(NAMES);
-  const shared = {
-    ...sources,
-    unmade: new WeakSet<ParsedFile>(),
-    rulesOf(name: string): NameRules | null {
-      const known = rules.get(name);
-      if (known !== undefined) return known;
-      const made = nameRules(name);
-      rules.set(name, made);
-      return made;
-    },
+  const known = new BoundedMap<string, NameRules | null>(NAMES);
+  const rulesOf = (name: string): NameRules | null => {
+    const cached = known.get(name);
+    if (cached !== undefined) return cached;
+    const rules = nameRules(name);
+    known.set(name, rules);
+    return rules;
   };
+  const shared: SharedSources = { ...sources, rulesOf, unmade: new WeakSet() };
   return (reader) => createView(shared, reader);
 }
 
@@ -126,95 +130,81 @@ function nameRules(name: string): NameRules | null {
   );
 }
 
-interface SharedSources extends ViewSources {
-  readonly rulesOf: (name: string) => NameRules | null;
-  /** Files that no command has made. A change makes a new object, so that this holds as long as they do. */
-  readonly unmade: WeakSet<ParsedFile>;
-}
-
 /** The view of `reader`: files for others look exactly as if they had no content. */
 function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   const groupMemory = groupMemoryOf(reader.conversationId);
-  const { forgetful } = sources;
-  const look = { sources, reader, groupMemory };
+  const { forgetful, writer } = sources;
   const order = { reader, groupMemory, forgetful };
-  const made = (name: string, change: ChangeText) => async () => {
-    const file = await visible(look, name);
+  const look = (name: string) => visible(sources, order, name);
+  const changed = (name: string, change: ChangeText) => async () => {
+    const file = await look(name);
     if (!('kind' in file)) return change(file.text);
-    // What is there and cannot be read must not be replaced by what begins with nothing.
+    // A file that exists and cannot be read must not be replaced by a text that starts from nothing.
     const { reason, detail = '' } = file;
-    const isThere = reason === 'too-large' || reason === 'unreadable';
-    return isThere ? ({ kind: 'refused', reason, detail } as const) : change(null);
+    const exists = reason === 'too-large' || reason === 'unreadable';
+    return exists ? ({ kind: 'refused', reason, detail } as const) : change(null);
   };
   return {
     reader,
     groupMemory,
     async read(name, limit = sources.fileCharacters) {
-      const file = await visible(look, name);
+      const file = await look(name);
       if ('kind' in file) return file;
       const { text, cut } = cutText(file.text, limit, file.name);
       const { name: source, audience } = file;
       return { kind: 'file', text, source, audience, characters: text.length, cut };
     },
     async list() {
-      const names = await sources.names();
-      const files = await Promise.all(names.map((name) => visible(look, name)));
+      const files = await Promise.all((await sources.names()).map(look));
       return files.flatMap((file) =>
         'kind' in file ? [] : [{ name: file.name, characters: file.text.length }],
       );
     },
-    write: (name, text, approval) => sources.writer.write({ ...order, name, approval }, text),
+    write: (name, text, approval) => writer.write({ ...order, name, approval }, text),
     change: (name, change, approval) =>
-      sources.writer.change({ ...order, name, approval }, made(name, change)),
-    plan: (name, change) => sources.writer.plan({ ...order, name }, made(name, change)),
+      writer.change({ ...order, name, approval }, changed(name, change)),
+    plan: (name, change) => writer.plan({ ...order, name }, changed(name, change)),
     ...(reader.kind === 'owner' && !forgetful && { versions: sources.versions }),
   };
 }
 
-interface Look {
-  readonly sources: SharedSources;
-  readonly reader: Reader;
-  readonly groupMemory: string;
-}
-
 async function visible(
-  { sources, reader, groupMemory }: Look,
+  { files, governed, unmade, mayHaveMade, rulesOf }: SharedSources,
+  { reader, groupMemory, forgetful }: Writer,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
-  const { files, forgetful, governed, unmade, mayHaveMade } = sources;
-  const rules = sources.rulesOf(name);
+  const rules = rulesOf(name);
   if (rules === null)
     return absent({ reason: 'refused', detail: 'not a path inside the workspace' });
   const { path } = rules;
   // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
   const isOwn = path.name === groupMemory;
-  if (rules.isGroup && !isOwn) return absent({ reason: 'private' });
-  if (rules.isMemory && reader.kind !== 'owner') return absent({ reason: 'private' });
-  if (forgetful && (isOwn || rules.isMemory)) return absent({ reason: 'private' });
+  if (rules.isGroup && !isOwn) return PRIVATE;
+  if (rules.isMemory && reader.kind !== 'owner') return PRIVATE;
+  if (forgetful && (isOwn || rules.isMemory)) return PRIVATE;
   const looked = files.get(path);
   const onDisk = looked instanceof Promise ? await looked : looked;
   const found = governed?.name === name ? await asGoverned(governed, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest is not to learn that such a file is there and broken.
     const isHidden = reader.kind !== 'owner' && rules.isOwners && !isOwn;
-    return absent(isHidden && found.reason !== 'missing' ? { reason: 'private' } : found);
+    return isHidden && found.reason !== 'missing' ? PRIVATE : absent(found);
   }
   const isOwners = rules.isInSkills && (await liesInOwnersSkill(files, path));
   const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;
-  // What the file itself says can only narrow whose it is.
-  if (!mayRead(reader, file.audience)) return absent({ reason: 'private' });
+  // The front matter of a file can only narrow its audience.
+  if (!mayRead(reader, file.audience)) return PRIVATE;
   if (reader.kind !== 'owner' && !('reason' in onDisk) && !unmade.has(onDisk)) {
-    if (mayHaveMade(path)) return absent({ reason: 'private' });
+    if (mayHaveMade(path)) return PRIVATE;
     unmade.add(onDisk);
   }
   if (file.isBlank) return absent({ reason: 'empty' });
   if (!isOwn || file.audience.kind === 'owner') return file;
-  return {
-    ...file,
-    audience: { kind: 'conversation', conversationId: reader.conversationId },
-  };
+  return { ...file, audience: { kind: 'conversation', conversationId: reader.conversationId } };
 }
 
-function absent(fault: FileFault | { readonly reason: 'private' | 'empty' }): AbsentFile {
+const PRIVATE: AbsentFile = { kind: 'absent', reason: 'private' };
+
+function absent(fault: FileFault | { readonly reason: 'empty' }): AbsentFile {
   return { kind: 'absent', ...fault };
 }
