@@ -12,7 +12,7 @@ import {
 } from '@parley/contracts';
 import { Bootstrap } from './bootstrap.ts';
 import { FileCache, liesInOwnersSkill } from './file-cache.ts';
-import { openMemoryVersions } from './memory/memory-versions.ts';
+import { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, listMarkdown } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { GovernedFile } from './soul.ts';
@@ -87,7 +87,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     files,
     names: () => listMarkdown(folder),
     writer,
-    versions: openMemoryVersions({ folder, newId, clock, lock }),
+    versions: new MemoryVersions({ folder, newId, clock, lock }),
     fileCharacters: limits.fileCharacters,
     forgetful: options.memory === 'off',
     governed: options.governed,

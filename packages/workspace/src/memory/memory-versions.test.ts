@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localLock } from '../write-file.ts';
-import {
-  type MemoryVersions,
-  MOST_VERSIONS,
-  openMemoryVersions,
-  readVersionName,
-  versionName,
-} from './memory-versions.ts';
+import { MemoryVersions, MOST_VERSIONS, readVersionName, versionName } from './memory-versions.ts';
 
 let folder: string;
 let now: number;
@@ -23,7 +17,7 @@ beforeEach(() => {
     ids += 1;
     return `${prefix}-${ids}`;
   };
-  versions = openMemoryVersions({ folder, newId, clock: () => now, lock: localLock() });
+  versions = new MemoryVersions({ folder, newId, clock: () => now, lock: localLock() });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
