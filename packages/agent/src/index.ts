@@ -4,7 +4,7 @@ export { assembleHistory } from './context/assemble-history.ts';
 export type { Compacting } from './context/compact.ts';
 export { type Compactor, createCompactor } from './context/compactor.ts';
 export type { HistoryLimits } from './context/history-budget.ts';
-export { readHistory } from './context/read-history.ts';
+export { readHistory } from './context/summary.ts';
 export { type YesterdaySource, yesterdaySource } from './context/yesterday-source.ts';
 export { type NewsChecker, newsChecker } from './heartbeat/check-for-news.ts';
 export { withHeartbeats } from './heartbeat/heartbeat-runner.ts';

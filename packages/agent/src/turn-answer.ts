@@ -12,10 +12,9 @@ import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
 import type { LaterMessages } from './busy/later-messages.ts';
-import type { Compactor } from './context/compactor.ts';
+import { type Compactor, retryWithLessContext } from './context/compactor.ts';
 import type { HistoryFill, HistoryLimits } from './context/history-budget.ts';
-import { readHistory } from './context/read-history.ts';
-import { whenTooLong } from './context/when-too-long.ts';
+import { readHistory } from './context/summary.ts';
 import type { FinalStep, StepUsage, TurnJournal } from './loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits, turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
@@ -109,7 +108,7 @@ export async function turnAnswer(
     notice: (fill: HistoryFill) =>
       deps.compactor?.notice({ conversationId, session, reader }, fill),
   };
-  return whenTooLong(deps, { conversationId, session, reader }, signal, (shorter) =>
+  return retryWithLessContext(deps, { conversationId, session, reader }, signal, (shorter) =>
     turnLoop({ ...loop, draft: { ...loop.draft, ...shorter } }, signal),
   );
 }

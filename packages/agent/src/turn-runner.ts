@@ -17,7 +17,7 @@ import {
   type LaterMessagesDeps,
   openLaterMessages,
 } from './busy/later-messages.ts';
-import { askedToCompact } from './context/asked-to-compact.ts';
+import { askedToCompact } from './context/compactor.ts';
 import { type Ending, failureWords, GAVE_UP, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
 import { textOf } from './history.ts';
 import { asBegun, type FinalStep, openJournal } from './loop/turn-journal.ts';

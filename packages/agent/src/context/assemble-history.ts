@@ -2,8 +2,7 @@ import type { ModelMessage, UserMessage } from '@parley/models';
 import type { RememberedEntry } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { fitText } from './fit-text.ts';
-import type { HistoryBudget, HistoryFill } from './history-budget.ts';
+import { fitText, type HistoryBudget, type HistoryFill } from './history-budget.ts';
 
 /** What the messages of a request are made from. */
 export interface HistoryParts {

@@ -4,13 +4,18 @@ import type { NumberedEntry, PinPlace, Store, StoredSummary, SummaryTask } from 
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time-limit.ts';
 import { wordsOf } from './assemble-history.ts';
-import { type ClaimDeps, claimSummary, type NotSummedUp } from './claim-summary.ts';
 import type { HistoryLimits } from './history-budget.ts';
-import { olderPart } from './older-part.ts';
-import { summaryPlace } from './read-history.ts';
-import { checkUnchanged, SaidChangedError } from './said-changed-error.ts';
-import { Summary, summaryText } from './summary.ts';
-import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
+import { Summary, summaryPlace, summaryText } from './summary.ts';
+import {
+  type ClaimDeps,
+  checkUnchanged,
+  claimSummary,
+  type NotSummedUp,
+  SaidChangedError,
+  tokensRead,
+  type WriteSummaryDeps,
+  writeSummary,
+} from './write-summary.ts';
 
 /** What is about to be told by a summary alone, and whose it is. */
 export interface Compacting extends PinPlace {
@@ -20,7 +25,6 @@ export interface Compacting extends PinPlace {
   readonly quotes: readonly string[];
 }
 
-/** What summing up a history needs. */
 export interface CompactDeps extends WriteSummaryDeps, ClaimDeps {
   readonly store: Pick<Store, 'summaries' | 'transcript'>;
   readonly history: HistoryLimits;
@@ -128,4 +132,42 @@ async function saveFirst(
 function tokensOf(summary: Summary | null, entries: readonly NumberedEntry[] = []): number {
   const words = [...(summary === null ? [] : [summaryText(summary)]), ...entries.map(wordsOf)];
   return words.reduce((sum, text) => sum + estimateTokens(text), 0);
+}
+
+/** Where a history is cut. */
+interface Division {
+  /** Turns that stay word for word, where they are short enough. */
+  readonly keepTurns: number;
+  /** What these may cost, in tokens. */
+  readonly keepTokens: number;
+  /** What is summed up at once at most, in tokens. */
+  readonly mostTokens: number;
+  /** Less is not worth a call. */
+  readonly leastTokens: number;
+}
+
+/**
+ * The oldest entries, which are to be summed up; ends with the end of a turn. Empty when there is too
+ * little. The newest turn always stays.
+ */
+function olderPart(
+  entries: readonly NumberedEntry[],
+  { keepTurns, keepTokens, mostTokens, leastTokens }: Division,
+): readonly NumberedEntry[] {
+  const begins = entries.flatMap(({ role }, index) =>
+    role === 'user' && entries[index - 1]?.role !== 'user' ? [index] : [],
+  );
+  const costs = entries.map((entry) => estimateTokens(wordsOf(entry)));
+  const read = entries.map(tokensRead);
+  const cost = (from: number, to?: number): number => sum(costs.slice(from, to));
+  const last = begins.at(-1) ?? 0;
+  const keptFrom =
+    begins.slice(-keepTurns).find((begin) => cost(begin) <= keepTokens || begin === last) ?? 0;
+  const ends = begins.filter((begin) => begin > 0 && begin <= keptFrom);
+  const end = ends.findLast((begin) => sum(read.slice(0, begin)) <= mostTokens) ?? ends[0] ?? 0;
+  return cost(0, end) < leastTokens ? [] : entries.slice(0, end);
+}
+
+function sum(tokens: readonly number[]): number {
+  return tokens.reduce((total, one) => total + one, 0);
 }

@@ -1,22 +1,25 @@
-import { reasonOf } from '@parley/contracts';
+import { type InboundMessage, type Reader, reasonOf } from '@parley/contracts';
+import { ModelError } from '@parley/models';
+import type { ClaimedTurn, PinPlace, Store } from '@parley/store';
+import { type OpenTurnDeps, turnReader } from '../turn-opening.ts';
 import { type CompactDeps, type Compaction, type CompactionOrder, compact } from './compact.ts';
-import { type HistoryFill, isFull } from './history-budget.ts';
+import { type HistoryFill, type HistoryLimits, isFull, summaryBudget } from './history-budget.ts';
+import { type ReadHistory, readHistory } from './summary.ts';
 
-/** Sums up histories when they are full, behind the turns that have found them so. */
+/** Summarizes full histories, after the turns that found them full. */
 export interface Compactor {
-  /** A turn tells how full it found its history; remembered until that turn is over. */
+  /** A turn reports how full its history is; kept until that turn is over. */
   notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void;
-  /** The turn is over: begins if its history is full, and keeps nobody waiting. */
+  /** The turn is over: starts if its history is full, without waiting. */
   afterTurn(conversationId: string): void;
-  /** Does it now. Throws only what `stop` fired with. */
+  /** Summarizes now. Throws only the reason of `stop`. */
   now(order: CompactionOrder, stop: AbortSignal): Promise<Compaction>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no summary is being written. */
   settled(): Promise<void>;
-  /** Breaks off what is under way; a later turn finds its history full again. */
+  /** Aborts running summaries; a later turn finds its history full again. */
   close(): Promise<void>;
 }
 
-/** Makes the one of a worker. */
 export function createCompactor(deps: CompactDeps): Compactor {
   const full = new Map<string, CompactionOrder>();
   const running = new Map<string, Promise<void>>();
@@ -53,4 +56,108 @@ export function createCompactor(deps: CompactDeps): Compactor {
       await Promise.all(running.values());
     },
   };
+}
+
+/** The result of `/compact`, and the rest of its turn. */
+interface AskedToCompact {
+  /** For the sender. */
+  readonly words: string;
+  /** The other messages of the turn. */
+  readonly rest: ClaimedTurn | null;
+}
+
+/**
+ * Runs `/compact`. It comes through the lane like any message, so that it is stored, waits for the turn
+ * before it, and is run by one worker. Null where no message asks for it; `stopped` when `stop` fired.
+ */
+export async function askedToCompact(
+  deps: Pick<OpenTurnDeps, 'agent' | 'owners' | 'clock'> & {
+    readonly compactor?: Compactor | undefined;
+  },
+  turn: ClaimedTurn,
+  stop: AbortSignal,
+): Promise<AskedToCompact | 'stopped' | null> {
+  const messages = turn.messages.filter(({ message }) => !isCompact(message));
+  if (deps.compactor === undefined || messages.length === turn.messages.length) return null;
+  const { conversationId, session } = turn;
+  const reader = turnReader(turn, deps);
+  const order = { conversationId, session, reader, forced: true };
+  try {
+    const words = compactionWords(await deps.compactor.now(order, stop));
+    return { words, rest: messages.length === 0 ? null : { ...turn, messages } };
+  } catch (error) {
+    if (stop.aborted) return 'stopped';
+    throw error;
+  }
+}
+
+/** A message from Parley itself is a task for the model, whatever its text. */
+function isCompact({ text, occasion }: InboundMessage): boolean {
+  return occasion === undefined && /^\s*\/compact(?:\s|$)/i.test(text);
+}
+
+function compactionWords(compaction: Compaction): string {
+  switch (compaction.kind) {
+    case 'done': {
+      const { entries, from, to } = compaction;
+      return `I have summed up the older part of our conversation: ${entries} messages and notes of about ${shown(from)} tokens are now notes of about ${shown(to)}. The newest messages stay as they are.`;
+    }
+    case 'nothing':
+      return compaction.already
+        ? 'The older part of our conversation is summed up, and there is nothing more to sum up yet.'
+        : 'There is nothing to sum up yet: our conversation is short.';
+    case 'busy':
+      return 'I am summing up our conversation already.';
+    case 'failed':
+      return 'I could not sum up our conversation, so everything stays as it is. Please try again later.';
+  }
+}
+
+function shown(tokens: number): string {
+  return tokens.toLocaleString('en-US');
+}
+
+interface RetryOptions {
+  readonly store: Pick<Store, 'summaries' | 'transcript'>;
+  readonly history: HistoryLimits;
+  readonly contextTokens?: (() => number) | undefined;
+  readonly compactor?: Compactor | undefined;
+}
+
+/** Used by the second try. */
+interface ShorterHistory extends ReadHistory {
+  readonly history: HistoryLimits;
+  readonly contextTokens: number | undefined;
+}
+
+/**
+ * Asks, and when the provider reports that the request was too long, summarizes the older part and asks
+ * once more with half the room: the known context window was wrong. Throws the errors of the second try.
+ */
+export async function retryWithLessContext<T>(
+  deps: RetryOptions,
+  whose: PinPlace & { readonly reader: Reader },
+  stop: AbortSignal,
+  ask: (shorter: ShorterHistory | undefined) => Promise<T>,
+): Promise<T> {
+  try {
+    return await ask(undefined);
+  } catch (error) {
+    const isTooLong = error instanceof ModelError && error.failure.kind === 'too-long';
+    if (!isTooLong || deps.compactor === undefined) throw error;
+    // Whether it succeeds or not: the second try leaves out what does not fit.
+    await deps.compactor.now({ ...whose, forced: true }, stop);
+    const { entries, tokens } = deps.history;
+    const known = deps.contextTokens?.();
+    return ask({
+      ...(await readHistory(deps.store, whose, whose.reader, entries)),
+      // The prompt may take all of half the room; what was summed up must not vanish for that.
+      history: { entries, tokens: Math.floor(tokens / 2), ...leastOf(known) },
+      contextTokens: known === undefined ? undefined : Math.floor(known / 2),
+    });
+  }
+}
+
+function leastOf(known: number | undefined): Pick<HistoryLimits, 'least'> {
+  return known === undefined ? {} : { least: summaryBudget(known / 2) };
 }

@@ -2,7 +2,7 @@ import type { ModelMessage } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitRounds } from './fit-rounds.ts';
+import { fitRounds } from './history-budget.ts';
 
 const step: ModelMessage = {
   role: 'assistant',

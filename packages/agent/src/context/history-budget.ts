@@ -1,3 +1,6 @@
+import type { ModelMessage, UserMessage } from '@parley/models';
+import { cutText, estimateTokens } from '@parley/workspace';
+
 /** What bounds the past that a model is shown. */
 export interface HistoryLimits {
   /** Entries that are read at most. */
@@ -8,8 +11,8 @@ export interface HistoryLimits {
   readonly least?: number;
 }
 
-/** What one request holds besides the past, in tokens. */
-export interface RequestSize {
+/** Size of a request without the past, in tokens. */
+interface RequestSize {
   /** System prompt, tools, and what the turn has done so far. */
   readonly fixed: number;
   /** The newest message, with the context before it. */
@@ -77,4 +80,93 @@ const FULL = 0.7;
 /** Whether it is time to sum up the older part. */
 export function isFull({ tokens, entries, budget }: HistoryFill, limits: HistoryLimits): boolean {
   return tokens > FULL * budget || entries > FULL * limits.entries;
+}
+
+/** What a request holds besides the past. */
+interface RequestPieces {
+  readonly system: readonly { readonly tokens: number }[];
+  readonly tools: { readonly tokens: number };
+  /** What the turn has done so far. */
+  readonly rounds: readonly ModelMessage[];
+  readonly now: UserMessage;
+}
+
+/** What one picture costs, about, in tokens. */
+const PICTURE = 1_000;
+
+/** About how many tokens a request costs without its past. */
+export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
+  const prompt = system.reduce((sum, { tokens }) => sum + tokens, tools.tokens);
+  const fixed = rounds.flatMap(wordsIn).reduce((sum, text) => sum + estimateTokens(text), prompt);
+  const pictures = (now.images?.length ?? 0) * PICTURE;
+  return { fixed: fixed + pictures, now: estimateTokens(now.content) };
+}
+
+/** All that a message costs, in words. */
+function wordsIn(message: ModelMessage): readonly string[] {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  return [message.content, ...calls.map((call) => call.arguments)];
+}
+
+/** A text within so many tokens, with a notice where it was cut (P10); `what` names it for the reader. */
+export function fitText(text: string, budget: number, what: string): string {
+  const tokens = estimateTokens(text);
+  if (tokens <= budget) return text;
+  // The estimate is by characters, which do not all cost the same.
+  let length = Math.floor((text.length * budget) / tokens);
+  while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
+    length = Math.floor(length * 0.9);
+  }
+  return cutText(text, length, what).text;
+}
+
+/** What is left of a result at least, in tokens. */
+const LEAST = 50;
+/** A last line up to this length stays, in characters: it may be the end of a frame around foreign text. */
+const LONGEST_LAST_LINE = 200;
+
+/**
+ * What a turn has done so far within a budget of tokens: the longest results of tools are cut, all to the
+ * same length, and say so. Calls, and what the model said itself, stay as they are. The journal keeps all.
+ */
+export function fitRounds(
+  messages: readonly ModelMessage[],
+  budget: number,
+): readonly ModelMessage[] {
+  const sizes = messages.map(sizeOf);
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  if (all <= budget) return messages;
+  const results = messages.flatMap((message, at) =>
+    message.role === 'tool' ? [sizes[at] ?? 0] : [],
+  );
+  const others = all - results.reduce((sum, size) => sum + size, 0);
+  const limit = Math.max(LEAST, commonLimit(results, budget - others));
+  return messages.map((message, at) =>
+    message.role === 'tool' && (sizes[at] ?? 0) > limit
+      ? { ...message, content: shortened(message.content, limit) }
+      : message,
+  );
+}
+
+function sizeOf(message: ModelMessage): number {
+  return wordsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
+}
+
+/** The length to which the longest must come down so that all have room together. */
+function commonLimit(sizes: readonly number[], room: number): number {
+  let left = room;
+  for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {
+    const each = Math.floor(left / (sizes.length - at));
+    if (size > each) return each;
+    left -= size;
+  }
+  return left;
+}
+
+function shortened(text: string, tokens: number): string {
+  const end = text.lastIndexOf('\n');
+  const lastLine = end === -1 ? '' : text.slice(end);
+  if (lastLine.length > LONGEST_LAST_LINE) return fitText(text, tokens, 'this result');
+  const room = Math.max(0, tokens - estimateTokens(lastLine));
+  return `${fitText(text.slice(0, text.length - lastLine.length), room, 'this result')}${lastLine}`;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
-import { startOfDay } from './start-of-day.ts';
+import { startOfDay } from './yesterday-source.ts';
 
 describe('the beginning of a day', () => {
   it.each([

@@ -1,13 +1,20 @@
-import type { Clock, Meter } from '@parley/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Clock,
+  type Logger,
+  type Meter,
+  type NewId,
+  ParleyError,
+  reasonOf,
+} from '@parley/contracts';
 import type { ChatModel, ModelRequest } from '@parley/models';
-import type { NumberedEntry } from '@parley/store';
+import type { NumberedEntry, Store, StoredSummary, SummaryTask } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { askModel } from '../loop/ask-model.ts';
 import type { StepUsage } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { wordsOf } from './assemble-history.ts';
-import { fitText } from './fit-text.ts';
-import { summaryBudget } from './history-budget.ts';
+import { fitText, summaryBudget } from './history-budget.ts';
 import {
   type Notes,
   OWN_WORDS,
@@ -17,7 +24,6 @@ import {
   summaryText,
 } from './summary.ts';
 
-/** What writing a summary needs. */
 export interface WriteSummaryDeps {
   readonly model: ChatModel;
   readonly clock: Clock;
@@ -27,7 +33,7 @@ export interface WriteSummaryDeps {
 }
 
 /** What is summed up. */
-export interface ToSumUp {
+interface ToSumUp {
   /** What was summed up before; it goes into the new one. */
   readonly before: Summary | null;
   readonly entries: readonly NumberedEntry[];
@@ -38,7 +44,7 @@ export interface ToSumUp {
 }
 
 /** Longest a model may take over a summary, in ms. */
-export const SUMMARY_MS = 180_000;
+const SUMMARY_MS = 180_000;
 /** Longest message that is read whole, and longest answer, in tokens. */
 const LONGEST_MESSAGE = 2_000;
 const LONGEST_ANSWER = 2_000;
@@ -109,4 +115,71 @@ function recordOf(
 /** What an entry costs in a record. */
 export function tokensRead(entry: NumberedEntry): number {
   return Math.min(LONGEST_MESSAGE, estimateTokens(wordsOf(entry)));
+}
+
+export interface ClaimDeps {
+  readonly store: Pick<Store, 'summaries'>;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Why there is no summary: somebody else is at it or it failed a short while ago, or it failed now. */
+export type NotSummedUp =
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Longer than a summary and what comes before it can take: then whoever claimed it is dead. In ms. */
+const CLAIM_MS = SUMMARY_MS + 120_000;
+const TRY_AGAIN_MS = 10 * 60_000;
+
+/**
+ * Writes a summary that nobody else writes meanwhile. A failure is logged and given back for later.
+ */
+export async function claimSummary(
+  { store, newId, clock, log }: ClaimDeps,
+  task: SummaryTask,
+  impatient: boolean,
+  work: (stop: AbortSignal) => Promise<StoredSummary>,
+  stop: AbortSignal,
+): Promise<StoredSummary | NotSummedUp> {
+  const by = newId('summary');
+  const now = clock();
+  const claim = { by, now, until: now + CLAIM_MS, impatient };
+  if (!(await store.summaries.claim(task, claim))) return { kind: 'busy' };
+  const facts = { conversation: task.conversationId, of: task.kind };
+  try {
+    const summary = await work(stop);
+    if (!(await store.summaries.finish(task, by, summary))) return { kind: 'busy' };
+    log.info({ ...facts, ms: clock() - now }, 'a part of a conversation was summed up');
+    return summary;
+  } catch (error) {
+    // Nobody is to blame when the process ends or a person stops it: the next may begin at once.
+    const again = stop.aborted ? clock() : clock() + TRY_AGAIN_MS;
+    await store.summaries.postpone(task, by, again);
+    stop.throwIfAborted();
+    const reason = reasonOf(error);
+    log.warn({ ...facts, reason }, 'a conversation could not be summed up; it stays as it is');
+    return { kind: 'failed', reason };
+  }
+}
+
+/** Somebody has had something forgotten while it was summed up: the summary must not bring it back (G15). */
+export class SaidChangedError extends ParleyError {
+  constructor() {
+    super({
+      code: 'said-changed',
+      message: 'What was said has changed while it was summed up; it is summed up anew later.',
+      retryable: true,
+    });
+  }
+}
+
+/** Throws SaidChangedError where the words of entries are not what they were. */
+export function checkUnchanged(
+  read: readonly NumberedEntry[],
+  now: readonly NumberedEntry[],
+): void {
+  const words = (entries: readonly NumberedEntry[]) => entries.map(({ content }) => content);
+  if (!isDeepStrictEqual(words(read), words(now))) throw new SaidChangedError();
 }

@@ -3,31 +3,32 @@ import type { ContextSource, TurnAtHand } from '@parley/prompt';
 import type { Store, SummaryTask } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import { audienceOf } from '../loop/call-tools.ts';
-import { type ClaimDeps, claimSummary } from './claim-summary.ts';
-import { summaryPlace } from './read-history.ts';
-import { checkUnchanged } from './said-changed-error.ts';
-import { startOfDay } from './start-of-day.ts';
-import { Summary, summaryText } from './summary.ts';
-import { type WriteSummaryDeps, writeSummary } from './write-summary.ts';
+import { Summary, summaryPlace, summaryText } from './summary.ts';
+import {
+  type ClaimDeps,
+  checkUnchanged,
+  claimSummary,
+  type WriteSummaryDeps,
+  writeSummary,
+} from './write-summary.ts';
 
-/** What telling of yesterday needs. */
 export interface YesterdayDeps extends WriteSummaryDeps, ClaimDeps {
   readonly store: Pick<Store, 'summaries' | 'transcript'>;
   /** The agent's: it decides when a day is over. */
   readonly localTime: LocalTime;
 }
 
-/** Fills in yesterday's talk, and sums it up where that has not been done. */
+/** Yesterday's conversation as a summary, which is written where it is missing. */
 export interface YesterdaySource extends ContextSource {
-  /** Resolves when nothing is being summed up. */
+  /** Resolves when no summary is being written. */
   settled(): Promise<void>;
-  /** Breaks off what is under way. */
+  /** Aborts running summaries. */
   close(): Promise<void>;
 }
 
-/** The newest entries of a day that are summed up. */
+/** Newest entries of a day that are summarized. */
 const MOST_ENTRIES = 400;
-/** A day and more, in ms. */
+/** Longer than any day, in ms. */
 const LONG_DAY = 26 * 60 * 60_000;
 /** Conversations of which it is remembered what they had yesterday. */
 const REMEMBERED = 1_000;
@@ -62,7 +63,7 @@ export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
       if (running.has(key) || ended.signal.aborted) return {};
       const stored = await storedOf(deps, turn, day);
       if (stored !== null) return { yesterday: stored };
-      // A turn that only might be begins nothing.
+      // A preview starts nothing.
       if (turn.fix === undefined) return {};
       running.set(key, remember(turn, key, day));
       return {};
@@ -129,4 +130,19 @@ function partOf(summary: Summary, reader: Reader, day: string): PromptPart {
   // The layer quotes it.
   const text = summaryText(summary).replace(/^> /gm, '');
   return { text, source: `talk of ${day}`, audience: audienceOf(reader) };
+}
+
+/**
+ * The first moment (ms) of the local day that `now` lies in, whenever clocks are put forward or back.
+ * Found by halving, as nothing but the zone knows where a day begins.
+ */
+export function startOfDay(localTime: LocalTime, now: number): number {
+  const { date } = localTime(now);
+  let [before, within] = [now - LONG_DAY, now];
+  while (within - before > 1) {
+    const middle = Math.floor((before + within) / 2);
+    if (localTime(middle).date < date) before = middle;
+    else within = middle;
+  }
+  return within;
 }

@@ -3,14 +3,14 @@ import type { ModelMessage, ModelRequest, UserMessage } from '@parley/models';
 import { type AssembledPrompt, enforceAudience, messageContext } from '@parley/prompt';
 import type { InboxRow, RememberedEntry } from '@parley/store';
 import { assembleHistory } from '../context/assemble-history.ts';
-import { fitRounds } from '../context/fit-rounds.ts';
 import {
+  fitRounds,
   type HistoryFill,
   type HistoryLimits,
   historyBudget,
+  requestSize,
   roundsBudget,
 } from '../context/history-budget.ts';
-import { requestSize } from '../context/request-size.ts';
 import { textOf } from '../history.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
 import type { JournalledCall, Round } from './turn-journal.ts';
