@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sharedLock } from '@parley/cli/shared-lock';
 import { silentLogger } from '@parley/contracts';
 import { openStore } from '@parley/store';
-import { openMemories, openWorkspace } from '@parley/workspace';
+import { Memories, openWorkspace } from '@parley/workspace';
 
 /**
  * A worker in a process of its own, played by its memory: opens the workspace in `folder`, says which
@@ -22,7 +22,7 @@ const lock = sharedLock({
 const templates = join(import.meta.dirname, '../../config/workspace');
 const workspace = await openWorkspace({ folder, templates, lock });
 process.stdout.write(`made ${workspace.created.join(' ')}\n`);
-const memories = openMemories();
+const memories = new Memories();
 const view = workspace.for({ kind: 'owner', conversationId: name });
 for (let i = 0; i < Number(count); i += 1) {
   const saved = await memories.save(view, {

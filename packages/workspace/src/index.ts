@@ -1,8 +1,7 @@
 export { isOwnersByDefault, type ReaderFacts, readerOf } from './audience.ts';
 export { type Bootstrap, type BootstrapMark, decideBootstrap } from './bootstrap.ts';
 export {
-  type Memories,
-  openMemories,
+  Memories,
   profileOf,
   type Removal,
   type SavedMemory,

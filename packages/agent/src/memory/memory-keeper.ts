@@ -1,9 +1,8 @@
 import { type InboundMessage, type Logger, type Reader, reasonOf } from '@parley/contracts';
 import type { InboxRow, MemoryIndex, Store } from '@parley/store';
 import {
-  type Memories,
+  Memories,
   type MemoryEntry,
-  openMemories,
   type Removal,
   SAVED_FILES,
   type SavedMemory,
@@ -41,14 +40,14 @@ export function createMemoryKeeper({
   readonly index: MemoryIndex;
   readonly log: Logger;
 }): MemoryKeeper {
-  const memories = openMemories();
+  const memories = new Memories();
   const save: MemoryKeeper['save'] = async (view, entry) => {
     const result = await memories.save(view, entry);
     if (result.kind === 'saved') await index.add(indexed(result));
     return result;
   };
   return {
-    list: memories.list,
+    list: (view) => memories.list(view),
     save,
     async remove(view, isMeant, inNotes) {
       const removal = await memories.remove(view, isMeant, inNotes);

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openMemories, openWorkspace } from '@parley/workspace';
+import { Memories, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { soulDiff } from '../soul/soul-text.ts';
 import { MEMORY, thirtyDays } from './testing/thirty-days.ts';
@@ -182,7 +182,7 @@ describe('forgetting', () => {
     await open(addsOne);
     await scene.run('b1');
     const view = await ownersView();
-    const removal = await openMemories().remove(
+    const removal = await new Memories().remove(
       view,
       () => false,
       (line) => line.includes('Graz'),

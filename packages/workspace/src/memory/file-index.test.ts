@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createIndexedFiles } from './file-index.ts';
+import { IndexedFiles } from './file-index.ts';
 import { BestFew, TermList } from './inverted-index.ts';
 import { queryWords } from './search-words.ts';
 
@@ -15,15 +15,15 @@ describe('files and the words in them', () => {
     });
     fc.assert(
       fc.property(fc.array(Step, { minLength: 1, maxLength: 8 }), Word, (steps, question) => {
-        const files = createIndexedFiles(1_000);
+        const files = new IndexedFiles(1_000);
         const last = new Map<string, string>();
         for (const [nth, { name, lines }] of steps.entries()) {
           const text = lines.map((words) => `- ${words.join(' ')}`).join('\n');
-          files.take(name, `${nth}`, text);
+          files.put(name, `${nth}`, text);
           last.set(name, text);
         }
-        const fresh = createIndexedFiles(1_000);
-        for (const [name, text] of last) fresh.take(name, '', text);
+        const fresh = new IndexedFiles(1_000);
+        for (const [name, text] of last) fresh.put(name, '', text);
         const found = (of: typeof files) =>
           of
             .search(queryWords(question), 100)
@@ -35,20 +35,20 @@ describe('files and the words in them', () => {
   });
 
   it('[G14] a saving leaves nothing behind for what stays, so nothing is built anew', () => {
-    const files = createIndexedFiles(10_000);
+    const files = new IndexedFiles(10_000);
     let text = Array.from({ length: 1_500 }, (_, nth) => `- note ${nth}`).join('\n');
     for (let saving = 0; saving < 20; saving += 1) {
       text = `${text}\n- more ${saving}`;
-      files.take('memory/user.md', `${saving}`, text);
+      files.put('memory/user.md', `${saving}`, text);
     }
     expect(files.isWasteful()).toBe(false);
-    files.take('memory/user.md', 'last', '- only this');
+    files.put('memory/user.md', 'last', '- only this');
     expect(files.isWasteful()).toBe(true);
   });
 
   it('are found up to the number that is kept', () => {
-    const files = createIndexedFiles(2);
-    files.take('memory/user.md', '1', '- heron one\n- heron two\n- heron three');
+    const files = new IndexedFiles(2);
+    files.put('memory/user.md', '1', '- heron one\n- heron two\n- heron three');
     expect(files.search(queryWords('heron'), 9)).toHaveLength(2);
   });
 });

@@ -1,17 +1,11 @@
 import { lstatSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { WorkspaceView } from '../workspace-view.ts';
-import { createInvertedIndex, type Scored } from './inverted-index.ts';
+import { InvertedIndex, type Scored } from './inverted-index.ts';
 import { type Piece, passageOf, piecesOf } from './passages.ts';
 import type { QueryWord } from './search-words.ts';
 
-/** The words of some files, kept in step with the disk. Holds no text. */
-export interface FileIndex {
-  /** The best places, best first. `words` is called only where there is anything to search. */
-  search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPlace[]>;
-}
-
-export interface FileIndexOptions {
+interface FileIndexOptions {
   /** The real path of the workspace. */
   readonly folder: string;
   /** The files it covers, as they are now. */
@@ -34,66 +28,82 @@ const REST = 20;
 const AT_ONCE = 200;
 
 /**
- * Makes one. Each search looks at the files first and reads again what has changed (W07); only where
- * there are so many that looking takes long, it is done beside the searches, and a change by hand may
- * be found a second or two later. What Parley itself saves is in `always`, and found at once.
+ * The words of some files, kept up to date with the disk. Holds no text. Each search looks at the files
+ * first and reads again what has changed (W07); only where there are so many that looking takes long, it
+ * runs in the background, and a change by hand may be found a second or two later. What Parley itself
+ * saves is in `always`, and found at once.
  */
-export function createFileIndex(options: FileIndexOptions): FileIndex {
-  let files: IndexedFiles | null = null;
-  let looking: Promise<void> | null = null;
-  let rested = 0;
-  let isLong = false;
-  const lookAt = async (into: IndexedFiles, name: string): Promise<void> => {
-    const fingerprint = fingerprintOf(options.folder, name);
-    if (fingerprint === null) into.drop(name);
-    else if (into.fingerprintOf(name) !== fingerprint) {
-      const file = await options.view.read(name, Number.MAX_SAFE_INTEGER);
-      into.take(name, fingerprint, file.kind === 'file' ? file.text : '');
+export class FileIndex {
+  readonly #options: FileIndexOptions;
+  #files: IndexedFiles | null = null;
+  #looking: Promise<void> | null = null;
+  #nextLook = 0;
+  #isLong = false;
+
+  constructor(options: FileIndexOptions) {
+    this.#options = options;
+  }
+
+  /** The best places, best first. `words` is called only where there is anything to search. */
+  async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPlace[]> {
+    // Searches during a look wait for the same one.
+    if (this.#looking === null && this.#options.clock() >= this.#nextLook) {
+      this.#looking = this.#look();
+      // A search in front of it does not see the error; the next search looks again, and waits.
+      this.#looking.catch(() => {
+        this.#isLong = false;
+      });
     }
-  };
-  const refresh = async (): Promise<void> => {
-    // What is made anew takes the old one's place when it is whole.
-    const isAnew = files === null || files.isWasteful();
-    const into = isAnew || files === null ? createIndexedFiles(options.mostPassages) : files;
-    const names = await options.names();
-    into.keepOnly(new Set(names));
+    if (this.#looking !== null && (this.#files === null || !this.#isLong)) await this.#looking;
+    for (const name of this.#isLong ? this.#options.always : []) {
+      if (this.#files !== null) await this.#update(this.#files, name);
+    }
+    // Read again here: a look may have replaced it meanwhile.
+    const files = this.#files;
+    return files === null || files.isEmpty() ? [] : files.search(words(), most);
+  }
+
+  async #look(): Promise<void> {
+    const { clock } = this.#options;
+    const start = clock();
+    const isFirst = this.#files === null;
+    try {
+      await this.#refresh();
+      // The first look reads everything and does not count.
+      this.#isLong = !isFirst && clock() - start > SHORT_LOOK_MS;
+    } finally {
+      this.#looking = null;
+      const end = clock();
+      this.#nextLook = this.#isLong ? end + (end - start) * REST : 0;
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    // A new index replaces a wasteful one when it is complete.
+    const files =
+      this.#files === null || this.#files.isWasteful()
+        ? new IndexedFiles(this.#options.mostPassages)
+        : this.#files;
+    const names = await this.#options.names();
+    files.keepOnly(new Set(names));
     for (const [at, name] of names.entries()) {
       if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
-      await lookAt(into, name);
+      await this.#update(files, name);
     }
-    files = into;
-  };
-  const look = async (): Promise<void> => {
-    const begun = options.clock();
-    const isFirst = files === null;
-    try {
-      await refresh();
-      // The first look reads everything and says nothing of the next.
-      isLong = !isFirst && options.clock() - begun > SHORT_LOOK_MS;
-    } finally {
-      looking = null;
-      const end = options.clock();
-      rested = isLong ? end + (end - begun) * REST : 0;
+    this.#files = files;
+  }
+
+  async #update(files: IndexedFiles, name: string): Promise<void> {
+    const fingerprint = fingerprintOf(this.#options.folder, name);
+    if (fingerprint === null) files.drop(name);
+    else if (files.fingerprintOf(name) !== fingerprint) {
+      const file = await this.#options.view.read(name, Number.MAX_SAFE_INTEGER);
+      files.put(name, fingerprint, file.kind === 'file' ? file.text : '');
     }
-  };
-  return {
-    async search(words, most) {
-      // Whoever asks while files are being read waits for the same reading.
-      if (looking === null && options.clock() >= rested) {
-        looking = look();
-        // Who does not wait for it is not told; the next search looks again, and waits.
-        looking.catch(() => {
-          isLong = false;
-        });
-      }
-      if (looking !== null && (files === null || !isLong)) await looking;
-      if (isLong && files !== null) for (const name of options.always) await lookAt(files, name);
-      return files === null || files.isEmpty() ? [] : files.search(words(), most);
-    },
-  };
+  }
 }
 
-/** Null: no file. Whether it may be read at all is for the view to say. */
+/** Null: no file. Whether it may be read at all is decided by the view. */
 function fingerprintOf(folder: string, name: string): string | null {
   try {
     const stats = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
@@ -105,27 +115,10 @@ function fingerprintOf(folder: string, name: string): string | null {
   }
 }
 
-/** A passage by its place: the n-th of a file. Its text is read through the view of whoever asks. */
+/** A passage by its place: the n-th of a file. Its text is read through the view of the caller. */
 export interface FoundPlace extends Omit<Scored, 'document'> {
   readonly name: string;
   readonly nth: number;
-}
-
-/** Files and the words in them. Holds no text. */
-export interface IndexedFiles {
-  /** Of the file as it was taken last. */
-  fingerprintOf(name: string): string | undefined;
-  /** Takes a file in; what stood in it before and still does costs next to nothing. */
-  take(name: string, fingerprint: string, text: string): void;
-  drop(name: string): void;
-  /** Drops all files but these. */
-  keepOnly(names: ReadonlySet<string>): void;
-  /** There is nothing to be found. */
-  isEmpty(): boolean;
-  /** The best places, best first. */
-  search(words: readonly QueryWord[], most: number): readonly FoundPlace[];
-  /** So much has gone that a new one would be smaller. */
-  isWasteful(): boolean;
 }
 
 interface Known {
@@ -134,56 +127,82 @@ interface Known {
   readonly documents: ReadonlyMap<number, readonly number[]>;
 }
 
-/** A removed text leaves its words behind; when these are more than what is left, all is built anew. */
+/** A removed text leaves its words behind; when these outnumber the rest, the index is built again. */
 const WASTE = 1_000;
 
-/** An empty one; further passages than `mostPassages` are not found. */
-export function createIndexedFiles(mostPassages: number): IndexedFiles {
-  const index = createInvertedIndex();
-  const files = new Map<string, Known>();
-  const places: { readonly name: string; nth: number }[] = [];
-  const add = (name: string, nth: number, piece: Piece): number[] => {
-    const passage = index.size < mostPassages ? passageOf(name, piece) : null;
-    if (passage === null) return [];
-    places.push({ name, nth });
-    return [index.add(`${passage.heading}\n${passage.text}`)];
-  };
-  const drop = (name: string): void => {
-    for (const numbers of files.get(name)?.documents.values() ?? [])
-      for (const number of numbers) index.remove(number);
-    files.delete(name);
-  };
-  return {
-    fingerprintOf: (name) => files.get(name)?.fingerprint,
-    take(name, fingerprint, text) {
-      const before = new Map(files.get(name)?.documents);
-      const documents = new Map<number, number[]>();
-      for (const [nth, piece] of piecesOf(name, text).entries()) {
-        const print = printOf(piece);
-        const [same, ...others] = before.get(print) ?? [];
-        if (same !== undefined) {
-          before.set(print, others);
-          const place = places[same];
-          if (place !== undefined) place.nth = nth;
-        }
-        const numbers = same === undefined ? add(name, nth, piece) : [same];
-        documents.set(print, [...(documents.get(print) ?? []), ...numbers]);
+/** Files and the words in them. Holds no text. */
+export class IndexedFiles {
+  readonly #mostPassages: number;
+  readonly #index = new InvertedIndex();
+  readonly #files = new Map<string, Known>();
+  readonly #places: { readonly name: string; nth: number }[] = [];
+
+  /** @param mostPassages further passages are not found. */
+  constructor(mostPassages: number) {
+    this.#mostPassages = mostPassages;
+  }
+
+  fingerprintOf(name: string): string | undefined {
+    return this.#files.get(name)?.fingerprint;
+  }
+
+  /** Adds or replaces a file; pieces that were in it before and still are cost next to nothing. */
+  put(name: string, fingerprint: string, text: string): void {
+    const before = new Map(this.#files.get(name)?.documents);
+    const documents = new Map<number, number[]>();
+    for (const [nth, piece] of piecesOf(name, text).entries()) {
+      const print = printOf(piece);
+      const [same, ...others] = before.get(print) ?? [];
+      if (same !== undefined) {
+        before.set(print, others);
+        const place = this.#places[same];
+        if (place !== undefined) place.nth = nth;
       }
-      for (const numbers of before.values()) for (const number of numbers) index.remove(number);
-      files.set(name, { fingerprint, documents });
-    },
-    drop,
-    keepOnly(names) {
-      for (const name of [...files.keys()]) if (!names.has(name)) drop(name);
-    },
-    isEmpty: () => index.size === 0,
-    search: (words, most) =>
-      index.search(words, most).flatMap(({ document, ...hit }) => {
-        const place = places[document];
-        return place === undefined ? [] : [{ ...hit, ...place }];
-      }),
-    isWasteful: () => index.used - index.size > Math.max(WASTE, index.size),
-  };
+      const numbers = same === undefined ? this.#add(name, nth, piece) : [same];
+      documents.set(print, [...(documents.get(print) ?? []), ...numbers]);
+    }
+    this.#remove(before);
+    this.#files.set(name, { fingerprint, documents });
+  }
+
+  drop(name: string): void {
+    this.#remove(this.#files.get(name)?.documents ?? new Map());
+    this.#files.delete(name);
+  }
+
+  /** Drops all files but these. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of [...this.#files.keys()]) if (!names.has(name)) this.drop(name);
+  }
+
+  isEmpty(): boolean {
+    return this.#index.size === 0;
+  }
+
+  /** The best places, best first. */
+  search(words: readonly QueryWord[], most: number): readonly FoundPlace[] {
+    return this.#index.search(words, most).flatMap(({ document, ...hit }) => {
+      const place = this.#places[document];
+      return place === undefined ? [] : [{ ...hit, ...place }];
+    });
+  }
+
+  /** So much was removed that a new one would be smaller. */
+  isWasteful(): boolean {
+    return this.#index.used - this.#index.size > Math.max(WASTE, this.#index.size);
+  }
+
+  #add(name: string, nth: number, piece: Piece): number[] {
+    const passage = this.#index.size < this.#mostPassages ? passageOf(name, piece) : null;
+    if (passage === null) return [];
+    this.#places.push({ name, nth });
+    return [this.#index.add(`${passage.heading}\n${passage.text}`)];
+  }
+
+  #remove(documents: Known['documents']): void {
+    for (const numbers of documents.values())
+      for (const number of numbers) this.#index.remove(number);
+  }
 }
 
 /** Tells pieces of a file apart: 53 bits, so that two that differ never meet in practice. */

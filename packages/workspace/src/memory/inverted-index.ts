@@ -1,26 +1,13 @@
 import { indexTerms, type QueryWord } from './search-words.ts';
 
-/** A text that was found: its number, how well it fits, and how much of the question is in it. */
+/** A found text: its number, its score, and how much of the question it has. */
 export interface Scored {
   readonly document: number;
   readonly score: number;
   /** 0 to 1: the part of the question's telling words that the text has. */
   readonly coverage: number;
-  /** How rare the rarest word is that was found; above 2 it says something. */
+  /** Of the rarest word that was found; above 2 it is significant. */
   readonly rarity: number;
-}
-
-/** Words and where they stand. Keeps no text. */
-export interface InvertedIndex {
-  /** Adds a text; its number is for `remove` and for hits. */
-  add(text: string): number;
-  remove(document: number): void;
-  /** Texts that may still be found. */
-  readonly size: number;
-  /** Texts that were added since it was made, also removed ones; when there are many, make a new one. */
-  readonly used: number;
-  /** The best `most`, best first; where two fit alike the newer one comes first. */
-  search(words: readonly QueryWord[], most: number): readonly Scored[];
 }
 
 interface Posting {
@@ -38,12 +25,8 @@ const LONGER = 0.6;
 /** Longer words that are tried for one short one. */
 const MOST_LONGER = 50;
 
-/** An empty one. */
-export function createInvertedIndex(): InvertedIndex {
-  return new WordIndex();
-}
-
-class WordIndex implements InvertedIndex {
+/** Words and the texts they are in, ranked by BM25. Keeps no text. */
+export class InvertedIndex {
   readonly #postings = new Map<string, Posting>();
   readonly #terms = new TermList();
   readonly #lengths: number[] = [];
@@ -52,14 +35,17 @@ class WordIndex implements InvertedIndex {
   #total = 0;
   #sums = new Sums(0);
 
+  /** Texts that may still be found. */
   get size(): number {
     return this.#lengths.length - this.#removed;
   }
 
+  /** Texts that were added, also removed ones; when there are many, make a new index. */
   get used(): number {
     return this.#lengths.length;
   }
 
+  /** Adds a text; its number is for `remove` and for hits. */
   add(text: string): number {
     const document = this.#lengths.length;
     const counts = new Map<string, number>();
@@ -87,6 +73,7 @@ class WordIndex implements InvertedIndex {
     this.#removed += 1;
   }
 
+  /** The best `most`, best first; of two equal ones the newer comes first. */
   search(words: readonly QueryWord[], most: number): readonly Scored[] {
     if (this.#sums.room < this.used) this.#sums = new Sums(this.used * 2);
     const sums = this.#sums;
@@ -94,7 +81,7 @@ class WordIndex implements InvertedIndex {
     let wanted = 0;
     for (const word of words) {
       const rarest = this.#addWord(word, sums);
-      // A word that stands nowhere tells little about what the question is about.
+      // A word that is in no text says little about the subject of the question.
       wanted += word.weight * (rarest === 0 ? 1 : rarest);
       sums.endWord(word.weight);
     }
@@ -109,7 +96,7 @@ class WordIndex implements InvertedIndex {
     });
   }
 
-  /** Of each text, the form of the word that fits it best. Gives back how rare the rarest form is. */
+  /** Scores each text by the form of the word that fits it best. Returns the rarity of the rarest form. */
   #addWord(word: QueryWord, sums: Sums): number {
     let rarest = 0;
     const average = Math.max(1, this.#total / Math.max(1, this.#lengths.length));
@@ -140,13 +127,13 @@ class WordIndex implements InvertedIndex {
   }
 }
 
-/** What one search has found so far, by the numbers of the texts; the room is used again by the next. */
+/** The scores of one search by the numbers of the texts; the next search reuses the arrays. */
 class Sums {
   readonly room: number;
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
-  /** Texts that have anything of the question. */
+  /** Texts with any word of the question. */
   readonly touched: number[] = [];
   readonly #best: Float64Array;
   readonly #bestRarity: Float64Array;
@@ -182,7 +169,7 @@ class Sums {
     this.#bestRarity[document] = rarity;
   }
 
-  /** The present word is done with. */
+  /** Ends the present word: adds its best form to each text. */
   endWord(weight: number): void {
     const telling = Math.min(1, weight * 2);
     for (const document of this.#ofWord) {
@@ -216,13 +203,13 @@ function variantsOf(
   ]);
 }
 
-/** A text and how well it fits. */
+/** A text and its score. */
 export interface Ranked {
   readonly document: number;
   readonly score: number;
 }
 
-/** Keeps the best of many without sorting all of them. Where two fit alike the newer one comes first. */
+/** Keeps the best of many without sorting all of them. Of two equal ones the newer comes first. */
 export class BestFew {
   readonly #most: number;
   readonly #kept: Ranked[] = [];

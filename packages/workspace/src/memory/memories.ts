@@ -11,20 +11,20 @@ import {
 import { VERSIONS_FOLDER } from './memory-versions.ts';
 import { SAVED_FILES, scopeOfFile } from './passages.ts';
 
-/** A memory and the file it stands in. */
+/** A memory and its file. */
 export interface SavedMemory {
   readonly name: string;
   readonly entry: MemoryEntry;
 }
 
-/** What became of a saving. */
+/** The result of a save. */
 export type SaveResult =
   | { readonly kind: 'saved'; readonly name: string; readonly entry: MemoryEntry }
-  /** The same stands there already. */
+  /** It is there already. */
   | { readonly kind: 'known'; readonly name: string; readonly entry: MemoryEntry }
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** What was taken out of the files, and what could not be. */
+/** What was removed from the files, and what could not be. */
 export interface Removal {
   readonly memories: readonly SavedMemory[];
   /** Lines of other notes, by file. */
@@ -33,109 +33,86 @@ export interface Removal {
   readonly failed: readonly { readonly name: string; readonly detail: string }[];
 }
 
-/** The memories that lie in the workspace; the files are the truth and may be edited by hand. */
-export interface Memories {
-  /** Those that this reader may see, oldest first in each file. */
-  list(view: WorkspaceView): Promise<readonly SavedMemory[]>;
-  /**
-   * Puts one where it belongs: an owner's into `memory/`, anybody else's into the file of their
-   * conversation, which nobody else can read (W02, W04).
-   */
-  save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult>;
-  /** Takes memories out, and from an owner's other notes each line that `inNotes` names. */
-  remove(
-    view: WorkspaceView,
-    isMeant: (memory: SavedMemory) => boolean,
-    inNotes: (line: string) => boolean,
-  ): Promise<Removal>;
-}
-
-/** `/forget` is a person's own, and only takes away. */
+/** `/forget` is a person's own command, and only removes. */
 const BY_COMMAND: WriteApproval = { by: 'command' };
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** Makes one for a workspace. */
-export function openMemories(): Memories {
-  const entries = entryCache();
-  return {
-    list: (view) => listMemories(entries, view),
-    save: (view, entry) => saveMemory(entries, view, entry),
-    remove: (view, isMeant, inNotes) => removeFrom(entries, view, isMeant, inNotes),
-  };
+/** The memories in the files of a workspace; the files are the truth and may be edited by hand. */
+export class Memories {
+  readonly #entries = new EntryCache();
+
+  /** Those that this reader may see, oldest first in each file. */
+  async list(view: WorkspaceView): Promise<readonly SavedMemory[]> {
+    const lists = await Promise.all(
+      filesOf(view).map(async (name) => {
+        const file = await view.read(name, WHOLE);
+        const found = file.kind === 'file' ? this.#entries.of(name, file.text) : [];
+        return found.map((entry) => ({ name, entry }));
+      }),
+    );
+    return lists.flat();
+  }
+
+  /**
+   * Saves an owner's memory in `memory/`, any other in the file of their conversation, which no one else
+   * can read (W02, W04).
+   */
+  async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
+    const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
+    const known = (await this.list(view)).find((memory) => isSame(memory.entry, entry));
+    if (known !== undefined) return { kind: 'known', ...known };
+    let twin: MemoryEntry | undefined;
+    const written = await view.change(name, (text) => {
+      // Another process may have saved the same meanwhile.
+      twin = this.#entries.of(name, text ?? '').find((one) => isSame(one, entry));
+      return twin === undefined ? withEntry(text, entry) : null;
+    });
+    if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
+    return twin === undefined
+      ? { kind: 'saved', name, entry }
+      : { kind: 'known', name, entry: twin };
+  }
+
+  /** Removes memories, and from an owner's other notes each line that `inNotes` matches. */
+  async remove(
+    view: WorkspaceView,
+    isMeant: (memory: SavedMemory) => boolean,
+    inNotes: (line: string) => boolean,
+  ): Promise<Removal> {
+    const memories = (await this.list(view)).filter(isMeant);
+    const lines: { name: string; count: number }[] = [];
+    const failed: { name: string; detail: string }[] = [];
+    for (const name of await changeable(view)) {
+      const ids = new Set(memories.filter((one) => one.name === name).map(({ entry }) => entry.id));
+      const scope = scopeOfFile(name);
+      let count = 0;
+      const result = await view.change(
+        name,
+        (text) => {
+          if (text === null) return null;
+          const kept =
+            scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
+          count = linesOf(text) - linesOf(kept);
+          return kept === text ? null : kept;
+        },
+        BY_COMMAND,
+      );
+      if (result.kind === 'refused') failed.push({ name, detail: result.detail });
+      else if (scope === null && count > 0) lines.push({ name, count });
+    }
+    const old = await view.versions?.forget(inNotes);
+    if (old !== undefined && old.count > 0) lines.push({ name: VERSIONS_FOLDER, count: old.count });
+    failed.push(...(old?.failed ?? []));
+    const isGone = ({ name }: SavedMemory) => failed.every((one) => one.name !== name);
+    return { memories: memories.filter(isGone), lines, failed };
+  }
 }
 
-async function listMemories(
-  entries: EntryCache,
-  view: WorkspaceView,
-): Promise<readonly SavedMemory[]> {
-  const lists = await Promise.all(
-    filesOf(view).map(async (name) => {
-      const text = await textOf(view, name);
-      const found = text === null ? [] : entries.of(name, text);
-      return found.map((entry) => ({ name, entry }));
-    }),
-  );
-  return lists.flat();
-}
-
-async function saveMemory(
-  entries: EntryCache,
-  view: WorkspaceView,
-  entry: MemoryEntry,
-): Promise<SaveResult> {
-  const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
-  const before = await listMemories(entries, view);
-  const known = before.find((memory) => isSame(memory.entry, entry));
-  if (known !== undefined) return { kind: 'known', ...known };
-  let twin: MemoryEntry | undefined;
-  const written = await view.change(name, (text) => {
-    // Another process may have been faster with the same.
-    twin = entries.of(name, text ?? '').find((one) => isSame(one, entry));
-    return twin === undefined ? withEntry(text, entry) : null;
-  });
-  if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
-  return twin === undefined ? { kind: 'saved', name, entry } : { kind: 'known', name, entry: twin };
-}
-
-/** Said by the same person in the same words, or the same saving once more. */
+/** The same text of the same person, or the same call again. */
 function isSame(known: MemoryEntry, entry: MemoryEntry): boolean {
   if (known.id === entry.id) return true;
   const isAlike = known.text.toLowerCase() === entry.text.toLowerCase();
   return isAlike && known.person === entry.person && known.scope === entry.scope;
-}
-
-async function removeFrom(
-  entries: EntryCache,
-  view: WorkspaceView,
-  isMeant: (memory: SavedMemory) => boolean,
-  inNotes: (line: string) => boolean,
-): Promise<Removal> {
-  const memories = (await listMemories(entries, view)).filter(isMeant);
-  const lines: { name: string; count: number }[] = [];
-  const failed: { name: string; detail: string }[] = [];
-  for (const name of await changeable(view)) {
-    const ids = new Set(memories.filter((one) => one.name === name).map(({ entry }) => entry.id));
-    const scope = scopeOfFile(name);
-    let count = 0;
-    const result = await view.change(
-      name,
-      (text) => {
-        if (text === null) return null;
-        const kept =
-          scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
-        count = linesOf(text) - linesOf(kept);
-        return kept === text ? null : kept;
-      },
-      BY_COMMAND,
-    );
-    if (result.kind === 'refused') failed.push({ name, detail: result.detail });
-    else if (scope === null && count > 0) lines.push({ name, count });
-  }
-  const old = await view.versions?.forget(inNotes);
-  if (old !== undefined && old.count > 0) lines.push({ name: VERSIONS_FOLDER, count: old.count });
-  failed.push(...(old?.failed ?? []));
-  const isGone = ({ name }: SavedMemory) => failed.every((one) => one.name !== name);
-  return { memories: memories.filter(isGone), lines, failed };
 }
 
 function withoutLines(text: string, isMeant: (line: string) => boolean): string {
@@ -158,48 +135,38 @@ function filesOf(view: WorkspaceView): readonly string[] {
   return [...owners, view.groupMemory];
 }
 
-async function textOf(view: WorkspaceView, name: string): Promise<string | null> {
-  const file = await view.read(name, WHOLE);
-  return file.kind === 'file' ? file.text : null;
-}
-
 function linesOf(text: string): number {
   return text.split('\n').length;
 }
 
-/** The memories of files that were read a moment ago, so that each turn looks into new lines only. */
-export interface EntryCache {
-  /** The memories of this very text, in its order. */
-  of(name: string, text: string): readonly MemoryEntry[];
-}
-
-interface Known {
-  readonly text: string;
-  readonly entries: readonly MemoryEntry[];
-  readonly lines: ReadonlyMap<string, readonly MemoryEntry[]>;
-}
-
-/** Files that are kept: the owner's few, and those of the conversations of late. */
+/** Files whose memories are cached: the owner's few, and those of recent conversations. */
 const FILES = 50;
 
-/** An empty one. */
-function entryCache(): EntryCache {
-  const known = new BoundedMap<string, Known>(FILES);
-  return {
-    of(name, text) {
-      const before = known.get(name);
-      if (before?.text === text) return before.entries;
-      const scope = scopeOfFile(name) ?? 'project';
-      const lines = new Map<string, readonly MemoryEntry[]>();
-      const entries = text.split('\n').flatMap((line) => {
-        const found = before?.lines.get(line) ?? parseMemoryFile(line, scope);
-        lines.set(line, found);
-        return found;
-      });
-      known.set(name, { text, entries, lines });
-      return entries;
-    },
-  };
+/** The memories of files that were read recently, so that each turn parses new lines only. */
+class EntryCache {
+  readonly #files = new BoundedMap<
+    string,
+    {
+      readonly text: string;
+      readonly entries: readonly MemoryEntry[];
+      readonly lines: ReadonlyMap<string, readonly MemoryEntry[]>;
+    }
+  >(FILES);
+
+  /** The memories of exactly this text, in its order. */
+  of(name: string, text: string): readonly MemoryEntry[] {
+    const before = this.#files.get(name);
+    if (before?.text === text) return before.entries;
+    const scope = scopeOfFile(name) ?? 'project';
+    const lines = new Map<string, readonly MemoryEntry[]>();
+    const entries = text.split('\n').flatMap((line) => {
+      const found = before?.lines.get(line) ?? parseMemoryFile(line, scope);
+      lines.set(line, found);
+      return found;
+    });
+    this.#files.set(name, { text, entries, lines });
+    return entries;
+  }
 }
 
 /** How often a memory was of use, by its id. */

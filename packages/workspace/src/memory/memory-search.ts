@@ -3,52 +3,42 @@ import { BoundedMap, type PromptPart, type Reader } from '@parley/contracts';
 import type { Workspace } from '../open-workspace.ts';
 import { markdownLister } from '../paths.ts';
 import type { AbsentFile, WorkspaceFile, WorkspaceView } from '../workspace-view.ts';
-import { createFileIndex, type FileIndex, type FoundPlace } from './file-index.ts';
+import { FileIndex, type FoundPlace } from './file-index.ts';
 import type { MemoryEntry } from './memory-file.ts';
 import { type PassageKind, type Piece, passageOf, piecesOf, SAVED_FILES } from './passages.ts';
 import { type QueryWord, queryWords } from './search-words.ts';
 
-/** Something that was found for a question. */
+/** A passage found for a question. */
 export interface MemoryHit extends PromptPart {
   readonly kind: PassageKind;
   readonly heading: string;
   readonly entry?: MemoryEntry;
   readonly score: number;
-  /** It has to do with the question, and does not only share a word with it. */
+  /** It is about the question, and does not only share a word with it. */
   readonly isClear: boolean;
 }
 
-/** Where somebody asks. */
+/** Where the question is asked. */
 export interface SearchPlace {
   readonly conversation: string;
   readonly session: number;
 }
 
-/** Finds what was remembered, for one reader at a time (G14). */
-export interface MemorySearch {
-  /**
-   * The best `most` passages, best first. What comes out was read through `view` just now: the index
-   * only says where to look. Memories of other sessions are left out.
-   */
-  find(
-    view: WorkspaceView,
-    question: string,
-    options: SearchPlace & { readonly most: number },
-  ): Promise<readonly MemoryHit[]>;
-}
-
 /** Most passages of one index; 10,000 take about 15 MB. */
 const MOST_PASSAGES = 50_000;
-/** Most memory files of conversations whose words are kept. */
+/** Conversations whose memory files are indexed at a time. */
 const CONVERSATIONS = 100;
 /** More places than wanted are looked at, because some are gone or belong to other sessions. */
 const SPARE = 5;
 
-/** The index of a workspace: one for owners, one for everybody else, one for each conversation's file. */
+/** Finds memories for one reader at a time (G14). */
+export type MemorySearch = ReturnType<typeof openMemorySearch>;
+
+/** Opens the indexes of a workspace: one for owners, one for guests, one for each conversation's file. */
 export function openMemorySearch(
   workspace: Pick<Workspace, 'folder' | 'for'>,
   clock: () => number = () => performance.now(),
-): MemorySearch {
+) {
   const { folder } = workspace;
   const indexFor = (
     reader: Reader,
@@ -56,21 +46,21 @@ export function openMemorySearch(
     always: readonly string[],
   ): FileIndex => {
     const view = workspace.for(reader);
-    return createFileIndex({ folder, names, always, view, mostPassages: MOST_PASSAGES, clock });
+    return new FileIndex({ folder, names, always, view, mostPassages: MOST_PASSAGES, clock });
   };
   const list = markdownLister();
-  // Nobody's conversation: what these find is the same for each reader of their kind.
-  const nobody = { conversationId: '' };
+  // No conversation: what these find is the same for each reader of their kind.
+  const none = { conversationId: '' };
   const shared = {
     owner: indexFor(
-      { kind: 'owner', ...nobody },
+      { kind: 'owner', ...none },
       () => namesIn(list, folder, ['memory', 'knowledge']),
       ['MEMORY.md', ...Object.values(SAVED_FILES)],
     ),
-    guest: indexFor({ kind: 'guest', ...nobody }, () => namesIn(list, folder, ['knowledge']), []),
+    guest: indexFor({ kind: 'guest', ...none }, () => namesIn(list, folder, ['knowledge']), []),
   };
   const own = new BoundedMap<string, FileIndex>(CONVERSATIONS);
-  const pieces = pieceCache();
+  const pieces: PieceCache = new BoundedMap(LARGE_FILES);
   const ownOf = ({ reader, groupMemory }: WorkspaceView): FileIndex => {
     const known = own.get(groupMemory);
     if (known !== undefined) return known;
@@ -80,7 +70,15 @@ export function openMemorySearch(
     return made;
   };
   return {
-    async find(view, question, { most, ...place }) {
+    /**
+     * The best `most` passages, best first, all of them read through `view` just now: the index only
+     * says where. Memories of other sessions are left out.
+     */
+    async find(
+      view: WorkspaceView,
+      question: string,
+      { most, ...place }: SearchPlace & { readonly most: number },
+    ): Promise<readonly MemoryHit[]> {
       let known: readonly QueryWord[] | undefined;
       const words = () => (known ??= queryWords(question));
       const wanted = most * 2 + SPARE;
@@ -108,7 +106,7 @@ async function namesIn(
   return [...(inside.includes('memory') ? ['MEMORY.md'] : []), ...lists.flat()];
 }
 
-/** Reads the places again as this reader: what they may not see, or what is gone, is not there. */
+/** Reads the places through the view: what this reader may not see, or what is gone, is left out. */
 async function readHits(
   { view, pieces }: { readonly view: WorkspaceView; readonly pieces: PieceCache },
   places: readonly FoundPlace[],
@@ -122,7 +120,7 @@ async function readHits(
     if (hits.length === most) break;
     const file = files.get(name) ?? (await view.read(name, Number.MAX_SAFE_INTEGER));
     files.set(name, file);
-    const piece = file.kind === 'file' ? pieces.of(name, file.text)[nth] : undefined;
+    const piece = file.kind === 'file' ? cachedPieces(pieces, name, file.text)[nth] : undefined;
     if (file.kind === 'absent' || piece === undefined) continue;
     const passage = passageOf(name, piece);
     if (passage === null || seen.has(passage.text) || isOver(passage.entry, at)) continue;
@@ -138,36 +136,25 @@ function isClear(coverage: number, rarity: number): boolean {
   return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
 
-/** What was meant for a session that has ended, or for another chat. */
+/** True for a memory of a session that has ended, or of another chat. */
 export function isOver(entry: MemoryEntry | undefined, at: SearchPlace): boolean {
   if (entry?.scope !== 'session' || entry.from === null) return false;
   return entry.from.conversation !== at.conversation || entry.from.session !== at.session;
 }
 
-/** The pieces of files that were read a moment ago. */
-export interface PieceCache {
-  /** The pieces of this very text; it is compared, so whoever has the text may have its pieces. */
-  of(name: string, text: string): readonly Piece[];
-}
+/** The pieces of large files with the texts they come from. */
+type PieceCache = BoundedMap<string, { readonly text: string; readonly pieces: readonly Piece[] }>;
 
-/** Large files whose pieces are kept; what is asked for longest ago makes room. */
+/** Large files whose pieces are cached. */
 const LARGE_FILES = 32;
-/** Shorter files are cut as fast as they are found here, in characters. */
+/** Shorter files are cut as fast as they are found in the cache, in characters. */
 const SHORT = 8_000;
 
-/** An empty one. */
-function pieceCache(): PieceCache {
-  const known = new BoundedMap<
-    string,
-    { readonly text: string; readonly pieces: readonly Piece[] }
-  >(LARGE_FILES);
-  return {
-    of(name, text) {
-      if (text.length < SHORT) return piecesOf(name, text);
-      const before = known.get(name);
-      const pieces = before?.text === text ? before.pieces : piecesOf(name, text);
-      known.set(name, { text, pieces });
-      return pieces;
-    },
-  };
+/** The pieces of exactly this text, so that only a caller who may read the text gets them. */
+function cachedPieces(cache: PieceCache, name: string, text: string): readonly Piece[] {
+  if (text.length < SHORT) return piecesOf(name, text);
+  const before = cache.get(name);
+  const pieces = before?.text === text ? before.pieces : piecesOf(name, text);
+  cache.set(name, { text, pieces });
+  return pieces;
 }
