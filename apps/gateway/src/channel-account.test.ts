@@ -5,7 +5,7 @@ import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AccountRight, AccountRights } from './accounts/account-rights.ts';
-import type { AccountDeps } from './accounts/make-adapter.ts';
+import type { AccountDeps } from './accounts/connect-account.ts';
 import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
 import { type ChannelAccount, openAccount } from './channel-account.ts';
 

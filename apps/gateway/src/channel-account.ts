@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAdapter, ChannelState, HttpFacet } from '@parley/channels';
 import { type Logger, type ReplyRoute, reasonOf } from '@parley/contracts';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
-import { type AccountSession, connectAccount } from './accounts/connect-account.ts';
 import {
   type AccountDeps,
   type AccountPlan,
+  type AccountSession,
   type AccountStatus,
+  connectAccount,
   makeAdapter,
-} from './accounts/make-adapter.ts';
+} from './accounts/connect-account.ts';
 
 /** An account of this gateway: connected, or standing by while another gateway is. */
 export interface ChannelAccount {

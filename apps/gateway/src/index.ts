@@ -1,13 +1,11 @@
 export { pair } from '@parley/channels';
-export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/make-adapter.ts';
-export { type BootDeps, type BootOutcome, runBoot } from './boot/run-boot.ts';
+export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
+export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
-export type { Health } from './http/health-routes.ts';
-export type { PromptInspector } from './http/prompt-routes.ts';
-export type { RestoreWish } from './http/restore-routes.ts';
+export type { PromptInspector, RestoreWish, SoulAction, SoulPage } from './http/api-routes.ts';
+export type { Health } from './http/health.ts';
 export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
-export type { SoulAction, SoulPage } from './http/soul-routes.ts';
 export {
   type Gateway,
   type GatewayOptions,

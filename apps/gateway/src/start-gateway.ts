@@ -1,18 +1,20 @@
 import { type HttpFacet, startPresence } from '@parley/channels';
 import { startSweep } from '@parley/queue';
 import type { AccountRights } from './accounts/account-rights.ts';
-import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/make-adapter.ts';
+import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
 import { sweepAccounts } from './accounts/sweep-accounts.ts';
 import { brokenStatus, type ChannelAccount, openAccount } from './channel-account.ts';
+import type {
+  CronPage,
+  PromptInspector,
+  RestoreWish,
+  ShownHeartbeat,
+  SoulPage,
+} from './http/api-routes.ts';
 import type { HttpAppOptions } from './http/app.ts';
-import type { CronPage } from './http/cron-routes.ts';
-import type { Health } from './http/health-routes.ts';
-import type { ShownHeartbeat } from './http/heartbeat-routes.ts';
+import type { Health } from './http/health.ts';
 import type { PageSessionLimits } from './http/page-sessions.ts';
-import type { PromptInspector } from './http/prompt-routes.ts';
-import type { RestoreWish } from './http/restore-routes.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
-import type { SoulPage } from './http/soul-routes.ts';
 
 /** A running gateway: channel connections, ingress, delivery and the web server. */
 export interface Gateway {

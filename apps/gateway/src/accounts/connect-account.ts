@@ -1,15 +1,177 @@
+import { randomBytes } from 'node:crypto';
 import {
   type AttachmentFetcher,
   type ChannelAdapter,
+  type ChannelContext,
+  type ChannelDefinition,
+  type ChannelState,
+  CODE_LENGTH,
+  COMMANDS,
+  chatHistory,
+  createIngress,
+  type DecisionRules,
   type DeliveryDeps,
   type DeliveryWorker,
+  type Desks,
+  guardAdapter,
+  type MediaLimits,
+  type OnFault,
+  oneTimeCode,
+  parseCommand,
+  type Revision,
+  type SendNotes,
+  type Situation,
+  type SkillCommands,
   scrubPart,
   startAttachmentFetcher,
   startDeliveryWorker,
+  undeclared,
 } from '@parley/channels';
-import { ChannelError, type Logger } from '@parley/contracts';
-import type { AccountName, AccountRight } from './account-rights.ts';
-import type { AccountDeps } from './make-adapter.ts';
+import {
+  ChannelError,
+  type Clock,
+  fromOutside,
+  type LiveBus,
+  type Logger,
+  type Meter,
+  type PassPoint,
+} from '@parley/contracts';
+import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
+import type { Store } from '@parley/store';
+import type { Scrub } from '@parley/telemetry';
+import { GatewayError } from '../gateway-error.ts';
+import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
+import type { AccountSweeps } from './sweep-accounts.ts';
+
+/** One account of one channel, as `parley status` and the start banner show it. */
+export interface AccountStatus {
+  readonly channel: string;
+  readonly account: string;
+  readonly state: ChannelState;
+}
+
+/** What every account of a gateway shares. */
+export interface AccountDeps {
+  readonly store: Store;
+  readonly turns: Pick<WakeUpQueue, 'kick' | 'depth'>;
+  readonly bus: LiveBus;
+  readonly sweeps: AccountSweeps;
+  readonly log: Logger;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly pass: PassPoint;
+  readonly situation: () => Situation;
+  /** The commands of skills; absent: there are none. */
+  readonly skillCommands?: SkillCommands | undefined;
+  /** For `/memory`, `/soul` and the like. */
+  readonly desks?: Desks | undefined;
+  readonly media: MediaLimits;
+  /** Keeps secrets out of what is sent to chats. */
+  readonly scrub: Scrub;
+  /** Id of this process where other gateways may work on the same database; absent: there is none. */
+  readonly sharedAs?: string | undefined;
+  /** Which gateway is connected as which account; absent: this one, as there is no other. */
+  readonly rights?: AccountRights | undefined;
+  /** The secret that all gateways share, for requests they pass on. */
+  readonly token?: (() => string) | undefined;
+  /** What an earlier life of this gateway was sending; absent: that is not known. */
+  readonly sendNotes?: SendNotes | undefined;
+  /** Hears how each account is doing, whenever that changes. */
+  readonly onState?: (status: AccountStatus) => void;
+}
+
+/** Which account to open, with its checked settings and the rules of its ingress. */
+export interface AccountPlan {
+  readonly definition: ChannelDefinition;
+  readonly account: string;
+  readonly settings: unknown;
+  readonly rules: DecisionRules;
+  /** Of a part that may have arrived; `tell` when absent. */
+  readonly whenUncertain?: DeliveryDeps['whenUncertain'];
+}
+
+/** What an adapter of an account is made with. */
+export interface AdapterDeps extends AccountDeps {
+  /** Of this account. */
+  readonly log: Logger;
+  /** Other gateways may serve the account at the same time. */
+  readonly isShared: boolean;
+  /** What was received, or changed, may have brought files. */
+  readonly wakeFiles: () => void;
+  readonly report: (state: ChannelState) => void;
+  /** Hears of what the adapter throws where no caller waits. */
+  readonly onFault: OnFault;
+}
+
+/**
+ * Makes an adapter that is not connected yet and ties it to an ingress. The platform library is loaded
+ * here and not before. Rejects when the adapter cannot be made.
+ */
+export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
+  const { definition, account, settings } = plan;
+  const channel = definition.id;
+  const { store, log, clock, wakeFiles } = deps;
+  const deliver = wakeDeliveryOn(deps.bus);
+  const receive = createIngress({
+    ...deps,
+    lanes: deps.turns,
+    deliver: (to) => deliver(to.channel, to.account, to.chatId),
+    answersStrangers: definition.answersStrangers ?? true,
+    newCode: () => oneTimeCode(randomBytes(CODE_LENGTH)),
+    rules: plan.rules,
+  });
+  const context: ChannelContext<unknown> = {
+    account,
+    settings,
+    log,
+    clock,
+    isShared: deps.isShared,
+    values: store.adapterValues(channel, account),
+    receive: async (message, sender) => {
+      const outcome = await receive(message, adapter.capabilities, sender);
+      if (message.attachments) wakeFiles();
+      return outcome;
+    },
+    revise: async (change) => {
+      await revise(store, { channel, account }, change);
+      wakeFiles();
+    },
+    commands: [...COMMANDS, ...((await deps.skillCommands?.('others')) ?? [])],
+    report: deps.report,
+    history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
+  };
+  const connect = await definition.load();
+  const adapter = guardAdapter(connect, context, deps.onFault);
+  keepsItsWord(channel, adapter);
+  return adapter;
+}
+
+async function revise(
+  { inbox }: Pick<Store, 'inbox'>,
+  place: { readonly channel: string; readonly account: string },
+  revision: Revision,
+): Promise<void> {
+  if (revision.kind === 'deleted') {
+    const { chatId, messageId } = revision;
+    await inbox.revise({ ...place, chatId, messageId }, null);
+    return;
+  }
+  const message = fromOutside(revision.message);
+  // Who may use a command is decided when it arrives; an edit cannot bring one in behind that.
+  if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
+  await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
+}
+
+/** Throws GatewayError when facets and capabilities differ: a defect of the adapter. */
+function keepsItsWord(channel: string, adapter: ChannelAdapter): void {
+  const differences = undeclared(adapter);
+  if (differences.length === 0) return;
+  throw new GatewayError(
+    'adapter-undeclared',
+    `The adapter of ${channel} does not do what it declares: ${differences.join('; ')}. This is a defect of the adapter.`,
+  );
+}
 
 /** An account while it is connected. */
 export interface AccountSession {

@@ -1,9 +1,8 @@
 import { type Logger, ParleyError } from '@parley/contracts';
 import { openStore } from '@parley/store';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { PromptInspector, ShownHeartbeat } from './api-routes.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
-import type { ShownHeartbeat } from './heartbeat-routes.ts';
-import type { PromptInspector } from './prompt-routes.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const silent: Logger = {

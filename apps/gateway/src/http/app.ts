@@ -3,15 +3,24 @@ import { createConsole, SECURITY_HEADERS } from '@parley/console';
 import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { Hono } from 'hono';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
-import { type CronPage, cronRoutes } from './cron-routes.ts';
-import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health-routes.ts';
-import { heartbeatRoutes, type ShownHeartbeat } from './heartbeat-routes.ts';
+import {
+  addSignIn,
+  type CronPage,
+  cronRoutes,
+  heartbeatRoutes,
+  type PromptInspector,
+  promptRoutes,
+  type RestoreWish,
+  restoreRoutes,
+  type ShownHeartbeat,
+  type SoulPage,
+  sessionRoutes,
+  soulRoutes,
+  type WhyDesk,
+  whyRoutes,
+} from './api-routes.ts';
+import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
-import { type PromptInspector, promptRoutes } from './prompt-routes.ts';
-import { type RestoreWish, restoreRoutes } from './restore-routes.ts';
-import { addSignIn, sessionRoutes } from './session-routes.ts';
-import { type SoulPage, soulRoutes } from './soul-routes.ts';
-import { type WhyDesk, whyRoutes } from './why-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */

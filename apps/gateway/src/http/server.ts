@@ -4,7 +4,7 @@ import { type Logger, reasonOf } from '@parley/contracts';
 import type { Scrub } from '@parley/telemetry';
 import { GatewayError } from '../gateway-error.ts';
 import type { AppEnv } from './access.ts';
-import type { HealthAppOptions } from './health-app.ts';
+import type { HealthAppOptions } from './health.ts';
 
 // Imported as a module, `node:http` hands over all it has, and with that loads Node's whole `fetch`: 16 MB.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -68,7 +68,7 @@ export interface HealthServerOptions extends HealthAppOptions {
 
 /** The web server of a process without channels: health and metrics alone. Rejects with GatewayError. */
 export function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
-  return startHttp(options, async () => (await import('./health-app.ts')).createHealthApp(options));
+  return startHttp(options, async () => (await import('./health.ts')).createHealthApp(options));
 }
 
 async function loadListener(routes: () => Promise<HttpRoutes>, scrub: Scrub): Promise<Listener> {

@@ -1,12 +1,15 @@
 import type { Clock, LiveBus, Logger } from '@parley/contracts';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import type { LetterWake, Store } from '@parley/store';
+import {
+  type LetterWake,
+  PROCESS_GONE_AFTER_MS,
+  type RunningProcess,
+  type Store,
+} from '@parley/store';
 import type { Hono } from 'hono';
-import { createDeadDesk } from '../dead-letters/dead-desk.ts';
-import { lookAtQueue } from '../look-at-queue.ts';
+import { createDeadDesk, type DeadDesk, DeadOrder } from '../dead-letters.ts';
 import type { AppEnv } from './access.ts';
-import { deadRoutes } from './dead-routes.ts';
-import { queueRoutes } from './queue-routes.ts';
+import { uncachedRoutes } from './api-routes.ts';
 
 /** What the routes of dead letters and of the queue look at. */
 export interface Work {
@@ -30,4 +33,68 @@ export function addWorkRoutes(app: Hono<AppEnv>, { store, turns, bus, clock, log
     '/api/queue',
     queueRoutes(() => lookAtQueue(store, clock)),
   );
+}
+
+const LARGEST_PAGE = 50;
+
+/** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
+export function deadRoutes(desk: DeadDesk): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => {
+    const { before, limit } = c.req.query();
+    const wanted = numberOf(limit) ?? LARGEST_PAGE;
+    const size = Math.min(Math.max(wanted, 1), LARGEST_PAGE);
+    return c.json(await desk.list({ before: numberOf(before), limit: size }));
+  });
+  app.get('/:id', async (c) => {
+    const id = numberOf(c.req.param('id'));
+    return c.json({ letter: id === undefined ? null : await desk.letter(id) });
+  });
+  app.post('/', async (c) => {
+    const order = DeadOrder.safeParse(await c.req.json().catch(() => undefined));
+    if (!order.success) return c.json({ error: 'That says not what is to be done.' }, 400);
+    return c.json(await desk.settle(order.data));
+  });
+  return app;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** What waits, runs and is still to be sent (U03), below `/api/queue`. It names chats: guard it. */
+export function queueRoutes(look: () => Promise<object>): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => c.json(await look()));
+  return app;
+}
+
+/** Entries of each list; the totals tell whether there are more. */
+const SHOWN = 50;
+
+/** What waits, runs and is still to be sent, and what was given up, for the page (U03). */
+export async function lookAtQueue(
+  store: Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>,
+  clock: Clock,
+): Promise<object> {
+  const now = clock();
+  const [backlog, parts, dead, processes] = await Promise.all([
+    store.backlog.look(SHOWN),
+    store.outbox.counts(),
+    store.deadLetters.counts(),
+    store.processes.list(now - PROCESS_GONE_AFTER_MS),
+  ]);
+  const names = new Map(processes.map((process) => [process.id, nameOf(process)]));
+  // Whoever has the database to itself does not announce itself.
+  const other = processes.length === 0 ? 'this process' : 'a process that is gone';
+  const running = backlog.running.map((turn) => ({
+    ...turn,
+    owner: turn.owner === null ? null : (names.get(turn.owner) ?? other),
+  }));
+  const shown = processes.slice(0, SHOWN).map(({ id: _id, ...process }) => process);
+  return { now, ...backlog, running, parts, dead, processes: shown };
+}
+
+function nameOf({ host, pid }: RunningProcess): string {
+  return `process ${pid} on ${host}`;
 }

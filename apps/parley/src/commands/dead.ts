@@ -5,8 +5,8 @@ import {
   DeadList,
   DeadOrder,
   DeadOutcome,
-} from '@parley/gateway/dead-desk';
-import { ShownLetter } from '@parley/gateway/shown-letter';
+  ShownLetter,
+} from '@parley/gateway/dead-letters';
 import { z } from 'zod';
 import { type Cli, jsonText, withStore } from '../cli.ts';
 import { CliError } from '../data-folder.ts';

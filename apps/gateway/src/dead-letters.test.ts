@@ -1,7 +1,7 @@
 import { recordingLogger } from '@parley/contracts';
 import { type LetterWake, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDeadDesk, type DeadDesk, DeadOrder } from './dead-desk.ts';
+import { createDeadDesk, type DeadDesk, DeadOrder } from './dead-letters.ts';
 
 const CHAT = { channel: 'telegram', account: 'work', chatId: '5' };
 const route = { ...CHAT, target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' } } as const;

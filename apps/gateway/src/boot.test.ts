@@ -1,7 +1,7 @@
 import { recordingLogger } from '@parley/contracts';
 import { type AdmittedMessage, type LinkAction, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BootDeps, runBoot } from './run-boot.ts';
+import { type BootDeps, runBoot } from './boot.ts';
 
 const OWNER = 'telegram:42';
 

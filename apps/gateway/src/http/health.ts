@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, ParleyError, reasonOf } from '@parley/contracts';
-import type { Hono } from 'hono';
-import type { AccountStatus } from '../accounts/make-adapter.ts';
-import type { AppEnv } from './access.ts';
+import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
+import { Hono } from 'hono';
+import type { AccountStatus } from '../accounts/connect-account.ts';
+import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
 
 /** What decides about health. */
 export interface HealthOptions {
@@ -134,4 +135,26 @@ function checkWithin(
     const late = { name, reason: `no answer within ${CHECKED_WITHIN_MS} ms` };
     return Promise.race([running, sleep(CHECKED_WITHIN_MS, late, { ref: false })]);
   };
+}
+
+/** What a process without channels shows of itself. */
+export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessOptions {
+  readonly metrics: (health: AskHealth) => Promise<string>;
+}
+
+/** `/healthz`, `/readyz` for everybody and `/metrics` for whoever has the token (D10). */
+export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  const access = createAccess(options);
+  const health = openHealth({ ...options, status: () => [] });
+  addHealth(app, health);
+  app.get('/metrics', async (c) => {
+    const caller = access.checkPlace(c) ?? (await access.admit(c));
+    if ('status' in caller) return refuse(c, caller);
+    return c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE });
+  });
+  app.notFound((c) =>
+    c.text('There is nothing here: this process runs turns. The page is at a gateway.\n', 404),
+  );
+  return app;
 }

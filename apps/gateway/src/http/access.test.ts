@@ -1,5 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import { createWrongTokens } from './wrong-tokens.ts';
+import { createWrongTokens, refusalOf } from './access.ts';
+
+const HOST = '127.0.0.1:7411';
+
+function isRefused(
+  facts: { readonly host?: string | undefined; readonly origin?: string },
+  boundHost = '127.0.0.1',
+): boolean {
+  return refusalOf({ host: HOST, origin: undefined, ...facts }, boundHost) !== null;
+}
+
+describe('the guard of the web server', () => {
+  it.each<[string, Parameters<typeof isRefused>[0], boolean]>([
+    ['a program', {}, false],
+    ['our own page', { origin: `http://${HOST}` }, false],
+    ['our own page behind TLS', { origin: `https://${HOST}` }, false],
+    ['another site', { origin: 'https://evil.example' }, true],
+    ['another port of this machine', { origin: 'http://127.0.0.1:3000' }, true],
+    ['a page without an origin', { origin: 'null' }, true],
+    ['a name that is rebound to us', { host: 'evil.example:7411' }, true],
+    ['no name', { host: undefined }, true],
+    ['localhost', { host: 'localhost:7411' }, false],
+    ['IPv6 loopback', { host: '[::1]:7411' }, false],
+    ['a name that begins like ours', { host: 'localhost.evil.example' }, true],
+  ])('[U03] of %s: %o is refused: %s', (_case, facts, refused) => {
+    expect(isRefused(facts)).toBe(refused);
+  });
+
+  it.each(['0.0.0.0', '192.168.1.5', '::'])(
+    '[U03] a gateway that is served on %s takes any name',
+    (boundHost) => expect(isRefused({ host: 'box.lan:7411' }, boundHost)).toBe(false),
+  );
+});
 
 const from = (name: string) => ({ name, isLocal: false });
 const MINUTE = 60_000;

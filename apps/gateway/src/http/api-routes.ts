@@ -1,0 +1,254 @@
+import { type CronAnswer, type MessageName, ParleyError, type WhyAnswer } from '@parley/contracts';
+import { type Context, type Env, Hono } from 'hono';
+import { deleteCookie } from 'hono/cookie';
+import { z } from 'zod';
+import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
+import type { PageSessions } from './page-sessions.ts';
+
+/** Routes whose answers are private: no cache keeps them. */
+export function uncachedRoutes<E extends Env>(): Hono<E> {
+  const app = new Hono<E>();
+  app.use(async (c, next) => {
+    await next();
+    c.header('cache-control', 'no-store');
+  });
+  return app;
+}
+
+/** Which recorded prompts to list. `before` is what an earlier page gave as `next`. */
+export interface PromptQuery {
+  readonly chat?: string | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** What the routes ask; everything it gives is JSON for the page. Null: there is no such turn. */
+export interface PromptInspector {
+  /** Newest first, with `next` for the page after it. */
+  list(query: PromptQuery): Promise<object>;
+  prompt(turnId: string): Promise<object | null>;
+  compare(before: string, after: string): Promise<object | null>;
+  /** The prompt of a turn that might be. Throws ParleyError, in words for people, for what cannot be. */
+  preview(asked: Readonly<Record<string, string>>): Promise<object>;
+}
+
+const LARGEST_PAGE = 100;
+const USUAL_PAGE = 30;
+
+/** The prompts of past turns (P17), below `/api/prompts`. They hold private text: guard them. */
+export function promptRoutes(inspector: PromptInspector): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => {
+    const { chat, before, limit } = c.req.query();
+    return c.json(await inspector.list({ chat, before, limit: pageSize(limit) }));
+  });
+  app.get('/preview', async (c) => {
+    try {
+      return c.json(await inspector.preview(c.req.query()));
+    } catch (error) {
+      if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
+      throw error;
+    }
+  });
+  app.get('/:turn', async (c) => answer(c, await inspector.prompt(c.req.param('turn'))));
+  app.get('/:before/compare/:after', async (c) => {
+    const { before, after } = c.req.param();
+    return answer(c, await inspector.compare(before, after));
+  });
+  return app;
+}
+
+function pageSize(given: string | undefined): number {
+  const size = Number(given ?? USUAL_PAGE);
+  return Number.isInteger(size) && size > 0 ? Math.min(size, LARGEST_PAGE) : USUAL_PAGE;
+}
+
+function answer(c: Context, found: object | null): Response {
+  if (found !== null) return c.json(found);
+  const error = 'No prompt of that turn is kept. It may be older than inspector.keepDays allows.';
+  return c.json({ error }, 404);
+}
+
+/** What became of messages, for the page and `parley why` (D08). */
+export interface WhyDesk {
+  ask(message: string): Promise<WhyAnswer>;
+  /** The newest messages of all chats, newest first. */
+  recent(limit: number): Promise<readonly MessageName[]>;
+}
+
+/** How many messages the page offers. */
+const RECENT = 50;
+/** Longer than any id of a platform with the name of its chat. */
+const LONGEST_NAME = 700;
+
+/** What became of messages, below `/api/why`. It names chats and people: guard it. */
+export function whyRoutes(why: WhyDesk): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => {
+    const message = c.req.query('message')?.trim() ?? '';
+    if (message === '' || message.length > LONGEST_NAME) {
+      return c.json({ error: 'Name a message: its id, channel:chat/id, a turn, or last.' }, 400);
+    }
+    return c.json(await why.ask(message));
+  });
+  app.get('/recent', async (c) => c.json({ messages: await why.recent(RECENT) }));
+  return app;
+}
+
+/** What the owner may decide on the page. */
+export type SoulAction = 'apply' | 'veto' | 'rollback';
+
+/** What the page shows of SOUL.md and can do about it (W06); everything it gives is JSON for the page. */
+export interface SoulPage {
+  /** All versions, newest first, each with what can be done about it. */
+  list(): Promise<object>;
+  /** Throws ParleyError, in words for people, for what cannot be done. */
+  act(number: number, action: SoulAction): Promise<object>;
+}
+
+const SOUL_ACTIONS: readonly SoulAction[] = ['apply', 'veto', 'rollback'];
+
+/** SOUL.md, below `/api/soul`. Whoever has the token is an owner: guard it. */
+export function soulRoutes(soul: SoulPage): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => c.json(await soul.list()));
+  app.post('/:number/:action', async (c) => {
+    const number = Number(c.req.param('number'));
+    const action = SOUL_ACTIONS.find((one) => one === c.req.param('action'));
+    if (action === undefined || !Number.isSafeInteger(number) || number < 0) {
+      return c.json({ error: 'There is nothing like that to do.' }, 404);
+    }
+    try {
+      return c.json(await soul.act(number, action));
+    } catch (error) {
+      if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
+      throw error;
+    }
+  });
+  return app;
+}
+
+/** What the routes ask of the heartbeat; everything it gives is JSON. */
+export interface ShownHeartbeat {
+  report(): Promise<object>;
+  /** Runs a task at once: the named one, or the one that is due. Asked twice with one id it runs once. */
+  now(id: string, task?: string): Promise<object>;
+}
+
+/** `id` is the asker's own, so that a request that is sent again runs nothing twice. */
+const HeartbeatBody = z.object({
+  id: z.string().min(1).max(100),
+  task: z.string().max(200).optional(),
+});
+
+/** How the heartbeat does, below `/api/heartbeat`. It tells of private tasks: guard it. */
+export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => c.json(await heartbeat.report()));
+  app.post('/now', async (c) => {
+    const wish = HeartbeatBody.safeParse(await c.req.json().catch(() => undefined));
+    if (!wish.success)
+      return c.json({ error: 'That needs an id, and a task if one is meant.' }, 400);
+    return c.json(await heartbeat.now(wish.data.id, wish.data.task));
+  });
+  return app;
+}
+
+/** What may be done with a job on the page. */
+export type CronAction = 'pause' | 'resume' | 'remove' | 'run';
+
+/** Jobs with a timetable, for the page (H08); everything it gives is JSON. */
+export interface CronPage {
+  /** All jobs, in the order in which they were made. */
+  list(): Promise<object>;
+  act(id: string, action: CronAction): Promise<CronAnswer>;
+}
+
+const CRON_ACTIONS: readonly CronAction[] = ['pause', 'resume', 'remove', 'run'];
+
+/** Jobs, below `/api/cron`. They tell what people asked for: guard it. */
+export function cronRoutes(cron: CronPage): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => c.json(await cron.list()));
+  app.post('/:id/:action', async (c) => {
+    const action = CRON_ACTIONS.find((one) => one === c.req.param('action'));
+    if (action === undefined) return c.json({ error: 'There is nothing like that to do.' }, 404);
+    const { ok, words } = await cron.act(c.req.param('id'), action);
+    return ok ? c.json({ words }) : c.json({ error: words }, 400);
+  });
+  return app;
+}
+
+/** A restored state is ready: this process ends all it does, exchanges its own for it, and starts again. */
+export interface RestoreWish {
+  /** Names the answer, which lies in the data folder afterwards: by then this server is gone. */
+  readonly id: string;
+  /** The folder in the data folder in which it is ready. */
+  readonly staging: string;
+}
+
+const RestoreBody = z.object({
+  id: z.uuid(),
+  staging: z.string().regex(/^restoring-\w+$/),
+});
+
+/** Restoring, at `/api/restore`. It replaces everything: guard it. */
+export function restoreRoutes(ask: (wish: RestoreWish) => void): Hono {
+  const app = new Hono();
+  app.post('/', async (c) => {
+    const body = RestoreBody.safeParse(await c.req.json().catch(() => undefined));
+    if (!body.success) return c.json({ error: 'This is no wish to restore.' }, 400);
+    ask(body.data);
+    return c.json({ words: 'It begins.' }, 202);
+  });
+  return app;
+}
+
+const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
+
+/** `POST /api/sessions` trades the token, which stands in its body, for a session. */
+export function addSignIn(
+  app: Hono<AppEnv>,
+  access: ReturnType<typeof createAccess>,
+  sessions: PageSessions,
+): void {
+  app.post('/api/sessions', async (c) => {
+    const body = SignIn.safeParse(await c.req.json().catch(() => undefined));
+    if (!body.success) return c.text('The token is missing.\n', 400);
+    const refusal = access.checkToken(c, body.data.token);
+    if (refusal !== null) return refuse(c, refusal);
+    const userAgent = c.req.header('user-agent') ?? '';
+    const { secret, session } = await sessions.open({ userAgent, network: networkOf(c) });
+    c.header('cache-control', 'no-store');
+    return c.json({ session: secret, expiresAt: session.expiresAt }, 201);
+  });
+  // Until 0.1 the token lay in a cookie, which every port of this machine was sent.
+  app.get('/', async (c, next) => {
+    await next();
+    const port = /:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80';
+    const name = `parley-${port}`;
+    if (c.req.header('cookie')?.includes(`${name}=`)) deleteCookie(c, name, { path: '/' });
+  });
+}
+
+/** Who is signed in, below `/api/sessions`; guard it. `current` is the session that asks. */
+export function sessionRoutes(sessions: PageSessions): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
+  app.get('/', async (c) => {
+    const caller = c.get('caller');
+    const own = caller.kind === 'session' ? caller.session.id : null;
+    const shown = (await sessions.list()).map(({ hash: _, openedWith: __, ...facts }) => ({
+      ...facts,
+      isCurrent: facts.id === own,
+    }));
+    return c.json({ sessions: shown });
+  });
+  app.delete('/:id', async (c) => {
+    const caller = c.get('caller');
+    const asked = c.req.param('id');
+    const id = asked === 'current' && caller.kind === 'session' ? caller.session.id : asked;
+    if (await sessions.end(id)) return c.json({ ended: id });
+    return c.json({ error: `There is no session ${id}; it may have ended already.` }, 404);
+  });
+  return app;
+}
