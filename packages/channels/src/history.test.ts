@@ -1,8 +1,7 @@
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chatHistory } from './history.ts';
-import { conversationIdOf } from './ingress/conversation-id.ts';
-import { routeOf } from './ingress/route.ts';
+import { conversationIdOf, routeOf } from './ingress/route.ts';
 import { aMessage } from './testing/a-message.ts';
 import { CAPABILITIES } from './testing/capabilities.ts';
 

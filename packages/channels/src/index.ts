@@ -9,6 +9,7 @@ export type {
   FilesFacet,
   GrowingAnswer,
   HttpFacet,
+  IngressOutcome,
   MessageFacet,
   Revision,
   SenderFacts,
@@ -40,9 +41,8 @@ export {
   withoutNulls,
 } from './guard.ts';
 export { chatHistory, type HistoryEntry } from './history.ts';
-export { APPROVAL_CODE_LENGTH } from './ingress/approval.ts';
+export type { SkillCommands } from './ingress/command.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
-export { conversationIdOf } from './ingress/conversation-id.ts';
 export {
   type AccountPolicy,
   type DecisionRules,
@@ -54,17 +54,20 @@ export {
 export type { Desk, Desks } from './ingress/desk.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';
+export { APPROVAL_CODE_LENGTH } from './ingress/modes-and-approvals.ts';
 export type { Situation } from './ingress/notices.ts';
-export type { IngressOutcome } from './ingress/outcome.ts';
 export { CODE_LENGTH, oneTimeCode, pair } from './ingress/pairing.ts';
-export type { SkillCommands } from './ingress/skill-commands.ts';
-export { type NamedChat, namedChat } from './named-chat.ts';
+export { conversationIdOf } from './ingress/route.ts';
 export {
+  type NamedChat,
+  namedChat,
   type OwnersChat,
   type OwnersChatDeps,
   ownersChat,
   ownersChats,
-} from './owners-chat.ts';
+  type SenderNow,
+  type SenderNowDeps,
+  senderNow,
+} from './known-chats.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
 export { type CallFacts, type CallOutcome, callOutcome } from './send-outcome.ts';
-export { type SenderNow, type SenderNowDeps, senderNow } from './sender-now.ts';

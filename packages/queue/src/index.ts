@@ -10,9 +10,9 @@ export {
   stopReasonOf,
 } from './lane.ts';
 export { type LaneWorker, type LaneWorkerOptions, startLaneWorker } from './lane-worker.ts';
-export { createLocalBus } from './local-bus.ts';
 export {
   type BusOptions,
+  createLocalBus,
   type OpenBus,
   openBus,
   type WakeDelivery,
@@ -23,9 +23,11 @@ export {
   type Schedule,
   type Scheduler,
   type SchedulerOptions,
+  type StartSweep,
+  type Sweep,
   startScheduler,
+  startSweep,
 } from './scheduler.ts';
-export { type StartSweep, type Sweep, startSweep } from './sweep.ts';
 export {
   openTurnQueue,
   type QueueDepth,

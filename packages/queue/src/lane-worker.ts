@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/contracts';
 import { keepLeases } from './keep-leases.ts';
 import { isCutOff, type LaneDeps, runLane, type StopReason, stopReasonOf } from './lane.ts';
-import { startSweep } from './sweep.ts';
+import { startSweep } from './scheduler.ts';
 import type { WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker of lanes: many conversations in parallel, one turn at a time in each. */

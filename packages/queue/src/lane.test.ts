@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger } from '@parley/contracts';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runLane, stopReasonOf } from './lane.ts';
+import { collectPause, runLane, stopReasonOf } from './lane.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
 let scene: LaneScene;
@@ -252,5 +252,47 @@ describe('a lane', () => {
     });
     expect(await runLane(deps, 'stopped', stop)).toBeNull();
     expect(await scene.outcomes('stopped')).toEqual([null]);
+  });
+});
+
+describe('why a turn must end', () => {
+  it.each(['stopped', 'lease-lost', 'handed-back'] as const)(
+    'is told by the signal: %s',
+    (reason) => {
+      expect(stopReasonOf(AbortSignal.abort(reason))).toBe(reason);
+    },
+  );
+
+  it('is nothing while it may go on', () => {
+    expect(stopReasonOf(new AbortController().signal)).toBeNull();
+  });
+
+  it('counts as handing back when nobody named it', () => {
+    expect(stopReasonOf(AbortSignal.abort())).toBe('handed-back');
+  });
+});
+
+describe('the pause before messages are collected into one turn', () => {
+  it.each([
+    [
+      'a message of this very moment waits the whole pause',
+      { newestWaiting: 1_000, now: 1_000 },
+      500,
+    ],
+    ['an older one waits the rest', { newestWaiting: 800, now: 1_000 }, 300],
+    ['one that is quiet long enough goes at once', { newestWaiting: 400, now: 1_000 }, 0],
+    [
+      'somebody who keeps writing is answered after ten pauses',
+      { newestWaiting: 6_000, now: 6_000 },
+      0,
+    ],
+    ['and waits less towards the end', { newestWaiting: 5_900, now: 5_900 }, 100],
+    [
+      'a clock that jumped back does not add to the pause',
+      { newestWaiting: 99_000, now: 1_000 },
+      500,
+    ],
+  ])('[D03] %s', (_case, facts, pause) => {
+    expect(collectPause({ pauseMs: 500, waitingSince: 1_000, ...facts })).toBe(pause);
   });
 });

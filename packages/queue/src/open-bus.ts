@@ -1,5 +1,10 @@
-import type { FreshParts, LiveBus, Logger } from '@parley/contracts';
-import { createLocalBus } from './local-bus.ts';
+import {
+  type FreshParts,
+  type LiveBus,
+  type LiveEvent,
+  type Logger,
+  reasonOf,
+} from '@parley/contracts';
 import { QueueError, type RedisPlace } from './redis-place.ts';
 
 /** A live bus that is closed when its process ends; what is published later is heard here alone. */
@@ -46,4 +51,24 @@ export function unknownUrl(url: string): QueueError {
     message: `The queue cannot be at "${scheme}". Use memory: or redis://host:port.`,
     retryable: false,
   });
+}
+
+/** The live bus of one process: calls its listeners at once, in the order of subscribing. */
+export function createLocalBus(log: Logger): LiveBus {
+  const listeners = new Set<(event: LiveEvent) => void>();
+  return {
+    publish(event) {
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          log.error({ event: event.type, reason: reasonOf(error) }, 'a live listener failed');
+        }
+      }
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
 }

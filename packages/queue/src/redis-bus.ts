@@ -8,8 +8,7 @@ import {
   redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { createLocalBus } from './local-bus.ts';
-import type { BusOptions, OpenBus } from './open-bus.ts';
+import { type BusOptions, createLocalBus, type OpenBus } from './open-bus.ts';
 import { prefixOf } from './redis-place.ts';
 
 type Topic = NonNullable<BusOptions['hears']>;

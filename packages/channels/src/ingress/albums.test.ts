@@ -2,7 +2,7 @@ import type { InboundMessage } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
-import { createAlbums } from './albums.ts';
+import { createAlbums, settlesAt } from './albums.ts';
 import { routeOf } from './route.ts';
 
 describe('an album in a group', () => {
@@ -36,5 +36,19 @@ describe('an album in a group', () => {
     const ids = () => albums.release(picture()).map(({ message }) => message.messageId);
     expect(ids()).toEqual(['1', '2']);
     expect(ids()).toEqual([]);
+  });
+});
+
+describe('until when more of a burst may arrive', () => {
+  const target = { maxLength: 1_000 };
+  it.each([
+    ['an ordinary message', { text: 'hello' }, undefined],
+    ['a picture alone', { text: '' }, undefined],
+    ['a picture of an album', { text: '', albumId: 'a' }, 1_005],
+    ['a text as long as the platform takes', { text: 'x'.repeat(1_000) }, 1_005],
+    ['one cut at a word before that', { text: 'x'.repeat(900) }, 1_005],
+    ['a long one of its own', { text: 'x'.repeat(899) }, undefined],
+  ])('[F08] %s', (_case, message, expected) => {
+    expect(settlesAt(message, target, 5)).toBe(expected);
   });
 });

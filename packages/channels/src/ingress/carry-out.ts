@@ -10,20 +10,19 @@ import type {
   TodoRepository,
   WhyRepository,
 } from '@parley/store';
-import type { SenderFacts } from '../adapter.ts';
-import { approvalEffect } from './approval.ts';
+import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import {
   type CommandAsker,
   type CommandDecision,
   changesChat,
   decideCommand,
+  hasGroupRight,
+  type SkillCommands,
   type TypedCommand,
 } from './command.ts';
 import { type DecisionRules, personId, type Standing } from './decide.ts';
 import { askDesk, type Desks } from './desk.ts';
-import { hasGroupRight } from './group-commands.ts';
-import { linkEffect, linkNews } from './link.ts';
-import { modeEffect } from './mode.ts';
+import { approvalEffect, modeEffect } from './modes-and-approvals.ts';
 import {
   type CommandFacts,
   commandAnswer,
@@ -31,10 +30,8 @@ import {
   resendText,
   type Situation,
 } from './notices.ts';
-import type { IngressOutcome } from './outcome.ts';
-import { typedCode, welcomeParts } from './pairing.ts';
-import { partsOf } from './parts-of.ts';
-import type { SkillCommands } from './skill-commands.ts';
+import { linkEffect, linkNews, typedCode, welcomeParts } from './pairing.ts';
+import { partsOf } from './route.ts';
 
 /** What commands work with. */
 export interface CommandDeps {
@@ -173,7 +170,7 @@ async function whyFor(
   audience: 'owner' | 'others',
 ): Promise<string | undefined> {
   if (decision.kind !== 'run' || decision.name !== 'why') return undefined;
-  const { answerWhy } = await import('./answer-why.ts');
+  const { answerWhy } = await import('./why.ts');
   return answerWhy(deps, admitted, command, audience);
 }
 

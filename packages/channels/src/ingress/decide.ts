@@ -1,7 +1,6 @@
 import type { BusyPolicy, InboundMessage } from '@parley/contracts';
 import type { LinkRepository, PairingRepository } from '@parley/store';
-import { isInTurn, parseCommand, type TypedCommand } from './command.ts';
-import type { GroupCommands } from './group-commands.ts';
+import { type GroupCommands, isInTurn, parseCommand, type TypedCommand } from './command.ts';
 
 /** What ingress will do with a message and why, decided from facts alone. */
 export type IngressDecision = {

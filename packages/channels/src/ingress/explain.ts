@@ -7,7 +7,7 @@ import type {
 } from '@parley/store';
 import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing.ts';
-import { partsOf } from './parts-of.ts';
+import { partsOf } from './route.ts';
 
 /** Tells people why a message of theirs was not taken (D07), seldom enough to be no nuisance. */
 export interface Explainer {

@@ -9,10 +9,10 @@ import type {
 } from '@parley/contracts';
 import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
+import type { SkillCommands } from './command.ts';
 import type { DecisionRules } from './decide.ts';
 import type { Desks } from './desk.ts';
 import type { Situation } from './notices.ts';
-import type { SkillCommands } from './skill-commands.ts';
 
 /** What ingress of one channel account works with. */
 export interface IngressDeps {

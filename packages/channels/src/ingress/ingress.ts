@@ -7,15 +7,13 @@ import {
 } from '@parley/contracts';
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
-import type { SenderFacts } from '../adapter.ts';
+import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { createAlbums, settlesAt } from './albums.ts';
-import { conversationIdOf } from './conversation-id.ts';
 import { decideIngress, type IngressDecision, standingOf } from './decide.ts';
 import { createExplainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createLoopGuard } from './loop-guard.ts';
-import type { IngressOutcome } from './outcome.ts';
-import { routeOf } from './route.ts';
+import { conversationIdOf, routeOf } from './route.ts';
 import { type Memory, recordRefusal, take } from './take.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 

@@ -1,20 +1,19 @@
 import { type InboundMessage, todoLines } from '@parley/contracts';
 import type { CommandResult, MessageStory, TodoItem } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
-import { approvalText } from './approval.ts';
 import {
   type CommandAsker,
   type CommandDecision,
   type CommandName,
   commandsFor,
+  type GroupCommands,
+  groupRefusal,
   type ReadyCommand,
+  skillHelp,
 } from './command.ts';
 import { personId } from './decide.ts';
-import { type GroupCommands, groupRefusal } from './group-commands.ts';
-import { linkText } from './link.ts';
-import { modeText, runText } from './mode.ts';
-import { pairText } from './pairing.ts';
-import { skillHelp } from './skill-commands.ts';
+import { approvalText, modeText, runText } from './modes-and-approvals.ts';
+import { linkText, pairText } from './pairing.ts';
 import { whyText } from './why.ts';
 
 /** What commands and notices can say about the running gateway. */

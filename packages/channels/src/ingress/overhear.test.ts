@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import { conversationIdOf } from './conversation-id.ts';
+import { conversationIdOf } from './route.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {

@@ -1,7 +1,9 @@
+import type { LinkResult } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { CODE_LENGTH, linkAction, linkNews, linkText, oneTimeCode, typedCode } from './pairing.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -107,5 +109,78 @@ describe('a stranger where direct chats are paired', () => {
     await scene.store.close();
     await expect(write('9')).rejects.toMatchObject({ name: 'StoreError' });
     await scene.open();
+  });
+});
+
+describe('a one-time code', () => {
+  it('[F05] has 8 signs, each equally likely, none of which looks like another', () => {
+    const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    const signs = Array.from(all, (byte) => oneTimeCode(Uint8Array.of(byte))).join('');
+    expect(CODE_LENGTH).toBe(8);
+    expect(oneTimeCode(all)).toHaveLength(8);
+    expect(new Set(signs).size).toBe(32);
+    expect(signs).not.toMatch(/[01OI]/);
+    for (const sign of new Set(signs)) expect(signs.split(sign)).toHaveLength(9);
+  });
+
+  it.each([
+    ['ABCD2345', 'ABCD2345'],
+    ['abcd2345', 'ABCD2345'],
+    [' ABCD-2345 ', 'ABCD2345'],
+    ['ABCD 2345', 'ABCD2345'],
+    ['ABCD234', null],
+    ['ABCD23456', null],
+    ['ABCD2340', null],
+    ['', null],
+  ])('[F05] is read from %j as %j', (text, code) => {
+    expect(typedCode(text)).toBe(code);
+  });
+});
+
+const route = {
+  channel: 'web',
+  account: 'default',
+  chatId: 'c',
+  target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
+} as const;
+
+describe('what /link is asked for', () => {
+  it.each([
+    ['', { kind: 'make', code: 'NEWCODE2' }],
+    ['abcd-2345', { kind: 'type', code: 'ABCD2345' }],
+    ['off', { kind: 'leave', personId: 'telegram:42' }],
+    ['OFF web:7', { kind: 'leave', personId: 'web:7' }],
+    ['official', null],
+    ['off web:7 now', null],
+    ['12', null],
+  ])('[F13] with %j', (argument, action) => {
+    expect(linkAction(argument, 'telegram:42', 'NEWCODE2')).toEqual(action);
+  });
+});
+
+describe('what /link says', () => {
+  it.each<[LinkResult | undefined, string]>([
+    [{ kind: 'code', code: 'C', members: [], typist: null }, '/link C'],
+    [{ kind: 'code', code: 'C', members: ['a:1'], typist: 'b:2' }, '`b:2` typed your code'],
+    [{ kind: 'code', code: 'C', members: ['a:1'], typist: null }, 'Linked so far: `a:1`'],
+    [{ kind: 'own-code' }, 'from your other account'],
+    [{ kind: 'taken' }, 'Another account'],
+    [{ kind: 'owner-must-make' }, 'make the code here'],
+    [{ kind: 'to-confirm', code: 'C', makerRoute: route }, 'confirm it'],
+    [{ kind: 'linked', members: ['a:1', 'b:2'], otherRoute: route }, '`a:1`, `b:2`'],
+    [{ kind: 'left', personId: 'b:2' }, 'not linked any more'],
+    [{ kind: 'not-linked' }, 'not linked with yours'],
+    [{ kind: 'unknown-code' }, 'not valid'],
+    [undefined, 'not valid'],
+  ])('[F13] of %j', (result, words) => {
+    expect(linkText(result)).toContain(words);
+  });
+
+  it('[F13] tells the maker of a code who typed it, by a name that cannot pretend', () => {
+    const message = aMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
+    const news = linkNews({ kind: 'to-confirm', code: 'C', makerRoute: route }, message);
+    expect(news?.route).toBe(route);
+    expect(news?.text).toContain('`**Ann**` (`telegram:9`) typed your code');
+    expect(linkNews({ kind: 'taken' }, message)).toBeNull();
   });
 });

@@ -1,4 +1,6 @@
 import type { Capabilities, InboundMessage, ReplyRoute } from '@parley/contracts';
+import { render } from '@parley/markup';
+import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './decide.ts';
 
 /** The route of the answer (F11), fixed here for good; groups quote the message that is answered. */
@@ -22,4 +24,26 @@ export function routeOf(
       ...(numbered ? { numbered } : {}),
     },
   };
+}
+
+/**
+ * The lane and history a message belongs to: one per chat and thread, so that one person's direct
+ * chat, a group, and each thread of a group never share a word.
+ */
+export function conversationIdOf(
+  message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
+): string {
+  const { channel, account, chat } = message;
+  const parts = [channel, account, chat.id];
+  if (chat.threadId !== undefined) parts.push(chat.threadId);
+  // A colon inside an id would let two places share a name.
+  return parts.map((part) => encodeURIComponent(part)).join(':');
+}
+
+/**
+ * The parts in which a notice or a command's answer goes back on a route, in the dialect and lengths
+ * of its platform. At once, because these texts are our own and short; answers are rendered in steps.
+ */
+export function partsOf(markdown: string, route: ReplyRoute): NewPart[] {
+  return render(markdown, route.target).map((body) => ({ route, body }));
 }

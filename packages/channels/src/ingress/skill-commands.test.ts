@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { CAPABILITIES } from '../testing/capabilities.ts';
 import { IngressScene } from '../testing/ingress-scene.ts';
-import { type SkillCommands, skillHelp } from './skill-commands.ts';
+import { type SkillCommands, skillHelp } from './command.ts';
 
 const OPEN = { name: 'plan_trip', summary: 'Plans a *trip*.' };
 const SECRET = { name: 'ledger', summary: 'Keeps the books.' };

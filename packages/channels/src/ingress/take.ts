@@ -1,13 +1,11 @@
-import type { InboundMessage } from '@parley/contracts';
-import { busyIn, silentTracer } from '@parley/contracts';
+import { busyIn, type InboundMessage, silentTracer } from '@parley/contracts';
 import type { AdmittedMessage, OverheardRepository } from '@parley/store';
-import type { SenderFacts } from '../adapter.ts';
+import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
 import { carryOut, rankOf } from './carry-out.ts';
 import type { IngressDecision, Standing } from './decide.ts';
 import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import type { IngressOutcome } from './outcome.ts';
 import type { WaitingRoom } from './waiting-room.ts';
 
 /** What one account remembers between messages, in memory and bounded. */

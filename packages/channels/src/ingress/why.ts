@@ -1,4 +1,12 @@
-import type { AwaitedYes, MessageStory, TurnStory } from '@parley/store';
+import type { ReplyRoute } from '@parley/contracts';
+import type {
+  AdmittedMessage,
+  AwaitedYes,
+  MessageStory,
+  TurnStory,
+  WhyRepository,
+} from '@parley/store';
+import type { TypedCommand } from './command.ts';
 
 /** Who reads the explanation: in a group everybody does, so it names no servers there. */
 type Audience = 'owner' | 'others';
@@ -114,4 +122,30 @@ function duration(ms: number): string {
   if (minutes < 100) return `${Math.round(minutes)} min`;
   const hours = minutes / 60;
   return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** What looking for one message needs. */
+export interface AnswerWhyDeps {
+  readonly store: { readonly why: WhyRepository };
+}
+
+/**
+ * The timeline of the message that `/why` names, or replies to; undefined where it names none. Only
+ * messages of this chat are looked for.
+ */
+export async function answerWhy(
+  { store }: AnswerWhyDeps,
+  { message, route, receivedAt }: AdmittedMessage,
+  { argument }: TypedCommand,
+  audience: 'owner' | 'others',
+): Promise<string | undefined> {
+  const named = argument === '' ? message.replyTo?.messageId : argument;
+  if (named === undefined) return undefined;
+  const { whyAnswerText } = await import('./timeline-text.ts');
+  const answer = await store.why.ask({ message: named, chat: chatOf(route) }, receivedAt);
+  return whyAnswerText(answer, audience === 'owner' ? 'chat' : 'group');
+}
+
+function chatOf({ channel, account, chatId }: ReplyRoute) {
+  return { channel, account, chatId };
 }

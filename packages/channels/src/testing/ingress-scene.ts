@@ -5,10 +5,10 @@ import {
   silentMeter,
 } from '@parley/contracts';
 import { openStore, type Store } from '@parley/store';
+import type { IngressOutcome } from '../adapter.ts';
 import type { AccountPolicy } from '../ingress/decide.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
-import type { IngressOutcome } from '../ingress/outcome.ts';
 import { CAPABILITIES } from './capabilities.ts';
 
 /** The direct chat of the owner, `telegram:42`. */

@@ -1,7 +1,7 @@
 import { type LiveBus, type NewId, silentLogger } from '@parley/contracts';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import type { LaneDeps, RunTurn } from '../lane.ts';
-import { createLocalBus } from '../local-bus.ts';
+import { createLocalBus } from '../open-bus.ts';
 import { openTurnQueue, type WakeUpQueue } from '../wake-up-queue.ts';
 
 /** For tests: a real database, a real queue and what people write into them. */

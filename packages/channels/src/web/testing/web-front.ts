@@ -1,8 +1,7 @@
 import { type InboundMessage, type Logger, memoryValues } from '@parley/contracts';
-import type { ChannelAdapter } from '../../adapter.ts';
+import type { ChannelAdapter, IngressOutcome } from '../../adapter.ts';
 import type { HistoryEntry } from '../../history.ts';
 import { COMMANDS } from '../../ingress/command.ts';
-import type { IngressOutcome } from '../../ingress/outcome.ts';
 import { createWebAdapter } from '../adapter.ts';
 import { WEB } from '../front.ts';
 

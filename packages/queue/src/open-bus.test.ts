@@ -1,7 +1,6 @@
-import type { LiveEvent } from '@parley/contracts';
-import { recordingLogger } from '@parley/contracts';
+import { type LiveEvent, recordingLogger } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { createLocalBus } from './local-bus.ts';
+import { createLocalBus } from './open-bus.ts';
 
 const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
 

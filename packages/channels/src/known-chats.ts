@@ -1,0 +1,135 @@
+import type { InboundMessage } from '@parley/contracts';
+import type { InboxRow, Store } from '@parley/store';
+import {
+  decideAccess,
+  ownershipOf,
+  personId,
+  type StandingDeps,
+  standingOf,
+} from './ingress/decide.ts';
+import { conversationIdOf } from './ingress/route.ts';
+
+/** A direct chat in which an owner has written. */
+export interface OwnersChat {
+  /** Their last message there: by whom, in which chat, with the route of its answer. */
+  readonly last: InboxRow;
+  /** The conversation that it belongs to; linked accounts share one (F13). */
+  readonly conversationId: string;
+}
+
+/** What finding such a chat needs. */
+export interface OwnersChatDeps {
+  readonly store: Pick<Store, 'inbox' | 'links'>;
+  readonly owners: readonly string[];
+  /** True when answers can go out there: the account is one of the settings. */
+  readonly serves: (channel: string, account: string) => boolean;
+}
+
+/**
+ * The direct chats in which owners wrote lately, newest first: only of those who are owners still, and
+ * where answers can go out.
+ */
+export async function* ownersChats({
+  store,
+  owners,
+  serves,
+}: OwnersChatDeps): AsyncGenerator<OwnersChat> {
+  for (const last of await store.inbox.ownerChats()) {
+    const { message } = last;
+    if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
+    const standing = await ownershipOf(store.links, owners, personId(message));
+    if (!standing.isOwner) continue;
+    yield { last, conversationId: standing.mainConversation ?? conversationIdOf(message) };
+  }
+}
+
+/** The newest of them; with `person` (`telegram:42`) of this owner alone. Null when there is none. */
+export async function ownersChat(
+  deps: OwnersChatDeps,
+  person?: string,
+): Promise<OwnersChat | null> {
+  for await (const chat of ownersChats(deps)) {
+    if (person === undefined || personId(chat.last.message) === person) return chat;
+  }
+  return null;
+}
+
+/** A chat that the settings give a name. */
+export interface NamedChat {
+  readonly channel: string;
+  readonly account: string;
+  /** As the platform calls it. */
+  readonly chat: string;
+  readonly thread?: string | undefined;
+}
+
+/** What finding such a chat needs. */
+export interface NamedChatDeps {
+  readonly store: Pick<Store, 'inbox'>;
+  /** True when answers can go out there: the account is one of the settings. */
+  readonly serves: (channel: string, account: string) => boolean;
+}
+
+/** The last message from there, `inThread` if it is of the thread that was named; or why not. */
+export type FoundNamedChat =
+  | { readonly kind: 'found'; readonly last: InboxRow; readonly inThread: boolean }
+  | { readonly kind: 'none'; readonly reason: string };
+
+/** Messages of a chat among which one of the thread is looked for. */
+const LATELY = 50;
+
+/**
+ * The last message of a named chat: its route and its kind are those that are known from there, so
+ * that nothing goes where nobody has written (F11).
+ */
+export async function namedChat(
+  { store, serves }: NamedChatDeps,
+  name: string,
+  { channel, account, chat, thread }: NamedChat,
+): Promise<FoundNamedChat> {
+  if (!serves(channel, account)) {
+    const reason = `${name} cannot be reached: ${channel} (${account}) is not connected here.`;
+    return { kind: 'none', reason };
+  }
+  const rows = await store.inbox.recent({ channel, account, chatId: chat }, LATELY);
+  const ofThread = rows.findLast(({ message }) => message.chat.threadId === thread);
+  const last = ofThread ?? rows.at(-1);
+  if (last === undefined) {
+    const reason = `${name} cannot be reached yet: nobody has written to me there.`;
+    return { kind: 'none', reason };
+  }
+  return { kind: 'found', last, inThread: ofThread !== undefined };
+}
+
+/** Who somebody is that wrote long ago, as things are now. */
+export interface SenderNow {
+  readonly isOwner: boolean;
+  /** The conversation that their message would belong to. */
+  readonly conversationId: string;
+  /** Why they could not write there any more; null where they could. */
+  readonly refusal: string | null;
+}
+
+/** What looking them up needs: the rules of the account that they wrote to. */
+export interface SenderNowDeps {
+  readonly store: StandingDeps['store'];
+  readonly rules: StandingDeps['rules'];
+}
+
+/**
+ * Looks up who sent a message that is about to have effects again: owners, links and access may have
+ * changed since (W02, F05). Rejects when the database does not answer.
+ */
+export async function senderNow(
+  { store, rules }: SenderNowDeps,
+  message: InboundMessage,
+): Promise<SenderNow> {
+  const standing = await standingOf({ store, rules }, message);
+  const access = decideAccess(message, rules.policy, standing);
+  const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
+  return {
+    isOwner,
+    conversationId: standing.mainConversation ?? conversationIdOf(message),
+    refusal: access.kind === 'refused' ? access.reason : null,
+  };
+}
