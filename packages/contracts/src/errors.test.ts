@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChannelError } from './channel-error.ts';
+import { ChannelError } from './channel.ts';
 import { ParleyError, reasonOf } from './errors.ts';
 
 class KitchenError extends ParleyError {}

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { InboundMessage } from './inbound-message.ts';
+import {
+  type BusyMode,
+  BusyPolicy,
+  busyIn,
+  type ChatType,
+  InboundMessage,
+} from './inbound-message.ts';
 
 const valid = {
   channel: 'telegram',
@@ -42,4 +48,29 @@ describe('an inbound message', () => {
   ])('[F01] must not have %s', (_case, change) => {
     expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(false);
   });
+});
+
+describe('the busy policy', () => {
+  it.each<[BusyPolicy, ChatType, BusyMode]>([
+    ['collect', 'direct', 'collect'],
+    ['steer', 'direct', 'steer'],
+    ['followup', 'group', 'followup'],
+    ['interrupt', 'thread', 'interrupt'],
+    [{}, 'direct', 'collect'],
+    [{ direct: 'steer' }, 'direct', 'steer'],
+    [{ direct: 'steer' }, 'group', 'collect'],
+    [{ direct: 'steer', group: 'interrupt' }, 'group', 'interrupt'],
+    [{ group: 'followup' }, 'thread', 'collect'],
+    [{ thread: 'followup' }, 'thread', 'followup'],
+    [{ channel: 'interrupt' }, 'channel', 'interrupt'],
+  ])('[D03] %j in a %s chat: %s', (policy, chatType, mode) => {
+    expect(busyIn(policy, chatType)).toBe(mode);
+  });
+
+  it.each(['sometimes', { direct: 'sometimes' }, { chats: 'steer' }, 3])(
+    '[D12] refuses %j',
+    (value) => {
+      expect(BusyPolicy.safeParse(value).success).toBe(false);
+    },
+  );
 });

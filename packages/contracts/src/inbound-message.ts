@@ -90,3 +90,54 @@ export function fromOutside({
 }: InboundMessage): InboundMessage {
   return message;
 }
+
+/** Everything a turn knows about where, when, by whom and for whom it runs (F02). */
+export const RuntimeFacts = z.strictObject({
+  agent: z.strictObject({ id: z.string(), name: z.string() }),
+  /** The remote person: Parley's id for them (`telegram:42`) and the name they chose. */
+  user: z.strictObject({ id: z.string(), name: z.string() }),
+  channel: z.string(),
+  account: z.string(),
+  channelUserId: z.string(),
+  chatType: ChatType,
+  groupId: z.string().optional(),
+  groupTitle: z.string().optional(),
+  threadId: z.string().optional(),
+  messageId: z.string(),
+  replyToMessageId: z.string().optional(),
+  mentions: z.array(z.string()),
+  addressed: z.boolean(),
+  /** The agent's local date and time, for example `2026-11-21` and `14:05`. */
+  date: z.string(),
+  time: z.string(),
+  timeZone: z.string(),
+  workspace: z.string(),
+  heartbeat: z.boolean(),
+  variables: z.record(z.string(), z.string()),
+});
+export type RuntimeFacts = z.infer<typeof RuntimeFacts>;
+
+/**
+ * What becomes of messages that arrive during a turn (D03): they form the next one together (`collect`),
+ * join the running one at its next step (`steer`), get one each (`followup`), or end the running one,
+ * whose messages are then answered with them (`interrupt`).
+ */
+export const BusyMode = z.enum(['collect', 'steer', 'followup', 'interrupt']);
+export type BusyMode = z.infer<typeof BusyMode>;
+
+/** One for all chats, or one for each kind of chat; kinds that are not named collect. */
+export const BusyPolicy = z.union([
+  BusyMode,
+  z.strictObject({
+    direct: BusyMode.optional(),
+    group: BusyMode.optional(),
+    channel: BusyMode.optional(),
+    thread: BusyMode.optional(),
+  }),
+]);
+export type BusyPolicy = z.infer<typeof BusyPolicy>;
+
+/** What a policy says of one kind of chat. */
+export function busyIn(policy: BusyPolicy, chatType: ChatType): BusyMode {
+  return typeof policy === 'string' ? policy : (policy[chatType] ?? 'collect');
+}

@@ -1,4 +1,4 @@
-import type { OutboundPart, ReplyRoute } from './reply.ts';
+import type { OutboundPart, ReplyRoute } from './channel.ts';
 
 /**
  * Parts that a commit has just put into the outbox, all for one chat and in their order: the delivery of

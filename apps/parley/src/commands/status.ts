@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { whyAnswerText } from '@parley/channels/timeline-text';
-import { shortDuration } from '@parley/contracts/short-duration';
+import { shortDuration } from '@parley/contracts';
 import { WhyAnswer } from '@parley/contracts/timeline';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { channelLine, drawCode } from '../banner.ts';

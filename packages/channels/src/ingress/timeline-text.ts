@@ -1,5 +1,9 @@
-import type { Timeline, TimelineEntry, WhyAnswer } from '@parley/contracts';
-import { shortDuration } from '@parley/contracts/short-duration';
+import {
+  shortDuration,
+  type Timeline,
+  type TimelineEntry,
+  type WhyAnswer,
+} from '@parley/contracts';
 import { nameOfMessage } from '@parley/contracts/timeline';
 
 /**

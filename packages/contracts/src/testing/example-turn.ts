@@ -1,5 +1,4 @@
-import type { InboundMessage } from '../inbound-message.ts';
-import type { RuntimeFacts } from '../runtime-facts.ts';
+import type { InboundMessage, RuntimeFacts } from '../inbound-message.ts';
 
 /** For tests: the facts of an owner's direct chat on Telegram, to be varied. */
 export const EXAMPLE_FACTS: RuntimeFacts = {

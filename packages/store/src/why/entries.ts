@@ -1,5 +1,4 @@
-import type { StepFacts, TimelineEntry } from '@parley/contracts';
-import { shortDuration } from '@parley/contracts/short-duration';
+import { type StepFacts, shortDuration, type TimelineEntry } from '@parley/contracts';
 import type { Approval } from '../approvals.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 

@@ -1,5 +1,5 @@
 import type { MessageName, WhyAnswer } from '@parley/contracts';
-import { StepFacts } from '@parley/contracts/step-facts';
+import { StepFacts } from '@parley/contracts/timeline';
 import type { Selectable } from 'kysely';
 import { readApprovalRow } from '../approvals.ts';
 import type { Sql } from '../database.ts';

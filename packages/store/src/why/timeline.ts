@@ -1,5 +1,4 @@
-import type { Timeline, TimelineEntry } from '@parley/contracts';
-import { shortDuration } from '@parley/contracts/short-duration';
+import { shortDuration, type Timeline, type TimelineEntry } from '@parley/contracts';
 import { arrivalEntries, laneEntries, partEntries, turnEntries, waitsFor } from './entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 

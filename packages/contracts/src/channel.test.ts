@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Capabilities } from './capabilities.ts';
-import { ReplyRoute } from './reply.ts';
+import { Capabilities, ReplyRoute } from './channel.ts';
 
 const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
 const route = { channel: 'telegram', account: 'default', chatId: '42', target };

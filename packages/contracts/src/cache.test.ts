@@ -1,5 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { rememberTexts } from './remember-texts.ts';
+import { BoundedMap, rememberTexts } from './cache.ts';
+
+describe('a bounded map', () => {
+  it('forgets what was set longest ago', () => {
+    const map = new BoundedMap<string, number>(2);
+    map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
+    expect([...map]).toEqual([
+      ['a', 3],
+      ['c', 4],
+    ]);
+  });
+
+  it('keeps nothing where nothing may be kept', () => {
+    expect(new BoundedMap<string, number>(0).set('a', 1).size).toBe(0);
+  });
+});
 
 describe('what is remembered of texts', () => {
   it('is made once for each text, and again where that was forgotten', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Audience, mayRead, type Reader } from './audience.ts';
+import { type Audience, mayRead, type Reader } from './prompt.ts';
 
 const owner: Reader = { kind: 'owner', conversationId: 'here' };
 const guest: Reader = { kind: 'guest', conversationId: 'here' };

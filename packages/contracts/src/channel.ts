@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { ParleyError } from './errors.ts';
+import { ChatType } from './inbound-message.ts';
+
+/** The dialects the renderer can print; a platform names one and never formats text itself. */
+export const Dialect = z.enum(['telegram', 'discord', 'whatsapp', 'plain', 'html']);
+export type Dialect = z.infer<typeof Dialect>;
+
+/** How one platform wants text: dialect, longest part, and the unit in which it counts. */
+export const RenderTarget = z.strictObject({
+  dialect: Dialect,
+  /** Longest part, in `unit`. Telegram: 4,096 after entity parsing. */
+  maxLength: z.int().positive(),
+  unit: z.enum(['utf16', 'codepoint', 'byte']),
+  /** What looks like a mention may ping people; absent, it is shown but dead (M05). */
+  mentions: z.literal('live').optional(),
+  /** Several parts say which they are: `(2/5)`. */
+  numbered: z.literal(true).optional(),
+});
+export type RenderTarget = z.infer<typeof RenderTarget>;
+
+/** A token bucket: so many messages at once, then one every so many ms. */
+export const Rate = z.strictObject({ burst: z.int().positive(), everyMs: z.number().positive() });
+export type Rate = z.infer<typeof Rate>;
+
+/** What an adapter declares it can do (F04); the core offers nothing that is not declared. */
+export const Capabilities = z.strictObject({
+  target: RenderTarget,
+  /** The platform drops a second send with the same idempotency key, so a part may be sent again. */
+  idempotentSend: z.boolean(),
+  /** For so long after a send it knows the key, in ms; always when absent. */
+  idempotentForMs: z.number().positive().optional(),
+  typing: z.boolean(),
+  edit: z.boolean(),
+  delete: z.boolean(),
+  react: z.boolean(),
+  threads: z.boolean(),
+  /** An answer can show which message it answers (G10). */
+  quotes: z.literal(true).optional(),
+  buttons: z.boolean(),
+  /** How an unfinished answer is shown: not at all, or by replacing what was shown before. */
+  streaming: z.enum(['none', 'replace']),
+  media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),
+  /** How fast the core may send (D05); undefined where the library or platform needs no help. */
+  rates: z
+    .strictObject({ account: Rate.optional(), direct: Rate.optional(), group: Rate.optional() })
+    .optional(),
+});
+export type Capabilities = z.infer<typeof Capabilities>;
+
+/** Where an answer goes (F11): fixed when the message arrives, stored with it, never looked up again. */
+export const ReplyRoute = z.strictObject({
+  channel: z.string(),
+  account: z.string(),
+  chatId: z.string(),
+  chatType: ChatType.optional(),
+  threadId: z.string().optional(),
+  /** The message being answered, where the platform can quote it. */
+  replyToMessageId: z.string().optional(),
+  /** The platform can quote; the agent may choose another message (G10). */
+  quotes: z.literal(true).optional(),
+  target: RenderTarget,
+});
+export type ReplyRoute = z.infer<typeof ReplyRoute>;
+
+/** One rendered piece of an answer: platform dialect, and the same words without any markup (M04). */
+export const RenderedPart = z.strictObject({ text: z.string(), plain: z.string() });
+export type RenderedPart = z.infer<typeof RenderedPart>;
+
+/** A button below a part. Pressing it is as if that person had written `data`. */
+export const Button = z.strictObject({
+  label: z.string().min(1).max(64),
+  /** At most 64 bytes: Telegram's limit, the shortest. */
+  data: z.string().min(1).max(64),
+});
+export type Button = z.infer<typeof Button>;
+
+/** A file to send natively. `path` is absolute and readable by the gateway. */
+export const OutboundFile = z.strictObject({
+  kind: z.enum(['image', 'audio', 'voice', 'video', 'document']),
+  name: z.string().min(1).max(255),
+  mimeType: z.string(),
+  path: z.string(),
+});
+export type OutboundFile = z.infer<typeof OutboundFile>;
+
+/** What a part may carry besides text, on platforms that declare it. */
+export const PartExtras = z.strictObject({
+  buttons: z.array(Button).min(1).max(8).optional(),
+  /** The part's text becomes its caption. */
+  file: OutboundFile.optional(),
+});
+export type PartExtras = z.infer<typeof PartExtras>;
+
+/** One row of the outbox (D04): what an adapter is asked to send, exactly once where it can. */
+export interface OutboundPart extends PartExtras {
+  readonly id: string;
+  /** At most 25 characters, the shortest limit of any platform (Discord's nonce). */
+  readonly idempotencyKey: string;
+  /** The turn that wrote it; absent for answers to commands and notices. */
+  readonly turnId: string | null;
+  /** Which part of its turn's answer it is, from 0: what was streamed at this place becomes it. */
+  readonly index: number | null;
+  /** Nothing of that answer comes after it: what was streamed beyond this place is not part of it. */
+  readonly isLast?: boolean;
+  /** The part whose failure or uncertain fate this one tells; absent for everything else. */
+  readonly noticeOf?: string;
+  readonly route: ReplyRoute;
+  readonly body: RenderedPart;
+}
+
+/** What the platform said when it took a part. */
+export interface Receipt {
+  readonly platformMessageId: string;
+  /** The chat has a new id for good (Telegram: a group became a supergroup). */
+  readonly migratedTo?: string;
+}
+
+/**
+ * Platform errors, translated at the adapter into what the delivery pipeline must do:
+ * wait, send plain text, give up on this chat, give up on this part, try again, or admit not knowing.
+ */
+export type ChannelFailure =
+  | {
+      readonly kind: 'rate-limited';
+      readonly retryAfterMs: number;
+      readonly scope: 'chat' | 'account';
+    }
+  | { readonly kind: 'refused-format' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'forbidden' }
+  | { readonly kind: 'refused' }
+  /** `untried`: there was no connection to try it on. */
+  | { readonly kind: 'transient'; readonly untried?: true }
+  | { readonly kind: 'unknown-outcome' };
+
+const RETRYABLE: ReadonlySet<ChannelFailure['kind']> = new Set(['rate-limited', 'transient']);
+
+/** The only error an adapter's `send` may throw; anything else counts as `unknown-outcome`. */
+export class ChannelError extends ParleyError {
+  readonly failure: ChannelFailure;
+
+  constructor(failure: ChannelFailure, message: string, cause?: unknown) {
+    super({
+      code: `channel-${failure.kind}`,
+      message,
+      retryable: RETRYABLE.has(failure.kind),
+      cause,
+    });
+    this.failure = failure;
+  }
+}
+
+/** One value to keep under (kind, id); null removes it. */
+export interface AdapterValue {
+  readonly kind: string;
+  readonly id: string;
+  readonly value: string | null;
+}
+
+/**
+ * What one channel account must remember and the core never reads: session keys, offsets. As durable
+ * as messages. Values are text, so an adapter decides how to write and check its own.
+ */
+export interface AdapterValues {
+  /** The values there are, by id; ids without one are missing from the answer. */
+  get(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Writes all or nothing, and has written when it resolves. The last of two changes to one id counts. */
+  set(changes: readonly AdapterValue[]): Promise<void>;
+  /** Forgets everything of this account: it was logged out. */
+  clear(): Promise<void>;
+}
+
+/** For tests: what an adapter remembers, in memory. */
+export function memoryValues(): AdapterValues {
+  const all = new Map<string, string>();
+  return {
+    async get(kind, ids) {
+      const found = new Map<string, string>();
+      for (const id of ids) {
+        const value = all.get(`${kind}\n${id}`);
+        if (value !== undefined) found.set(id, value);
+      }
+      return found;
+    },
+    async set(changes) {
+      for (const { kind, id, value } of changes) {
+        if (value === null) all.delete(`${kind}\n${id}`);
+        else all.set(`${kind}\n${id}`, value);
+      }
+    },
+    clear: async () => all.clear(),
+  };
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { ChatType } from './inbound-message.ts';
+
+/** Who may see a piece of text. `conversation` is one chat and nobody else. */
+export const Audience = z.readonly(
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('owner') }),
+    z.strictObject({ kind: z.literal('conversation'), conversationId: z.string() }),
+    z.strictObject({ kind: z.literal('everyone') }),
+  ]),
+);
+export type Audience = z.infer<typeof Audience>;
+
+/** For whom a turn runs, computed once from its facts. Only an owner in a direct chat is `owner`. */
+export type Reader =
+  | { readonly kind: 'owner'; readonly conversationId: string }
+  | { readonly kind: 'guest'; readonly conversationId: string };
+
+/** A piece of text on its way into a prompt: where it came from and who may see it. */
+export const PromptPart = z.readonly(
+  z.object({
+    text: z.string(),
+    /** For people: a file name, a layer id. */
+    source: z.string(),
+    audience: Audience,
+  }),
+);
+export type PromptPart = z.infer<typeof PromptPart>;
+
+/** The one rule of privacy (W02): used by the workspace view, the tools and the last check before the model. */
+export function mayRead(reader: Reader, audience: Audience): boolean {
+  switch (audience.kind) {
+    case 'everyone':
+      return true;
+    case 'owner':
+      return reader.kind === 'owner';
+    case 'conversation':
+      return reader.conversationId === audience.conversationId;
+  }
+}
+
+/** Instructions, or data that stands before the person's own words. */
+export const PromptPlacement = z.enum(['system', 'user']);
+export type PromptPlacement = z.infer<typeof PromptPlacement>;
+
+/** One piece of text that a model was given besides the conversation. */
+export const SentPart = z.readonly(
+  z.strictObject({
+    /** Which layer (or hook) said it. */
+    layer: z.string(),
+    placement: PromptPlacement,
+    source: z.string(),
+    audience: Audience,
+    /** Before the cache boundary: nothing up to here changes from turn to turn. */
+    stable: z.boolean(),
+    /** Set where the text is not the whole (P10). */
+    cut: z.nullable(z.strictObject({ shown: z.int(), total: z.int() })),
+    /** An estimate. */
+    tokens: z.int(),
+    text: z.string(),
+  }),
+);
+export type SentPart = z.infer<typeof SentPart>;
+
+const place = { layer: z.string(), placement: PromptPlacement };
+
+/** A layer of the layout that the model was not given, and why. Holds no text of the layer. */
+export const UnsentLayer = z.readonly(
+  z.discriminatedUnion('outcome', [
+    z.strictObject({ ...place, outcome: z.literal('absent'), reason: z.string() }),
+    /** It offered what this reader may not see (W02). */
+    z.strictObject({
+      ...place,
+      outcome: z.literal('withheld'),
+      source: z.string(),
+      audience: Audience,
+    }),
+    z.strictObject({ ...place, outcome: z.literal('failed'), reason: z.string() }),
+  ]),
+);
+export type UnsentLayer = z.infer<typeof UnsentLayer>;
+
+/** A prompt as it left for the model, with an account of what did not (P17). Parts are in order. */
+export interface SentPrompt {
+  readonly layout: string;
+  readonly parts: readonly SentPart[];
+  readonly unsent: readonly UnsentLayer[];
+}
+
+/** Where a turn ran and for whom, for people who look for it. Names and titles are untrusted. */
+export const PromptPlace = z.readonly(
+  z.strictObject({
+    channel: z.string(),
+    account: z.string(),
+    chatId: z.string(),
+    chatType: ChatType,
+    title: z.string().optional(),
+    /** `telegram:42` */
+    personId: z.string(),
+    personName: z.string(),
+  }),
+);
+export type PromptPlace = z.infer<typeof PromptPlace>;
+
+/** One message of the conversation as it was sent along: its words are in the transcript, not here. */
+export const PromptMessage = z.readonly(
+  z.strictObject({
+    role: z.enum(['user', 'assistant', 'tool']),
+    characters: z.int(),
+    hash: z.string(),
+  }),
+);
+export type PromptMessage = z.infer<typeof PromptMessage>;
+
+/** The lists that are kept of a prompt; its texts are kept by their hashes, each once. */
+export const PromptLists = {
+  parts: z.array(
+    z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() }),
+  ),
+  unsent: z.array(UnsentLayer),
+  messages: z.array(PromptMessage),
+  names: z.array(z.string()),
+} as const;

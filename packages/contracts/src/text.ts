@@ -1,0 +1,119 @@
+/** The signs that could make markup of a text in Markdown. */
+const SIGNS = /[\\`*_{}[\]()#+!|<>~]/g;
+
+/** A text that shows in Markdown as it is, whatever signs stand in it. */
+export function literal(text: string): string {
+  return text.replace(SIGNS, '\\$&');
+}
+
+/** The same in one line, for names and reasons that others wrote. */
+export function literalLine(text: string): string {
+  return literal(text.replace(/\s+/g, ' ').trim());
+}
+
+/** Every way to begin a new line, the rare ones of Unicode included. */
+const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
+
+/** Each line behind `> `, so that nothing in it can pass for words around it (P18). */
+export function quotedLines(text: string): string {
+  return text
+    .split(LINE_ENDS)
+    .map((line) => `> ${line}`)
+    .join('\n');
+}
+
+/**
+ * What chat templates of local models write between messages: a tokenizer that meets it in a text makes
+ * the same control token of it, and the text could end its message and begin one of the system. The
+ * families, by shape, so that a new model of a known family needs no new line:
+ * `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command, Granite, gpt-oss, DeepSeek, Gemma),
+ * `<s>`, `<start_of_turn>`, `<tool_call>` … (SentencePiece, Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2),
+ * `[INST]`, `[gMASK]` … (Mistral, GLM, BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax).
+ * Tokenizers compare letter by letter: other cases, blanks and invisible letters in between make no token.
+ */
+const TOKEN = new RegExp(
+  [
+    String.raw`<[|｜][^\s<>|｜‹›⟦⟧]{1,64}[|｜]?>`,
+    String.raw`<[^\s<>|｜‹›⟦⟧]{1,64}[|｜]>`,
+    String.raw`<\/?(?:s|bos|pad|unk|eo[acdhps]|sop|think|tool_(?:call|response)s?|(?:start|end|begin(?:ning)?)_of_\w{1,32}|(?:image|audio)_soft_token|fim_\w{1,32}|extra_id_\d+|reserved_\d+|unused\d+|SPECIAL_\d+|[A-Z_]{2,32}_TOKEN|seed:[\w:]{1,32})>`,
+    String.raw`<<\/?SYS>>`,
+    String.raw`\[\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID|THINK|MODEL_SETTINGS|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|TRANSCRIBE|PREFIX|MIDDLE|SUFFIX|[gs]?MASK|CLS|SEP|BOS|EOS|EOT|PAD|UNK|control_\d+)\]`,
+    String.raw`\[[|｜][^\s[\]‹›⟦⟧]{1,64}[|｜]\]`,
+    String.raw`\]~!?\w{1,16}[[\]]|\[e~\[|\]<\][^\s[\]<>‹›⟦⟧]{1,64}\[>\[`,
+  ].join('|'),
+  'g',
+);
+const LOOKALIKES: Readonly<Record<string, string>> = { '<': '‹', '>': '›', '[': '⟦', ']': '⟧' };
+
+/**
+ * The text with other brackets around each token of a chat template: `‹|im_start|›`, `⟦INST⟧`. People and
+ * models read it as before, no tokenizer takes it for its own, the length stays, and so does the result
+ * when it is done twice.
+ */
+export function withoutTemplateTokens(text: string): string {
+  if (!text.includes('<') && !text.includes('[') && !text.includes(']')) return text;
+  return text.replace(TOKEN, (token) =>
+    token.replace(/[<>[\]]/g, (bracket) => LOOKALIKES[bracket] ?? bracket),
+  );
+}
+
+/** Longer lines go on in a line of their own: a message can hold each, and a page shows all of it. */
+const WIDTH = 160;
+/** A character with its marks, or one that is written out; none is cut in two. */
+const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
+
+/**
+ * A call, as its record shows it (`shownArguments`), as a block of Markdown for people who decide it. A
+ * line that begins with `+` goes on with the line above it, with what stands behind the sign. Nothing in
+ * it begins like a fence, so it cannot end its block.
+ */
+export function shownBlock(shown: string): string {
+  return `\`\`\`\n${shown.split('\n').flatMap(wrapped).join('\n')}\n\`\`\``;
+}
+
+function wrapped(line: string): readonly string[] {
+  if (line.length <= WIDTH) return [line];
+  const lines: string[] = [];
+  let current = '';
+  for (const piece of line.match(PIECE) ?? []) {
+    if (current.length + piece.length > WIDTH && piece !== ' ') {
+      const at = cutOf(current);
+      lines.push(current.slice(0, at));
+      current = `+${current.slice(at)}`;
+    }
+    current += piece;
+  }
+  return [...lines, current];
+}
+
+/** Before a space, which is seen at the beginning of a line and not at the end, if one is near. */
+function cutOf(text: string): number {
+  const word = text.lastIndexOf(' ');
+  const spaces = text.slice(0, word + 1).trimEnd().length;
+  return spaces > WIDTH / 2 ? spaces : text.length;
+}
+
+/** A time span for people, in ms: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
+export function shortDuration(ms: number): string {
+  if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  if (minutes < 100) return `${Math.round(minutes)} min`;
+  const hours = minutes / 60;
+  return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
+}
+
+const TODO_SIGNS = { done: '✅', doing: '▶️', open: '⬜' } as const;
+
+/** A list of to-dos as people see it (G12), in Markdown: how far it has come, then one item a line. */
+export function todoLines(
+  items: readonly { readonly text: string; readonly state: keyof typeof TODO_SIGNS }[],
+): string {
+  const done = items.filter(({ state }) => state === 'done').length;
+  const lines = items.map(
+    ({ text, state }) => `- ${TODO_SIGNS[state]} ${text.replace(/\s+/g, ' ')}`,
+  );
+  return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
+}
