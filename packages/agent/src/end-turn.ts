@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import {
   type Clock,
   type FreshParts,
@@ -10,17 +9,16 @@ import {
   silentTracer,
   type Tracer,
 } from '@parley/contracts';
-import { renderInSteps } from '@parley/markup';
 import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, NewPart, Store, TurnCommit } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { marked, visibleText } from './answer/visible-text.ts';
-import { spoken, textOf } from './history.ts';
 import type { FinalStep, StepUsage } from './loop/turn-journal.ts';
+import { renderParts } from './post-message.ts';
 import { accountOf } from './spend.ts';
 import type { SeenTurn } from './turn-answer.ts';
-import { type AgentPlace, leadingMessage, turnFacts } from './turn-opening.ts';
+import { type AgentPlace, leadingMessage, spoken, textOf, turnFacts } from './turn-opening.ts';
 
 /** What ending a turn works with. */
 export interface EndTurnDeps {
@@ -160,16 +158,19 @@ function asked({ turn, media, journal }: EndingTurn) {
 }
 
 /** What the person is told of what could not be read, whatever the model makes of it. */
-async function noticeOf({ turn, media }: EndingTurn): Promise<NewPart[]> {
+async function noticeOf({ turn, media }: EndingTurn): Promise<readonly NewPart[]> {
   return media.notice === null ? [] : partsOf(turn, marked(media.notice));
 }
 
-/** In steps, so that a long answer holds up no other chat (M06). */
-async function partsOf(turn: ClaimedTurn, markdown: string, replyTo?: string): Promise<NewPart[]> {
+/** Replies to the message that the answer names, else to the one the route does. */
+function partsOf(
+  turn: ClaimedTurn,
+  markdown: string,
+  replyTo?: string,
+): Promise<readonly NewPart[]> {
   const fixed = leadingMessage(turn).route;
   const route = replyTo === undefined ? fixed : { ...fixed, replyToMessageId: replyTo };
-  const bodies = await renderInSteps(markdown, route.target, setImmediate);
-  return bodies.map((body) => ({ route, body }));
+  return renderParts(markdown, route);
 }
 
 /** Sent when a turn was started again and again and never ended. */

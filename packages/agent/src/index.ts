@@ -1,5 +1,6 @@
-export { questionText } from './approvals/approval-words.ts';
+export { questionText } from './approvals/approval-question.ts';
 export { shownArguments, writtenOut } from './approvals/shown-arguments.ts';
+export { bootSource, createBootstrapSource } from './boot.ts';
 export { assembleHistory } from './context/assemble-history.ts';
 export type { Compacting } from './context/compact.ts';
 export { type Compactor, createCompactor } from './context/compactor.ts';
@@ -18,8 +19,8 @@ export {
   NO_MCP,
   openMcp,
 } from './mcp/open-mcp.ts';
-export { type MediaSettings, openMedia } from './media/open-media.ts';
 export type { MediaDeps } from './media/read-attachment.ts';
+export { type MediaSettings, openMedia } from './media/read-attachment.ts';
 export {
   type MemoryCommands,
   type MemoryCommandsOptions,
@@ -27,16 +28,12 @@ export {
 } from './memory/memory-commands.ts';
 export { createMemoryKeeper, keepMemories, type MemoryKeeper } from './memory/memory-keeper.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
-export { bootSource } from './occasions/boot-source.ts';
-export { createBootstrapSource } from './occasions/bootstrap-source.ts';
 export {
   type NewMessage,
   type PostDeps,
   type PostedMessage,
   postMessage,
-} from './posting/post-message.ts';
-export { type PreviewChange, type PreviewDeps, previewTurn } from './preview-turn.ts';
-export { type SkillsSource, type SkillTurn, skillsSource } from './skills/skills-source.ts';
+} from './post-message.ts';
 export type { ScenarioDeps } from './soul/judge-soul.ts';
 export { createSoulGuard } from './soul/soul-guard.ts';
 export { createSoulKeeper, type SoulKeeper } from './soul/soul-keeper.ts';
@@ -59,8 +56,9 @@ export {
 export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { type SubAgentRunnerDeps, withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';
-export { todosSource } from './todos/todos-source.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
+export { type SkillsSource, type SkillTurn, skillsSource } from './tools/skills.ts';
+export { todosSource } from './tools/todos.ts';
 export {
   defineTool,
   type Tool,
@@ -76,8 +74,12 @@ export {
   type ToolRegistryOptions,
   type ToolSet,
 } from './tools/tool-registry.ts';
-export { type TracedTurnDeps, withTraces } from './traced-turn.ts';
 export type { TurnAdditions, TurnClosing, TurnHook, TurnOpening } from './turn-hooks.ts';
 export type { AgentPlace } from './turn-opening.ts';
-export { turnPrompt } from './turn-prompt.ts';
-export { createTurnRunner, type TurnRunnerDeps } from './turn-runner.ts';
+export { type PreviewChange, type PreviewDeps, previewTurn, turnPrompt } from './turn-prompt.ts';
+export {
+  createTurnRunner,
+  type TracedTurnDeps,
+  type TurnRunnerDeps,
+  withTraces,
+} from './turn-runner.ts';

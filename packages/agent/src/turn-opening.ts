@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { Clock, Reader, RuntimeFacts } from '@parley/contracts';
-import { type Identity, type IdentitySource, readIdentity } from '@parley/prompt';
-import type { ClaimedTurn, InboxRow } from '@parley/store';
+import type { Clock, LiveBus, Reader, RuntimeFacts } from '@parley/contracts';
+import { type Identity, type IdentitySource, quoteUntrusted, readIdentity } from '@parley/prompt';
+import type { ClaimedTurn, InboxRow, TranscriptEntry } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
 import type { LocalTime } from './local-time.ts';
 import type { TurnOpening } from './turn-hooks.ts';
@@ -120,4 +120,70 @@ export function turnFacts(
     heartbeat: message.occasion === 'heartbeat',
     variables: message.variables,
   };
+}
+
+/** Longest name of a sender that stands before their words, in characters. */
+const LONGEST_NAME = 80;
+
+/**
+ * The messages of one turn as one text; in groups each says who wrote it, quoted as data (P18).
+ * `attached`: what came with a message, in words; it stands before what was written about it.
+ */
+export function textOf(
+  messages: readonly InboxRow[],
+  attached: (row: InboxRow) => readonly string[],
+): string {
+  return messages
+    .map((row) => {
+      const { message } = row;
+      // Parley's own words have no sender in front.
+      const isDirect = message.chat.type === 'direct' || message.occasion !== undefined;
+      const text = withoutUnseenLetters(message.text);
+      const written = isDirect ? text : withoutForgedSenders(text);
+      const parts = [...attached(row).map(withoutUnseenLetters), written];
+      const words = parts.filter((part) => part !== '').join('\n\n');
+      return isDirect
+        ? words
+        : `From ${quoteUntrusted(message.sender.name, LONGEST_NAME)}: ${words}`;
+    })
+    .join('\n\n');
+}
+
+/** A line that looks like the beginning of another person's message becomes a quotation (P18). */
+function withoutForgedSenders(text: string): string {
+  return text.replace(/^(?=[^\S\n]*From ["“„«])/gim, '> ');
+}
+
+/** Makes a transcript entry of something that was said. */
+export function spoken(role: 'user' | 'assistant', text: string): TranscriptEntry {
+  return { role, content: { text } };
+}
+
+/** A flag of a region, such as Scotland's, is written with them; every other tag letter shows nothing. */
+const FLAG_OR_TAG =
+  /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}|[\u{e0000}-\u{e007f}]/gu;
+
+/**
+ * Text without tag letters: people do not see them, a model reads them like any others, and whoever
+ * pastes or forwards a text does not know that they are there (P18). Flags stay.
+ */
+function withoutUnseenLetters(text: string): string {
+  return text.replace(FLAG_OR_TAG, (found) => (found.startsWith('\u{1f3f4}') ? found : ''));
+}
+
+/**
+ * A turn of a lane without people, as if it were one of the chat that it works for: facts, format and
+ * privacy come from there. Its lane stays its own.
+ */
+export function inItsChat(turn: ClaimedTurn): ClaimedTurn {
+  const messages = turn.messages.map((row) => {
+    const { message, route } = row;
+    return { ...row, message: { ...message, chat: { ...message.chat, id: route.chatId } } };
+  });
+  return { ...turn, messages };
+}
+
+/** Publishes nothing: nobody watches the answer of such a turn while it is written. */
+export function muted(bus: LiveBus): LiveBus {
+  return { publish() {}, subscribe: (listener) => bus.subscribe(listener) };
 }

@@ -4,24 +4,33 @@ import {
   type Logger,
   type Reader,
   type RuntimeFacts,
+  reasonOf,
   SILENT_TOKEN,
 } from '@parley/contracts';
 import type {
   AssembledPrompt,
   ContextSource,
   FixForSession,
+  HeartbeatNote,
   PromptAssembler,
+  PromptContext,
   PromptFeatures,
   PromptMode,
+  TurnAtHand,
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
-import type { ApprovalRules } from './approvals/approval-policy.ts';
-import { approvalsNote } from './approvals/approvals-note.ts';
-import { gatherFeatures } from './gather-features.ts';
-import { toolsInMode } from './modes/tools-in-mode.ts';
-import type { ToolRegistry, ToolSet } from './tools/tool-registry.ts';
-import type { TurnAdditions } from './turn-hooks.ts';
-import { leadingMessage, type OpenedTurn, type OpenTurnDeps, openTurn } from './turn-opening.ts';
+import { restrictView } from '@parley/workspace';
+import { type ApprovalRules, approvalsNote } from './approvals/approval-policy.ts';
+import { checkedRequest } from './loop/checked-request.ts';
+import { type ToolRegistry, type ToolSet, toolsInMode } from './tools/tool-registry.ts';
+import { type HookDeps, runBefore, type TurnAdditions } from './turn-hooks.ts';
+import {
+  leadingMessage,
+  type OpenedTurn,
+  type OpenTurnDeps,
+  openTurn,
+  textOf,
+} from './turn-opening.ts';
 
 /** What the prompt of a turn is made from. */
 export interface TurnPromptDeps extends OpenTurnDeps {
@@ -116,3 +125,101 @@ function silenceIn(
 ): Pick<PromptFeatures, 'silentToken'> {
   return chatType === 'direct' && boot !== true ? {} : { silentToken: SILENT_TOKEN };
 }
+
+type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
+
+/**
+ * What all features have to say in a turn; each sees the files that it declares. Where two fill in the
+ * same field, the later one wins; what people called by commands is put together. One that throws is left
+ * out and logged: the person still gets an answer.
+ */
+export async function gatherFeatures(
+  sources: readonly ContextSource[],
+  turn: TurnAtHand,
+  log: Logger,
+): Promise<Gathered> {
+  const gathered = await Promise.all(
+    sources.map(async (source): Promise<Gathered> => {
+      try {
+        return await source.gather({ ...turn, view: restrictView(turn.view, source, log) });
+      } catch (error) {
+        log.error(
+          { source: source.id, reason: reasonOf(error) },
+          'a source of the prompt failed and was left out',
+        );
+        return {};
+      }
+    }),
+  );
+  const calledSkills = gathered.flatMap((features) => features.calledSkills ?? []);
+  return Object.assign({}, ...gathered, calledSkills.length > 0 ? { calledSkills } : {});
+}
+
+/** What is tried out besides who writes where. */
+export interface PreviewChange {
+  readonly mode?: PromptMode | undefined;
+  /** As if the standing tasks were looked after, not a message answered. */
+  readonly heartbeat?: boolean | undefined;
+}
+
+/** What a preview is made from: what a turn is, without what it writes to. */
+export type PreviewDeps = Omit<TurnPromptDeps, 'store'> & HookDeps;
+
+/**
+ * The prompt that a turn would send (P17), made by what makes those of real turns: hooks, sources,
+ * layers and the last check. It belongs to no session, so that nothing is fixed, begun or put away.
+ */
+export async function previewTurn(
+  turn: ClaimedTurn,
+  change: PreviewChange,
+  deps: PreviewDeps,
+): Promise<AssembledPrompt> {
+  const words = textOf(turn.messages, () => []);
+  const opened = await openTurn(turn, words, deps);
+  const facts = { ...opened.facts, heartbeat: change.heartbeat === true };
+  const additions = await runBefore(deps, { ...opened, facts }, new AbortController().signal);
+  const prompt = await turnPrompt(turn, changed(deps, change), {
+    opened: { ...opened, facts },
+    additions,
+  });
+  const draft = {
+    prompt,
+    transcript: [],
+    history: { entries: 0, tokens: 0 },
+    now: { role: 'user', content: words },
+    rounds: [],
+    tools: { offered: [], tokens: 0 },
+  } as const;
+  return checkedRequest(draft, opened.reader, deps.log).prompt;
+}
+
+/** Sources and layers see no session; the rest is as in any turn. */
+function changed(deps: PreviewDeps, { mode, heartbeat }: PreviewChange): TurnPromptDeps {
+  return {
+    ...deps,
+    sources: deps.sources.map((source) => ({
+      ...source,
+      gather: ({ fix: _fix, ...turn }) => source.gather(turn),
+    })),
+    prompt: {
+      assemble({ fix: _fix, ...context }: PromptContext, additions) {
+        const task = context.heartbeat ?? SOME_TASK;
+        return deps.prompt.assemble(
+          {
+            ...context,
+            ...(mode !== undefined && { mode }),
+            ...(heartbeat === true && { heartbeat: task }),
+          },
+          additions,
+        );
+      },
+    },
+    store: { pins: { fix: async (_place, _key, content) => content } },
+  };
+}
+
+const SOME_TASK: HeartbeatNote = {
+  task: 'example',
+  instruction: 'An example of a standing task: look whether anything needs attention.',
+  schedule: 'every 30 min',
+};

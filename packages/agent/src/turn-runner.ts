@@ -1,4 +1,4 @@
-import type { Reader } from '@parley/contracts';
+import { type Clock, type Meter, type Reader, silentTracer, type Tracer } from '@parley/contracts';
 import { ModelError } from '@parley/models';
 import {
   type LaneLease,
@@ -10,8 +10,7 @@ import {
 import type { ClaimedTurn, Store } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { visibleText } from './answer/visible-text.ts';
-import { type ApprovalDeps, openGate } from './approvals/approval-gate.ts';
-import { TurnSuspendedError } from './approvals/turn-suspended-error.ts';
+import { type ApprovalDeps, openGate, TurnSuspendedError } from './approvals/approval-gate.ts';
 import {
   type LaterMessages,
   type LaterMessagesDeps,
@@ -19,7 +18,6 @@ import {
 } from './busy/later-messages.ts';
 import { askedToCompact } from './context/compactor.ts';
 import { type Ending, failureWords, GAVE_UP, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
-import { textOf } from './history.ts';
 import { asBegun, type FinalStep, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-loop.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
@@ -29,7 +27,7 @@ import { holdPrompt } from './record-prompt.ts';
 import { accountOf, SpendCapError } from './spend.ts';
 import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
-import { leadingMessage, openTurn, turnFacts, turnReader } from './turn-opening.ts';
+import { leadingMessage, openTurn, textOf, turnFacts, turnReader } from './turn-opening.ts';
 
 /** Everything a turn works with; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps, Pick<LaterMessagesDeps, 'busy'> {
@@ -169,7 +167,7 @@ async function answerMessages(
   const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);
   const seen = { turn, media, opened, journal, gate, later, prompt };
   const { identity: _identity, ...closing } = opened;
-  const answer = await answerOrWhy(deps, seen, signal);
+  const answer = await answerOrFailure(deps, seen, signal);
   if ('outcome' in answer) return answer;
   await rememberAsked(deps, seen);
   if ('words' in answer) {
@@ -195,16 +193,16 @@ async function rememberAsked(
 export type NoAnswer = { readonly words: string; readonly reason: string } | Ending;
 
 /** The answer of a turn, or why there is none. */
-export async function answerOrWhy(
+export async function answerOrFailure(
   deps: TurnRunnerDeps,
   seen: SeenTurn,
   signal: AbortSignal,
 ): Promise<FinalStep | NoAnswer> {
-  return orWhy(() => turnAnswer(deps, seen, signal), seen.opened.reader, signal);
+  return orFailure(() => turnAnswer(deps, seen, signal), seen.opened.reader, signal);
 }
 
 /** What work with the model comes to (null: the lease was lost), or why it came to nothing. */
-export async function orWhy<Found>(
+export async function orFailure<Found>(
   work: () => Promise<Found | null>,
   reader: Reader,
   signal: AbortSignal,
@@ -232,4 +230,30 @@ async function tellHooks(
   if (outcome === 'answered' || outcome === 'silent') {
     await runAfter(deps, { ...closing, outcome: 'answered' });
   } else if (outcome === 'failed') await runAfter(deps, { ...closing, outcome });
+}
+
+/** What following turns needs. */
+export interface TracedTurnDeps {
+  readonly meter: Meter;
+  /** Without it nothing is traced. */
+  readonly tracer?: Tracer | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Counts each turn that is taken from a lane, whoever it is for, and runs it as a stage of the trace of
+ * its first message.
+ */
+export function withTraces({ meter, tracer = silentTracer, clock }: TracedTurnDeps, run: RunTurn) {
+  const traced: RunTurn = (turn, lease, signal) => {
+    const [first] = turn.messages;
+    const parent = first?.trace;
+    meter.count('parley_lane_turns_total', { run: turn.resumed ? 'again' : 'first' });
+    if (first !== undefined && !turn.resumed) {
+      tracer.past('parley.lane', { parent }, first.receivedAt, clock());
+    }
+    const facts = { messages: turn.messages.length, attempt: turn.attempts + 1 };
+    return tracer.span('parley.turn', { parent, facts }, () => run(turn, lease, signal));
+  };
+  return traced;
 }

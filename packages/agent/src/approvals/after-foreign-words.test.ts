@@ -6,9 +6,8 @@ import { decide } from '../testing/decide.ts';
 import { mortalStore } from '../testing/mortal-store.ts';
 import { toolMessages } from '../testing/scripted-model.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { editTool } from '../tools/edit.ts';
-import { webFetchTool } from '../tools/web-fetch.ts';
-import { writeTool } from '../tools/write.ts';
+import { webFetchTool } from '../tools/web-tools.ts';
+import { editTool, writeTool } from '../tools/write-files.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const BO = { id: '7', name: 'Bo', isBot: false };

@@ -1,16 +1,22 @@
-import type { Clock, Logger } from '@parley/contracts';
+import { type Clock, type Logger, ParleyError } from '@parley/contracts';
 import { toolArguments } from '@parley/models';
 import type { Approval, ClaimedTurn, Lease, NewApproval, Store } from '@parley/store';
 import type { JournalledCall } from '../loop/turn-journal.ts';
-import { isPlaceholder } from '../modes/tools-in-mode.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
-import type { ToolSet } from '../tools/tool-registry.ts';
+import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-opening.ts';
 import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
-import { changedText, nobodyText, othersText, refusalText, tooLongText } from './approval-words.ts';
-import { type AskedPlace, placeToAsk, questionFor } from './place-to-ask.ts';
+import {
+  type AskedPlace,
+  changedText,
+  nobodyText,
+  othersText,
+  placeToAsk,
+  questionFor,
+  refusalText,
+  tooLongText,
+} from './approval-question.ts';
 import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
-import { TurnSuspendedError } from './turn-suspended-error.ts';
 
 /** What asking people needs, besides the turn. */
 export interface ApprovalDeps {
@@ -152,4 +158,15 @@ function newApproval(
     approvers: rules.approvers,
     expiresAt: clock() + rules.waitMs,
   };
+}
+
+/** A turn waits for a person's decision. It is thrown to leave the loop; nothing has failed. */
+export class TurnSuspendedError extends ParleyError {
+  constructor(tool: string) {
+    super({
+      code: 'turn-suspended',
+      message: `The turn waits for a decision about ${tool}; it goes on when that is made.`,
+      retryable: true,
+    });
+  }
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Need, needOf, subjectOf } from './approval-policy.ts';
-import { isAllowed } from './auto-pattern.ts';
+import { isAllowed, type Need, needOf, subjectOf } from './approval-policy.ts';
 
 describe('what needs a yes', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool } from '../testing/counting-tool.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { type FetchApproval, webFetchTool } from '../tools/web-fetch.ts';
+import { type FetchApproval, webFetchTool } from '../tools/web-tools.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const TEA = 'https://example.org/tea';

@@ -1,7 +1,8 @@
 import { InboundMessage } from '@parley/contracts';
 import { describe, expect, it } from 'vitest';
-import { BEGIN_WORDS, completionWords } from '../sub-agents/sub-agent-words.ts';
-import { hasForeignWords } from './foreign-words.ts';
+import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
+import { completionText } from '../sub-agents/sub-agent-runner.ts';
+import { hasForeignWords } from './approval-policy.ts';
 
 const GROUP = { id: 'g', type: 'group' } as const;
 const file = (kind: 'document' | 'image' | 'audio' | 'voice' | 'sticker') => ({
@@ -38,13 +39,13 @@ describe('words of outsiders', () => {
     ['an answer to a forwarded message', reply('1', '[Forwarded]\nhello'), true],
     ['a prompt of a server', { text: '/mcp__desk__brief' }, true],
     ['another command', { text: '/help' }, false],
-    ['the task of a sub-agent', { occasion: 'sub-agent', text: BEGIN_WORDS }, false],
+    ['the task of a sub-agent', { occasion: 'sub-agent', text: FIRST_MESSAGE }, false],
     [
       'the result of a sub-agent',
-      { occasion: 'sub-agent', text: completionWords('x', { kind: 'done', result: BEGIN_WORDS }) },
+      { occasion: 'sub-agent', text: completionText('x', { kind: 'done', result: FIRST_MESSAGE }) },
       true,
     ],
-    ['a person who writes the words of a task', { text: `${BEGIN_WORDS}` }, false],
+    ['a person who writes the words of a task', { text: `${FIRST_MESSAGE}` }, false],
     ['a standing task', { occasion: 'heartbeat' }, false],
     ['a job', { occasion: 'cron' }, false],
     ['a start', { occasion: 'boot' }, false],

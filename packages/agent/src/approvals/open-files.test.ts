@@ -5,8 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { decide } from '../testing/decide.ts';
 import { toolMessages } from '../testing/scripted-model.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { editTool } from '../tools/edit.ts';
-import { writeTool } from '../tools/write.ts';
+import { editTool, writeTool } from '../tools/write-files.ts';
 import { shownArguments } from './shown-arguments.ts';
 
 let scene: TurnScene;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { spoken } from '../history.ts';
+import { spoken } from '../turn-opening.ts';
 import { assembleHistory } from './assemble-history.ts';
 import { historyBudget, isFull } from './history-budget.ts';
 

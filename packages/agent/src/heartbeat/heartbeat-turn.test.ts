@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool } from '../testing/counting-tool.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { readTool } from '../tools/read.ts';
+import { readTool } from '../tools/read-files.ts';
 
 const LANE = 'beat:main';
 const NOTE = { task: 'mail', instruction: 'Look for the word canary.', schedule: 'every 30 min' };

@@ -14,24 +14,26 @@ import { z } from 'zod';
 import { marked, visibleText } from '../answer/visible-text.ts';
 import { asksAlways } from '../approvals/approval-policy.ts';
 import { type Ending, GAVE_UP } from '../end-turn.ts';
-import { spoken, textOf } from '../history.ts';
 import { openJournal, type StepUsage, type TurnJournal } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-loop.ts';
 import { unseenMedia } from '../media/turn-media.ts';
 import { accountOf } from '../spend.ts';
-import { mute, turnOfItsChat } from '../sub-agents/sub-agent-opening.ts';
 import { TimeUpError } from '../time-limit.ts';
 import { type ToolRegistry, withoutTools } from '../tools/tool-registry.ts';
 import { maySpend } from '../turn-answer.ts';
 import {
+  inItsChat,
   leadingMessage,
+  muted,
   type OpenedTurn,
   type OpenTurnDeps,
   openTurn,
+  spoken,
+  textOf,
   turnFacts,
   turnReader,
 } from '../turn-opening.ts';
-import { answerOrWhy, MAX_ATTEMPTS, orWhy, type TurnRunnerDeps } from '../turn-runner.ts';
+import { answerOrFailure, MAX_ATTEMPTS, orFailure, type TurnRunnerDeps } from '../turn-runner.ts';
 import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
 
 export interface HeartbeatRunnerDeps extends TurnRunnerDeps {
@@ -58,7 +60,7 @@ export async function runHeartbeat(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<void> {
-  const { note, turn, routine } = readTask(turnOfItsChat(claimed));
+  const { note, turn, routine } = readTask(inItsChat(claimed));
   const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
   const current = { run, turn, journal };
   const ended = await (routine === undefined
@@ -82,7 +84,7 @@ export async function runHeartbeat(
   if (ended.alert !== undefined) await deps.deliver(channel, account, chatId);
 }
 
-type Answer = Awaited<ReturnType<typeof answerOrWhy>>;
+type Answer = Awaited<ReturnType<typeof answerOrFailure>>;
 
 /** Sources for conversations; some of them ask a model. */
 const EXCLUDED_SOURCES: ReadonlySet<string> = new Set([
@@ -117,10 +119,10 @@ async function answerOf(
     sources: [...deps.sources.filter(({ id }) => !EXCLUDED_SOURCES.has(id)), task],
     limits: { ...deps.limits, ...(await deps.heartbeat.limits(run)) },
     history: { entries: 0, tokens: 0 },
-    bus: mute(deps.bus),
+    bus: muted(deps.bus),
     ...(tools !== undefined && { tools: heartbeatTools(tools) }),
   };
-  return answerOrWhy(own, { turn, media, opened, journal }, signal);
+  return answerOrFailure(own, { turn, media, opened, journal }, signal);
 }
 
 /** Judges the answer; only an alert is delivered (H03). */
@@ -201,7 +203,7 @@ async function upkeepEnd(
     tokens,
     maySpend: () => maySpend(deps, turn, opened, null),
   };
-  return orWhy(() => inTime(() => memoryUpkeep(deps, upkeep, signal)), opened.reader, signal);
+  return orFailure(() => inTime(() => memoryUpkeep(deps, upkeep, signal)), opened.reader, signal);
 }
 
 /** A model that takes too long fails this run, not the worker. */

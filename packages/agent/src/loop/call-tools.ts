@@ -14,17 +14,16 @@ import { type ModelToolCall, toolArguments } from '@parley/models';
 import type { ApprovalGate } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
+  hasForeignWords,
   isSometimes,
   isSpared,
   needOf,
   subjectOf,
 } from '../approvals/approval-policy.ts';
-import { nobodyText } from '../approvals/approval-words.ts';
-import { hasForeignWords } from '../approvals/foreign-words.ts';
-import { isPlaceholder } from '../modes/tools-in-mode.ts';
+import { nobodyText } from '../approvals/approval-question.ts';
 import { runTool, type ToolLimits } from '../tools/run-tool.ts';
 import type { CallMoment, Proposal, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
-import type { ToolSet } from '../tools/tool-registry.ts';
+import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import type { TurnOrigin } from '../turn-opening.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 

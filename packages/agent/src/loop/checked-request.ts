@@ -11,8 +11,8 @@ import {
   requestSize,
   roundsBudget,
 } from '../context/history-budget.ts';
-import { textOf } from '../history.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
+import { textOf } from '../turn-opening.ts';
 import type { JournalledCall, Round } from './turn-journal.ts';
 
 /** The tools a request offers, and about what that costs. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parsePromptCommand, promptArguments, promptCommand } from './mcp-command.ts';
+import { parsePromptCommand, promptArguments, promptCommand } from './mcp-prompts.ts';
 
 const TWO = {
   name: 'args-prompt',

@@ -4,9 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
-import type { McpRules } from './mcp-rules.ts';
-import { type McpToolDeps, mcpTools } from './mcp-tools.ts';
-import { toolNames } from './tool-names.ts';
+import { type McpRules, type McpToolDeps, mcpTools, toolNames } from './mcp-tools.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const RULES: McpRules = { tools: { block: [] }, audience: 'owner', timeoutMs: 50 };

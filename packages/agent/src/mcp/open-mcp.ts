@@ -1,9 +1,8 @@
 import type { ContextSource } from '@parley/prompt';
 import type { McpPeer, McpServersDeps, McpServerView } from '@parley/tools/mcp';
 import type { AddedTools } from '../tools/tool-registry.ts';
-import type { McpRules } from './mcp-rules.ts';
-import { mcpSource } from './mcp-source.ts';
-import { mcpTools } from './mcp-tools.ts';
+import { mcpSource } from './mcp-prompts.ts';
+import { type McpRules, mcpTools } from './mcp-tools.ts';
 
 /** One server as the settings have it: a `command`, or a `url`. */
 export interface McpServerSettings extends McpRules {

@@ -2,6 +2,7 @@ import type { Logger } from '@parley/contracts';
 import type { ModelImage } from '@parley/models';
 import type { AttachmentRepository, StoredAttachment } from '@parley/store';
 import {
+  createDocumentReader,
   imageTypeOf,
   pixelsOf,
   type ReadDocument,
@@ -116,4 +117,20 @@ const MOST_PIXELS = 50_000_000;
 
 function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };
+}
+
+/** What the settings say of reading what people send. */
+export interface MediaSettings {
+  readonly maxCharacters: number;
+  readonly transcription?: TranscriptionSettings | undefined;
+}
+
+/** What turns read attachments with, by the settings. Loads nothing until a document comes. */
+export function openMedia({ maxCharacters, transcription }: MediaSettings): MediaDeps {
+  return {
+    readDocument: createDocumentReader(),
+    transcription,
+    fetch: globalThis.fetch,
+    characters: maxCharacters,
+  };
 }

@@ -8,7 +8,7 @@ import type {
   WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { spoken, textOf } from '../history.ts';
+import { spoken, textOf } from '../turn-opening.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 
 /** The sender of `/memory` or `/forget`, and the conversation. */

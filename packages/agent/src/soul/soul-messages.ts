@@ -2,7 +2,7 @@ import { type OwnersChatDeps, ownersChat } from '@parley/channels';
 import { literalLine } from '@parley/contracts';
 import type { SoulVersion, Store } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
-import { type PostDeps, postMessage } from '../posting/post-message.ts';
+import { type PostDeps, postMessage } from '../post-message.ts';
 import { BY_HAND } from './soul-guard.ts';
 import type { SoulKeeper } from './soul-keeper.ts';
 import type { SoulAnswer } from './soul-orders.ts';

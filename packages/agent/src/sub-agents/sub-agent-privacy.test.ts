@@ -4,9 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openTurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
-import { grepTool } from '../tools/grep.ts';
-import { listTool } from '../tools/list.ts';
-import { readTool } from '../tools/read.ts';
+import { grepTool, listTool, readTool } from '../tools/read-files.ts';
 
 // What only an owner in a direct chat may see, each with a word that is found again.
 const PRIVATE = {

@@ -6,23 +6,18 @@ import {
   type Skills,
 } from '@parley/workspace';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
-import { type CronToolDeps, cronTool } from './cron.ts';
-import { currentTimeTool } from './current-time.ts';
-import { type DelegateTaskDeps, delegateTaskTool } from './delegate-task.ts';
-import { editTool } from './edit.ts';
+import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { type ExecDeps, execTool } from './exec.ts';
-import { grepTool } from './grep.ts';
-import { listTool } from './list.ts';
-import { loadSkillTool } from './load-skill.ts';
-import { type MessageToolDeps, messageTool } from './message.ts';
-import { type ProposeSoulDeps, proposeSoulChangeTool } from './propose-soul-change.ts';
-import { readTool } from './read.ts';
-import { saveMemoryTool } from './save-memory.ts';
-import { searchMemoryTool } from './search-memory.ts';
+import { saveMemoryTool, searchMemoryTool } from './memory-tools.ts';
+import { messageTool } from './message.ts';
+import { proposeSoulChangeTool } from './propose-soul-change.ts';
+import { grepTool, listTool, readTool } from './read-files.ts';
+import { loadSkillTool } from './skills.ts';
+import { cronTool, currentTimeTool } from './time-tools.ts';
+import { writeTodosTool } from './todos.ts';
 import type { Tool } from './tool.ts';
 import { type WebSettings, webTools } from './web-tools.ts';
-import { writeTool } from './write.ts';
-import { writeTodosTool } from './write-todos.ts';
+import { editTool, writeTool } from './write-files.ts';
 
 /** What the built-in tools work with; without skills there is no `load_skill`. */
 export interface BuiltInToolDeps {
@@ -34,13 +29,13 @@ export interface BuiltInToolDeps {
   /** Without it there are no lists. */
   readonly todos?: Pick<TodoRepository, 'replace' | 'of'>;
   /** Without it nothing can be handed on. */
-  readonly delegation?: DelegateTaskDeps;
+  readonly delegation?: Parameters<typeof delegateTaskTool>[0];
   /** Without it nothing is done at a time to come. */
-  readonly cron?: CronToolDeps;
+  readonly cron?: Parameters<typeof cronTool>[0];
   /** Without it nothing is written to other chats. */
-  readonly messages?: MessageToolDeps;
+  readonly messages?: Parameters<typeof messageTool>[0];
   /** Without it nobody proposes what SOUL.md should say. */
-  readonly soul?: ProposeSoulDeps;
+  readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
   /** Absent where commands are switched off, which they are by default. */
   readonly exec?: ExecDeps;
   /** What may be read on the web; nothing when absent. */

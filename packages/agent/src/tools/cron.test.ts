@@ -2,7 +2,7 @@ import type { CronAsker, CronOrder } from '@parley/contracts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { cronTool } from './cron.ts';
+import { cronTool } from './time-tools.ts';
 
 let scene: TurnScene;
 let orders: (readonly [CronOrder, CronAsker])[];

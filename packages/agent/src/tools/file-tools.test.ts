@@ -3,12 +3,8 @@ import { createPromptFiles } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { editTool } from './edit.ts';
-import { grepTool } from './grep.ts';
-import { listTool } from './list.ts';
-import { readTool } from './read.ts';
-import { workspacePath } from './workspace-path.ts';
-import { writeTool } from './write.ts';
+import { grepTool, listTool, readTool, workspacePath } from './read-files.ts';
+import { editTool, writeTool } from './write-files.ts';
 
 const FILES = {
   'notes/birds.md': 'Parrots talk.\nCrows count.\nOwls sleep.',

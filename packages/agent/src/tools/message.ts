@@ -1,24 +1,26 @@
-import type { Store } from '@parley/store';
+import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
+import type { InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { InboxRow, Store } from '@parley/store';
 import { z } from 'zod';
-import { type FindChatDeps, type FoundChat, findChat, isOwnersChat } from '../posting/find-chat.ts';
-import { type PostDeps, type PostedMessage, postMessage } from '../posting/post-message.ts';
-import { defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { type PostDeps, type PostedMessage, postMessage } from '../post-message.ts';
+import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** What writing to other chats needs. */
-export interface MessageToolDeps extends FindChatDeps, Omit<PostDeps, 'clock'> {
+/** Whom the agent may write to, and how. */
+interface MessageToolDeps extends OwnersChatDeps, Omit<PostDeps, 'clock'> {
+  /** Named in the settings. */
+  readonly chats: Readonly<Record<string, NamedChat>>;
   readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'overheard'>;
 }
 
-/** Messages of one turn; more would be a flood. */
-const MOST_IN_TURN = 5;
-const LONGEST = 8_000;
+const MAX_PER_TURN = 5;
+const MAX_CHARACTERS = 8_000;
 
 const HINT =
   'Only when the person asks for it, or a standing task does: what you answer reaches this chat by itself. Send it once and say that you did. People there do not see this conversation, so the text must say all they need.';
 
 /**
  * Writes to another chat than the one that is answered (G02), from the main session alone. An owner's own
- * chat needs no yes; every other is one that the settings name, and a person reads the words first.
+ * chat needs no approval; every other is one that the settings name, and a person approves the text first.
  */
 export function messageTool(deps: MessageToolDeps): Tool {
   const names = Object.keys(deps.chats);
@@ -31,25 +33,25 @@ export function messageTool(deps: MessageToolDeps): Tool {
     actsOnce: true,
     audience: 'owner',
     approval: names.length === 0 ? 'never' : 'ask',
-    spares: ({ to }) => isOwnersChat(to),
+    spares: ({ to }) => OWNER.test(to),
     input: inputWith(names),
     async run({ to, text }, call): Promise<ToolOutcome> {
       const here = call.messages?.at(-1);
       const found = await findChat(deps, to, here);
-      if (found.kind === 'none') return { text: `Not sent. ${found.reason}`, failed: true };
+      if (found.kind === 'none') return failure(`Not sent. ${found.reason}`);
       const isAsked = found.isOwners && here !== undefined && here.occasion === undefined;
       const posted = await postMessage(
         { ...deps, clock: call.clock },
         {
           key: call.callId,
-          turn: { id: call.turnId, most: MOST_IN_TURN },
+          turn: { id: call.turnId, most: MAX_PER_TURN },
           route: found.route,
           markdown: text,
           isMarked: !isAsked,
         },
       );
-      if (!('chat' in posted)) return { text: REFUSED[posted.kind], failed: true };
-      await tellItsConversation(deps, found, text, call);
+      if (!('chat' in posted)) return failure(REFUSED[posted.kind]);
+      await addToGroupContext(deps, found, text, call);
       call.log.info({ turn: call.turnId, ...posted.chat, post: posted.kind }, 'message posted');
       return { text: `Your message to ${to} is on its way, on ${found.route.channel}.` };
     },
@@ -59,7 +61,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
 const REFUSED: Readonly<Record<Exclude<PostedMessage['kind'], 'posted' | 'known'>, string>> = {
   nothing: 'Not sent: nobody would see anything of this text.',
   over: 'Not sent: this turn was stopped, or its conversation begun anew.',
-  'too-many': `Not sent: one turn sends ${MOST_IN_TURN} messages at most.`,
+  'too-many': `Not sent: one turn sends ${MAX_PER_TURN} messages at most.`,
 };
 
 function inputWith(names: readonly string[]) {
@@ -72,12 +74,12 @@ function inputWith(names: readonly string[]) {
       .describe(
         `\`owner\`: another direct chat of the owner, the one used last; \`owner:telegram\` and the like: the one on that channel.${others}`,
       ),
-    text: z.string().min(1).max(LONGEST).describe('In Markdown, as you would answer.'),
+    text: z.string().min(1).max(MAX_CHARACTERS).describe('In Markdown, as you would answer.'),
   });
 }
 
-/** What was written to people is there when they answer: as something that was said in their chat. */
-async function tellItsConversation(
+/** When people answer the message, their conversation knows of it. */
+async function addToGroupContext(
   { store }: MessageToolDeps,
   { route, conversationId }: Extract<FoundChat, { kind: 'chat' }>,
   text: string,
@@ -95,4 +97,97 @@ async function tellItsConversation(
     },
     clock(),
   );
+}
+
+/** Where a message goes, or why it cannot be sent, for the model. */
+type FoundChat =
+  | {
+      readonly kind: 'chat';
+      readonly route: ReplyRoute;
+      /** Of the lane that this chat belongs to; null where nothing was said in that thread yet. */
+      readonly conversationId: string | null;
+      readonly isOwners: boolean;
+    }
+  | { readonly kind: 'none'; readonly reason: string };
+
+/** `owner`, or `owner:` and a channel. */
+const OWNER = /^owner(?::([a-z][a-z0-9-]*))?$/;
+
+/**
+ * The chat that a name stands for: a direct chat of an owner, or one of the settings. Its route is that
+ * of the last message that came from there, so nothing goes where nobody has written (F11). `here`: the
+ * message that is being answered, whose chat gets the answer and needs no message besides.
+ */
+async function findChat(
+  deps: MessageToolDeps,
+  to: string,
+  here: InboundMessage | undefined,
+): Promise<FoundChat> {
+  const owners = OWNER.exec(to);
+  if (owners !== null) return ownersChat(deps, owners[1], here);
+  const named = Object.hasOwn(deps.chats, to) ? deps.chats[to] : undefined;
+  if (named !== undefined) return chatCalled(deps, to, named, here);
+  const known = ['owner', ...Object.keys(deps.chats)].join(', ');
+  return none(`No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`);
+}
+
+async function ownersChat(
+  deps: MessageToolDeps,
+  channel: string | undefined,
+  here: InboundMessage | undefined,
+): Promise<FoundChat> {
+  const others: InboxRow[] = [];
+  for await (const { last } of ownersChats(deps)) {
+    const { message } = last;
+    if (isSameChat(message, here)) continue;
+    if (channel === undefined || message.channel === channel) others.push(last);
+  }
+  // Of several owners, the one who asks.
+  const own = others.find(({ message }) => message.sender.id === here?.sender.id);
+  const row = own ?? others[0];
+  if (row !== undefined) return chatOf(row, { isOwners: true });
+  const where = channel === undefined ? 'no other direct chat' : `no other chat on ${channel}`;
+  return none(`The owner has used ${where} lately. What you answer reaches them here.`);
+}
+
+async function chatCalled(
+  deps: MessageToolDeps,
+  name: string,
+  named: NamedChat,
+  here: InboundMessage | undefined,
+): Promise<FoundChat> {
+  const known = await namedChat(deps, name, named);
+  if (known.kind === 'none') return known;
+  const { last, inThread } = known;
+  if (inThread && isSameChat(last.message, here)) {
+    return none(`${name} is the chat that you answer in: say it there as your answer.`);
+  }
+  const found = chatOf(last, { isOwners: false });
+  if (inThread) return found;
+  const { threadId: _, ...route } = found.route;
+  const { thread } = named;
+  const toThread = thread === undefined ? route : { ...route, threadId: thread };
+  return { ...found, route: toThread, conversationId: null };
+}
+
+type OneChat = Extract<FoundChat, { kind: 'chat' }>;
+
+function chatOf({ route, conversationId }: InboxRow, { isOwners }: Pick<OneChat, 'isOwners'>) {
+  // It answers no message of that chat.
+  const { replyToMessageId: _, ...free } = route;
+  return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies OneChat;
+}
+
+function isSameChat(one: InboundMessage, other: InboundMessage | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.channel === other.channel &&
+    one.account === other.account &&
+    one.chat.id === other.chat.id &&
+    one.chat.threadId === other.chat.threadId
+  );
+}
+
+function none(reason: string): FoundChat {
+  return { kind: 'none', reason };
 }

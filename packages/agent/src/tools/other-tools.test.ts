@@ -1,8 +1,8 @@
 import type { AbsentSkill, SkillText } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { currentTimeTool } from './current-time.ts';
-import { loadSkillTool } from './load-skill.ts';
+import { loadSkillTool } from './skills.ts';
+import { currentTimeTool } from './time-tools.ts';
 
 let scene: ToolScene;
 beforeEach(async () => {

@@ -2,13 +2,7 @@ import { z } from 'zod';
 import type { LocalTime } from '../local-time.ts';
 import type { SoulKeeper } from '../soul/soul-keeper.ts';
 import { LONGEST_SOUL, momentOf } from '../soul/soul-text.ts';
-import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
-
-/** What proposing another SOUL.md needs. */
-export interface ProposeSoulDeps {
-  readonly keeper: Pick<SoulKeeper, 'look' | 'current' | 'propose'>;
-  readonly localTime: LocalTime;
-}
+import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
 
 const HINT =
   'When the owner asks you to be different for good, or has corrected your manner more than once. Small steps. It is evaluated, the owner can veto it, and nothing changes before that: say so, and do not claim that you have changed.';
@@ -36,7 +30,13 @@ const Wish = z
  * Proposes a change of SOUL.md (W06): the only way that the agent has. SOUL.md is prompt text for
  * everybody, so a person approves the whole text before it is evaluated (W09).
  */
-export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): Tool {
+export function proposeSoulChangeTool({
+  keeper,
+  localTime,
+}: {
+  readonly keeper: Pick<SoulKeeper, 'look' | 'current' | 'propose'>;
+  readonly localTime: LocalTime;
+}): Tool {
   return defineTool({
     name: 'propose_soul_change',
     summary: 'Proposes a change of SOUL.md, which says who you are.',
@@ -59,12 +59,12 @@ export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): T
     ): Promise<ToolOutcome> {
       const asked = messages?.at(-1);
       if (asked === undefined || asked.occasion !== undefined) {
-        return failed('Not proposed: only in a conversation with the owner.');
+        return failure('Not proposed: only in a conversation with the owner.');
       }
       await keeper.look();
       const inUse = (await keeper.current())?.text ?? '';
       const text = approved ?? whole ?? replaced(inUse, replacements);
-      if (typeof text !== 'string') return failed(text.words);
+      if (typeof text !== 'string') return failure(text.words);
       const wish = {
         askedBy: `call:${callId}`,
         text,
@@ -73,12 +73,12 @@ export function proposeSoulChangeTool({ keeper, localTime }: ProposeSoulDeps): T
         reason,
       } as const;
       const answer = await keeper.propose(wish);
-      if (answer.kind === 'refused') return failed(`Not proposed. ${answer.words}`);
+      if (answer.kind === 'refused') return failure(`Not proposed. ${answer.words}`);
       const { number, state, score, findings, appliesAt } = answer.version;
       const found = findings.map(({ words }) => `- ${words}`).join('\n');
       switch (state) {
         case 'refused':
-          return failed(
+          return failure(
             `Proposal ${number} did not pass the evaluation (${score} of 100):\n${found}\nSOUL.md stays as it is.`,
           );
         case 'passed':
@@ -114,8 +114,4 @@ function replaced(
     text = `${text.slice(0, at)}${instead}${text.slice(at + old.length)}`;
   }
   return text;
-}
-
-function failed(text: string): ToolOutcome {
-  return { text, failed: true };
 }

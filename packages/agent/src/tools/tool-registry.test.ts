@@ -1,10 +1,14 @@
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toolsInMode } from '../modes/tools-in-mode.ts';
 import { builtInTools } from './built-in-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
-import { createToolRegistry, type ToolRegistryOptions, withoutTools } from './tool-registry.ts';
+import {
+  createToolRegistry,
+  type ToolRegistryOptions,
+  toolsInMode,
+  withoutTools,
+} from './tool-registry.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const GUEST = { kind: 'guest', conversationId: 'c' } as const;

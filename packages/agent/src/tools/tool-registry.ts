@@ -1,6 +1,7 @@
 import { type Reader, reasonOf } from '@parley/contracts';
 import type { ModelTool } from '@parley/models';
 import type { ToolNote } from '@parley/prompt';
+import type { ConversationMode } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import type { Tool } from './tool.ts';
@@ -162,7 +163,7 @@ function wordsOf({ summary, hint }: Tool): string {
 }
 
 /** About how many tokens the description of tools costs. */
-export function toolTokens(offered: readonly ModelTool[]): number {
+function toolTokens(offered: readonly ModelTool[]): number {
   return offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
 }
 
@@ -198,4 +199,47 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
     tokens: toolTokens(offered),
     foreign: set.foreign,
   };
+}
+
+/**
+ * The tools of a turn in the mode of its conversation (G04). Outside agent mode, those that change
+ * something keep their name and schema, so that the model knows of them, but only explain themselves.
+ */
+export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
+  if (mode === 'agent') return tools;
+  const isHeld = (name: string): boolean => {
+    const tool = tools.get(name);
+    return tool !== undefined && tool.effect !== 'read';
+  };
+  const offered = tools.offered.map((one) =>
+    isHeld(one.name)
+      ? { ...one, description: `Not available in ${mode} mode. ${one.description}` }
+      : one,
+  );
+  return {
+    names: tools.names,
+    foreign: tools.foreign,
+    get(name) {
+      const tool = tools.get(name);
+      return tool !== undefined && isHeld(name) ? placeholder(tool, mode) : tool;
+    },
+    notes: tools.notes.map((note) => (isHeld(note.name) ? { ...note, placeholder: true } : note)),
+    offered,
+    tokens: toolTokens(offered),
+  };
+}
+
+/** It needs nobody's yes and leaves no trace: it does nothing. */
+function placeholder(tool: Tool, mode: ConversationMode): Tool {
+  const instead =
+    mode === 'plan'
+      ? 'Put what you would do with it into the plan, which `/run` runs.'
+      : 'Say what you would do with it, and that `/mode agent` allows it.';
+  const text = `${tool.name} was not run: this conversation is in ${mode} mode, where nothing is changed. ${instead}`;
+  return { ...tool, effect: 'read', approval: 'never', run: async () => ({ text, failed: true }) };
+}
+
+/** Whether the mode of the conversation has put a placeholder in a tool's place. */
+export function isPlaceholder({ notes }: ToolSet, tool: string): boolean {
+  return notes.some(({ name, placeholder }) => name === tool && placeholder === true);
 }

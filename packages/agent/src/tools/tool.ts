@@ -97,6 +97,11 @@ export interface Tool<Input = unknown> {
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
+/** The outcome of a call that did not work. */
+export function failure(text: string): ToolOutcome {
+  return { text, failed: true };
+}
+
 /** Ties the type of a tool's input to its schema and forgets it again, for lists of tools. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   const { spares, proposes, ...rest } = tool;

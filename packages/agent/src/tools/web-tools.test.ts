@@ -1,9 +1,7 @@
 import { WebError, type WebPage } from '@parley/tools/web';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { webFetchTool } from './web-fetch.ts';
-import { webSearchTool } from './web-search.ts';
-import { webTools } from './web-tools.ts';
+import { webFetchTool, webSearchTool, webTools } from './web-tools.ts';
 
 let scene: ToolScene;
 beforeEach(async () => {

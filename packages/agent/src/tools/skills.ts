@@ -1,6 +1,8 @@
 import { BoundedMap, type PromptPart } from '@parley/contracts';
 import type { ContextSource, PromptContext, PromptFeatures, TurnAtHand } from '@parley/prompt';
 import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
+import { z } from 'zod';
+import { defineTool, failure, type Tool } from './tool.ts';
 
 /** Sessions whose snapshot is remembered; it is in the database anyway. */
 const SESSIONS = 500;
@@ -65,4 +67,25 @@ async function calledIn(
     parts.push({ source, audience, text: cutText(skill.text, LONGEST, source).text });
   }
   return parts;
+}
+
+/** Reads a skill by its name, wherever its folder is (S06). */
+export function loadSkillTool(skills: Pick<Skills, 'read'>): Tool {
+  return defineTool({
+    name: 'load_skill',
+    summary: 'Reads the instructions of one of the available skills.',
+    hint: 'Only for a skill that clearly applies, one at a time. Name a `file` only where its text sends you to one.',
+    tier: 'knowledge-base',
+    effect: 'read',
+    audience: 'everyone',
+    approval: 'never',
+    input: z.object({
+      name: z.string().min(1).describe('As in <available_skills>.'),
+      file: z.string().min(1).optional().describe('Another file of the skill’s folder.'),
+    }),
+    async run({ name, file }, { reader }) {
+      const skill = await skills.read(name, reader, file);
+      return skill.kind === 'skill' ? { text: skill.text } : failure(skill.detail);
+    },
+  });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { InboundMessage, type Reader } from '@parley/contracts';
 import { openSkills, type Skills } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type SkillsSource, type SkillTurn, skillsSource } from './skills-source.ts';
+import { type SkillsSource, type SkillTurn, skillsSource } from './skills.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'c' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'c' };

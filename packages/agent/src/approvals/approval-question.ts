@@ -1,7 +1,93 @@
-import { shownBlock } from '@parley/contracts';
-import type { Approval } from '@parley/store';
+import { type ReplyRoute, shownBlock } from '@parley/contracts';
+import type { Approval, ClaimedTurn, InboxRow, NewApproval, NewPart, Store } from '@parley/store';
 import { marked } from '../answer/visible-text.ts';
+import { renderParts } from '../post-message.ts';
+import { leadingMessage } from '../turn-opening.ts';
+import type { ApprovalRules } from './approval-policy.ts';
 import { MOST_SHOWN } from './shown-arguments.ts';
+
+/** Where a question is put. */
+export interface AskedPlace {
+  readonly route: ReplyRoute;
+  /** Of that chat: the question is decided there alone. */
+  readonly conversationId: string;
+  /** Whoever reads it there may decide it. */
+  readonly toDecider: boolean;
+  /** Set where somebody else asked: who, and where they are told that they have to wait. */
+  readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
+}
+
+/** What finding the place needs. */
+export interface PlaceDeps {
+  readonly store: Pick<Store, 'inbox'>;
+  readonly rules: Pick<ApprovalRules, 'approvers'>;
+  readonly owners: readonly string[];
+}
+
+/**
+ * Where a turn asks: where it answers, as a rule. Somebody who may not decide and is alone with the
+ * agent could ask nobody there, so an owner is asked in the chat they used last; null when no owner has one.
+ */
+export async function placeToAsk(deps: PlaceDeps, turn: ClaimedTurn): Promise<AskedPlace | null> {
+  const leading = leadingMessage(turn);
+  const { message, route } = leading;
+  const here = { route, conversationId: turn.conversationId };
+  if (message.chat.type !== 'direct') return { ...here, toDecider: false };
+  if (mayDecide(leading, deps)) return { ...here, toDecider: true };
+  const chats = await deps.store.inbox.ownerChats();
+  const owners = chats.find((row) => deps.owners.includes(personOf(row)));
+  if (owners === undefined) return null;
+  const who = `\`${personOf(leading).replaceAll('`', '')}\``;
+  const { conversationId } = owners;
+  return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
+}
+
+function mayDecide(row: InboxRow, { owners, rules }: PlaceDeps): boolean {
+  const person = personOf(row);
+  // An account that an owner linked is an owner's, too: ingress has said so (F13).
+  return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
+}
+
+function personOf({ message }: InboxRow): string {
+  return `${message.channel}:${message.sender.id}`;
+}
+
+/** All messages that put a question; null where it is too long for the platform. */
+export async function questionFor(
+  { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
+  { route, toDecider, onBehalf }: AskedPlace,
+  waitMs: number,
+): Promise<readonly NewPart[] | null> {
+  const who = onBehalf?.who;
+  const text = questionText({
+    ...{ tool, shown, code, waitMs, toDecider },
+    ...(who !== undefined && { who }),
+  });
+  const question = await questionParts(text, route, code);
+  if (question === null || onBehalf === undefined) return question;
+  return [...question, ...(await renderParts(waitingText(waitMs), onBehalf.route))];
+}
+
+/** Nobody reads more messages before they press a button. */
+const MAX_PARTS = 30;
+
+/**
+ * A question as parts of the outbox; the buttons stand below the last. Pressing one is as typing its
+ * command. Several are numbered, so that a missing one is missed; null where there would be too many.
+ */
+async function questionParts(
+  markdown: string,
+  route: ReplyRoute,
+  code: string,
+): Promise<readonly NewPart[] | null> {
+  const parts = await renderParts(markdown, route, { ...route.target, numbered: true });
+  if (parts.length > MAX_PARTS) return null;
+  const buttons = [
+    { label: 'Approve', data: `/approve ${code}` },
+    { label: 'Deny', data: `/deny ${code}` },
+  ];
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
+}
 
 /** What a question says. `who` asked for it stands there only where they are not the ones who read it. */
 export interface Question {
@@ -34,7 +120,7 @@ const WRITTEN_OUT =
 const GOES_ON = 'A line that begins with `+` goes on with the line above it.';
 
 /** What somebody is told whose question is decided elsewhere. */
-export function waitingText(waitMs: number): string {
+function waitingText(waitMs: number): string {
   return marked(
     `For this I need my owner’s yes. I have asked, and go on when it comes, or in ${minutes(waitMs)} without it.`,
   );

@@ -1,21 +1,47 @@
 import type { AskCron, CronAsker, CronOrder, InboundMessage } from '@parley/contracts';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** What asking for jobs needs. */
-export interface CronToolDeps {
-  readonly store: Pick<Store, 'inbox'>;
-  readonly ask: AskCron;
+/** Tells the time, which the prompt says to the minute only as of the beginning of the turn. */
+export const currentTimeTool: Tool = defineTool({
+  name: 'current_time',
+  summary: 'Tells the date and time of day, here or in another time zone.',
+  tier: 'middleware',
+  effect: 'read',
+  audience: 'everyone',
+  approval: 'never',
+  input: z.object({
+    timeZone: z
+      .string()
+      .optional()
+      .describe('IANA name, such as Asia/Tokyo; the agent’s own when absent.'),
+  }),
+  async run({ timeZone }, { clock, facts }) {
+    const zone = timeZone ?? facts.timeZone;
+    const face = clockFace(zone);
+    if (face === null) {
+      return failure(`"${zone}" is no time zone. Use an IANA name, such as Asia/Tokyo.`);
+    }
+    return { text: `It is ${face.format(clock())} (${zone}).` };
+  },
+});
+
+function clockFace(timeZone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone });
+  } catch {
+    return null; // Intl says "unknown zone" by throwing, and has no other way to ask.
+  }
 }
 
 const HINT =
   'When the person wants to be reminded, or wants something done later or again and again. Write the task so that it can be done without this conversation. Tell the person when it will be. Do not use it for what can be done now.';
 
 /** Messages of a chat among which the one that is answered is looked for. */
-const LATELY = 200;
+const RECENT = 200;
 
-const Input = z.object({
+const CronInput = z.object({
   action: z.enum(['add', 'list', 'change', 'pause', 'resume', 'remove']),
   id: z.string().max(40).optional().describe('Of the job, as the list shows it; not for add.'),
   title: z.string().max(200).optional().describe('A few words for lists.'),
@@ -39,7 +65,13 @@ const Input = z.object({
 });
 
 /** Has something done at a time to come, in the chat that asks (H08). */
-export function cronTool(deps: CronToolDeps): Tool {
+export function cronTool({
+  store,
+  ask,
+}: {
+  readonly store: Pick<Store, 'inbox'>;
+  readonly ask: AskCron;
+}): Tool {
   return defineTool({
     name: 'cron',
     summary: 'Reminders and other jobs at a time to come, once or again and again, for this chat.',
@@ -51,18 +83,18 @@ export function cronTool(deps: CronToolDeps): Tool {
     approval: 'ask-after-foreign-words',
     asksAbout: '`cron` that adds or changes a job',
     spares: ({ action }) => action !== 'add' && action !== 'change',
-    input: Input,
+    input: CronInput,
     async run(input, call): Promise<ToolOutcome> {
       // Nobody has asked where Parley itself began the turn: jobs must not make jobs.
       const message = call.messages?.findLast(({ occasion }) => occasion === undefined);
-      if (message === undefined && input.action !== 'list') return failed(NOBODY_ASKS);
+      if (message === undefined && input.action !== 'list') return failure(NOBODY_ASKS);
       const by = message ?? call.messages?.at(-1);
-      if (by === undefined) return failed(NOBODY_ASKS);
+      if (by === undefined) return failure(NOBODY_ASKS);
       const asker: CronAsker = { kind: 'chat', message: by, reader: call.reader };
-      const order = await orderOf(deps, input, by, call);
-      if (typeof order === 'string') return failed(order);
-      const { ok, words } = await deps.ask(order, asker);
-      return ok ? { text: words } : failed(words);
+      const order = await orderOf(store, input, by, call);
+      if (typeof order === 'string') return failure(order);
+      const { ok, words } = await ask(order, asker);
+      return ok ? { text: words } : failure(words);
     },
   });
 }
@@ -71,8 +103,8 @@ const NOBODY_ASKS =
   'Not done: only what a person has just written can add or change jobs, not a job, a standing task or a sub-agent.';
 
 async function orderOf(
-  { store }: CronToolDeps,
-  { action, id, ...wish }: z.infer<typeof Input>,
+  store: Pick<Store, 'inbox'>,
+  { action, id, ...wish }: z.infer<typeof CronInput>,
   message: InboundMessage,
   call: ToolCall,
 ): Promise<CronOrder | string> {
@@ -82,12 +114,8 @@ async function orderOf(
     return action === 'change' ? { action, id, wish } : { action, id };
   }
   const { channel, account, chat } = message;
-  const rows = await store.inbox.recent({ channel, account, chatId: chat.id }, LATELY);
+  const rows = await store.inbox.recent({ channel, account, chatId: chat.id }, RECENT);
   const row = rows.findLast((one) => one.message.messageId === message.messageId);
   if (row === undefined) return 'Not added: the message that asks is not there any more.';
   return { action, askedBy: `call:${call.callId}`, origin: message, route: row.route, wish };
-}
-
-function failed(text: string): ToolOutcome {
-  return { text, failed: true };
 }

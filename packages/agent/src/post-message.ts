@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock, ReplyRoute } from '@parley/contracts';
 import { renderInSteps } from '@parley/markup';
-import type { Post, PostResult, Store } from '@parley/store';
-import { marked, visibleText } from '../answer/visible-text.ts';
+import type { NewPart, Post, PostResult, Store } from '@parley/store';
+import { marked, visibleText } from './answer/visible-text.ts';
 
 /** What posting needs. */
 export interface PostDeps {
@@ -35,8 +35,7 @@ export async function postMessage(
   const seen = visibleText(markdown, { known: new Set() });
   if (seen.kind === 'silent') return { kind: 'nothing' };
   const words = isMarked ? marked(seen.text) : seen.text;
-  const bodies = seen.text.trim() === '' ? [] : await render(words, route);
-  const [first, ...others] = bodies.map((body) => ({ route, body }));
+  const [first, ...others] = seen.text.trim() === '' ? [] : await renderParts(words, route);
   if (first === undefined) return { kind: 'nothing' };
   const result = await store.outbox.post({ ...post, parts: [first, ...others] }, clock());
   if (!('chat' in result)) return result;
@@ -45,7 +44,12 @@ export async function postMessage(
   return result;
 }
 
-/** In steps, so that a long message holds up no other chat (M06). */
-function render(markdown: string, { target }: ReplyRoute) {
-  return renderInSteps(markdown, target, setImmediate);
+/** Markdown as parts of the outbox; in steps, so that a long text holds up no other chat (M06). */
+export async function renderParts(
+  markdown: string,
+  route: ReplyRoute,
+  target = route.target,
+): Promise<readonly NewPart[]> {
+  const bodies = await renderInSteps(markdown, target, setImmediate);
+  return bodies.map((body) => ({ route, body }));
 }

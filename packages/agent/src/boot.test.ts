@@ -6,10 +6,9 @@ import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
 import type { TurnAtHand } from '@parley/prompt';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bootSource } from './boot-source.ts';
-import { createBootstrapSource } from './bootstrap-source.ts';
+import { bootSource, createBootstrapSource } from './boot.ts';
 
-const TEMPLATES = join(import.meta.dirname, '../../../../config/workspace');
+const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'web:default:owner' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:-1' };
 

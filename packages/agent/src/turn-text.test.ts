@@ -1,7 +1,7 @@
 import type { InboundMessage } from '@parley/contracts';
 import type { InboxRow } from '@parley/store';
 import { describe, expect, it } from 'vitest';
-import { textOf } from './history.ts';
+import { textOf } from './turn-opening.ts';
 
 describe('the text of several messages', () => {
   const row = (text: string, type: InboundMessage['chat']['type'], name = 'Ada'): InboxRow => ({

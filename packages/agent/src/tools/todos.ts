@@ -1,7 +1,19 @@
 import { todoLines } from '@parley/contracts';
+import type { ContextSource } from '@parley/prompt';
 import type { TodoRepository } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
+
+/** Tells the model of its list for this conversation (G12), as long as something on it is to be done. */
+export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
+  return {
+    id: 'todos',
+    async gather({ conversationId, session }) {
+      const items = await todos.of({ conversationId, session });
+      return items.some(({ state }) => state !== 'done') ? { todos: items } : {};
+    },
+  };
+}
 
 /** Longer lists are no help, and stand in every prompt. */
 const MOST_ITEMS = 30;

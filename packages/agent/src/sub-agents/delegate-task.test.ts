@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallMoment } from '../tools/tool.ts';
-import { originIn, originOfTask, withOrigin } from './task-origin.ts';
+import { originIn, originOfTask, withOrigin } from './delegate-task.ts';
 
 const TEA = 'https://example.org/tea';
 const moment = (change: Partial<CallMoment> = {}): CallMoment => ({

@@ -1,8 +1,8 @@
 import { silentLogger } from '@parley/contracts';
 import type { McpServerView } from '@parley/tools/mcp';
 import { describe, expect, it } from 'vitest';
-import { gatherFeatures } from '../gather-features.ts';
-import { mcpSource } from './mcp-source.ts';
+import { gatherFeatures } from '../turn-prompt.ts';
+import { mcpSource } from './mcp-prompts.ts';
 
 const RULES = {
   tools: { block: [] },

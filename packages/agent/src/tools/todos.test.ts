@@ -1,8 +1,7 @@
 import type { TodoItem } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { writeTodosTool } from '../tools/write-todos.ts';
-import { todosSource } from './todos-source.ts';
+import { todosSource, writeTodosTool } from './todos.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());

@@ -1,8 +1,9 @@
-import { MemoryScope, MemoryType } from '@parley/workspace';
+import { MemoryScope, type MemorySearch, MemoryType } from '@parley/workspace';
 import { z } from 'zod';
 import type { MemoryKeeper } from '../memory/memory-keeper.ts';
+import { memoryWords } from '../memory/memory-source.ts';
 import { judgeSaving } from '../memory/own-words.ts';
-import { defineTool, type Tool } from './tool.ts';
+import { defineTool, failure, type Tool } from './tool.ts';
 
 /** Remembers what a person has said, in their own words (G13). */
 export function saveMemoryTool(keeper: Pick<MemoryKeeper, 'save'>): Tool {
@@ -32,8 +33,7 @@ export function saveMemoryTool(keeper: Pick<MemoryKeeper, 'save'>): Tool {
     async run(wish, { view, reader, facts, session, messages = [] }) {
       const { chatType, date } = facts;
       const judged = judgeSaving(wish, { reader, chatType, session, date, messages });
-      if (judged.kind === 'refuse')
-        return { text: `Nothing was saved. ${judged.why}`, failed: true };
+      if (judged.kind === 'refuse') return failure(`Nothing was saved. ${judged.why}`);
       const result = await keeper.save(view, judged.entry);
       switch (result.kind) {
         case 'saved':
@@ -41,8 +41,34 @@ export function saveMemoryTool(keeper: Pick<MemoryKeeper, 'save'>): Tool {
         case 'known':
           return { text: `Known already as ${result.entry.id}: ${result.entry.text}` };
         case 'refused':
-          return { text: `Nothing was saved: ${result.detail}.`, failed: true };
+          return failure(`Nothing was saved: ${result.detail}.`);
       }
+    },
+  });
+}
+
+const MAX_HITS = 10;
+const HIT_CHARACTERS = 600;
+
+/** Looks up what was remembered, as far as this reader may see it (G14). */
+export function searchMemoryTool(search: MemorySearch): Tool {
+  return defineTool({
+    name: 'search_memory',
+    summary: 'Finds saved memories, notes and knowledge by words.',
+    hint: 'A few telling words, in the language in which it was said. Try other words when nothing is found.',
+    tier: 'knowledge-base',
+    effect: 'read',
+    audience: 'everyone',
+    approval: 'never',
+    input: z.object({
+      query: z.string().min(1).max(500).describe('What to look for.'),
+      limit: z.int().min(1).max(MAX_HITS).optional().describe('Most hits; 5 when left out.'),
+    }),
+    async run({ query, limit = 5 }, { view, session }) {
+      const { conversationId: conversation } = view.reader;
+      const hits = await search.find(view, query, { conversation, session, most: limit });
+      if (hits.length === 0) return { text: 'Nothing was found.' };
+      return { text: hits.map((hit) => `- ${memoryWords(hit, HIT_CHARACTERS)}`).join('\n') };
     },
   });
 }

@@ -1,0 +1,123 @@
+import type { Clock, NewId } from '@parley/contracts';
+import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
+import { z } from 'zod';
+import { marked } from '../answer/visible-text.ts';
+import { addressesIn, isKnownAddress } from '../tools/known-address.ts';
+import {
+  type CallMoment,
+  defineTool,
+  failure,
+  type Tool,
+  type ToolOutcome,
+} from '../tools/tool.ts';
+
+/** How deep a task may be delegated, and how many sub-agents run at a time (G07). */
+export const SUB_AGENT_BOUNDS: SubAgentBounds = { depth: 2, atOnce: 3 };
+
+/** The message of a sub-agent's first turn; its task is in its prompt (P13). */
+export const FIRST_MESSAGE = marked(
+  'Do the task that your instructions end with. What you answer last goes to the agent that gave it to you, not to a person.',
+);
+
+const TaskInput = z.object({
+  title: z
+    .string()
+    .trim()
+    .min(1)
+    .max(80)
+    .describe('A few words for the person, such as "flights to Lisbon".'),
+  task: z
+    .string()
+    .trim()
+    .min(1)
+    .max(8_000)
+    .describe('Everything it has to know: it sees nothing of this conversation.'),
+});
+
+/** Starts a sub-agent, which works on after this turn (G07). */
+export function delegateTaskTool({
+  subAgents,
+  wake,
+  newId,
+  clock,
+}: {
+  readonly subAgents: Pick<SubAgentRepository, 'start'>;
+  /** Wakes the lane of the sub-agent. */
+  readonly wake: (conversationId: string) => Promise<void>;
+  readonly newId: NewId;
+  readonly clock: Clock;
+}): Tool {
+  return defineTool({
+    name: 'delegate_task',
+    summary: 'Starts a sub-agent that works on a task of its own while you go on.',
+    hint: 'For work of many steps that can be done apart, such as looking something up in many places. Its result comes by itself as a message that begins a new turn: do not wait for it and do not ask for it. Tell the person that it is under way, then end your turn. Do short things yourself.',
+    tier: 'middleware',
+    effect: 'external',
+    actsOnce: true,
+    audience: 'everyone',
+    approval: 'never',
+    input: TaskInput,
+    async run(
+      { title, task: wish },
+      { callId, turnId, reader, moment, log },
+    ): Promise<ToolOutcome> {
+      const task = withOrigin(wish, originOfTask(wish, moment));
+      const words = { title, task, reader: reader.kind, words: FIRST_MESSAGE };
+      const order = { id: newId('sub'), callId, turnId, ...words };
+      const started = await subAgents.start(order, SUB_AGENT_BOUNDS, clock());
+      if (started.kind !== 'started') return failure(REFUSED[started.kind]);
+      await wake(started.conversationId);
+      log.info({ turn: turnId, conversation: started.conversationId }, 'sub-agent started');
+      return {
+        text: `A sub-agent works on ${JSON.stringify(title)} now. Its result will come by itself, in a later turn. Until then nothing is known of it.`,
+      };
+    },
+  });
+}
+
+const { depth, atOnce } = SUB_AGENT_BOUNDS;
+
+const REFUSED = {
+  'too-deep': `Not started: a task can be handed on ${depth} times at most. Do it yourself.`,
+  'too-many': `Not started: ${atOnce} sub-agents of this conversation are at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`,
+  over: 'Not started: this turn was stopped, or its conversation begun anew.',
+} as const;
+
+/** What a sub-agent is to know of the turn that gave it its task; nobody can be asked later. */
+export interface TaskOrigin {
+  /** Addresses that a person named, or that a search found and the task holds. */
+  readonly named: readonly string[];
+  /** That turn held words of outsiders. */
+  readonly foreignWords: boolean;
+}
+
+/** Addresses that are handed on with one task. */
+const MOST = 20;
+const LONGEST = 2_000;
+
+/** What the turn that hands a task on knows; the worst where nothing is known of it. */
+export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
+  if (moment === undefined) return { named: [], foreignWords: true };
+  const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
+  const named = new Set([...found, ...addressesIn(moment.said)]);
+  const some = [...named].filter((address) => address.length <= LONGEST).slice(0, MOST);
+  return { named: some, foreignWords: moment.foreignWords };
+}
+
+/** The task with a last line that says where it comes from. It is always there, so no task can forge it. */
+export function withOrigin(task: string, { named, foreignWords }: TaskOrigin): string {
+  const when = foreignWords ? 'after' : 'before';
+  const addresses = named.length === 0 ? 'none' : named.join(' ');
+  return `${task}\n\n[Given ${when} words of outsiders were read. Addresses that were named or found: ${addresses}]`;
+}
+
+const ORIGIN =
+  /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
+
+/** Reads that line; of a task without one nothing good is believed. */
+export function originIn(task: string): TaskOrigin {
+  const [, when, addresses] = ORIGIN.exec(task) ?? [];
+  if (when === undefined || addresses === undefined) return { named: [], foreignWords: true };
+  const named = addresses === 'none' ? [] : addresses.split(' ');
+  return { named, foreignWords: when === 'after' };
+}

@@ -1,0 +1,174 @@
+import { homedir } from 'node:os';
+import type { AbsentFile } from '@parley/workspace';
+import { z } from 'zod';
+import { defineTool, failure, type Tool } from './tool.ts';
+
+/** Describes a path parameter to the model. */
+export const PATH_HINT = 'Path inside the workspace, such as notes/today.md.';
+
+/** The whole file; the workspace itself bounds how long one may be. */
+export const WHOLE_FILE: number = Number.MAX_SAFE_INTEGER;
+
+/** Of one reading, in characters; the rest is read by further calls. */
+const MOST_CHARACTERS = 16_000;
+
+/** Reads a file of the workspace, all of it or some lines. */
+export const readTool: Tool = defineTool({
+  name: 'read',
+  summary: 'Reads a text file of the workspace.',
+  hint: 'Look before you say what a file holds, and before you change it. Long files come in pieces: go on with `offset`.',
+  tier: 'filesystem',
+  effect: 'read',
+  audience: 'everyone',
+  approval: 'never',
+  input: z.object({
+    path: z.string().min(1).describe(PATH_HINT),
+    offset: z.int().min(1).optional().describe('First line to read, from 1.'),
+    limit: z.int().min(1).optional().describe('How many lines to read; all when absent.'),
+  }),
+  async run({ path, offset = 1, limit }, { view, facts }) {
+    const name = workspacePath(path, facts.workspace);
+    const file = await view.read(name, WHOLE_FILE);
+    if (file.kind === 'absent') return failure(absentText(name, file));
+    const lines = file.text.split('\n');
+    if (offset > lines.length) {
+      return failure(`${name} has ${lines.length} lines; there is no line ${offset}.`);
+    }
+    return { text: pieceOf(name, lines, offset, limit ?? lines.length) };
+  },
+});
+
+/** As many whole lines as fit, and how to get the rest. */
+function pieceOf(name: string, lines: readonly string[], offset: number, limit: number): string {
+  const wanted = lines.slice(offset - 1, offset - 1 + limit);
+  let characters = 0;
+  const tooMany = wanted.findIndex((line) => {
+    characters += line.length + 1;
+    return characters > MOST_CHARACTERS;
+  });
+  if (tooMany === 0) return cutLine(name, wanted[0] ?? '', offset, lines.length);
+  const shown = tooMany === -1 ? wanted : wanted.slice(0, tooMany);
+  const last = offset - 1 + shown.length;
+  if (shown.length === lines.length) return shown.join('\n');
+  const more = last < lines.length ? ` Read on with offset ${last + 1}.` : '';
+  return `${shown.join('\n')}\n\n[Cut: lines ${offset} to ${last} of ${lines.length} of ${name} are shown.${more}]`;
+}
+
+function cutLine(name: string, line: string, at: number, of: number): string {
+  const start = line.slice(0, MOST_CHARACTERS).toWellFormed();
+  return `${start}\n\n[Cut: the first ${MOST_CHARACTERS} of ${line.length} characters of line ${at} of ${of} of ${name} are shown.]`;
+}
+
+const MOST_ENTRIES = 300;
+
+/** Names the Markdown files that this reader may see. */
+export const listTool: Tool = defineTool({
+  name: 'list',
+  summary: 'Lists the Markdown files of the workspace with their length in characters.',
+  tier: 'filesystem',
+  effect: 'read',
+  audience: 'everyone',
+  approval: 'never',
+  input: z.object({
+    folder: z.string().optional().describe('Only what lies in this folder, such as notes.'),
+  }),
+  async run({ folder = '' }, { view, facts }) {
+    const inside = folderPath(folder, facts.workspace);
+    const entries = (await view.list()).filter(({ name }) => name.startsWith(inside));
+    if (entries.length === 0) {
+      return { text: inside === '' ? 'There are no files.' : `There are no files in ${inside}` };
+    }
+    const lines = entries
+      .slice(0, MOST_ENTRIES)
+      .map(({ name, characters }) => `${name} (${characters})`);
+    const cut = `[Cut: ${MOST_ENTRIES} of ${entries.length} files are shown. Name a folder.]`;
+    return { text: [...lines, ...(entries.length > MOST_ENTRIES ? [cut] : [])].join('\n') };
+  },
+});
+
+const MOST_HITS = 50;
+/** Of one line that was found, in characters. */
+const LINE_LENGTH = 200;
+
+/**
+ * Finds words in the files that this reader may see. Plain text and no regular expressions: one that a
+ * model gets wrong could hold up every chat.
+ */
+export const grepTool: Tool = defineTool({
+  name: 'grep',
+  summary: 'Finds the lines of the workspace’s Markdown files that contain a text.',
+  hint: 'Plain text, upper and lower case alike; no regular expressions. Try a shorter word when nothing is found.',
+  tier: 'filesystem',
+  effect: 'read',
+  audience: 'everyone',
+  approval: 'never',
+  input: z.object({
+    text: z.string().min(1).max(200).describe('What to look for, as it stands in the files.'),
+    folder: z.string().optional().describe('Only in this folder, such as notes.'),
+  }),
+  async run({ text, folder = '' }, { view, facts, signal }) {
+    const wanted = text.toLowerCase();
+    const inside = folderPath(folder, facts.workspace);
+    const hits: string[] = [];
+    let found = 0;
+    for (const { name } of await view.list()) {
+      signal.throwIfAborted();
+      if (!name.startsWith(inside)) continue;
+      const file = await view.read(name, WHOLE_FILE);
+      if (file.kind === 'absent') continue;
+      for (const [index, line] of file.text.split('\n').entries()) {
+        if (!line.toLowerCase().includes(wanted)) continue;
+        found += 1;
+        if (hits.length < MOST_HITS) hits.push(`${name}:${index + 1}: ${around(line, wanted)}`);
+      }
+    }
+    if (found === 0) return { text: 'Nothing was found.' };
+    const cut = `[Cut: the first ${MOST_HITS} of ${found} lines are shown.]`;
+    return { text: [...hits, ...(found > MOST_HITS ? [cut] : [])].join('\n') };
+  },
+});
+
+/** The line, or the piece of it around what was found. */
+function around(line: string, wanted: string): string {
+  if (line.length <= LINE_LENGTH) return line.trim();
+  const at = line.toLowerCase().indexOf(wanted);
+  const start = Math.max(0, at - LINE_LENGTH / 4);
+  return `…${line
+    .slice(start, start + LINE_LENGTH)
+    .toWellFormed()
+    .trim()}…`;
+}
+
+/**
+ * The path of a workspace file as a view takes it: models also write `./a.md`, or begin it with the
+ * workspace as the prompt shows it, which for guests is its name alone. What lies elsewhere stays as it is, and the view refuses it.
+ */
+export function workspacePath(path: string, workspace: string, home: string = homedir()): string {
+  const full = path.startsWith('~/') ? `${home}${path.slice(1)}` : path;
+  if (full.startsWith(`${workspace}/`)) return full.slice(workspace.length + 1);
+  // As it was written: an error that repeats it must not say where the home folder is.
+  return path.replace(/^(\.\/)+/, '');
+}
+
+/** The same for a folder, with a slash at its end; empty for the workspace itself. */
+function folderPath(folder: string, workspace: string): string {
+  const name = folder.replace(/\/+$/, '');
+  if (name === '' || name === '.' || name === workspace) return '';
+  return `${workspacePath(name, workspace)}/`;
+}
+
+/** Why there is nothing to read. A private file is reported as a missing one. */
+export function absentText(path: string, { reason, detail }: AbsentFile): string {
+  switch (reason) {
+    case 'missing':
+    case 'private':
+      return `There is no file ${path} here. \`list\` says which there are.`;
+    case 'empty':
+      return `The file ${path} is empty.`;
+    case 'refused':
+      return `${path} cannot be read: ${detail ?? 'it is not inside the workspace'}. Write paths as \`list\` gives them, such as notes/today.md.`;
+    case 'too-large':
+    case 'unreadable':
+      return `${path} cannot be read: ${detail ?? 'it is no text'}.`;
+  }
+}

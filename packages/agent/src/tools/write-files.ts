@@ -1,0 +1,204 @@
+import { isOwnersByDefault, type PromptFiles, type WritePlan } from '@parley/workspace';
+import { z } from 'zod';
+import { absentText, PATH_HINT, WHOLE_FILE, workspacePath } from './read-files.ts';
+import {
+  defineTool,
+  failure,
+  type Proposal,
+  type Tool,
+  type ToolCall,
+  type ToolOutcome,
+} from './tool.ts';
+
+/** Writes a whole file of the workspace, for its owner. Open files and prompt files need an approval (W09). */
+export function writeTool(promptFiles: PromptFiles): Tool {
+  return defineTool({
+    name: 'write',
+    summary: 'Makes a text file in the workspace, or replaces all of its text.',
+    hint: 'For new files, which your owner alone can read; begin one with front matter that says `audience: everyone` if others shall read it, and a person is asked. To change a part of a file use `edit`; read it first, because everything in it is replaced.',
+    tier: 'filesystem',
+    effect: 'write',
+    audience: 'owner',
+    approval: 'ask-after-foreign-words',
+    asksAbout: `\`write\` to ${listed(promptFiles.patterns)}`,
+    spares: ({ path }) => !promptFiles.includes(path),
+    proposes: async ({ path, text }, { view, facts }) => {
+      const plan = await view.plan(workspacePath(path, facts.workspace), () => text);
+      return proposalOf(promptFiles, plan);
+    },
+    input: z.object({
+      path: z.string().min(1).describe(PATH_HINT),
+      text: z.string().describe('All that the file is to hold.'),
+    }),
+    async run({ path, text }, { view, facts, approved }) {
+      const name = workspacePath(path, facts.workspace);
+      const result = await view.write(name, text, approvalOf(approved));
+      if (result.kind === 'refused') {
+        return failure(`${path} was not written: ${result.detail}.`);
+      }
+      const { characters, created } = result;
+      return { text: `${created ? 'Made' : 'Replaced'} ${name}: ${characters} characters.` };
+    },
+  });
+}
+
+/**
+ * What a person has to see of a write before it is done (W09): the whole file, where others can read
+ * it or follow it afterwards, and where later turns of the owner follow it. Null for the owner's notes.
+ */
+function proposalOf(promptFiles: PromptFiles, plan: WritePlan): Proposal | null {
+  if (plan.kind !== 'planned') return null;
+  const { name, content, created, access } = plan;
+  if (access === 'closed' && !promptFiles.includes(name)) return null;
+  // What lies among prompt files for others, and a new one, is meant for them, though it is closed now.
+  const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
+  return {
+    shown: { path: name, readers: READERS[access], whole_file: content },
+    content,
+    always: access !== 'closed' || isForOthers,
+  };
+}
+
+const READERS = {
+  closed: 'the owner alone',
+  open: 'everybody, as before',
+  opened: 'everybody, from now on',
+} as const;
+
+/** For views: what was approved, where a person was asked. */
+function approvalOf(approved: ToolCall['approved']) {
+  return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
+}
+
+/** Such as `A, B or C`. */
+function listed(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' or ');
+}
+
+/** Replaces one passage of a file that is there exactly once, for the owner. */
+export function editTool(promptFiles: PromptFiles): Tool {
+  return defineTool({
+    name: 'edit',
+    summary: 'Replaces one passage of a text file in the workspace.',
+    hint: 'Read the file first. `old` must be in it exactly once, to the last space: take enough of the lines around it.',
+    tier: 'filesystem',
+    effect: 'write',
+    audience: 'owner',
+    approval: 'ask-after-foreign-words',
+    asksAbout: '`edit` of the same files',
+    spares: ({ path }) => !promptFiles.includes(path),
+    async proposes({ path, old, new: replacement }, { view, facts }) {
+      const name = workspacePath(path, facts.workspace);
+      const plan = await view.plan(name, (text) =>
+        text === null ? null : editOf(name, text, old, replacement).text,
+      );
+      return proposalOf(promptFiles, plan);
+    },
+    input: z.object({
+      path: z.string().min(1).describe(PATH_HINT),
+      old: z.string().min(1).describe('The passage as it is now.'),
+      new: z.string().describe('What stands there afterwards; empty removes the passage.'),
+    }),
+    async run({ path, old, new: replacement }, { view, facts, approved }) {
+      const name = workspacePath(path, facts.workspace);
+      const file = await view.read(name, WHOLE_FILE);
+      if (file.kind === 'absent') return failure(absentText(name, file));
+      let edit: Edit = { text: null, outcome: failure(absentText(name, GONE)) };
+      const change = (text: string | null) => {
+        if (text !== null) edit = editOf(name, text, old, replacement);
+        return edit.text;
+      };
+      const result = await view.change(name, change, approvalOf(approved));
+      if (result.kind === 'refused') return failure(`${name} was not changed: ${result.detail}.`);
+      return edit.outcome;
+    },
+  });
+}
+
+/** The new text, or null where nothing is to be changed; and what the model is told. */
+interface Edit {
+  readonly text: string | null;
+  readonly outcome: ToolOutcome;
+}
+
+/** Somebody took it away a moment ago. */
+const GONE = { kind: 'absent', reason: 'missing' } as const;
+
+function editOf(name: string, text: string, old: string, replacement: string): Edit {
+  const unchanged = (words: string): Edit => ({ text: null, outcome: failure(words) });
+  const places = placesOf(text, old);
+  const [at] = places;
+  if (at === undefined) return unchanged(notFound(name, text, old));
+  if (places.length > 1) return unchanged(ambiguous(name, text, places));
+  if (old === replacement) return unchanged('`old` and `new` are the same: nothing was changed.');
+  return {
+    text: `${text.slice(0, at)}${replacement}${text.slice(at + old.length)}`,
+    outcome: { text: `Changed ${name}:\n${replacedLines(text, at, old, replacement)}` },
+  };
+}
+
+/** Where `wanted` begins; found again behind each of its letters, since passages may overlap. */
+function placesOf(text: string, wanted: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
+    places.push(at);
+  }
+  return places;
+}
+
+function ambiguous(name: string, text: string, places: readonly number[]): string {
+  const lines = places.slice(0, 10).map((at) => lineAt(text, at));
+  const more = places.length > lines.length ? ' and more' : '';
+  return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
+}
+
+/** Mostly the spaces differ, or the case; then the line that was probably meant is told. */
+function notFound(name: string, text: string, old: string): string {
+  const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
+  const wanted = folded(firstLine);
+  const lines = text.split('\n');
+  const near = wanted === '' ? -1 : lines.findIndex((line) => folded(line).includes(wanted));
+  const hint =
+    near === -1
+      ? 'Read the file again.'
+      : `Line ${near + 1} is nearly the same: ${JSON.stringify(lines[near])}. Spaces, line ends and case count.`;
+  return `${name} was not changed: the passage is not in it. ${hint}`;
+}
+
+function folded(line: string): string {
+  return line.replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+function lineAt(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length;
+}
+
+/** Lines of one side of a difference that are shown. */
+const MOST_LINES = 12;
+
+/**
+ * What a replacement changed, as whole lines with `-` and `+`, so that a model sees its own mistakes.
+ * `at`: where `old` begins in `before`.
+ */
+function replacedLines(before: string, at: number, old: string, replacement: string): string {
+  const start = before.lastIndexOf('\n', at - 1) + 1;
+  const end = endOfLine(before, at + old.length);
+  const [head, tail] = [before.slice(start, at), before.slice(at + old.length, end)];
+  const line = before.slice(0, start).split('\n').length;
+  return [
+    `@@ line ${line}`,
+    ...marked('-', before.slice(start, end)),
+    ...marked('+', `${head}${replacement}${tail}`),
+  ].join('\n');
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end;
+}
+
+function marked(sign: '-' | '+', text: string): string[] {
+  const lines = text.split('\n').map((line) => `${sign}${line}`);
+  if (lines.length <= MOST_LINES) return lines;
+  return [...lines.slice(0, MOST_LINES), `${sign}[cut: ${MOST_LINES} of ${lines.length} lines]`];
+}
