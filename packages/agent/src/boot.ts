@@ -1,7 +1,7 @@
 import type { ContextSource } from '@parley/prompt';
 import { decideBootstrap, type Workspace } from '@parley/workspace';
 
-/** Says that this turn does what BOOT.md asks for after a start (W08): to an owner in a direct chat alone. */
+/** Marks the turn that does what BOOT.md asks for after a start (W08), only in an owner's direct chat. */
 export const bootSource: ContextSource = {
   id: 'boot',
   async gather({ reader, messages }) {
@@ -13,9 +13,8 @@ export const bootSource: ContextSource = {
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
 /**
- * Says that BOOTSTRAP.md leads this turn (W08), and puts the file away when its time is over. Only
- * words of an owner in a direct chat count: neither a heartbeat nor a start begins a conversation.
- * A prompt that belongs to no session (without `fix`) changes nothing.
+ * Marks the turns that BOOTSTRAP.md leads (W08), and retires the file afterwards. Only messages of an
+ * owner in a direct chat count, not a heartbeat or a start. A preview (without `fix`) changes nothing.
  */
 export function createBootstrapSource({ bootstrap }: Pick<Workspace, 'bootstrap'>): ContextSource {
   return {

@@ -79,7 +79,6 @@ export type { AgentPlace } from './turn-opening.ts';
 export { type PreviewChange, type PreviewDeps, previewTurn, turnPrompt } from './turn-prompt.ts';
 export {
   createTurnRunner,
-  type TracedTurnDeps,
   type TurnRunnerDeps,
   withTraces,
 } from './turn-runner.ts';

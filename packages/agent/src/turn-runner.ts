@@ -1,4 +1,4 @@
-import { type Clock, type Meter, type Reader, silentTracer, type Tracer } from '@parley/contracts';
+import { type Reader, silentTracer } from '@parley/contracts';
 import { ModelError } from '@parley/models';
 import {
   type LaneLease,
@@ -29,7 +29,7 @@ import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
 import { leadingMessage, openTurn, textOf, turnFacts, turnReader } from './turn-opening.ts';
 
-/** Everything a turn works with; built once per worker. */
+/** What every turn uses; built once per worker. */
 export interface TurnRunnerDeps extends TurnAnswerDeps, Pick<LaterMessagesDeps, 'busy'> {
   readonly store: Pick<
     Store,
@@ -46,16 +46,16 @@ export interface TurnRunnerDeps extends TurnAnswerDeps, Pick<LaterMessagesDeps, 
   readonly media: MediaDeps;
   /** Saves what people asked to be remembered and the model has not saved (G13). */
   readonly memory?: Pick<MemoryKeeper, 'saveAsked'>;
-  /** Which calls of tools need a yes; without it those of tools that ask for one are not run (G05). */
+  /** Without it, calls that need an approval are not run (G05). */
   readonly approvals?: Pick<ApprovalDeps, 'rules' | 'newCode'>;
   /** Wakes the delivery of a chat. */
   readonly deliver: WakeDelivery;
 }
 
-/** A turn that was begun this often and never ended probably kills its worker: give up and say so. */
+/** A turn that was started this often and never ended probably kills its worker: give up and say so. */
 export const MAX_ATTEMPTS = 5;
 
-/** How a turn ended, and what the hooks are told of it; nothing where no answer was sought. */
+/** `closing`: for the hooks; absent where the model was not asked. */
 interface Ended extends Ending {
   readonly closing?: Pick<TurnClosing, 'facts' | 'reader' | 'view' | 'text' | 'answer'>;
 }
@@ -68,8 +68,8 @@ const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
 };
 
 /**
- * Makes the function that runs one turn: prompt, model, journal, commit, delivery. It throws what is
- * no failure of the model; the turn stays unfinished then and is begun again, at most five times.
+ * Runs one turn: prompt, model, journal, commit, delivery. Throws anything but a failure of the model;
+ * the turn then stays unfinished and is started again, at most five times.
  */
 export function createTurnRunner(options: TurnRunnerDeps): RunTurn {
   const deps: TurnRunnerDeps = { sentParts: new WeakMap(), ...options };
@@ -96,7 +96,7 @@ export function createTurnRunner(options: TurnRunnerDeps): RunTurn {
       await deps.deliver(route.channel, route.account, route.chatId, fresh);
     }
     deps.compactor?.afterTurn(conversationId);
-    if (closing !== undefined) await tellHooks(deps, ending, closing);
+    if (closing !== undefined) await callHooks(deps, ending, closing);
   };
 }
 
@@ -114,14 +114,14 @@ async function answerTurn(
   const turns = prompt?.turns ?? store.turns;
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
   if (turn.attempts >= MAX_ATTEMPTS) {
-    // Without a look at what came with it: that may be what kills the worker.
+    // Its attachments are not read: they may be what kills the worker.
     const seen = { turn, media: unseenMedia(), journal };
     return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
   }
   const later = openLaterMessages(deps, { turn, journal }, lease, signal);
   try {
     const ended = await answerUnlessStopped(deps, { turn, journal, later, prompt }, lease);
-    // What it was about to store was refused because a later message had ended it.
+    // The commit was refused because a later message had ended the turn.
     const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
     return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
   } finally {
@@ -146,7 +146,7 @@ async function answerUnlessStopped(
   return answerMessages(deps, { ...answerable, turn: rest, notice }, lease);
 }
 
-/** A turn whose commands have been carried out; `notice`: what the person is told of that. */
+/** A turn whose commands have run; `notice`: what the person is told of them. */
 interface Answerable extends Pick<SeenTurn, 'turn' | 'journal' | 'prompt'> {
   readonly later: LaterMessages;
   readonly notice?: string;
@@ -179,7 +179,7 @@ async function answerMessages(
   return { ...ending, closing: { ...closing, answer: said } };
 }
 
-/** Before the commit, so that a crash between the two can only do it again, which changes nothing. */
+/** Before the commit: after a crash between the two it runs again, which changes nothing. */
 async function rememberAsked(
   { memory }: Pick<TurnRunnerDeps, 'memory'>,
   { turn, journal, opened: { facts, reader, view, messages: begunWith = [] } }: SeenTurn,
@@ -189,7 +189,7 @@ async function rememberAsked(
   await memory?.saveAsked(view, { reader, chatType, session: turn.session, date, messages });
 }
 
-/** What to tell the person instead of an answer, or how a turn ended without either. */
+/** `words` for the person instead of an answer, or how the turn ended without either. */
 export type NoAnswer = { readonly words: string; readonly reason: string } | Ending;
 
 /** The answer of a turn, or why there is none. */
@@ -201,7 +201,7 @@ export async function answerOrFailure(
   return orFailure(() => turnAnswer(deps, seen, signal), seen.opened.reader, signal);
 }
 
-/** What work with the model comes to (null: the lease was lost), or why it came to nothing. */
+/** The result of work with the model (null: the lease was lost), or why there is none. */
 export async function orFailure<Found>(
   work: () => Promise<Found | null>,
   reader: Reader,
@@ -210,7 +210,7 @@ export async function orFailure<Found>(
   try {
     return (await work()) ?? { outcome: 'fenced' };
   } catch (error) {
-    // The turn stays unfinished: after a stop it is closed already, else another run goes on with it.
+    // The turn stays unfinished: after a stop it is closed already, else another run resumes it.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
@@ -221,8 +221,8 @@ export async function orFailure<Found>(
   }
 }
 
-/** Only of turns that are committed: of all others a later run tells them. */
-async function tellHooks(
+/** Only of committed turns; a later run calls the hooks of all others. */
+async function callHooks(
   deps: TurnRunnerDeps,
   { outcome }: Ending,
   closing: NonNullable<Ended['closing']>,
@@ -232,20 +232,12 @@ async function tellHooks(
   } else if (outcome === 'failed') await runAfter(deps, { ...closing, outcome });
 }
 
-/** What following turns needs. */
-export interface TracedTurnDeps {
-  readonly meter: Meter;
-  /** Without it nothing is traced. */
-  readonly tracer?: Tracer | undefined;
-  readonly clock: Clock;
-}
-
-/**
- * Counts each turn that is taken from a lane, whoever it is for, and runs it as a stage of the trace of
- * its first message.
- */
-export function withTraces({ meter, tracer = silentTracer, clock }: TracedTurnDeps, run: RunTurn) {
-  const traced: RunTurn = (turn, lease, signal) => {
+/** Counts each turn of a lane, and runs it as a span in the trace of its first message. */
+export function withTraces(
+  { meter, tracer = silentTracer, clock }: Pick<TurnRunnerDeps, 'meter' | 'tracer' | 'clock'>,
+  run: RunTurn,
+): RunTurn {
+  return (turn, lease, signal) => {
     const [first] = turn.messages;
     const parent = first?.trace;
     meter.count('parley_lane_turns_total', { run: turn.resumed ? 'again' : 'first' });
@@ -255,5 +247,4 @@ export function withTraces({ meter, tracer = silentTracer, clock }: TracedTurnDe
     const facts = { messages: turn.messages.length, attempt: turn.attempts + 1 };
     return tracer.span('parley.turn', { parent, facts }, () => run(turn, lease, signal));
   };
-  return traced;
 }

@@ -18,12 +18,12 @@ import {
 } from './approval-question.ts';
 import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 
-/** What asking people needs, besides the turn. */
+/** Asks people, in any turn. */
 export interface ApprovalDeps {
   readonly store: Pick<Store, 'approvals' | 'inbox'>;
   readonly rules: ApprovalRules;
   readonly owners: readonly string[];
-  /** A fresh code for people to type, unguessable. */
+  /** An unguessable code for people to type. */
   readonly newCode: () => string;
   /** Wakes the delivery of a chat. */
   readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
@@ -31,42 +31,40 @@ export interface ApprovalDeps {
   readonly log: Logger;
 }
 
-/** Whether a call may be run now, and whether as it was approved; `refused` says to the model why not. */
-export type GateVerdict =
+/** `approved`: run it exactly as it was approved. `refused`: the text tells the model why. */
+type GateVerdict =
   | { readonly kind: 'run'; readonly approved: boolean }
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'fenced' };
 
-/** Stands before every call of a tool in one turn (G05). */
-export interface ApprovalGate {
-  /**
-   * Whether a call may be run. Where somebody has to be asked first, the question is stored together
-   * with the suspension of the turn, and TurnSuspendedError is thrown; the run that comes after the
-   * decision finds it here.
-   */
-  check(
-    tool: Tool,
-    journalled: JournalledCall,
-    tools: ToolSet,
-    moment: CallMoment,
-    proposal: Proposal | null,
-  ): Promise<GateVerdict>;
-}
+/** Decides about every tool call of one turn (G05). */
+export type ApprovalGate = ReturnType<typeof openGate>;
 
-/** More than a handful of codes that are taken means that codes are not made by chance. */
-const MOST_CODES = 5;
+/** More taken codes in a row mean that `newCode` is not random. */
+const MAX_CODES = 5;
 
-/** Makes the gate of one turn. */
-export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): ApprovalGate {
+/** The gate of one turn. */
+export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease) {
   const { approvals } = deps.store;
   return {
-    async check(tool, { key, call }, tools, moment, proposal) {
+    /**
+     * Whether a call may run. Where a person must be asked first, the question and the suspension of
+     * the turn are stored together and TurnSuspendedError is thrown; the run after the decision finds
+     * the decision here.
+     */
+    async check(
+      tool: Tool,
+      { key, call }: JournalledCall,
+      tools: ToolSet,
+      moment: CallMoment,
+      proposal: Proposal | null,
+    ): Promise<GateVerdict> {
       if (isPlaceholder(tools, tool.name)) return RUN;
       const decided = await approvals.of(turn.turnId, key);
       const input = toolArguments(call);
       const shown = shownArguments(proposal?.shown ?? input);
       if (decided !== null) return verdictOf(decided, tool, shown);
-      // Broken arguments are never run, so nobody need be asked about them.
+      // Invalid arguments are never run, so they need no approval.
       if (input === null || !tool.input.safeParse(input).success) return RUN;
       const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
       const subject = subjectOf(schema?.properties, input);
@@ -76,7 +74,7 @@ export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): A
       const asked = { tool: tool.name, callKey: key, shown };
       if (need === 'auto') return allow(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
-      // An owner is not to be called by strangers, nor a group to wait, for what somebody can simply name.
+      // Strangers must not call an owner, nor a group wait, for what a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.foreignWords && isSometimes(tool, deps.rules))
         return { kind: 'refused', text: othersText(name, asksAbout) };
       if (asked.shown.length > MOST_SHOWN)
@@ -90,7 +88,7 @@ export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease): A
 
 const RUN: GateVerdict = { kind: 'run', approved: false };
 
-/** `shown`: what the call would be asked with now. Of a file that has changed meanwhile that is something else. */
+/** `shown`: the question as it would be now; it differs if the file has changed since it was approved. */
 function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {
     case 'approved':
@@ -126,7 +124,7 @@ async function ask(
   lease: Lease,
   { place, ...asked }: Asked & { readonly place: AskedPlace },
 ): Promise<GateVerdict> {
-  for (let tried = 0; tried < MOST_CODES; tried += 1) {
+  for (let tried = 0; tried < MAX_CODES; tried += 1) {
     const approval = newApproval(deps, turn, asked, place.conversationId);
     const parts = await questionFor(approval, place, deps.rules.waitMs);
     if (parts === null) return { kind: 'refused', text: tooLongText(asked.tool, asked.shown) };
@@ -137,7 +135,7 @@ async function ask(
     for (const { route } of parts) await deps.deliver(route.channel, route.account, route.chatId);
     throw new TurnSuspendedError(asked.tool);
   }
-  throw new Error(`${MOST_CODES} codes for an approval in a row were taken; newCode is broken.`);
+  throw new Error(`${MAX_CODES} codes for an approval in a row were taken; newCode is broken.`);
 }
 
 function newApproval(
@@ -160,7 +158,7 @@ function newApproval(
   };
 }
 
-/** A turn waits for a person's decision. It is thrown to leave the loop; nothing has failed. */
+/** A turn waits for a person's decision. Thrown to leave the loop; nothing has failed. */
 export class TurnSuspendedError extends ParleyError {
   constructor(tool: string) {
     super({

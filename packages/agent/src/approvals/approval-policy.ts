@@ -8,30 +8,30 @@ import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 
 /** What the settings say of approvals (G05). */
 export interface ApprovalRules {
-  /** Tools that need a yes although they do not ask for one themselves. */
+  /** Tools that need an approval although they do not ask for one themselves. */
   readonly ask: readonly string[];
-  /** What needs none: names of tools, or `tool:pattern`. */
+  /** Approved in advance: names of tools, or `tool:pattern`. */
   readonly auto: readonly string[];
   /** Who may decide besides owners: `telegram:42`. */
   readonly approvers: readonly string[];
-  /** How long an answer is waited for, in ms. */
+  /** How long to wait for a decision, in ms. */
   readonly waitMs: number;
 }
 
-/** `never`: nobody need be asked. `auto`: the settings have said yes, which is recorded. */
+/** `auto`: approved by the settings, which is recorded. */
 export type Need = 'never' | 'auto' | 'ask';
 
-/** Whether calls of a tool need a yes at all. */
+/** Whether any call of a tool needs an approval. */
 function asks(tool: Pick<Tool, 'name' | 'approval'>, { ask }: Pick<ApprovalRules, 'ask'>) {
   return tool.approval !== 'never' || ask.includes(tool.name);
 }
 
-/** Whether a tool asks about every call: no use where nobody can be asked. */
+/** Whether every call of a tool needs an approval: it is useless where nobody can be asked. */
 export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
   return tool?.approval === 'ask' && tool.spares === undefined;
 }
 
-/** Whether a tool asks about some of its calls alone, and the settings do not ask about all. */
+/** Whether only some calls of a tool need an approval. */
 export function isSometimes(
   { name, approval, spares }: Pick<Tool, 'name' | 'approval' | 'spares'>,
   { ask }: Pick<ApprovalRules, 'ask'>,
@@ -39,7 +39,7 @@ export function isSometimes(
   return !ask.includes(name) && (approval === 'ask-after-foreign-words' || spares !== undefined);
 }
 
-/** Whether this call needs no yes, although others of its tool do. */
+/** Whether this call needs no approval although others of its tool do. */
 export function isSpared(
   tool: Pick<Tool, 'approval' | 'spares'>,
   input: unknown,
@@ -50,9 +50,9 @@ export function isSpared(
 }
 
 /**
- * What one call needs. `subject` is what it is about: the first of the tool's arguments in the order of
- * its schema, which the model cannot change; null when that is no text. `isSpared`: its tool says that
- * this one needs no approval. `proposal`: what it would change, which may have to be asked always.
+ * What one call needs. `subject`: the first argument in the order of the schema, which the model cannot
+ * change; null when it is not a string. `isSpared`: the tool says that this call needs no approval.
+ * `proposal`: what the call would change.
  */
 export function needOf(
   tool: Pick<Tool, 'name' | 'approval'>,
@@ -69,7 +69,7 @@ export function needOf(
   return rules.auto.some((entry) => isAllowed(entry, tool.name, subject)) ? 'auto' : 'ask';
 }
 
-/** What a call is about; see `needOf`. `properties` are those of the tool's JSON Schema. */
+/** See `needOf`. `properties` are those of the tool's JSON Schema. */
 export function subjectOf(
   properties: unknown,
   input: Readonly<Record<string, unknown>>,
@@ -80,13 +80,13 @@ export function subjectOf(
   return typeof value === 'string' ? value : null;
 }
 
-/** What joins commands or starts others in a shell, and line breaks: no `*` stands for it. */
-const RUN_OF_HARMLESS = '[^\\n\\r;|&<>$`(){}]*';
+/** What a `*` matches: not what joins or starts commands in a shell, and no line break. */
+const WILDCARD = '[^\\n\\r;|&<>$`(){}]*';
 
 /**
- * Whether an entry of the allow list covers a call: `write` all calls of a tool, `write:notes/*` those
- * whose subject matches as a whole. A `*` stands for any characters but those of a shell that lead on
- * to another command, and for no step up to another folder: `git status; rm -r .` is no `git status*`.
+ * Whether an entry of the allow list covers a call: `write` covers all calls of a tool, `write:notes/*`
+ * those whose whole subject matches. A `*` matches no shell syntax that leads to another command and no
+ * step up to another folder: `git status; rm -r .` is no `git status*`.
  */
 export function isAllowed(entry: string, tool: string, subject: string | null): boolean {
   const colon = entry.indexOf(':');
@@ -95,20 +95,20 @@ export function isAllowed(entry: string, tool: string, subject: string | null): 
   const pattern = entry.slice(colon + 1);
   if (!pattern.includes('*')) return pattern === subject;
   if (/(^|[\\/])\.\.([\\/]|$)/.test(subject)) return false;
-  const expression = pattern.split('*').map(literal).join(RUN_OF_HARMLESS);
+  const expression = pattern.split('*').map(escapeRegExp).join(WILDCARD);
   return new RegExp(`^${expression}$`, 'u').test(subject);
 }
 
-/** Whether an entry names exactly this subject, without any `*`. */
+/** Whether an entry names exactly this subject, without a wildcard. */
 function isNamed(entry: string, tool: string, subject: string | null): boolean {
   return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
 }
 
-function literal(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** What the model is told of the calls that need a yes; nothing where there are none. */
+/** The part of the prompt about calls that need an approval. */
 export function approvalsNote(
   tools: ToolSet,
   rules: Pick<ApprovalRules, 'ask' | 'waitMs'> | undefined,
@@ -155,38 +155,38 @@ function sentence(
   return tools.length === 0 ? '' : `${begin}${tools.map(wordsOf).join(between)}.`;
 }
 
-/** What a turn has been told so far, for the question whose words these are. */
-export interface ToldInTurn {
+/** What a turn has read so far. */
+export interface ReadInTurn {
   readonly messages: readonly InboundMessage[];
-  /** What tools said; `foreign`: outsiders may have written it. */
+  /** Of tools; `foreign`: outsiders may have written it. */
   readonly results: readonly { readonly foreign: boolean }[];
-  /** Whoever gave a sub-agent its task had been told such words. */
+  /** The turn that gave a sub-agent its task had read text of outsiders. */
   readonly inherited?: boolean;
 }
 
-/** A voice message is spoken into the microphone here; all else may come from anywhere. */
-const OF_THE_SENDER: ReadonlySet<string> = new Set(['voice', 'sticker']);
+/** Made by the sender in the chat; any other attachment may come from anywhere. */
+const MADE_BY_SENDER: ReadonlySet<string> = new Set(['voice', 'sticker']);
 
 /**
- * Whether a turn holds words of outsiders: of pages, servers and files, of whoever is forwarded or
- * quoted, of sub-agents, which may have read such. It is decided from messages and journal alone, so a
- * turn that is begun again after a crash comes to the same (G16).
+ * Whether a turn has read text of outsiders: pages, servers, files, forwarded or quoted messages, and
+ * sub-agents, which may have read any of these. Decided from messages and journal alone, so that a turn
+ * that is resumed after a crash decides the same (G16).
  */
-export function hasForeignWords({ messages, results, inherited = false }: ToldInTurn): boolean {
-  return inherited || results.some(({ foreign }) => foreign) || messages.some(bringsForeignWords);
+export function hasForeignWords({ messages, results, inherited = false }: ReadInTurn): boolean {
+  return inherited || results.some(({ foreign }) => foreign) || messages.some(hasForeignText);
 }
 
-function bringsForeignWords(message: InboundMessage): boolean {
+function hasForeignText(message: InboundMessage): boolean {
   const { occasion, text, attachments = [], replyTo, chat, sender } = message;
-  // What a sub-agent has come to; its own task is told apart from that by its fixed words.
+  // The result of a sub-agent; the message that starts one has a fixed text.
   if (occasion !== undefined) return occasion === 'sub-agent' && text !== FIRST_MESSAGE;
   const isQuoting = replyTo?.text !== undefined && replyTo.senderId !== sender.id;
   return (
     isForwarded(text) ||
     isForwarded(replyTo?.text ?? '') ||
-    // In a direct chat there is nobody to quote but the two who talk there.
+    // In a direct chat only its two participants can be quoted.
     (isQuoting && chat.type !== 'direct') ||
-    attachments.some(({ kind }) => !OF_THE_SENDER.has(kind)) ||
+    attachments.some(({ kind }) => !MADE_BY_SENDER.has(kind)) ||
     parsePromptCommand(text) !== null
   );
 }

@@ -6,29 +6,30 @@ import { leadingMessage } from '../turn-opening.ts';
 import type { ApprovalRules } from './approval-policy.ts';
 import { MOST_SHOWN } from './shown-arguments.ts';
 
-/** Where a question is put. */
+/** Where a question is asked. */
 export interface AskedPlace {
   readonly route: ReplyRoute;
-  /** Of that chat: the question is decided there alone. */
+  /** Of that chat; the question can be decided only there. */
   readonly conversationId: string;
-  /** Whoever reads it there may decide it. */
+  /** The reader may decide. */
   readonly toDecider: boolean;
-  /** Set where somebody else asked: who, and where they are told that they have to wait. */
+  /** Set where somebody else asked: who, and where to tell them to wait. */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
-/** What finding the place needs. */
-export interface PlaceDeps {
-  readonly store: Pick<Store, 'inbox'>;
+interface Deciders {
   readonly rules: Pick<ApprovalRules, 'approvers'>;
   readonly owners: readonly string[];
 }
 
 /**
- * Where a turn asks: where it answers, as a rule. Somebody who may not decide and is alone with the
- * agent could ask nobody there, so an owner is asked in the chat they used last; null when no owner has one.
+ * Where a turn asks: in its own chat, except for a direct chat with somebody who may not decide. Then an
+ * owner is asked in the chat they used last; null when no owner has one.
  */
-export async function placeToAsk(deps: PlaceDeps, turn: ClaimedTurn): Promise<AskedPlace | null> {
+export async function placeToAsk(
+  deps: Deciders & { readonly store: Pick<Store, 'inbox'> },
+  turn: ClaimedTurn,
+): Promise<AskedPlace | null> {
   const leading = leadingMessage(turn);
   const { message, route } = leading;
   const here = { route, conversationId: turn.conversationId };
@@ -42,9 +43,9 @@ export async function placeToAsk(deps: PlaceDeps, turn: ClaimedTurn): Promise<As
   return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
 }
 
-function mayDecide(row: InboxRow, { owners, rules }: PlaceDeps): boolean {
+function mayDecide(row: InboxRow, { owners, rules }: Deciders): boolean {
   const person = personOf(row);
-  // An account that an owner linked is an owner's, too: ingress has said so (F13).
+  // Ingress sets it for accounts that an owner linked (F13).
   return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
 }
 
@@ -52,7 +53,7 @@ function personOf({ message }: InboxRow): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
-/** All messages that put a question; null where it is too long for the platform. */
+/** The messages of a question; null where it is too long for the platform. */
 export async function questionFor(
   { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
   { route, toDecider, onBehalf }: AskedPlace,
@@ -72,8 +73,8 @@ export async function questionFor(
 const MAX_PARTS = 30;
 
 /**
- * A question as parts of the outbox; the buttons stand below the last. Pressing one is as typing its
- * command. Several are numbered, so that a missing one is missed; null where there would be too many.
+ * A question as parts of the outbox, with buttons below the last; pressing one acts as typing its
+ * command. Several parts are numbered, so that a missing one is noticed.
  */
 async function questionParts(
   markdown: string,
@@ -89,18 +90,18 @@ async function questionParts(
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/** What a question says. `who` asked for it stands there only where they are not the ones who read it. */
+/** `who` asked for the call; set only where the reader is somebody else. */
 export interface Question {
   readonly tool: string;
   readonly shown: string;
   readonly code: string;
   readonly waitMs: number;
-  /** The reader may decide; else an owner, or somebody whom the settings name. */
+  /** The reader may decide; else an owner, or an approver of the settings. */
   readonly toDecider: boolean;
   readonly who?: string;
 }
 
-/** The question, in Markdown. It says what buttons say, too: not every platform has them. */
+/** The question in Markdown, with the commands of its buttons: not every platform has buttons. */
 export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
   const asker = who === undefined ? 'May I' : `For ${who}: may I`;
   const block = shownBlock(shown);
@@ -119,14 +120,14 @@ const WRITTEN_OUT =
 
 const GOES_ON = 'A line that begins with `+` goes on with the line above it.';
 
-/** What somebody is told whose question is decided elsewhere. */
+/** For a person whose question is decided in another chat. */
 function waitingText(waitMs: number): string {
   return marked(
     `For this I need my owner’s yes. I have asked, and go on when it comes, or in ${minutes(waitMs)} without it.`,
   );
 }
 
-/** Why a call was not run, for the model. */
+/** For the model: the call was not approved. */
 export function refusalText(
   { tool, askedAt, expiresAt }: Pick<Approval, 'tool' | 'askedAt' | 'expiresAt'>,
   state: 'denied' | 'expired' | 'withdrawn',
@@ -138,24 +139,24 @@ export function refusalText(
   return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
 }
 
-/** Why nobody was asked about a call that no person could read whole, for the model. */
+/** For the model: the call is too long for a person to read. */
 export function tooLongText(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
   return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MOST_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
-/** Why a call that was approved is not run, for the model. */
+/** For the model: the call is no longer what was approved. */
 export function changedText(tool: string): string {
   return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
 }
 
-/** Why nobody could be asked, for the model. `about`: which calls of the tool need a yes, where others do not. */
+/** For the model: nobody can be asked. `about`: which calls of the tool need an approval, if not all. */
 export function nobodyText(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` A yes is needed for ${about}.`;
   return `${tool} was not run: it needs somebody's yes, and nobody who may give it can be asked from here.${which} Say so.`;
 }
 
-/** Why a call was not run that nobody is asked about in a chat of others, for the model. */
+/** For the model: in a chat of others nobody is asked about such a call. */
 export function othersText(tool: string, about: string): string {
   return `${tool} was not run: words of outsiders have been read, and not allowed then is: ${about}. Nobody is asked about it here. Do not try to reach the same in another way. Say so, and that somebody can ask for exactly that in a message of their own, with the address if it is about one.`;
 }

@@ -1,4 +1,4 @@
-/** Longest call that a person is asked about, in characters as it is shown: what a tool takes, and some more. */
+/** Longest call that a person is asked about, in characters as shown; a little more than tools take. */
 export const MOST_SHOWN = 24_000;
 
 /** Shorter strings without quotes and line ends stand on the line of their name. */

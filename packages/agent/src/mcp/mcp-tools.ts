@@ -6,7 +6,6 @@ import { withTimeLimit } from '../time-limit.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { AddedTools } from '../tools/tool-registry.ts';
 
-/** What tools of servers are made with. */
 export interface McpToolDeps {
   readonly servers: Pick<McpServers, 'views' | 'call'>;
   readonly rules: McpRulesByServer;
@@ -14,8 +13,8 @@ export interface McpToolDeps {
 }
 
 /**
- * The tools of all connected servers, for a registry that asks each time (G03). What was made of a server
- * is kept until the server changes, and the list is the same as long as none has.
+ * The tools of all connected servers, for `live` of the registry (G03): the same list until a server
+ * changes.
  */
 export function mcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
   const made = new Map<string, { readonly view: McpServerView; readonly added: AddedTools }>();
@@ -54,11 +53,11 @@ interface Offered {
   readonly server: string;
   readonly rules: McpRules;
   readonly tool: McpTool;
-  /** What the model calls it. */
+  /** For the model. */
   readonly name: string;
 }
 
-/** Null where its schema cannot be checked by: what is called unchecked, is not offered. */
+/** Null where its arguments cannot be checked: then it is not offered. */
 function toolOf(deps: McpToolDeps, offered: Offered): Tool | null {
   const { server, rules, tool, name } = offered;
   const input = schemaOf(deps, offered);
@@ -107,7 +106,7 @@ async function callTool(
   }
 }
 
-/** By its code, so that nothing of the protocol is loaded where no server is configured. */
+/** By its code, so that the protocol is not loaded where no server is configured. */
 function isLost(error: unknown): boolean {
   const lost: McpError['code'] = 'mcp-lost';
   return error instanceof Error && 'code' in error && error.code === lost;
@@ -123,7 +122,7 @@ export interface McpRules {
   readonly audience: 'owner' | 'everyone';
   /** Absent: never for tools that say they only read, else ask. */
   readonly approval?: 'never' | 'ask' | undefined;
-  /** Told to the model while the server is connected. */
+  /** For the prompt, while the server is connected. */
   readonly connector?: string | undefined;
   /** One call, in ms. */
   readonly timeoutMs: number;

@@ -14,7 +14,7 @@ export interface McpServerSettings extends McpRules {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How one server is doing, for people. */
+/** The state of one server, for people. */
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
@@ -38,7 +38,7 @@ export const NO_MCP: AgentMcp = {
   close: async () => {},
 };
 
-/** Begins to connect to the servers of the settings; waits for none. Nothing is loaded without one. */
+/** Starts to connect to the servers of the settings, and waits for none. */
 export async function openMcp(
   settings: Readonly<Record<string, McpServerSettings>>,
   deps: McpServersDeps,

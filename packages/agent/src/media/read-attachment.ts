@@ -1,6 +1,6 @@
 import type { Logger } from '@parley/contracts';
 import type { ModelImage } from '@parley/models';
-import type { AttachmentRepository, StoredAttachment } from '@parley/store';
+import type { Store, StoredAttachment } from '@parley/store';
 import {
   createDocumentReader,
   imageTypeOf,
@@ -10,13 +10,13 @@ import {
   transcribe,
 } from '@parley/tools/documents';
 
-/** What reading attachments needs besides the database. */
+/** Reads what people send, by the settings. */
 export interface MediaDeps {
   readonly readDocument: ReadDocument;
   /** The speech service; undefined where none is configured. */
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
-  /** Of the documents of one turn together, what the model is shown. */
+  /** What the model is shown of all documents of one turn together. */
   readonly characters: number;
 }
 
@@ -30,22 +30,22 @@ export type ReadAttachment =
   | { readonly kind: 'document'; readonly text: string }
   | { readonly kind: 'unread'; readonly why: string; readonly hint?: string };
 
-/** An attachment and who sent it, as a key of the sender. */
+/** `sender`: a key of the person, among whom documents are read fairly. */
 export interface SentAttachment {
   readonly stored: StoredAttachment;
   readonly sender: string;
 }
 
-/** What one attachment is read with. */
-export interface ReadingDeps extends MediaDeps {
-  readonly attachments: Pick<AttachmentRepository, 'bytes' | 'keepText'>;
+export interface TurnMediaDeps {
+  readonly store: Pick<Store, 'attachments'>;
+  readonly media: MediaDeps;
   readonly clock: () => number;
   readonly log: Logger;
 }
 
 /** Reads one attachment of a sender. `charactersLeft`: what this turn has left for documents. */
 export async function readAttachment(
-  deps: ReadingDeps,
+  deps: TurnMediaDeps,
   { stored, sender }: SentAttachment,
   charactersLeft: number,
   signal: AbortSignal,
@@ -55,13 +55,13 @@ export async function readAttachment(
   if (stored.state === 'pending') return unread('it took too long to arrive');
   if (stored.kind === 'video') return unread('I cannot watch videos');
   const isSpeech = stored.kind === 'voice' || stored.kind === 'audio';
-  if (isSpeech && deps.transcription === undefined) return CANNOT_LISTEN;
+  if (isSpeech && deps.media.transcription === undefined) return CANNOT_LISTEN;
   if (isSpeech) return listen(deps, stored, signal);
   const picture = await lookAt(deps, stored);
   if (picture !== null) return picture;
   if (charactersLeft <= 0) return unread('the documents before it were as long as I can take');
-  const load = () => deps.attachments.bytes(stored);
-  const read = await deps.readDocument({ sender, characters: charactersLeft, load }, signal);
+  const load = () => deps.store.attachments.bytes(stored);
+  const read = await deps.media.readDocument({ sender, characters: charactersLeft, load }, signal);
   return read.kind === 'text' ? { kind: 'document', text: read.text } : unread(read.reason);
 }
 
@@ -70,10 +70,10 @@ export async function readAttachment(
  * decoded here. The bytes of a document are dropped again: it may have to wait for its turn.
  */
 async function lookAt(
-  { attachments }: ReadingDeps,
+  { store }: TurnMediaDeps,
   stored: StoredAttachment,
 ): Promise<ReadAttachment | null> {
-  const bytes = await attachments.bytes(stored);
+  const bytes = await store.attachments.bytes(stored);
   if (bytes === null) return GONE;
   const mimeType = imageTypeOf(bytes);
   if (mimeType === null) {
@@ -93,7 +93,7 @@ const CANNOT_LISTEN: ReadAttachment = {
 };
 
 async function listen(
-  { transcription, fetch, attachments, clock, log }: ReadingDeps,
+  { store: { attachments }, media: { transcription, fetch }, clock, log }: TurnMediaDeps,
   stored: StoredAttachment,
   signal: AbortSignal,
 ): Promise<ReadAttachment> {
@@ -102,7 +102,7 @@ async function listen(
   if (bytes === null) return GONE;
   const heard = await transcribe(new Uint8Array(bytes), transcription, { fetch, signal });
   if (heard.kind === 'refused') {
-    // The owner may not be the one who sent it, and mends it all the same.
+    // The owner can fix it, whoever sent the recording.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
     return { ...unread(heard.reason), hint: `${heard.detail}.` };
   }
@@ -112,20 +112,20 @@ async function listen(
 }
 
 const GONE = unread('it is no longer kept');
-/** A model, above all one on this machine, decodes what it is given: a small file can be a huge picture. */
+/** Models decode what they are given, and a small file can be a huge picture. */
 const MOST_PIXELS = 50_000_000;
 
 function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };
 }
 
-/** What the settings say of reading what people send. */
+/** The settings section `media`. */
 export interface MediaSettings {
   readonly maxCharacters: number;
   readonly transcription?: TranscriptionSettings | undefined;
 }
 
-/** What turns read attachments with, by the settings. Loads nothing until a document comes. */
+/** Loads nothing until a document comes. */
 export function openMedia({ maxCharacters, transcription }: MediaSettings): MediaDeps {
   return {
     readDocument: createDocumentReader(),

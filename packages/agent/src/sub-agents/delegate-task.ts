@@ -83,28 +83,29 @@ const REFUSED = {
   over: 'Not started: this turn was stopped, or its conversation begun anew.',
 } as const;
 
-/** What a sub-agent is to know of the turn that gave it its task; nobody can be asked later. */
+/** What a sub-agent must know of the turn that delegates: it can ask nobody later. */
 export interface TaskOrigin {
   /** Addresses that a person named, or that a search found and the task holds. */
   readonly named: readonly string[];
-  /** That turn held words of outsiders. */
+  /** That turn had read text of outsiders. */
   readonly foreignWords: boolean;
 }
 
-/** Addresses that are handed on with one task. */
-const MOST = 20;
-const LONGEST = 2_000;
+const MAX_ADDRESSES = 20;
+const ADDRESS_CHARACTERS = 2_000;
 
-/** What the turn that hands a task on knows; the worst where nothing is known of it. */
+/** Assumes the worst where nothing is known. */
 export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], foreignWords: true };
   const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
   const named = new Set([...found, ...addressesIn(moment.said)]);
-  const some = [...named].filter((address) => address.length <= LONGEST).slice(0, MOST);
+  const some = [...named]
+    .filter((address) => address.length <= ADDRESS_CHARACTERS)
+    .slice(0, MAX_ADDRESSES);
   return { named: some, foreignWords: moment.foreignWords };
 }
 
-/** The task with a last line that says where it comes from. It is always there, so no task can forge it. */
+/** The task with a last line about its origin; it is always there, so a task cannot forge it. */
 export function withOrigin(task: string, { named, foreignWords }: TaskOrigin): string {
   const when = foreignWords ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
@@ -114,7 +115,7 @@ export function withOrigin(task: string, { named, foreignWords }: TaskOrigin): s
 const ORIGIN =
   /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
 
-/** Reads that line; of a task without one nothing good is believed. */
+/** Reads that line; assumes the worst of a task without one. */
 export function originIn(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
   if (when === undefined || addresses === undefined) return { named: [], foreignWords: true };

@@ -19,30 +19,22 @@ import type { Tool } from './tool.ts';
 import { type WebSettings, webTools } from './web-tools.ts';
 import { editTool, writeTool } from './write-files.ts';
 
-/** What the built-in tools work with; without skills there is no `load_skill`. */
+/** A tool whose field is absent is not offered. */
 export interface BuiltInToolDeps {
   /** What `write` and `edit` ask about; every file when absent. */
   readonly promptFiles?: PromptFiles;
   readonly skills?: Pick<Skills, 'read'>;
-  /** Absent where memory is switched off. */
   readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
-  /** Without it there are no lists. */
   readonly todos?: Pick<TodoRepository, 'replace' | 'of'>;
-  /** Without it nothing can be handed on. */
   readonly delegation?: Parameters<typeof delegateTaskTool>[0];
-  /** Without it nothing is done at a time to come. */
   readonly cron?: Parameters<typeof cronTool>[0];
-  /** Without it nothing is written to other chats. */
   readonly messages?: Parameters<typeof messageTool>[0];
-  /** Without it nobody proposes what SOUL.md should say. */
   readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
-  /** Absent where commands are switched off, which they are by default. */
   readonly exec?: ExecDeps;
-  /** What may be read on the web; nothing when absent. */
   readonly web?: WebSettings;
 }
 
-/** The tools that Parley brings (G02), in the order in which the model is told of them. */
+/** The tools that Parley brings (G02), in the order of the prompt. */
 export function builtInTools({
   promptFiles = createPromptFiles(['/']),
   skills,

@@ -66,7 +66,7 @@ const REFUSED: Readonly<Record<Exclude<PostedMessage['kind'], 'posted' | 'known'
 
 function inputWith(names: readonly string[]) {
   const others = names.length === 0 ? '' : ` Other chats: ${names.join(', ')}.`;
-  // Exactly as a person is shown it: nothing is taken off or passed over.
+  // Strict: a person approves exactly these fields.
   return z.strictObject({
     to: z
       .string()
@@ -110,13 +110,12 @@ type FoundChat =
     }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** `owner`, or `owner:` and a channel. */
 const OWNER = /^owner(?::([a-z][a-z0-9-]*))?$/;
 
 /**
- * The chat that a name stands for: a direct chat of an owner, or one of the settings. Its route is that
- * of the last message that came from there, so nothing goes where nobody has written (F11). `here`: the
- * message that is being answered, whose chat gets the answer and needs no message besides.
+ * A direct chat of an owner, or a chat of the settings. The route is that of the last message from there,
+ * so nothing goes where nobody has written (F11). `here`: the message that is being answered; its chat
+ * gets the answer anyway.
  */
 async function findChat(
   deps: MessageToolDeps,
@@ -142,7 +141,7 @@ async function ownersChat(
     if (isSameChat(message, here)) continue;
     if (channel === undefined || message.channel === channel) others.push(last);
   }
-  // Of several owners, the one who asks.
+  // Prefer the owner who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
   if (row !== undefined) return chatOf(row, { isOwners: true });
@@ -173,7 +172,7 @@ async function chatCalled(
 type OneChat = Extract<FoundChat, { kind: 'chat' }>;
 
 function chatOf({ route, conversationId }: InboxRow, { isOwners }: Pick<OneChat, 'isOwners'>) {
-  // It answers no message of that chat.
+  // It is no reply to a message there.
   const { replyToMessageId: _, ...free } = route;
   return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies OneChat;
 }

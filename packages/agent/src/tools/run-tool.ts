@@ -6,7 +6,6 @@ import { z } from 'zod';
 import { TimeUpError, withTimeLimit } from '../time-limit.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 
-/** Bounds of one call. */
 export interface ToolLimits {
   /** In ms. */
   readonly toolMs: number;
@@ -21,10 +20,7 @@ const Outcome = z.object({
   failed: z.boolean().default(false),
 });
 
-/**
- * Runs one call to its outcome. Whatever goes wrong (broken arguments, an error, the time) is an
- * outcome that says so to the model. Throws only when `stop` has fired.
- */
+/** Invalid arguments, errors and timeouts are outcomes for the model. Throws only when `stop` has fired. */
 export async function runTool(
   { tool, foreign }: { readonly tool: Tool; readonly foreign: boolean },
   call: ModelToolCall,
@@ -33,7 +29,7 @@ export async function runTool(
   stop: AbortSignal,
 ): Promise<Required<Omit<ToolOutcome, 'note'>>> {
   const input = toolArguments(call);
-  const fault = input === null ? brokenArguments(call) : wrongArguments(tool, input);
+  const fault = input === null ? unparsedArguments(call) : invalidArguments(tool, input);
   if (fault !== null) return { text: fault, failed: true };
   try {
     const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
@@ -42,7 +38,7 @@ export async function runTool(
     const { text, note, failed } = Outcome.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
     const cut = cutText(text, characters, `what ${tool.name} said`).text;
-    return { text: saidBy(foreign, note, cut) || '(It said nothing.)', failed };
+    return { text: framed(foreign, note, cut) || '(It said nothing.)', failed };
   } catch (error) {
     stop.throwIfAborted();
     const reason = reasonOf(error);
@@ -51,30 +47,30 @@ export async function runTool(
     const isLate = error instanceof TimeUpError;
     const text =
       foreign && !isLate
-        ? saidBy(foreign, `${tool.name} failed.`, words)
+        ? framed(foreign, `${tool.name} failed.`, words)
         : `${tool.name} failed: ${words}.${isLate && tool.effect !== 'read' ? UNSURE : ''}`;
     return { text, failed: true };
   }
 }
 
-/** Where something may have happened outside, nobody must believe that nothing has. */
+/** After a timeout an effect outside may or may not have happened. */
 const UNSURE = ' Whether it took effect is not known: look before you do it again.';
 
-/** The frame comes last, and its closing line with it: what shortens a result keeps the last line. */
-function saidBy(foreign: boolean, note: string, text: string): string {
+/** The frame comes last: whatever shortens a result keeps its closing line. */
+function framed(foreign: boolean, note: string, text: string): string {
   const shown = foreign && text !== '' ? frameUntrusted(text) : text;
   return [note, shown].filter((part) => part !== '').join('\n\n');
 }
 
-/** Of the broken text that is shown again, in characters. */
-const QUOTED = 200;
+/** Of invalid JSON that is quoted. */
+const QUOTED_CHARACTERS = 200;
 
-function brokenArguments({ name, arguments: written }: ModelToolCall): string {
-  const quoted = JSON.stringify(cutText(written, QUOTED, 'the arguments').text);
+function unparsedArguments({ name, arguments: written }: ModelToolCall): string {
+  const quoted = JSON.stringify(cutText(written, QUOTED_CHARACTERS, 'the arguments').text);
   return `${name} was not run: its arguments are not a JSON object. They were ${quoted}. Call it again with valid JSON.`;
 }
 
-function wrongArguments({ name, input: schema }: Tool, input: unknown): string | null {
+function invalidArguments({ name, input: schema }: Tool, input: unknown): string | null {
   const checked = schema.safeParse(input);
   if (checked.success) return null;
   return `${name} was not run, because its arguments do not fit:\n${z.prettifyError(checked.error)}`;

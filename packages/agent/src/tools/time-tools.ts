@@ -3,7 +3,7 @@ import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** Tells the time, which the prompt says to the minute only as of the beginning of the turn. */
+/** The prompt has only the time when the turn began. */
 export const currentTimeTool: Tool = defineTool({
   name: 'current_time',
   summary: 'Tells the date and time of day, here or in another time zone.',
@@ -38,7 +38,7 @@ function clockFace(timeZone: string): Intl.DateTimeFormat | null {
 const HINT =
   'When the person wants to be reminded, or wants something done later or again and again. Write the task so that it can be done without this conversation. Tell the person when it will be. Do not use it for what can be done now.';
 
-/** Messages of a chat among which the one that is answered is looked for. */
+/** Messages of a chat among which to find the one that is answered. */
 const RECENT = 200;
 
 const CronInput = z.object({
@@ -64,7 +64,7 @@ const CronInput = z.object({
     .describe('IANA name, where it is not the one of Runtime Facts.'),
 });
 
-/** Has something done at a time to come, in the chat that asks (H08). */
+/** Schedules jobs in the chat that asks (H08). */
 export function cronTool({
   store,
   ask,
@@ -85,7 +85,7 @@ export function cronTool({
     spares: ({ action }) => action !== 'add' && action !== 'change',
     input: CronInput,
     async run(input, call): Promise<ToolOutcome> {
-      // Nobody has asked where Parley itself began the turn: jobs must not make jobs.
+      // Jobs must not create jobs: a person must have asked.
       const message = call.messages?.findLast(({ occasion }) => occasion === undefined);
       if (message === undefined && input.action !== 'list') return failure(NOBODY_ASKS);
       const by = message ?? call.messages?.at(-1);

@@ -6,19 +6,19 @@ import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import type { Tool } from './tool.ts';
 
-/** Tools that somebody else brings, and who that is, for people. */
+/** Tools of a plugin or an MCP server. */
 export interface AddedTools {
+  /** Their source, for people. */
   readonly from: string;
   readonly tools: readonly Tool[];
 }
 
-/** What a registry is made from. */
 export interface ToolRegistryOptions {
   readonly builtIn: readonly Tool[];
   readonly added?: readonly AddedTools[];
-  /** Tools that come and go: asked for each set. The same list as long as nothing has changed. */
+  /** Tools that come and go; returns the same list as long as nothing has changed. */
   readonly live?: () => readonly AddedTools[];
-  /** Hears of each live tool that is left out, once per change. */
+  /** Called for each live tool that is left out, once per change. */
   readonly onProblem?: (problem: ToolProblem) => void;
   /** Only these; without it all. */
   readonly allow?: readonly string[] | undefined;
@@ -34,7 +34,7 @@ export interface ToolProblem {
   readonly message: string;
 }
 
-/** The tools of one turn: what the model may call and what it is told of them. */
+/** The tools of one turn. */
 export interface ToolSet {
   get(name: string): Tool | undefined;
   readonly names: readonly string[];
@@ -42,16 +42,13 @@ export interface ToolSet {
   readonly notes: readonly ToolNote[];
   /** For the provider. */
   readonly offered: readonly ModelTool[];
-  /** About what offering them costs. */
+  /** Estimated size of `offered`. */
   readonly tokens: number;
-  /** Outsiders may have written what these say: those that say so, and all that others bring and do not say otherwise. */
+  /** Names of the tools whose results outsiders may have written. */
   readonly foreign: ReadonlySet<string>;
 }
 
-/**
- * All tools of an installation, filtered for whoever a turn runs for. A set stays as it is; a turn asks
- * once, so that tools that come and go in the meantime do not change under it.
- */
+/** All tools of an installation. A turn asks once: its set stays the same while tools come and go. */
 export interface ToolRegistry {
   for(reader: Reader): ToolSet;
 }
@@ -65,8 +62,8 @@ interface Entry {
 }
 
 /**
- * Checks names and schemas once. A tool that is no good, or that would take the place of another, is
- * left out and told as a value: a plugin never stops the gateway and never replaces what is built in.
+ * Checks names and schemas once. An invalid tool, or one whose name is taken, is left out and returned
+ * as a problem: a plugin never stops the gateway and never replaces a built-in tool.
  */
 export function createToolRegistry(options: ToolRegistryOptions): {
   readonly registry: ToolRegistry;
@@ -75,13 +72,13 @@ export function createToolRegistry(options: ToolRegistryOptions): {
   const { builtIn, added = [], live = () => NONE, onProblem, allow, block = [] } = options;
   const problems: ToolProblem[] = [];
   const fixed = new Map<string, Held>();
-  const all = [{ from: OURS, tools: builtIn }, ...added];
-  take(fixed, all, (problem) => problems.push(problem));
+  const all = [{ from: BUILT_IN, tools: builtIn }, ...added];
+  addTools(fixed, all, (problem) => problems.push(problem));
   const isWanted = ({ tool }: Entry) =>
     (allow === undefined || allow.includes(tool.name)) && !block.includes(tool.name);
   const setsWith = (lively: readonly AddedTools[]) => {
     const entries = new Map(fixed);
-    take(entries, lively, onProblem);
+    addTools(entries, lively, onProblem);
     const wanted = [...entries.values()].filter(isWanted);
     const owner = setOf(wanted);
     return {
@@ -102,15 +99,15 @@ export function createToolRegistry(options: ToolRegistryOptions): {
 }
 
 const NONE: readonly AddedTools[] = [];
-/** Whose tools are built in. */
-const OURS = 'Parley';
+/** Source of the built-in tools. */
+const BUILT_IN = 'Parley';
 
 interface Held extends Entry {
   readonly from: string;
 }
 
-/** Puts tools in; whoever was there first keeps the name. */
-function take(
+/** The first tool of a name keeps it. */
+function addTools(
   entries: Map<string, Held>,
   all: readonly AddedTools[],
   onProblem?: (problem: ToolProblem) => void,
@@ -141,7 +138,7 @@ function entryOf(tool: Tool): Entry | Fault {
     const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(tool.input, {
       io: 'input',
       override: ({ jsonSchema }) => {
-        // Says of every whole number that it is one; each request would pay for it.
+        // Zod adds them to every integer; they would only cost tokens in each request.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       },
@@ -149,20 +146,16 @@ function entryOf(tool: Tool): Entry | Fault {
     if (inputSchema.type !== 'object') {
       return { code: 'tool-schema', message: 'Its input must be an object: use z.object.' };
     }
-    const description = wordsOf(tool);
+    const { summary, hint } = tool;
+    const description = hint === undefined ? summary : `${summary} ${hint}`;
     return { tool, offered: { name: tool.name, description, inputSchema } };
   } catch (error) {
-    // Some of what zod can check has no form in JSON Schema; a plugin may bring no schema at all.
+    // Not every zod check exists in JSON Schema, and a plugin may bring no schema at all.
     const message = `Its input cannot be described to a model: ${reasonOf(error)}`;
     return { code: 'tool-schema', message };
   }
 }
 
-function wordsOf({ summary, hint }: Tool): string {
-  return hint === undefined ? summary : `${summary} ${hint}`;
-}
-
-/** About how many tokens the description of tools costs. */
 function toolTokens(offered: readonly ModelTool[]): number {
   return offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
 }
@@ -182,12 +175,11 @@ function setOf(entries: readonly Held[]): ToolSet {
     offered,
     tokens: toolTokens(offered),
     foreign: new Set(
-      entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== OURS) ? tool.name : [])),
+      entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== BUILT_IN) ? tool.name : [])),
     ),
   };
 }
 
-/** A set of tools without some of them. */
 export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
   const stays = ({ name }: { readonly name: string }) => !isLeftOut(name);
   const offered = set.offered.filter(stays);
@@ -202,8 +194,8 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
 }
 
 /**
- * The tools of a turn in the mode of its conversation (G04). Outside agent mode, those that change
- * something keep their name and schema, so that the model knows of them, but only explain themselves.
+ * The tools in the mode of a conversation (G04). Outside agent mode, tools that change something keep
+ * their name and schema, so that the model knows of them, but only explain that they are not available.
  */
 export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
   if (mode === 'agent') return tools;
@@ -229,7 +221,6 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
   };
 }
 
-/** It needs nobody's yes and leaves no trace: it does nothing. */
 function placeholder(tool: Tool, mode: ConversationMode): Tool {
   const instead =
     mode === 'plan'
@@ -239,7 +230,7 @@ function placeholder(tool: Tool, mode: ConversationMode): Tool {
   return { ...tool, effect: 'read', approval: 'never', run: async () => ({ text, failed: true }) };
 }
 
-/** Whether the mode of the conversation has put a placeholder in a tool's place. */
+/** Whether the mode of the conversation has replaced a tool by a placeholder. */
 export function isPlaceholder({ notes }: ToolSet, tool: string): boolean {
   return notes.some(({ name, placeholder }) => name === tool && placeholder === true);
 }

@@ -3,7 +3,7 @@ import type { ToolTier } from '@parley/prompt';
 import type { WorkspaceView } from '@parley/workspace';
 import type { z } from 'zod';
 
-/** What a tool touches: `read` nothing is changed, `write` the workspace, `external` the world. */
+/** What a tool changes: nothing, the workspace, or something outside. */
 export type ToolEffect = 'read' | 'write' | 'external';
 
 /** One call of a tool. Files come through `view` and no other way. */
@@ -17,13 +17,13 @@ export interface ToolCall {
   readonly view: WorkspaceView;
   /** Counts up with each `/new`. */
   readonly session: number;
-  /** What the people wrote whom this turn answers; absent where nobody did. */
+  /** The messages that this turn answers; absent where no person wrote one. */
   readonly messages?: readonly InboundMessage[];
-  /** What had been said when it was called. */
+  /** What the turn had read when it was called. */
   readonly moment?: CallMoment;
-  /** What a person has approved of the tool's own proposal; absent where nobody was asked. */
+  /** The content of the tool's own proposal, if a person approved one. */
   readonly approved?: string;
-  /** Shows people Markdown while the turn goes on, where the platform can; the answer takes its place. */
+  /** Shows Markdown during the turn, where the platform can; the answer replaces it. */
   readonly show?: (markdown: string) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,38 +31,37 @@ export interface ToolCall {
   readonly signal: AbortSignal;
 }
 
-/** What has been said in a turn before a call; tools judge by it whether a call needs a yes. */
+/** What a turn has read before a call; tools decide by it whether a call needs an approval. */
 export interface CallMoment {
   readonly reader: Reader;
-  /** What the people wrote whom this turn answers, or the owner whose standing task it does. */
+  /** Text of the people whom this turn answers, or of the owner whose standing task it does. */
   readonly said: readonly string[];
-  /** What tools answered in this turn. */
   readonly results: readonly { readonly tool: string; readonly text: string }[];
-  /** What those wrote whom the people quote. */
+  /** Text of those whom the people quote. */
   readonly quoted: readonly string[];
-  /** Words of outsiders have been read in it, and may be what the call comes from. */
+  /** Text of outsiders has been read, and may be why the call is made. */
   readonly foreignWords: boolean;
 }
 
 /** A change as a person has to see it before it is made. */
 export interface Proposal {
-  /** What the question shows instead of the arguments: all that will be there afterwards. */
+  /** Shown instead of the arguments: all that will be there afterwards. */
   readonly shown: Readonly<Record<string, unknown>>;
   /** Comes back as `approved`: this and nothing else is written. */
   readonly content: string;
-  /** A person is asked whatever has been read in the turn, and no wildcard of the settings allows it. */
+  /** Always needs an approval, which no wildcard of the settings gives. */
   readonly always: boolean;
 }
 
-/** What the model is given back. `failed`: it was tried and did not work, and the text says why. */
+/** What the model reads. `failed`: the text says why. */
 export interface ToolOutcome {
   readonly text: string;
-  /** Parley's own words before it: of a foreign tool only `text` stands in the frame of outsiders. */
+  /** Parley's own text before it: of a foreign tool only `text` is framed as untrusted. */
   readonly note?: string;
   readonly failed?: boolean;
 }
 
-/** Something the agent can do (G02). Each tool is one file. */
+/** Something the agent can do (G02). */
 export interface Tool<Input = unknown> {
   /** `snake_case`, at most 64 characters. */
   readonly name: string;
@@ -75,25 +74,25 @@ export interface Tool<Input = unknown> {
   /** `owner`: offered in the main session alone. */
   readonly audience: 'everyone' | 'owner';
   /**
-   * `ask`: somebody has to say yes to each call (G05). `ask-after-foreign-words`: to those that are made
-   * once words of outsiders have been read in the turn.
+   * `ask`: each call needs an approval (G05). `ask-after-foreign-words`: only once text of outsiders has
+   * been read in the turn.
    */
   readonly approval: 'never' | 'ask' | 'ask-after-foreign-words';
-  /** Of a tool that spares some: which it asks about, for the model, such as "`write` to AGENTS.md". */
+  /** Of a tool with `spares`: what it asks about, for the model, such as "`write` to AGENTS.md". */
   readonly asksAbout?: string;
-  /** Outsiders may have written what it says; when absent true of tools that others bring, and of no other. */
+  /** Outsiders may have written its results; by default true for tools of plugins and MCP servers. */
   readonly foreign?: boolean;
-  /** Calls that need no yes although others do; the settings may ask for one all the same. */
+  /** Calls that need no approval although others do; the settings may require one all the same. */
   spares?(input: Input, moment: CallMoment): boolean;
-  /** What a call would change, where people have to see that and not its arguments; null: nothing of the kind. */
+  /** What a call would change, where people must see that instead of its arguments. */
   proposes?(input: Input, at: Pick<ToolCall, 'facts' | 'view'>): Promise<Proposal | null>;
-  /** Called twice with the same `callId` it acts once: a turn that is run again may repeat the call. */
+  /** Called twice with the same `callId` it acts once, so a resumed turn may repeat the call. */
   readonly actsOnce?: boolean;
-  /** Bounds of its own, where those of the settings do not fit: in ms, and in characters of its result. */
+  /** Instead of the limits in the settings: time in ms, and characters of its result. */
   readonly limits?: { readonly ms?: number; readonly characters?: number };
-  /** What the model must send; its descriptions reach the model. */
+  /** Its descriptions reach the model. */
   readonly input: z.ZodType<Input>;
-  /** Errors it throws are told to the model in their own words; it goes on without the result. */
+  /** The model reads the message of an error that it throws. */
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
@@ -102,7 +101,7 @@ export function failure(text: string): ToolOutcome {
   return { text, failed: true };
 }
 
-/** Ties the type of a tool's input to its schema and forgets it again, for lists of tools. */
+/** Checks the type of a tool against its schema, and erases it for lists of tools. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   const { spares, proposes, ...rest } = tool;
   return {

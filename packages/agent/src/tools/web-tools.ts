@@ -23,7 +23,6 @@ export interface WebSettings {
   readonly search: SearchSettings & { readonly results: number };
 }
 
-/** The tools for the web that the settings allow: what is switched off or not set up is not offered. */
 export function webTools({ fetch: pages, search: engines }: WebSettings): readonly Tool[] {
   const { approval, ports, seconds, maxMb, maxCharacters } = pages;
   const limits = { ports, timeoutMs: seconds * 1_000, maxBytes: maxMb * 1_000_000 };
@@ -83,8 +82,8 @@ export function webSearchTool({
 }
 
 /**
- * `after-foreign-words`: for addresses that nobody gave, once words of outsiders have been read in the
- * turn. `unknown`: for such addresses in any case, where an owner is alone with the agent.
+ * When reading a page needs an approval. `after-foreign-words`: for addresses that nobody gave, once text
+ * of outsiders has been read in the turn. `unknown`: for such addresses always, in an owner's direct chat.
  */
 export type FetchApproval = 'never' | 'after-foreign-words' | 'unknown' | 'always';
 
@@ -112,9 +111,8 @@ export function webFetchTool({
   approval = 'after-foreign-words',
 }: {
   readonly readPage: ReadPage;
-  /** Of a page that are shown at a time. */
+  /** Of a page, shown at a time. */
   readonly maxCharacters: number;
-  /** When somebody has to say yes first; `after-foreign-words` when absent. */
   readonly approval?: FetchApproval;
 }): Tool {
   return defineTool<z.infer<typeof FetchInput>>({
@@ -149,7 +147,7 @@ interface Asking extends Pick<Tool, 'approval' | 'asksAbout'> {
   spares?(input: { readonly url: string }, moment: CallMoment): boolean;
 }
 
-/** What the model knows can be carried out in an address that it makes up; in one it was given, not. */
+/** An address that the model makes up can carry data out; one that it was given cannot. */
 function asking(approval: FetchApproval): Asking {
   switch (approval) {
     case 'never':
@@ -166,7 +164,7 @@ function asking(approval: FetchApproval): Asking {
       return {
         approval: 'ask',
         asksAbout: ABOUT,
-        // In other chats nothing of the owner’s can be carried out.
+        // Other chats hold nothing of the owner's.
         spares: ({ url }, moment) =>
           isGiven(url, moment) || (moment.reader.kind !== 'owner' && !moment.foreignWords),
       };
@@ -176,14 +174,14 @@ function asking(approval: FetchApproval): Asking {
 const ABOUT =
   '`web_fetch` of an address that neither the person has written nor a search of this turn has found';
 
-/** Where several people talk, somebody points at an address by answering the message that holds it. */
+/** In a group, people point at an address by replying to the message that holds it. */
 function isGiven(url: string, moment: CallMoment): boolean {
   const { said, quoted, reader, results } = moment;
   const words = reader.kind === 'owner' ? said : [...said, ...quoted];
   return isKnownAddress(url, { said: words, results });
 }
 
-/** Says that something is missing, how long the whole is, and how to get the rest (P10). */
+/** What is cut, how long the whole page is, and how to get the rest (P10). */
 function noteOf(total: number, from: number, most: number): string {
   if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';
