@@ -20,11 +20,10 @@ import { accountOf } from './spend.ts';
 import type { SeenTurn } from './turn-answer.ts';
 import { type AgentPlace, leadingMessage, spoken, textOf, turnFacts } from './turn-opening.ts';
 
-/** What ending a turn works with. */
 export interface EndTurnDeps {
   readonly store: Pick<Store, 'lanes'>;
   readonly clock: Clock;
-  /** Its calendar says to which day the usage belongs. */
+  /** Its time zone decides to which day the usage belongs. */
   readonly agent: AgentPlace;
   readonly pass: PassPoint;
   readonly meter?: Meter;
@@ -32,15 +31,14 @@ export interface EndTurnDeps {
   readonly tracer?: Tracer | undefined;
 }
 
-/** How a turn ended, and why if it failed or stayed silent. */
+/** `reason`: why it failed or stayed silent. */
 export interface Ending {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
-  /** What was committed, for the delivery. */
+  /** The committed parts, for the delivery. */
   readonly fresh?: FreshParts | undefined;
 }
 
-/** A turn that is about to end. `opened` is not needed for that. */
 export type EndingTurn = Omit<SeenTurn, 'opened'>;
 
 /** Commits what people see of the model's answer: its parts, or nothing (G09). */
@@ -63,27 +61,27 @@ export async function giveAnswer(
   if (parts.length === 0) {
     return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
-  // Behind the answer, whose parts may have been streamed to their places already.
+  // After the answer, whose parts may have been streamed already.
   const isPlan = turn.mode === 'plan' && leadingMessage(turn).message.occasion === undefined;
   const shown = isPlan ? withPlanButton(parts, turn.turnId) : parts;
   const all = [...shown, ...(await noticeOf(seen))];
   return commit(deps, lease, { ...said, outcome: 'answered', parts: all, isPlan });
 }
 
-/** Below a plan stands the button that runs it, and no other; the words of the mode say how else. */
+/** Below a plan is only the button that runs it. */
 function withPlanButton(parts: readonly NewPart[], turnId: string): readonly NewPart[] {
   const buttons = [{ label: 'Run the plan', data: `/run ${turnId}` }];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/** What the person is told instead of an answer, why, and what was used besides the journal. */
+/** `words`: for the person, instead of an answer. */
 interface NoAnswer {
   readonly words: string;
   readonly reason: string;
   readonly usage?: StepUsage | null;
 }
 
-/** Commits that there is no answer, and tells the person. */
+/** Commits a notice to the person instead of an answer. */
 export async function giveUp(
   deps: EndTurnDeps,
   seen: EndingTurn,
@@ -97,13 +95,13 @@ export async function giveUp(
     reason,
     entries: [asked(seen)],
     parts: [...(await partsOf(turn, marked(words))), ...(await noticeOf(seen))],
-    // Steps before the failure have cost something all the same.
+    // Steps before the failure cost something, too.
     usage,
     account: accountIn(deps, turn),
   });
 }
 
-/** Commits words of the system in place of an answer; the history knows nothing of them. */
+/** Commits a system message instead of an answer; it does not enter the history. */
 export async function giveNotice(
   deps: EndTurnDeps,
   turn: ClaimedTurn,
@@ -116,7 +114,7 @@ export async function giveNotice(
   return commit(deps, lease, { ...said, outcome: 'answered', parts });
 }
 
-/** What the commit stores of a turn however it ended. */
+/** What every commit stores of a turn. */
 function kept({ turn, journal, prompt }: EndingTurn) {
   return {
     turnId: turn.turnId,
@@ -152,12 +150,12 @@ function accountIn({ agent, clock }: EndTurnDeps, turn: ClaimedTurn) {
   return accountOf(turnFacts(turn, agent, clock()), agent, clock);
 }
 
-/** What the person wrote and sent, as the history keeps it. */
+/** The entry of the history for what the person wrote and sent. */
 function asked({ turn, media, journal }: EndingTurn) {
   return spoken('user', textOf([...turn.messages, ...journal.joined()], media.forHistory));
 }
 
-/** What the person is told of what could not be read, whatever the model makes of it. */
+/** For the person: which attachments could not be read. */
 async function noticeOf({ turn, media }: EndingTurn): Promise<readonly NewPart[]> {
   return media.notice === null ? [] : partsOf(turn, marked(media.notice));
 }
@@ -177,13 +175,13 @@ function partsOf(
 export const GAVE_UP =
   'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log says what it was.';
 
-/** Sent when the answer holds nothing that a person could see, such as a comment. */
+/** Sent when nothing of the answer is visible, such as a comment. */
 const NOTHING_TO_SHOW =
   'The model answered with nothing that can be shown. Please ask again, or in other words.';
 
 /**
- * The message to a person when the model gave no answer. An owner reads what happened and what to do,
- * all others nothing about servers, keys and settings.
+ * The message to a person when the model gave no answer. Only an owner reads about servers, keys and
+ * settings.
  */
 export function failureWords(error: ModelError, reader: Reader): string {
   if (reader.kind === 'owner') return error.message;

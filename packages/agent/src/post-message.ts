@@ -4,7 +4,6 @@ import { renderInSteps } from '@parley/markup';
 import type { NewPart, Post, PostResult, Store } from '@parley/store';
 import { marked, visibleText } from './answer/visible-text.ts';
 
-/** What posting needs. */
 export interface PostDeps {
   readonly store: Pick<Store, 'outbox'>;
   /** Wakes the delivery of a chat. */
@@ -12,21 +11,20 @@ export interface PostDeps {
   readonly clock: Clock;
 }
 
-/** Words for a chat in which no turn answers. */
 export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
   /** From what the store knows of the chat, never from what a model wrote. */
   readonly route: ReplyRoute;
   readonly markdown: string;
-  /** The mark stands before it (G08): nobody who reads it there has asked for it. */
+  /** With the system mark (G08), because its readers have not asked for it. */
   readonly isMarked: boolean;
 }
 
-/** `nothing`: a person would see nothing of it. */
+/** `nothing`: no part of it is visible. */
 export type PostedMessage = PostResult | { readonly kind: 'nothing' };
 
 /**
- * Sends words to a chat besides the answer of a turn: on the same way as answers, once for each key,
- * however often it is called. A crash at any point doubles nothing and loses nothing (D04, G16).
+ * Sends a message that is no answer, through the outbox like answers, and once for each key. A crash at
+ * any point doubles nothing and loses nothing (D04, G16).
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
@@ -39,7 +37,7 @@ export async function postMessage(
   if (first === undefined) return { kind: 'nothing' };
   const result = await store.outbox.post({ ...post, parts: [first, ...others] }, clock());
   if (!('chat' in result)) return result;
-  // Also of one that is known: the call that has stored it may have died before this.
+  // Also for a known post: the call that stored it may have died before this.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }

@@ -4,11 +4,10 @@ import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prom
 import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { leadingMessage } from './turn-opening.ts';
 
-/** What recording needs. */
 export interface RecordPromptDeps {
   /** Without it nothing is recorded. */
   readonly prompts?: Pick<PromptRepository, 'record'>;
-  /** Parts that were recorded before; without it each is made again. */
+  /** Cache of parts that were recorded before. */
   readonly sentParts?: SentParts;
   readonly model: { readonly id: string };
   readonly clock: Clock;
@@ -16,9 +15,8 @@ export interface RecordPromptDeps {
 }
 
 /**
- * Keeps the prompt of a turn for the inspector (P17), as it goes to the model: after all hooks and
- * checks. The turn does not wait for it, and a failure is only logged: the answer matters more than
- * its explanation.
+ * Records the prompt of a turn for the inspector (P17) as the model gets it, after all hooks and checks.
+ * The turn does not wait for it, and a failure is only logged.
  */
 export function recordPrompt(
   deps: RecordPromptDeps,
@@ -65,28 +63,27 @@ function promptOf(
   };
 }
 
-/** Itself where the provider is given it as it is, as nearly always. */
 function asSent(message: ModelMessage): NewPrompt['messages'][number] {
   const content = withoutTemplateTokens(message.content);
   return content === message.content ? message : { role: message.role, content };
 }
 
-/** A model that takes longer is about to be watched: its prompt is stored before it answers. In ms. */
+/** While a model takes longer, people may look at its prompt: it is stored before the answer. */
 const HOLD_MS = 1_000;
 
-/** The prompt of a turn on its way to the database: with the commit, unless it must be there sooner. */
+/** The prompt of a turn until it is stored: with the commit, unless it is needed sooner. */
 export interface HeldPrompt {
-  /** Takes the prompt in place of the repository. */
+  /** In place of the repository. */
   readonly prompts: Pick<PromptRepository, 'record'>;
-  /** Stores a step, and the prompt before it: the turn will take its time. */
+  /** Stores the prompt before a step: such a turn takes longer. */
   readonly turns: Pick<TurnRepository, 'appendStep'>;
-  /** What the commit is to store. */
+  /** For the commit to store. */
   forCommit(): NewPrompt | undefined;
-  /** The turn is over. What was not committed is dropped: words may have been forgotten meanwhile (G15). */
+  /** Drops what was not committed: its text may have been forgotten meanwhile (G15). */
   end(): void;
 }
 
-/** Spares a turn that is quickly answered the transaction of its own that its prompt would take. */
+/** Spares a quick turn a separate transaction for its prompt. */
 export function holdPrompt(
   prompts: Pick<PromptRepository, 'record'>,
   turns: Pick<TurnRepository, 'appendStep'>,

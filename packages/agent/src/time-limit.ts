@@ -1,4 +1,3 @@
-/** What was asked took longer than it may. */
 export class TimeUpError extends Error {
   constructor(ms: number) {
     super(`it took longer than ${ms / 1_000} s`);
@@ -6,15 +5,14 @@ export class TimeUpError extends Error {
   }
 }
 
-/** How long work may take, and what else ends it. */
 export interface TimeLimit {
   readonly ms: number;
   readonly stop?: AbortSignal;
 }
 
 /**
- * Does work under a time limit; its signal fires when the time is up. Whoever does not heed the signal
- * is left behind. Throws TimeUpError, what `stop` fired with, or what the work threw.
+ * Runs work under a time limit. Does not wait for work that ignores its signal. Throws TimeUpError, the
+ * reason of `stop`, or what the work threw.
  */
 export async function withTimeLimit<T>(
   { ms, stop }: TimeLimit,
@@ -31,7 +29,7 @@ export async function withTimeLimit<T>(
   if (stop?.aborted === true) stopped();
   else stop?.addEventListener('abort', stopped, { once: true });
   try {
-    // In a function, so that what is thrown at once counts as what is thrown later.
+    // In a function, so that a synchronous throw becomes a rejection.
     const done = (async () => work(ended.signal))();
     return await Promise.race([done, end.promise]);
   } finally {

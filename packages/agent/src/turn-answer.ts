@@ -25,7 +25,6 @@ import { type HookDeps, runBefore } from './turn-hooks.ts';
 import type { OpenedTurn } from './turn-opening.ts';
 import { type TurnPromptDeps, toolsOf, turnPrompt } from './turn-prompt.ts';
 
-/** What asking the model for a turn's answer needs. */
 export interface TurnAnswerDeps
   extends TurnPromptDeps,
     HookDeps,
@@ -35,9 +34,9 @@ export interface TurnAnswerDeps
   /** Where they differ from `DEFAULT_TURN_LIMITS`. */
   readonly limits?: Partial<TurnLimits>;
   readonly history: HistoryLimits;
-  /** What the model can take at a time, in tokens; all that is wanted when absent. */
+  /** Context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
-  /** Sums up what is too long; without it the oldest is left out. */
+  /** Summarizes what is too long; without it the oldest is left out. */
   readonly compactor?: Compactor | undefined;
   /** Without it nothing is capped (G17). */
   readonly spendGuard?: SpendGuard;
@@ -54,18 +53,18 @@ export interface SeenTurn {
   readonly media: TurnMedia;
   readonly opened: OpenedTurn;
   readonly journal: TurnJournal;
-  /** Stands before its tools; without it those that need a yes are not run. */
+  /** Without it, calls that need an approval are not run. */
   readonly gate?: ApprovalGate | undefined;
-  /** What becomes of messages that arrive meanwhile; without it they wait. */
+  /** Handles messages that arrive meanwhile; without it they wait. */
   readonly later?: LaterMessages | undefined;
-  /** Its prompt, which the commit stores; without it that is stored by itself. */
+  /** Its prompt, which the commit stores. */
   readonly prompt?: HeldPrompt | undefined;
 }
 
 /**
- * The answer of a turn: from its journal when an earlier run had got it, else from the model and its
- * tools (G16). Null when the lease was lost meanwhile. Throws ModelError, TurnLimitError, TurnSuspendedError and
- * whatever the signal fires with.
+ * The answer of a turn: from its journal if an earlier run got it, else from the model and its tools
+ * (G16). Null when the lease was lost. Throws ModelError, TurnLimitError, TurnSuspendedError and the
+ * reason of the signal.
  */
 export async function turnAnswer(
   deps: TurnAnswerDeps,
@@ -76,7 +75,7 @@ export async function turnAnswer(
   const { facts, reader, view, messages = [], origin } = opened;
   if (journal.answer !== null) return journal.answer;
   const additions = await runBefore(deps, opened, signal);
-  // Once: servers come and go, and the model is told of exactly those tools that it is offered.
+  // Once: servers come and go, and the prompt must list exactly the tools that are offered.
   const tools = toolsInMode(toolsOf(deps, reader), turn.mode);
   const { tracer = silentTracer, meter, clock } = deps;
   const promptAt = clock();
@@ -87,7 +86,7 @@ export async function turnAnswer(
     ]),
   );
   meter.observe('parley_prompt_seconds', clock() - promptAt);
-  const now = wordsOf(opened, media, turn);
+  const now = userMessage(opened, media, turn);
   const loop = {
     ...deps,
     conversationId,
@@ -130,7 +129,7 @@ export async function maySpend(
   await spendGuard?.({ account: accountOf(facts, agent, clock), used, byOwner, reader, at: facts });
 }
 
-/** Behind a stop, so nothing more can be stored with the turn. */
+/** After a stop, when nothing can be stored with the turn any more. */
 async function countCutOff(
   { store, agent, clock, log }: TurnAnswerDeps,
   { facts }: OpenedTurn,
@@ -143,8 +142,7 @@ async function countCutOff(
   }
 }
 
-/** What the people wrote and sent. */
-function wordsOf({ text }: OpenedTurn, media: TurnMedia, turn: ClaimedTurn): UserMessage {
+function userMessage({ text }: OpenedTurn, media: TurnMedia, turn: ClaimedTurn): UserMessage {
   return {
     role: 'user',
     content: text,

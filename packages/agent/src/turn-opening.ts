@@ -6,7 +6,6 @@ import { readerOf, type Workspace } from '@parley/workspace';
 import type { LocalTime } from './local-time.ts';
 import type { TurnOpening } from './turn-hooks.ts';
 
-/** What opening a turn needs. */
 export interface OpenTurnDeps {
   readonly workspace: Workspace;
   readonly agent: AgentPlace;
@@ -14,7 +13,7 @@ export interface OpenTurnDeps {
   readonly clock: Clock;
 }
 
-/** For whom a turn runs; decides what its prompt may hold and how a failure is told (W02). */
+/** For whom a turn runs; decides what its prompt may hold and what a failure notice says (W02). */
 export function turnReader(
   turn: ClaimedTurn,
   deps: Pick<OpenTurnDeps, 'agent' | 'owners' | 'clock'>,
@@ -23,7 +22,7 @@ export function turnReader(
   return readerOf(facts, ownersOf(turn, facts.user.id, deps.owners), turn.conversationId);
 }
 
-/** A job may carry an owner's question into a group: there nobody is alone with them (W02). */
+/** A job may carry an owner's question into a group, where others read the answer (W02). */
 function placeOf({ messages }: ClaimedTurn): { readonly deliversElsewhere: boolean } {
   const deliversElsewhere = messages.some(
     ({ message, route }) =>
@@ -34,20 +33,19 @@ function placeOf({ messages }: ClaimedTurn): { readonly deliversElsewhere: boole
   return { deliversElsewhere };
 }
 
-/** An account that an owner linked with their own is an owner's, too: ingress has said so (F13). */
+/** Ingress sets `fromOwner` for accounts that an owner linked (F13). */
 function ownersOf(turn: ClaimedTurn, person: string, named: readonly string[]): readonly string[] {
   const isOwners = turn.messages.every(({ fromOwner }) => fromOwner === true);
   return isOwners ? [...named, person] : named;
 }
 
-/** What prompt, hooks and tools of a turn begin with. */
 export interface OpenedTurn extends TurnOpening {
   readonly identity: Identity;
-  /** What stands behind a turn that no person began. */
+  /** Set for a turn that no person started. */
   readonly origin?: TurnOrigin;
 }
 
-/** Finds out for whom a turn runs (unless it is told), where, and what the agent is called there. */
+/** Decides for whom a turn runs, where, and the name of the agent there. */
 export async function openTurn(
   turn: ClaimedTurn,
   text: string,
@@ -58,25 +56,25 @@ export async function openTurn(
   const identity = await readIdentity(view, { agent: deps.agent.identity });
   const agent = { id: deps.agent.id, name: identity.name };
   const { workspace, ...known } = turnFacts(turn, deps.agent, deps.clock());
-  // Where the operator keeps things, and under which name, is no guest's business.
+  // Guests must not see the operator's folders.
   const folder = reader.kind === 'owner' ? workspace : basename(workspace);
   const facts = { ...known, workspace: folder, agent };
   const messages = turn.messages.map(({ message }) => message);
   return { facts, reader, view, identity, text, messages };
 }
 
-/** What stands behind a turn whose messages are Parley’s own: a task of the owner, or of another turn. */
+/** The origin of a turn whose messages are Parley’s own: a task of the owner, or of another turn. */
 export interface TurnOrigin {
-  /** Words of people. */
+  /** Text of people. */
   readonly said: readonly string[];
-  /** The turn that it comes from held words of outsiders. */
+  /** The turn that it comes from had read text of outsiders. */
   readonly foreignWords: boolean;
 }
 
-/** Who the agent is and where it lives; the same for every turn. */
+/** The same for every turn. */
 export interface AgentPlace {
   readonly id: string;
-  /** What the settings say it is called, those for all agents first; IDENTITY.md fills in the rest (W05). */
+  /** Name and the like from the settings; IDENTITY.md fills in the rest (W05). */
   readonly identity: IdentitySource;
   /** Folder of the workspace. */
   readonly workspace: string;
@@ -85,7 +83,7 @@ export interface AgentPlace {
   readonly localTime: LocalTime;
 }
 
-/** The message that decides a turn's facts: the newest of those it answers. Throws when there is none. */
+/** The newest message that a turn answers; it decides the turn's facts. */
 export function leadingMessage(turn: ClaimedTurn): InboxRow {
   const leading = turn.messages.at(-1);
   if (!leading)
@@ -122,12 +120,12 @@ export function turnFacts(
   };
 }
 
-/** Longest name of a sender that stands before their words, in characters. */
-const LONGEST_NAME = 80;
+/** Of a sender's name before their text. */
+const NAME_CHARACTERS = 80;
 
 /**
- * The messages of one turn as one text; in groups each says who wrote it, quoted as data (P18).
- * `attached`: what came with a message, in words; it stands before what was written about it.
+ * The messages of one turn as one text; in groups each names its sender, quoted as data (P18).
+ * `attached`: the attachments of a message as text, which stands before its own.
  */
 export function textOf(
   messages: readonly InboxRow[],
@@ -136,38 +134,34 @@ export function textOf(
   return messages
     .map((row) => {
       const { message } = row;
-      // Parley's own words have no sender in front.
+      // Parley's own messages name no sender.
       const isDirect = message.chat.type === 'direct' || message.occasion !== undefined;
-      const text = withoutUnseenLetters(message.text);
+      const text = withoutTagCharacters(message.text);
       const written = isDirect ? text : withoutForgedSenders(text);
-      const parts = [...attached(row).map(withoutUnseenLetters), written];
+      const parts = [...attached(row).map(withoutTagCharacters), written];
       const words = parts.filter((part) => part !== '').join('\n\n');
       return isDirect
         ? words
-        : `From ${quoteUntrusted(message.sender.name, LONGEST_NAME)}: ${words}`;
+        : `From ${quoteUntrusted(message.sender.name, NAME_CHARACTERS)}: ${words}`;
     })
     .join('\n\n');
 }
 
-/** A line that looks like the beginning of another person's message becomes a quotation (P18). */
+/** Quotes each line that looks like the start of another person's message (P18). */
 function withoutForgedSenders(text: string): string {
   return text.replace(/^(?=[^\S\n]*From ["“„«])/gim, '> ');
 }
 
-/** Makes a transcript entry of something that was said. */
 export function spoken(role: 'user' | 'assistant', text: string): TranscriptEntry {
   return { role, content: { text } };
 }
 
-/** A flag of a region, such as Scotland's, is written with them; every other tag letter shows nothing. */
+/** Tag characters; flags of regions, such as Scotland's, are written with them. */
 const FLAG_OR_TAG =
   /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}|[\u{e0000}-\u{e007f}]/gu;
 
-/**
- * Text without tag letters: people do not see them, a model reads them like any others, and whoever
- * pastes or forwards a text does not know that they are there (P18). Flags stay.
- */
-function withoutUnseenLetters(text: string): string {
+/** Tag characters are invisible to people but not to a model, so they could carry instructions (P18). */
+function withoutTagCharacters(text: string): string {
   return text.replace(FLAG_OR_TAG, (found) => (found.startsWith('\u{1f3f4}') ? found : ''));
 }
 

@@ -32,14 +32,13 @@ import {
   textOf,
 } from './turn-opening.ts';
 
-/** What the prompt of a turn is made from. */
 export interface TurnPromptDeps extends OpenTurnDeps {
   readonly prompt: PromptAssembler;
-  /** What each feature has to say; later ones win where two fill in the same field. */
+  /** Later ones win where two fill in the same field. */
   readonly sources: readonly ContextSource[];
   /** Without it the agent has no tools. */
   readonly tools?: ToolRegistry;
-  /** Which of them need a yes; without it nobody is ever asked. */
+  /** Which of them need an approval; without it nobody is asked. */
   readonly approvals?: { readonly rules: ApprovalRules };
   readonly store: Pick<Store, 'pins'>;
   /** How much of the layout; all of it when absent. */
@@ -47,17 +46,15 @@ export interface TurnPromptDeps extends OpenTurnDeps {
   readonly log: Logger;
 }
 
-/** What is known of a turn beyond its messages. */
 export interface TurnPromptExtras {
   /** As `openTurn` found it. */
   readonly opened?: OpenedTurn;
-  /** What hooks add. */
   readonly additions?: TurnAdditions;
-  /** The tools that the turn has; without it those there are now. */
+  /** The tools of the turn; by default the current ones. */
   readonly tools?: ToolSet;
 }
 
-/** The prompt of a turn, built anew each time (P01). */
+/** The prompt of a turn, built for each turn (P01). */
 export async function turnPrompt(
   turn: ClaimedTurn,
   deps: TurnPromptDeps,
@@ -67,7 +64,7 @@ export async function turnPrompt(
   const { facts, reader, view, identity } = opened;
   const messages = turn.messages.map(({ message }) => message);
   const { conversationId, session } = turn;
-  // What an owner saw must not come back when the same chat is somebody else's.
+  // What is fixed for an owner must not reach a later guest of the same chat.
   const fix: FixForSession = async (key, value, schema) =>
     schema.parse(await deps.store.pins.fix(turn, `${reader.kind}:${key}`, value, deps.clock()));
   const atHand = { facts, reader, view, messages, fix, conversationId, session };
@@ -78,7 +75,6 @@ export async function turnPrompt(
     ...silenceIn(facts, features),
     replyTags: leadingMessage(turn).route.quotes === true,
     ...features,
-    // The model is told of exactly those tools that it is offered.
     ...approvalsNote(tools, deps.approvals?.rules),
     conversationMode: turn.mode ?? 'agent',
     tools: tools.notes,
@@ -96,7 +92,6 @@ export async function turnPrompt(
   return deps.prompt.assemble(context, extras.additions);
 }
 
-/** The tools of a turn. */
 export function toolsOf({ tools }: Pick<TurnPromptDeps, 'tools'>, reader: Reader): ToolSet {
   return tools?.for(reader) ?? NO_TOOLS;
 }
@@ -110,7 +105,7 @@ const NO_TOOLS: ToolSet = {
   foreign: new Set(),
 };
 
-/** Kinds alone: names and types were chosen by chat users (P18). */
+/** Only the kinds: chat users choose names and types (P18). */
 function attachmentsOf(messages: readonly InboundMessage[]): Pick<PromptFeatures, 'attachments'> {
   const attachments = messages.flatMap((message) =>
     (message.attachments ?? []).map(({ kind }) => ({ kind })),
@@ -118,7 +113,7 @@ function attachmentsOf(messages: readonly InboundMessage[]): Pick<PromptFeatures
   return attachments.length === 0 ? {} : { attachments };
 }
 
-/** Where others talk, and where nobody has asked, the agent may have nothing to say (G09). */
+/** In groups and at a start the agent may stay silent (G09). */
 function silenceIn(
   { chatType }: RuntimeFacts,
   { boot }: PromptFeatures,
@@ -129,9 +124,8 @@ function silenceIn(
 type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
 
 /**
- * What all features have to say in a turn; each sees the files that it declares. Where two fill in the
- * same field, the later one wins; what people called by commands is put together. One that throws is left
- * out and logged: the person still gets an answer.
+ * Asks all sources; each sees the files that it declares. The later one wins where two fill in the same
+ * field, except for called skills, which are joined. One that throws is left out and logged.
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],
@@ -155,19 +149,18 @@ export async function gatherFeatures(
   return Object.assign({}, ...gathered, calledSkills.length > 0 ? { calledSkills } : {});
 }
 
-/** What is tried out besides who writes where. */
 export interface PreviewChange {
   readonly mode?: PromptMode | undefined;
-  /** As if the standing tasks were looked after, not a message answered. */
+  /** As a heartbeat run instead of an answer. */
   readonly heartbeat?: boolean | undefined;
 }
 
-/** What a preview is made from: what a turn is, without what it writes to. */
+/** Everything of a turn but what it writes to. */
 export type PreviewDeps = Omit<TurnPromptDeps, 'store'> & HookDeps;
 
 /**
- * The prompt that a turn would send (P17), made by what makes those of real turns: hooks, sources,
- * layers and the last check. It belongs to no session, so that nothing is fixed, begun or put away.
+ * The prompt that a turn would send (P17), built as for real turns: hooks, sources, layers and the last
+ * check. It belongs to no session, so it changes nothing.
  */
 export async function previewTurn(
   turn: ClaimedTurn,
@@ -178,7 +171,7 @@ export async function previewTurn(
   const opened = await openTurn(turn, words, deps);
   const facts = { ...opened.facts, heartbeat: change.heartbeat === true };
   const additions = await runBefore(deps, { ...opened, facts }, new AbortController().signal);
-  const prompt = await turnPrompt(turn, changed(deps, change), {
+  const prompt = await turnPrompt(turn, withoutSession(deps, change), {
     opened: { ...opened, facts },
     additions,
   });
@@ -193,8 +186,7 @@ export async function previewTurn(
   return checkedRequest(draft, opened.reader, deps.log).prompt;
 }
 
-/** Sources and layers see no session; the rest is as in any turn. */
-function changed(deps: PreviewDeps, { mode, heartbeat }: PreviewChange): TurnPromptDeps {
+function withoutSession(deps: PreviewDeps, { mode, heartbeat }: PreviewChange): TurnPromptDeps {
   return {
     ...deps,
     sources: deps.sources.map((source) => ({
