@@ -33,8 +33,7 @@ export type AudienceFrontMatter = z.infer<typeof AudienceFrontMatter>;
 
 /** True for files that are private whatever they say (W02): `MEMORY.md` and everything in `memory/`. */
 export function isMemory(name: string): boolean {
-  // Compared without case and with compatibility forms folded: some file systems do the same.
-  const folded = name.normalize('NFKC').toLowerCase();
+  const folded = foldName(name);
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
 }
 
@@ -48,8 +47,7 @@ const OWNERS_FILES: ReadonlySet<string> = new Set([
  * is not Markdown (it has no front matter to say so) and what package managers install.
  */
 export function isOwnersByDefault(name: string): boolean {
-  // Compared without case and with compatibility forms folded: some file systems do the same.
-  const folded = name.normalize('NFKC').toLowerCase();
+  const folded = foldName(name);
   return (
     isMemory(name) ||
     OWNERS_FILES.has(folded) ||
@@ -139,8 +137,7 @@ export function groupMemoryOf(conversationId: string): string {
 
 /** True for whatever lies in `groups/`: each file there belongs to one conversation and no other. */
 export function isGroupFile(name: string): boolean {
-  // Folded as some file systems fold names, so that `Groups/` is no way around.
-  const folded = name.normalize('NFKC').toLowerCase();
+  const folded = foldName(name);
   return folded === GROUPS || folded.startsWith(`${GROUPS}/`);
 }
 
@@ -154,7 +151,12 @@ function readable(conversationId: string): string {
 /** The file that makes a folder a skill. */
 export const SKILL_FILE = 'SKILL.md';
 
-/** Folded as some file systems fold names. */
+/** True for whatever is in `skills/`. */
 export function isInSkills([folder]: readonly string[]): boolean {
-  return folder?.normalize('NFKC').toLowerCase() === 'skills';
+  return folder !== undefined && foldName(folder) === 'skills';
+}
+
+/** The name without case and with compatibility forms folded, as some file systems compare names. */
+export function foldName(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '@parley/contracts';
-import { AudienceFrontMatter, isGroupFile, isMemory, SKILL_FILE } from './audience.ts';
+import { AudienceFrontMatter, foldName, isGroupFile, isMemory, SKILL_FILE } from './audience.ts';
 import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
 
 /** Why a reader may not write a file, whatever it holds; `detail` is told to the model. */
@@ -32,7 +32,7 @@ export function refuseWriter(
   { reader, groupMemory, forgetful }: Writer,
   name: string,
 ): WriteRefusal | null {
-  if (name.normalize('NFKC').toLowerCase() === 'soul.md') {
+  if (foldName(name) === 'soul.md') {
     return refused('protected', 'SOUL.md changes by a proposal only: propose_soul_change');
   }
   if (forgetful && (isMemory(name) || isGroupFile(name))) {

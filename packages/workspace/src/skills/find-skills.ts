@@ -1,9 +1,9 @@
-import { constants, type Dirent, lstatSync } from 'node:fs';
-import { open, readdir, realpath } from 'node:fs/promises';
+import { type Dirent, lstatSync } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, reasonOf } from '@parley/contracts';
 import { SKILL_FILE } from '../audience.ts';
-import { identityOf, parseFileName, walkPath } from '../paths.ts';
+import { type FoundFile, identityOf, openInside, parseFileName, walkPath } from '../paths.ts';
 import { type FilePattern, patternsInside } from '../prompt-files.ts';
 import { diskReason } from '../workspace-error.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
@@ -72,28 +72,27 @@ export type HeaderCache = Map<
   { readonly fingerprint: string; readonly content: ParsedSkill | RefusedSkill }
 >;
 
-/** What a look at one source needs. */
-export interface ScanOptions {
+interface ScanOptions {
   /** Larger SKILL.md are skipped. */
   readonly maxBytes: number;
   readonly cache: HeaderCache;
   readonly clock: Clock;
 }
 
-/** Folders of one source that are looked at; more are counted. */
+/** Folders of one source that are scanned; the others are counted. */
 const MOST_FOLDERS = 2_000;
 /** Files read at a time. */
 const AT_ONCE = 16;
 /** Two changes within this time can leave the same stamp; such a file is read again next time. In ms. */
 const SETTLED_MS = 50;
 
-/** The skills of one source, by the names of their folders. What is wrong is among them. Never throws. */
+/** The skills of one source, by folder name, refused ones included. Never throws. */
 export async function scanFolder(
   folder: SkillFolder,
   options: ScanOptions,
 ): Promise<readonly FoundSkill[]> {
   const { source, within } = folder;
-  const told = (root: string, segments: readonly string[], reason: string): FoundSkill => ({
+  const refusal = (root: string, segments: readonly string[], reason: string): FoundSkill => ({
     source,
     root,
     segments,
@@ -104,12 +103,12 @@ export async function scanFolder(
   try {
     root = await realpath(folder.root);
     if (within.some((_, index) => isLink(join(root, ...within.slice(0, index + 1))))) {
-      return [told(root, within, 'a symbolic link is not followed')];
+      return [refusal(root, within, 'a symbolic link is not followed')];
     }
     entries = await readdir(join(root, ...within), { withFileTypes: true });
   } catch (error) {
     if (isMissing(error)) return [];
-    return [told(root, within, `this folder cannot be read (${reasonOf(error)})`)];
+    return [refusal(root, within, `this folder cannot be read (${reasonOf(error)})`)];
   }
   const candidates = entries
     .filter((entry) => !entry.name.startsWith('.'))
@@ -125,11 +124,11 @@ export async function scanFolder(
     }
   }
   const more = candidates.length - MOST_FOLDERS;
-  if (more > 0) found.push(told(root, within, `${more} more folders here are not looked at`));
+  if (more > 0) found.push(refusal(root, within, `${more} more folders here are not looked at`));
   return found;
 }
 
-/** One folder, or link, of a source; null where it is no skill and does not want to be. */
+/** One folder, or link, of a source; null where it has no SKILL.md. */
 async function scanEntry(
   root: string,
   within: readonly string[],
@@ -142,25 +141,24 @@ async function scanEntry(
   if (parseFileName(entry.name) === null) {
     return { kind: 'refused', reason: 'the name of its folder is no plain name' };
   }
-  return readHeader(root, segments, looked, options);
+  return readHeader(root, segments, looked.file, options);
 }
 
 async function readHeader(
   root: string,
   segments: readonly string[],
-  looked: SkillFile,
+  found: FoundFile,
   { cache, clock, maxBytes }: ScanOptions,
 ): Promise<ParsedSkill | RefusedSkill | null> {
   const path = join(root, ...segments);
   const known = cache.get(path);
-  if (known?.fingerprint === looked.fingerprint) return known.content;
-  const file = await readSkillFile(root, segments, looked, maxBytes);
+  const { fingerprint } = found;
+  if (known?.fingerprint === fingerprint) return known.content;
+  const file = await readSkillFile(root, segments, found, maxBytes);
   cache.delete(path);
   if (file.kind !== 'text') return faultOf(file);
   const { content } = parseSkill(file.text, segments.at(-2) ?? '');
-  if (clock() - looked.changedAt > SETTLED_MS) {
-    cache.set(path, { fingerprint: looked.fingerprint, content });
-  }
+  if (clock() - found.changedAt > SETTLED_MS) cache.set(path, { fingerprint, content });
   return content;
 }
 
@@ -173,60 +171,40 @@ function isMissing(error: unknown): boolean {
   return error.code === 'ENOENT' || error.code === 'ENOTDIR';
 }
 
-/** A regular file of a skill, looked at and not yet read. */
-export interface SkillFile {
-  readonly kind: 'file';
-  readonly fingerprint: string;
-  /** Ms since 1970. */
-  readonly changedAt: number;
-  readonly identity: string;
-}
-
 /** Nothing to read, and why; for people. */
 export type NoSkillFile =
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Looks at a file of a skill without opening it or following a link. Never throws. */
+/** Checks a file of a skill without opening it or following a link. Never throws. */
 export function lookAt(
   root: string,
   segments: readonly string[],
   maxBytes: number,
-): SkillFile | NoSkillFile {
+): { readonly kind: 'file'; readonly file: FoundFile } | NoSkillFile {
   try {
     const walked = walkPath(root, { segments });
-    switch (walked.kind) {
-      case 'missing':
-        return walked;
-      case 'link':
-        return refused('a symbolic link is not followed');
-      case 'not-a-file':
-        return refused('not a regular file');
-      case 'file': {
-        const { file } = walked;
-        if (file.hasTwin) return refused('it has a second name (a hard link)');
-        if (file.bytes > maxBytes) return tooLarge(file.bytes, maxBytes);
-        const { fingerprint, changedAt, identity } = file;
-        return { kind: 'file', fingerprint, changedAt, identity };
-      }
-    }
+    if (walked.kind === 'missing') return walked;
+    if (walked.kind === 'link') return refused('a symbolic link is not followed');
+    if (walked.kind === 'not-a-file') return refused('not a regular file');
+    if (walked.file.hasTwin) return refused('it has a second name (a hard link)');
+    return walked.file.bytes > maxBytes ? tooLarge(walked.file.bytes, maxBytes) : walked;
   } catch (error) {
     return refused(`it cannot be read (${diskReason(error)})`);
   }
 }
 
-/** Reads a file that was looked at, unless it has become another one. Never throws. */
+/** Reads a file that was checked, unless it has become another one. Never throws. */
 export async function readSkillFile(
   root: string,
   segments: readonly string[],
-  looked: SkillFile,
+  found: FoundFile,
   maxBytes: number,
 ): Promise<{ readonly kind: 'text'; readonly text: string } | NoSkillFile> {
   try {
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    await using handle = await open(join(root, ...segments), flags);
+    await using handle = await openInside(root, segments);
     const stats = await handle.stat({ bigint: true });
-    if (!stats.isFile() || identityOf(stats) !== looked.identity) {
+    if (!stats.isFile() || identityOf(stats) !== found.identity) {
       return refused('it changed while it was read');
     }
     const bytes = await handle.readFile();

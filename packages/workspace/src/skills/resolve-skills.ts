@@ -2,8 +2,9 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
 import { type Audience, mayRead, type Reader } from '@parley/contracts';
+import { foldName } from '../audience.ts';
 import type { FoundSkill } from './find-skills.ts';
-import { foldName, type ParsedSkill, type SkillHeader } from './skill-file.ts';
+import type { ParsedSkill, SkillHeader } from './skill-file.ts';
 
 /**
  * What became of a skill. `ready`: in the catalogue of those who may see it. `left-out`: the limits of

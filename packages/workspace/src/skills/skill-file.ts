@@ -187,11 +187,6 @@ export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
-/** What two spellings of one name have in common: letter case and compatibility forms do not count. */
-export function foldName(name: string): string {
-  return name.normalize('NFKC').toLowerCase();
-}
-
 /** A path as people and the model see it: the home folder is written `~` (S05). `homes` may be links to one another. */
 export function locationOf(path: string, homes: readonly string[]): string {
   const home = homes.find((one) => one !== '/' && path.startsWith(`${one}/`));

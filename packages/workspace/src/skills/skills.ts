@@ -8,10 +8,9 @@ import {
   type Reader,
   silentLogger,
 } from '@parley/contracts';
-import { SKILL_FILE } from '../audience.ts';
+import { foldName, SKILL_FILE } from '../audience.ts';
 import { parseFile } from '../front-matter.ts';
 import { parseFileName } from '../paths.ts';
-import type { FilePattern } from '../prompt-files.ts';
 import {
   type AbsentSkill,
   type Catalogue,
@@ -43,7 +42,7 @@ import {
   type UsableSkill,
   usableBy,
 } from './resolve-skills.ts';
-import { foldName, locationOf, oneLine, parseSkill } from './skill-file.ts';
+import { locationOf, oneLine, parseSkill } from './skill-file.ts';
 
 /** A skill that people call by a command (S08). */
 export interface SkillCommand {
@@ -55,73 +54,55 @@ export interface SkillCommand {
   readonly summary: string;
 }
 
-/** The skills of an installation. Looks at the disk when asked, reads only what has changed. Never throws. */
-export interface Skills {
-  /** The workspace files in which skills of all sources lie. */
-  readonly reads: readonly FilePattern[];
-  /** Every skill found, also those that are not used, by name. */
-  list(): Promise<readonly SkillStatus[]>;
-  /** The skills a new session of this reader begins with (S07). */
-  snapshot(reader: Reader): Promise<SkillSnapshot>;
-  /**
-   * For `load_skill`: today's text of a skill that the model may use. `file`: another file of its
-   * folder, such as `references/api.md`, where the text asks for it (S06).
-   */
-  read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill>;
-  /** The commands this reader may use, by name. */
-  userInvocable(reader: Reader): Promise<readonly SkillCommand[]>;
-  /** Today's text of the skill that a typed command belongs to; also of those hidden from the model. */
-  called(command: string, reader: Reader): Promise<SkillText | AbsentSkill>;
-}
+/** The skills of an installation. Reads the disk on demand, and only what has changed. Never throws. */
+export type Skills = ReturnType<typeof openSkills>;
 
-/** The skills that a reader's model may choose from. */
-interface Chosen {
-  readonly catalogue: Catalogue;
-  /** Those in the catalogue, in its order. */
-  readonly skills: readonly UsableSkill[];
-}
-
-/** Opens the skills of an installation. Looks at nothing yet. */
-export function openSkills(options: OpenSkillsOptions): Skills {
+/** Opens the skills of an installation. Reads nothing yet. */
+export function openSkills(options: OpenSkillsOptions) {
   const { settings } = options;
-  const memory: Memory = { cache: new Map(), told: new Set() };
+  const memory: Memory = { cache: new Map(), reported: new Set() };
   const homes = homesOf(options.home);
   const look = () => lookAtSkills(options, memory);
   const textOf = (skill: UsableSkill, reader: Reader, file?: string) =>
-    readSkillText(skill, {
-      reader,
-      file,
+    readSkillText(skill, reader, file, {
       maxBytes: settings.maxFileBytes,
-      shownFolder: shownPlace(skill, reader, homes),
+      shownFolder: shownFolder(skill, reader, homes),
     });
   return {
+    /** The workspace files in which skills of all sources are. */
     reads: skillReads(options.folders),
-    async list() {
+    /** Every skill found, also those that are not used, by name. */
+    async list(): Promise<readonly SkillStatus[]> {
       const all = await look();
       const { skills } = choose(all, OWNER, options, homes);
       const shown = new Set(skills.map(({ found }) => found));
-      return all
-        .map((one) => statusOf(one, shown.has(one.found), homes))
-        .sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
+      const list = all.map((one) => statusOf(one, shown.has(one.found), homes));
+      return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
-    async snapshot(reader) {
+    /** The skills that a new session of this reader starts with (S07). */
+    async snapshot(reader: Reader): Promise<SkillSnapshot> {
       const { catalogue, skills } = choose(await look(), reader, options, homes);
       const shown = settings.show === 'inline' ? skills : [];
       const texts = await Promise.all(shown.map((skill) => textOf(skill, reader)));
       const inline = textsThatFit(texts, settings.maxCharacters - catalogue.text.length);
       return makeSnapshot({ catalogue, skills, inline, filter: settings.allow ?? null });
     },
-    async read(name, reader, file) {
-      const there = forModel(usableBy(await look(), reader));
-      const one = there.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
-      return one === undefined ? unknown(name, there) : textOf(one, reader, file);
+    /**
+     * For `load_skill`: the current text of a skill that the model may use. `file`: another file of its
+     * folder, such as `references/api.md` (S06).
+     */
+    async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
+      const known = forModel(usableBy(await look(), reader));
+      const one = known.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
+      return one === undefined ? unknown(name, known) : textOf(one, reader, file);
     },
-    async userInvocable(reader) {
-      return usableBy(await look(), reader)
-        .flatMap(commandOf)
-        .sort(byCommand);
+    /** The commands this reader may use, by name. */
+    async userInvocable(reader: Reader): Promise<readonly SkillCommand[]> {
+      const commands = usableBy(await look(), reader).flatMap(commandOf);
+      return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
-    async called(command, reader) {
+    /** The current text of the skill of a typed command; also of those hidden from the model. */
+    async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
       const usable = usableBy(await look(), reader);
       const one = usable.find((skill) => skill.command !== null && skill.command === plain);
@@ -130,19 +111,20 @@ export function openSkills(options: OpenSkillsOptions): Skills {
   };
 }
 
-/** For whom people's lists are made: they show everything. */
+/** The reader of lists for people: they show everything. */
 const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
+/** The skills that a reader's model may choose from, in the order of their catalogue. */
 function choose(
   all: readonly ResolvedSkill[],
   reader: Reader,
   { settings }: OpenSkillsOptions,
   homes: readonly string[],
-): Chosen {
+): { readonly catalogue: Catalogue; readonly skills: readonly UsableSkill[] } {
   const skills = forModel(usableBy(all, reader));
   const entries = skills.map((one): CatalogueEntry => {
     const { name, description } = one.skill;
-    return { name, description, location: `${shownPlace(one, reader, homes)}/${SKILL_FILE}` };
+    return { name, description, location: `${shownFolder(one, reader, homes)}/${SKILL_FILE}` };
   });
   const limits = { skills: settings.max, characters: settings.maxCharacters };
   const catalogue = catalogueOf(entries, limits);
@@ -150,7 +132,7 @@ function choose(
 }
 
 /** The folder of a skill as the model sees it: guests are not shown where on the machine it lies. */
-function shownPlace({ found }: UsableSkill, { kind }: Reader, homes: readonly string[]): string {
+function shownFolder({ found }: UsableSkill, { kind }: Reader, homes: readonly string[]): string {
   const { source, root, segments } = found;
   if (kind === 'owner') return locationOf(join(root, ...segments), homes);
   return oneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
@@ -162,10 +144,6 @@ function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
 
 function commandOf({ command, skill }: UsableSkill): readonly SkillCommand[] {
   return command === null ? [] : [{ command, name: skill.name, summary: skill.description }];
-}
-
-function byCommand(a: SkillCommand, b: SkillCommand): number {
-  return a.command < b.command ? -1 : 1;
 }
 
 function unknown(name: string, there: readonly UsableSkill[]): AbsentSkill {
@@ -214,14 +192,14 @@ export interface OpenSkillsOptions {
   readonly clock?: Clock;
 }
 
-/** What is remembered between two looks at the disk. */
-export interface Memory {
+/** The state between two scans. */
+interface Memory {
   readonly cache: HeaderCache;
-  /** Refusals that the log knows. */
-  readonly told: Set<string>;
+  /** Refusals that were logged. */
+  readonly reported: Set<string>;
 }
 
-/** Entries after which a memory is emptied: many more than there are skills. */
+/** Limit of both: many more than there are skills. */
 const MOST_REMEMBERED = 20_000;
 
 /** All skills with all decisions; reads only the files that have changed. */
@@ -233,7 +211,7 @@ async function lookAtSkills(
   const scan = { maxBytes: settings.maxFileBytes, cache: memory.cache, clock };
   const scanned = await Promise.all(folders.map((folder) => scanFolder(folder, scan)));
   const found = onceEach(scanned.flat());
-  tellRefusals(found, memory, log);
+  logRefusals(found, memory, log);
   const wanted = found.flatMap(({ content }) =>
     content.kind === 'skill' ? [...content.requires.bins, ...content.requires.anybins] : [],
   );
@@ -254,42 +232,37 @@ function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
   return [...byPath.values()];
 }
 
-/** Each once: skills are looked at with every new session. */
-function tellRefusals(found: readonly FoundSkill[], { told }: Memory, log: Logger): void {
+/** Each once: skills are scanned with every new session. */
+function logRefusals(found: readonly FoundSkill[], { reported }: Memory, log: Logger): void {
   for (const { content, root, segments, source } of found) {
     if (content.kind !== 'refused') continue;
     const skill = join(root, ...segments);
     const line = `${skill}: ${content.reason}`;
-    if (told.has(line) || told.size > MOST_REMEMBERED) continue;
-    told.add(line);
+    if (reported.has(line) || reported.size > MOST_REMEMBERED) continue;
+    reported.add(line);
     log.warn({ skill, source, reason: content.reason }, 'a skill was refused');
   }
 }
 
-/** Which file of a skill is read, and for whom. */
-export interface SkillReading {
-  readonly reader: Reader;
-  /** SKILL.md where absent. */
-  readonly file?: string | undefined;
-  readonly maxBytes: number;
-  /** The skill's folder as the model sees it; stands for `{baseDir}` in its text. */
-  readonly shownFolder: string;
-}
-
 /**
- * Today's text of a skill's file, without front matter. The audience is decided by the very bytes that
- * are given out, whatever the skill said when it was found. Never throws.
+ * The current text of a skill's file, without front matter; `shownFolder` stands for `{baseDir}` in it.
+ * The audience is decided by exactly the bytes that are returned, whatever the skill said when it was
+ * found. Never throws.
  */
 async function readSkillText(
   { found, skill, audience }: UsableSkill,
-  { reader, file = SKILL_FILE, maxBytes, shownFolder }: SkillReading,
+  reader: Reader,
+  file = SKILL_FILE,
+  { maxBytes, shownFolder }: { readonly maxBytes: number; readonly shownFolder: string },
 ): Promise<SkillText | AbsentSkill> {
   const path = parseFileName(file);
   if (path === null) return absent(`"${file}" is no path inside the folder of a skill`);
   const segments = [...found.segments, ...path.segments];
   const looked = lookAt(found.root, segments, maxBytes);
   const read =
-    looked.kind === 'file' ? await readSkillFile(found.root, segments, looked, maxBytes) : looked;
+    looked.kind === 'file'
+      ? await readSkillFile(found.root, segments, looked.file, maxBytes)
+      : looked;
   if (read.kind === 'missing') return absent(`the skill ${skill.name} has no file ${file}`);
   if (read.kind === 'refused') return absent(`${file} of the skill ${skill.name}: ${read.reason}`);
   const parsed =
