@@ -11,7 +11,7 @@ export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
 
 /**
  * For whom a turn runs (W02): the owner only when an owner writes in a direct chat and is answered
- * there. Everything else, also an owner in a group and anybody when no owner is named, is a guest.
+ * there. Everyone else is a guest: also an owner in a group, and all people when no owner is named.
  * `owners` are Parley's ids of people, such as `telegram:42`; compared exactly.
  */
 export function readerOf(
@@ -31,7 +31,7 @@ export const AudienceFrontMatter = z.preprocess(
 );
 export type AudienceFrontMatter = z.infer<typeof AudienceFrontMatter>;
 
-/** True for files that are private whatever they say (W02): `MEMORY.md` and everything in `memory/`. */
+/** True for files that no front matter can open (W02): `MEMORY.md` and everything in `memory/`. */
 export function isMemory(name: string): boolean {
   const folded = foldName(name);
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
@@ -43,8 +43,8 @@ const OWNERS_FILES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a file is the owner's where it does not say otherwise (W03): memory, the files above, what
- * is not Markdown (it has no front matter to say so) and what package managers install.
+ * Whether a file without an audience is the owner's (W03): memory, the files above, what is not Markdown
+ * (it has no front matter) and what package managers install.
  */
 export function isOwnersByDefault(name: string): boolean {
   const folded = foldName(name);
@@ -58,7 +58,7 @@ export function isOwnersByDefault(name: string): boolean {
 
 /**
  * Who may read a workspace file. Memory is the owner's always; any other file is the owner's when
- * its front matter says so (W03), by default, or when it is not known for whom it was meant.
+ * its front matter says so (W03), by default, or when the meant audience is unknown.
  */
 export function audienceOf(
   name: string,
@@ -70,8 +70,8 @@ export function audienceOf(
 }
 
 /**
- * `Audience: owner` must not be public because of a capital letter or of a character that nobody sees.
- * Of two spellings in one block it cannot be known which was meant: that is an issue.
+ * `Audience: owner` must not be public because of a capital letter or an invisible character. Two
+ * spellings in one block are an issue: the meant one is unknown.
  */
 function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;

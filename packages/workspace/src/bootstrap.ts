@@ -84,7 +84,7 @@ async function archive(folder: string): Promise<string | null> {
 
 /**
  * How far BOOTSTRAP.md of a workspace has come (W08), as it is kept between starts. `new`: Parley made
- * the workspace and no owner has talked yet. `begun`: it leads this session of this conversation, has
+ * the workspace and no owner has written yet. `begun`: it leads this session of this conversation, has
  * led `turns` of it, and `messageId` leads the last of them.
  */
 export const BootstrapMark = z.discriminatedUnion('state', [
@@ -118,7 +118,7 @@ export type BootstrapStep =
 
 /**
  * BOOTSTRAP.md leads the first session in which an owner talks with a new workspace, and no other. It
- * is retired with that session (`/new`), after `BOOTSTRAP_TURNS`, or when somebody removed it.
+ * is retired with that session (`/new`), after `BOOTSTRAP_TURNS`, or when the file was removed.
  * `mark` is null where Parley did not make the workspace, or BOOTSTRAP.md is retired.
  */
 export function decideBootstrap(

@@ -12,8 +12,8 @@ const require = createRequire(import.meta.url);
 const MAX_FRONT_MATTER = 16_000;
 
 /**
- * What stood above the text of a Markdown file. `refused` means that somebody meant to write front
- * matter and it cannot be trusted to say what they meant: callers must assume the strictest meaning.
+ * The block above the text of a Markdown file. `refused`: front matter was meant, and its meaning is
+ * unknown; callers must assume the strictest.
  * `body` is the text below, with `\n` line ends and without blank lines around it; `head` the block
  * with the lines that open and close it, empty where it has no end.
  */
@@ -119,7 +119,7 @@ function refuse(head: string, body: string, reason: string): FrontMatter<never> 
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
-/** What nobody sees above or before the first line is forgiven: a secret must not depend on it. */
+/** Ignores invisible characters before the first line: a secret must not depend on them. */
 function normalise(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
@@ -139,18 +139,18 @@ export interface ParsedFile {
   readonly name: string;
   /** Without front matter, line ends `\n`, no blank lines around it. */
   readonly text: string;
-  /** It is a form that nobody filled in. */
+  /** It is an empty form. */
   readonly isBlank: boolean;
   readonly audience: Audience;
-  /** What its front matter says of that. */
+  /** The audience in its front matter. */
   readonly declared: 'owner' | 'everyone' | undefined;
   /** Why it cannot be known for whom the file is, for people; it is then the owner's. */
   readonly problem: string | null;
 }
 
 /**
- * Decides what a file says and to whom. `hasTwin`: the file has a second name on disk; as that may be
- * `MEMORY.md`, nobody but the owner gets it.
+ * The text of a file and its audience. `hasTwin`: the file has a second name on disk; as that may be
+ * `MEMORY.md`, it is the owner's.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const front = readFrontMatter(raw, AudienceFrontMatter);

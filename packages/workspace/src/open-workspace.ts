@@ -22,13 +22,13 @@ import { FileWriter, localLock, type WorkspaceLock } from './write-file.ts';
 
 /** How much of a workspace file is used. */
 export interface WorkspaceLimits {
-  /** Characters of one file that are shown; longer ones are cut and say so (P10). */
+  /** Characters of one file that are shown; longer ones are cut, with a notice (P10). */
   readonly fileCharacters: number;
   /** Larger files are not read at all. */
   readonly fileBytes: number;
 }
 
-/** What a workspace uses unless the settings say otherwise: 20,000 characters, 1 MB. */
+/** The defaults: 20,000 characters, 1 MB. */
 export const DEFAULT_WORKSPACE_LIMITS: WorkspaceLimits = {
   fileCharacters: 20_000,
   fileBytes: 1_000_000,
@@ -52,7 +52,7 @@ export interface OpenWorkspaceOptions {
   readonly newId?: NewId;
 }
 
-/** An agent's folder of Markdown (W01). Gives out nothing but views. */
+/** An agent's folder of Markdown (W01). Only its views read and write files. */
 export interface Workspace {
   /** The real path. */
   readonly folder: string;
@@ -115,7 +115,7 @@ const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
  * Makes the folder (mode 0700) and, where it holds no AGENTS.md, copies every template that it lacks.
- * A folder that is a workspace already is left exactly as it is, so that files somebody deleted on
+ * A folder that is a workspace already is left exactly as it is, so that files deleted on
  * purpose stay away; a first start that was cut short goes on at the next one.
  * Returns the names of the files it made. Throws WorkspaceError.
  */
@@ -179,7 +179,7 @@ async function isUntouched(folder: string, names: readonly string[]): Promise<bo
   return !entries.some((name) => known.has(name.toLowerCase()));
 }
 
-/** Whatever stands in its place, a link included, stays. */
+/** An existing entry of that name, a link included, stays. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });

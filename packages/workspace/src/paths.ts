@@ -189,6 +189,6 @@ function statsOf(folder: string): BigIntStats | undefined {
   try {
     return lstatSync(folder, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return undefined; // It may not be looked at, so it cannot be listed either.
+    return undefined; // Without access to it, it cannot be listed either.
   }
 }

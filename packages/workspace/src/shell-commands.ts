@@ -9,33 +9,15 @@ import { type FileName, listMarkdown, parseFileName, walkPath } from './paths.ts
 import { contentOf, type Hold, type WorkspaceLock, writeFileInside } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
 
-/**
- * What commands of the shell may do to a workspace (W09). They run where private parts are within
- * reach, and what they write passes no view: so they can only read what others can read, and each
- * Markdown file that they make is the owner's, as if the owner's turn had written it.
- */
-export interface ShellCommands {
-  /**
-   * Runs `work` with the paths that its command must only be able to read. What is new afterwards is
-   * made the owner's; until then nobody else can read it, also when this process dies on the way.
-   */
-  run<T>(rules: CommandRules, work: (readOnly: readonly string[]) => Promise<T>): Promise<T>;
-  /** Whether a command that runs, or died, may have made this file as it is now: others must not read it. */
-  mayHaveMade(name: FileName): boolean;
-  /** Ends what commands of dead processes have left behind. */
-  sweep(): Promise<void>;
-}
-
-/** What holds for one command. */
+/** The rules of one command. */
 export interface CommandRules {
-  /** Whether a file becomes prompt text: then commands can only read it, and the folder that is meant for such. */
+  /** Whether a file becomes prompt text: commands can only read it, and folders of such files. */
   readonly isPromptFile: (name: string) => boolean;
-  /** The longest that the command may take, in ms. */
+  /** The time limit of the command, in ms. */
   readonly timeoutMs: number;
 }
 
-/** What opening it needs. */
-export interface ShellCommandsDeps {
+interface ShellCommandsOptions {
   /** The real path of the workspace. */
   readonly folder: string;
   readonly files: FileCache;
@@ -49,22 +31,22 @@ export interface ShellCommandsDeps {
 export const CLOSED_TO_COMMANDS: readonly string[] = ['SOUL.md', '.parley/', 'skills/', 'groups/'];
 
 const HOME = ['.parley', 'commands'];
-/** As deep as names go, and more files than anybody has. */
+/** The deepest names, and more files than a workspace has. */
 const EVERYWHERE = { depth: 8, files: 1_000_000 };
 /**
- * Each path is a mount of its own, and their cost grows with the square. What is open beyond these can
- * be written, and is the owner's from then on.
+ * Each path is a mount of its own, and their cost grows with the square. Further open files can be
+ * written, and are the owner's from then on.
  */
 const MOST_COVERED = 200;
-/** Beyond the time of a command: to begin and to end it. In ms. */
+/** Added to the time of a command for its start and end, in ms. */
 const AROUND = 60_000;
 
-/** What others could read when a command began, by path; kept on the disk until its end has been swept. */
+/** What others could read when a command started, by path; on the disk until the command is finished. */
 const Note = z.object({
   until: z.number(),
   host: z.string(),
   pid: z.number(),
-  /** When that process began, as ids of processes are used again. */
+  /** Start time of that process, since process ids are reused. */
   started: z.number(),
   /** Folders that the command could not write. */
   closed: z.array(z.string()),
@@ -72,18 +54,26 @@ const Note = z.object({
 });
 type Note = z.infer<typeof Note>;
 
+/**
+ * What shell commands may do to a workspace (W09). They run where private parts can be reached, and what
+ * they write passes no view: so they can only read what others can read, and each Markdown file that they
+ * make is the owner's, as if the owner's turn had written it.
+ */
+export type ShellCommands = ReturnType<typeof openShellCommands>;
+
 /** Opens the commands of a workspace. */
-export function openShellCommands(deps: ShellCommandsDeps): ShellCommands {
-  const { folder, lock, newId, clock, log } = deps;
+export function openShellCommands(options: ShellCommandsOptions) {
+  const { folder, lock, newId, clock, log } = options;
   const home = join(folder, ...HOME);
   const notes = noteReader(home);
+  /** Whether a command that runs, or died, may have made this file as it is now: others must not read it. */
   const mayHaveMade = (name: FileName): boolean => {
     const current = notes();
     return current.size > 0 && [...current.values()].some((note) => isNew(folder, note, name));
   };
   const end = async (file: string, note: Note): Promise<void> => {
     try {
-      await lock.hold((hold) => makeOwners(deps, note, hold));
+      await lock.hold((hold) => makeOwners(options, note, hold));
       rmSync(join(home, file), { force: true });
       removeEmpty(home);
     } catch (error) {
@@ -92,24 +82,31 @@ export function openShellCommands(deps: ShellCommandsDeps): ShellCommands {
   };
   return {
     mayHaveMade,
-    async run({ isPromptFile, timeoutMs }, work) {
+    /**
+     * Runs `work` with the paths that its command must only be able to read. New files are then made the
+     * owner's; until then no one else can read them, also when this process dies on the way.
+     */
+    async run<T>(
+      { isPromptFile, timeoutMs }: CommandRules,
+      work: (readOnly: readonly string[]) => Promise<T>,
+    ): Promise<T> {
       const file = `${newId('command')}.json`;
-      const before = await lookAround(deps, isPromptFile, mayHaveMade);
-      const { closed, open } = before;
+      const { closed, open, readOnly } = await scan(options, isPromptFile, mayHaveMade);
       const until = clock() + timeoutMs + AROUND;
-      const note: Note = { until, ...here(), closed, open };
+      const note: Note = { until, ...thisProcess(), closed, open };
       const place = { name: file, segments: [...HOME, file] };
       const kept = await lock.hold((hold) =>
         writeFileInside(folder, place, Buffer.from(JSON.stringify(note)), { newId, hold }),
       );
       if (kept.kind === 'refused') throw new Error(`Commands are not run: ${kept.detail}.`);
       try {
-        return await work(before.readOnly);
+        return await work(readOnly);
       } finally {
         await end(file, note);
       }
     },
-    async sweep() {
+    /** Finishes the commands of dead processes. */
+    async sweep(): Promise<void> {
       for (const [file, note] of notes()) {
         if (isDead(note, clock())) await end(file, note);
       }
@@ -117,7 +114,7 @@ export function openShellCommands(deps: ShellCommandsDeps): ShellCommands {
   };
 }
 
-/** Reads the notes there are; each once. Costs one look at a folder while there are none. */
+/** Reads the notes, each once. Costs one `stat` of a folder while there are none. */
 function noteReader(home: string): () => ReadonlyMap<string, Note> {
   const none: ReadonlyMap<string, Note> = new Map();
   let known = none;
@@ -134,7 +131,7 @@ function noteReader(home: string): () => ReadonlyMap<string, Note> {
   };
 }
 
-/** Null where it was ended a moment ago; notes are written whole, so that there are no broken ones. */
+/** Null where it was removed a moment ago; notes are written whole, so none is broken. */
 function readNote(path: string): Note | null {
   try {
     return Note.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -143,13 +140,13 @@ function readNote(path: string): Note | null {
   }
 }
 
-function here(): Pick<Note, 'host' | 'pid' | 'started'> {
+function thisProcess(): Pick<Note, 'host' | 'pid' | 'started'> {
   const { timeOrigin: started } = performance;
   return { host: hostname(), pid: process.pid, started };
 }
 
 function isDead({ until, host, pid, started }: Note, now: number): boolean {
-  const own = here();
+  const own = thisProcess();
   if (now > until) return true;
   if (host !== own.host) return false;
   if (pid === own.pid) return started !== own.started;
@@ -167,11 +164,11 @@ function isNew(folder: string, { closed, open }: Note, path: FileName): boolean 
   return found.kind === 'file' && open[path.name] !== found.file.fingerprint;
 }
 
-/** What others can read now, and what the command must leave as it is. */
-async function lookAround(
-  { folder, files }: ShellCommandsDeps,
+/** What others can read now, and what the command must not change. */
+async function scan(
+  { folder, files }: ShellCommandsOptions,
   isPromptFile: CommandRules['isPromptFile'],
-  mayHaveMade: ShellCommands['mayHaveMade'],
+  mayHaveMade: (name: FileName) => boolean,
 ): Promise<Pick<Note, 'closed' | 'open'> & { readonly readOnly: readonly string[] }> {
   const closed = CLOSED_TO_COMMANDS.filter((name) => name.endsWith('/')).map((name) =>
     name.slice(0, -1),
@@ -210,9 +207,9 @@ async function openFiles(
   return open;
 }
 
-/** Marks what a command has made. Throws when the disk does not take it. */
+/** Marks the files that a command has made. Throws when the disk refuses. */
 async function makeOwners(
-  { folder, files, newId, log }: ShellCommandsDeps,
+  { folder, files, newId, log }: ShellCommandsOptions,
   note: Note,
   hold: Hold,
 ): Promise<void> {
@@ -232,6 +229,6 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another command runs, or it is gone already.
+    // Another command runs, or it was removed already.
   }
 }

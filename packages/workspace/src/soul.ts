@@ -35,7 +35,7 @@ export type SoulOnDisk =
       readonly text: string;
       /** The front matter to put before the text; empty: none. */
       readonly head: string;
-      /** It is a form that nobody filled in. */
+      /** It is an empty form. */
       readonly isBlank: boolean;
     }
   | { readonly kind: 'missing' }

@@ -34,7 +34,7 @@ export interface SurveyedEntry {
 export interface SurveyedSkill {
   /** Path inside the folder. */
   readonly name: string;
-  readonly told: { readonly kind: 'skill'; readonly description: string } | Refusal;
+  readonly content: { readonly kind: 'skill'; readonly description: string } | Refusal;
 }
 
 interface Refusal {
@@ -48,7 +48,7 @@ export interface Survey {
   readonly folder: string;
   readonly entries: readonly SurveyedEntry[];
   readonly skills: readonly SurveyedSkill[];
-  /** There is more than was looked at. */
+  /** There are more entries than were examined. */
   readonly isCut: boolean;
 }
 
@@ -70,7 +70,7 @@ export async function surveyFolder(path: string, clock: Clock): Promise<Survey> 
       if (entries.length === MAX_ENTRIES) break;
       const name = next === '' ? entry.name : `${next}/${entry.name}`;
       if (entry.isDirectory() && isEntered(name, entry)) folders.push(name);
-      else entries.push(await lookAt(folder, name, entry));
+      else entries.push(await surveyEntry(folder, name, entry));
     }
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -82,7 +82,7 @@ function isEntered(name: string, entry: Dirent): boolean {
   return parseFileName(name) !== null && entry.name !== 'node_modules';
 }
 
-async function lookAt(folder: string, name: string, entry: Dirent): Promise<SurveyedEntry> {
+async function surveyEntry(folder: string, name: string, entry: Dirent): Promise<SurveyedEntry> {
   const entryOf = (content: SurveyedEntry['content'], bytes = 0) => ({ name, bytes, content });
   const refused = (reason: string, bytes = 0) => entryOf({ kind: 'refused', reason }, bytes);
   if (entry.name.startsWith('.') || entry.name === 'node_modules') {
@@ -120,7 +120,7 @@ async function skillsIn(folder: string, clock: Clock): Promise<readonly Surveyed
   const found = await scanFolder(place, options);
   return found.map(({ segments, content }) => ({
     name: segments.filter((segment) => segment !== SKILL_FILE).join('/'),
-    told:
+    content:
       content.kind === 'skill'
         ? { kind: 'skill', description: content.description }
         : { kind: 'refused', reason: content.reason },

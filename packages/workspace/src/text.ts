@@ -1,6 +1,6 @@
 /**
- * True when a Markdown text says nothing yet: HTML comments, headings, rules and list items without
- * a value (`- **Name:**`) are a form that nobody filled in. Such a file costs no tokens.
+ * True when a Markdown text has no content yet: HTML comments, headings, rules and list items without
+ * a value (`- **Name:**`) are an empty form. Such a file costs no tokens.
  */
 export function isBlank(text: string): boolean {
   return withoutComments(text)
@@ -31,8 +31,7 @@ export interface Cut {
 }
 
 /**
- * Shortens a text to at most `limit` characters and adds a line that says so and how long the whole
- * is (P10); that line comes on top of the limit. `what` names the text for the reader.
+ * Shortens a text to at most `limit` characters and adds a notice with the length of the whole (P10); that line comes on top of the limit. `what` names the text for the reader.
  */
 export function cutText(
   text: string,

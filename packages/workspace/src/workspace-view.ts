@@ -24,7 +24,7 @@ export interface AbsentFile {
   readonly detail?: string;
 }
 
-/** What `list` says of a file. */
+/** A file in `list`. */
 export interface WorkspaceEntry {
   readonly name: string;
   /** Length without front matter, in characters. */
@@ -35,8 +35,8 @@ export interface WorkspaceEntry {
 export interface WorkspaceView {
   readonly reader: Reader;
   /**
-   * The memory file of the reader's own conversation (W04), whether it exists or not. Nobody else can
-   * read it, not even the owner in a direct chat; other files of `groups/` look private to everybody.
+   * The memory file of the reader's own conversation (W04), whether it exists or not. No other
+   * reader can read it, not even the owner in a direct chat; other files of `groups/` look private to all.
    */
   readonly groupMemory: string;
   /** Reads one file, cut at `limit` characters (the workspace's own limit where not given). */
@@ -44,7 +44,7 @@ export interface WorkspaceView {
   /** The Markdown files this reader may see, by name. */
   list(): Promise<readonly WorkspaceEntry[]>;
   /**
-   * Replaces what `read` gives of a file, or makes it: whole or not at all. Front matter that the
+   * Replaces the text of a file, or creates it: whole or not at all. Front matter that the
    * file has is kept. Everybody but an owner in a direct chat can write `groupMemory` alone; SOUL.md
    * is refused to all (W06). An owner's turn can see private parts: what it makes is the owner's, and
    * what others can read afterwards it writes with a person's approval alone (W09).
@@ -52,7 +52,7 @@ export interface WorkspaceView {
   write(name: string, text: string, approval?: WriteApproval): Promise<WriteResult>;
   /**
    * Writes what `change` makes of the whole text of a file; null: there is none, and from `change`:
-   * nothing is to be written. Nobody else writes meanwhile, on whatever machine.
+   * nothing is to be written. No other process writes meanwhile, on any machine.
    */
   change(
     name: string,
@@ -182,8 +182,8 @@ async function visible(
   if (rules.isGroup && !isOwn) return PRIVATE;
   if (rules.isMemory && reader.kind !== 'owner') return PRIVATE;
   if (forgetful && (isOwn || rules.isMemory)) return PRIVATE;
-  const looked = files.get(path);
-  const onDisk = looked instanceof Promise ? await looked : looked;
+  const cached = files.get(path);
+  const onDisk = cached instanceof Promise ? await cached : cached;
   const found = governed?.name === name ? await asGoverned(governed, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest is not to learn that such a file is there and broken.

@@ -2,7 +2,7 @@ import type { Reader } from '@parley/contracts';
 import { AudienceFrontMatter, foldName, isGroupFile, isMemory, SKILL_FILE } from './audience.ts';
 import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
 
-/** Why a reader may not write a file, whatever it holds; `detail` is told to the model. */
+/** Why a reader may not write a file, whatever its content; `detail` is for the model. */
 export interface WriteRefusal {
   readonly kind: 'refused';
   readonly reason:
@@ -20,13 +20,13 @@ export interface Writer {
   readonly reader: Reader;
   /** The one file a guest may write. */
   readonly groupMemory: string;
-  /** Memory is switched off: what nobody can read, nobody replaces unseen. */
+  /** Memory is switched off: a file that no reader sees must not be replaced. */
   readonly forgetful: boolean;
 }
 
 /**
  * Whether this reader may write that path at all (W02, W04, W06): an owner everything but SOUL.md
- * and the files of other conversations, anybody else the memory file of their conversation alone.
+ * and the files of other conversations, a guest the memory file of their conversation alone.
  */
 export function refuseWriter(
   { reader, groupMemory, forgetful }: Writer,
@@ -76,7 +76,7 @@ export interface WriteTarget {
 }
 
 /**
- * What will stand in the file. Views give out text without front matter, so what is written has none
+ * The new content of the file. Views return text without front matter, so what is written has none
  * either, and the file keeps its own. Front matter in `text` replaces it, from an owner alone. What an
  * owner's turn creates is the owner's unless it says `audience: everyone` itself, and a file of the
  * owner's stays that unless the same is said (W03, W09).
@@ -112,7 +112,7 @@ export function planWrite(
   return { ...planned, content: marked, access };
 }
 
-/** Its other files would be opened with it, and nobody has been shown them. */
+/** Its other files would be opened with it, and no person has seen them. */
 const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a person can open';
 
 /** The text with `audience: owner` in its front matter; null where that makes no file of the owner's. */
@@ -123,7 +123,7 @@ function markOwners(text: string, { head }: Pick<Front, 'head'>): string | null 
   return front.kind === 'parsed' && isOwners(front) ? marked : null;
 }
 
-/** The file as the owner's alone, whatever it said before: its own front matter becomes a part of its text. */
+/** The file as the owner's alone; front matter that cannot take the mark becomes a part of its text. */
 export function asOwners(raw: string): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   const marked = front.kind === 'refused' ? null : markOwners(raw, front);
@@ -156,8 +156,8 @@ function isOwners(front: Front): boolean {
 }
 
 /**
- * The front matter as it has to stand before a new text. A block without an end cannot be kept, but what
- * it hid stays hidden.
+ * The front matter to put before a new text. A block without an end cannot be kept, but what it hid stays
+ * hidden.
  */
 export function headToKeep(front: Front): string {
   if (front.head === '') return front.kind === 'refused' ? OWNERS_HEAD : '';

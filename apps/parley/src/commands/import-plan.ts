@@ -153,8 +153,8 @@ export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
     section('Used', fileLines(fresh)),
     section(
       'Skills',
-      skills.map(({ name, told }) =>
-        line(name, told.kind === 'skill' ? told.description : `not used: ${told.reason}`),
+      skills.map(({ name, content }) =>
+        line(name, content.kind === 'skill' ? content.description : `not used: ${content.reason}`),
       ),
     ),
     section(

@@ -10,7 +10,7 @@ interface FileIndexOptions {
   readonly folder: string;
   /** The files it covers, as they are now. */
   readonly names: () => Promise<readonly string[]>;
-  /** Those of them that each search looks at, however many there are. */
+  /** Those of them that each search checks, however many there are. */
   readonly always: readonly string[];
   /** Reads what the index may know. */
   readonly view: WorkspaceView;
@@ -20,24 +20,24 @@ interface FileIndexOptions {
   readonly clock: () => number;
 }
 
-/** A search waits for looking that takes no longer than this, in ms. */
-const SHORT_LOOK_MS = 8;
-/** A longer look is done again after so many times its length: thousands of files cost 5 % at most. */
+/** A search waits for a check that takes no longer than this, in ms. */
+const SHORT_CHECK_MS = 8;
+/** A longer check is repeated after so many times its length: thousands of files cost 5 % at most. */
 const REST = 20;
-/** Files that are looked at before others get their turn. */
+/** Files that are checked before the event loop runs on. */
 const AT_ONCE = 200;
 
 /**
- * The words of some files, kept up to date with the disk. Holds no text. Each search looks at the files
- * first and reads again what has changed (W07); only where there are so many that looking takes long, it
+ * The words of some files, kept up to date with the disk. Holds no text. Each search checks the files
+ * first and reads again what has changed (W07); only where there are so many that the check takes long, it
  * runs in the background, and a change by hand may be found a second or two later. What Parley itself
  * saves is in `always`, and found at once.
  */
 export class FileIndex {
   readonly #options: FileIndexOptions;
   #files: IndexedFiles | null = null;
-  #looking: Promise<void> | null = null;
-  #nextLook = 0;
+  #checking: Promise<void> | null = null;
+  #nextCheck = 0;
   #isLong = false;
 
   constructor(options: FileIndexOptions) {
@@ -46,35 +46,35 @@ export class FileIndex {
 
   /** The best places, best first. `words` is called only where there is anything to search. */
   async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPlace[]> {
-    // Searches during a look wait for the same one.
-    if (this.#looking === null && this.#options.clock() >= this.#nextLook) {
-      this.#looking = this.#look();
-      // A search in front of it does not see the error; the next search looks again, and waits.
-      this.#looking.catch(() => {
+    // Searches during a check wait for the same one.
+    if (this.#checking === null && this.#options.clock() >= this.#nextCheck) {
+      this.#checking = this.#check();
+      // A search in front of it does not see the error; the next search checks again, and waits.
+      this.#checking.catch(() => {
         this.#isLong = false;
       });
     }
-    if (this.#looking !== null && (this.#files === null || !this.#isLong)) await this.#looking;
+    if (this.#checking !== null && (this.#files === null || !this.#isLong)) await this.#checking;
     for (const name of this.#isLong ? this.#options.always : []) {
       if (this.#files !== null) await this.#update(this.#files, name);
     }
-    // Read again here: a look may have replaced it meanwhile.
+    // Read again here: a check may have replaced it meanwhile.
     const files = this.#files;
     return files === null || files.isEmpty() ? [] : files.search(words(), most);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { clock } = this.#options;
     const start = clock();
     const isFirst = this.#files === null;
     try {
       await this.#refresh();
-      // The first look reads everything and does not count.
-      this.#isLong = !isFirst && clock() - start > SHORT_LOOK_MS;
+      // The first check reads everything and does not count.
+      this.#isLong = !isFirst && clock() - start > SHORT_CHECK_MS;
     } finally {
-      this.#looking = null;
+      this.#checking = null;
       const end = clock();
-      this.#nextLook = this.#isLong ? end + (end - start) * REST : 0;
+      this.#nextCheck = this.#isLong ? end + (end - start) * REST : 0;
     }
   }
 
@@ -110,7 +110,7 @@ function fingerprintOf(folder: string, name: string): string | null {
     if (stats === undefined || !stats.isFile()) return null;
     return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
   } catch {
-    // It cannot be looked at, so it cannot be read either.
+    // Without access to it, it cannot be read either.
     return null;
   }
 }

@@ -20,7 +20,7 @@ const K1 = 1.2;
 const B = 0.5;
 /** Few texts make every word look common. */
 const LEAST_TEXTS = 50;
-/** A longer word that begins with the one looked for, and one that is nearly as long. */
+/** A longer word that starts with the searched one, and one that is nearly as long. */
 const LONGER = 0.6;
 /** Longer words that are tried for one short one. */
 const MOST_LONGER = 50;
@@ -30,7 +30,7 @@ export class InvertedIndex {
   readonly #postings = new Map<string, Posting>();
   readonly #terms = new TermList();
   readonly #lengths: number[] = [];
-  readonly #gone: boolean[] = [];
+  readonly #isRemoved: boolean[] = [];
   #removed = 0;
   #total = 0;
   #sums = new Sums(0);
@@ -62,14 +62,14 @@ export class InvertedIndex {
       }
     }
     this.#lengths.push(terms.length);
-    this.#gone.push(false);
+    this.#isRemoved.push(false);
     this.#total += terms.length;
     return document;
   }
 
   remove(document: number): void {
-    if (this.#gone[document] !== false) return;
-    this.#gone[document] = true;
+    if (this.#isRemoved[document] !== false) return;
+    this.#isRemoved[document] = true;
     this.#removed += 1;
   }
 
@@ -110,7 +110,7 @@ export class InvertedIndex {
       // The inner loop of all searching: no iterators, no objects.
       for (let at = 0; at < documents.length; at += 1) {
         const document = documents[at] ?? 0;
-        if (this.#gone[document]) continue;
+        if (this.#isRemoved[document]) continue;
         const count = counts[at] ?? 1;
         const length = (this.#lengths[document] ?? 0) / average;
         const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));

@@ -175,7 +175,7 @@ export type MemoryUses = ReadonlyMap<string, number>;
 /** Longest profile, in characters. */
 export const PROFILE_CHARACTERS = 600;
 
-/** Memories that may be too long for what room is left before no more are tried. */
+/** Memories that may be too long for the rest before the search ends. */
 const TRIED = 10;
 
 const TITLES: Readonly<Record<MemoryType, string>> = {
@@ -190,7 +190,7 @@ const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skil
 
 /**
  * A short summary of memories, made without a model (G14): by type, in each the newest and most used
- * first. What the agent put down itself says so. Null when there is nothing to say.
+ * first. The agent's own notes are marked. Null when there are no memories.
  */
 export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rank(entries, uses);

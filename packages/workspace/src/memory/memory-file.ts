@@ -9,7 +9,7 @@ export type MemoryType = z.infer<typeof MemoryType>;
 export const MemoryScope = z.enum(['user', 'project', 'session']);
 export type MemoryScope = z.infer<typeof MemoryScope>;
 
-/** The message in which it was said. */
+/** The message it comes from. */
 export const MemoryOrigin = z.strictObject({
   channel: z.string(),
   chat: z.string(),
@@ -21,18 +21,18 @@ export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
 
 /**
  * Whose words they are. `own`: exactly what the person wrote. `agent`: put down by the agent.
- * `hand`: somebody wrote the line into the file.
+ * `hand`: a person edited the file.
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
 
-/** One thing that is remembered, as it stands in one line of a file. */
+/** One memory: one line of a file. */
 export interface MemoryEntry {
   readonly id: string;
   readonly type: MemoryType;
   readonly scope: MemoryScope;
   /** One line. */
   readonly text: string;
-  /** Whom it is about or who said it, by Parley's id (`telegram:42`). */
+  /** The person it is about or from, by Parley's id (`telegram:42`). */
   readonly person: string | null;
   /** `2026-11-21` */
   readonly date: string | null;
@@ -62,14 +62,14 @@ export function memoryLine(text: string): string {
 }
 
 /**
- * The id of what somebody said in one message: the same in every run of a turn, so that it is saved
- * once. `seed` says which of several.
+ * The id of a memory from one message: the same in every run of a turn, so that it is saved once. `seed`
+ * tells several apart.
  */
 export function memoryId(seed: readonly string[]): string {
   return `m${hash(JSON.stringify(seed))}`;
 }
 
-/** The id of a line that somebody wrote by hand; changes with its text. */
+/** The id of a line written by hand; changes with its text. */
 function handId(text: string): string {
   return `h${hash(text)}`;
 }
@@ -81,7 +81,7 @@ function hash(text: string): string {
 const HEAD =
   '# What I was told\n\nOne memory in each line. Lines may be changed, removed and added by hand.\n';
 
-/** A list item, and the comment behind it that tells where it came from. */
+/** A list item, and the comment behind it with its origin. */
 const ITEM = /^[-*+] +(.*?)(?:\s*<!-- parley (.*?) -->)?\s*$/;
 
 const Mark = z.object({
@@ -166,7 +166,7 @@ function valuesOf(mark: string): Readonly<Record<string, string>> {
     try {
       return [[key, decodeURIComponent(value)] as const];
     } catch {
-      // Somebody has changed it by hand; the line counts without it.
+      // Changed by hand; the line counts without it.
       return [];
     }
   });

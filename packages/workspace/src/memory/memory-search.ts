@@ -28,7 +28,7 @@ export interface SearchPlace {
 const MOST_PASSAGES = 50_000;
 /** Conversations whose memory files are indexed at a time. */
 const CONVERSATIONS = 100;
-/** More places than wanted are looked at, because some are gone or belong to other sessions. */
+/** More places than wanted are read, because some are gone or belong to other sessions. */
 const SPARE = 5;
 
 /** Finds memories for one reader at a time (G14). */

@@ -73,7 +73,7 @@ export class MemoryVersions {
     this.#folder = options.folder;
   }
 
-  /** MEMORY.md without front matter, also a form that nobody has filled in; null: there is none. Throws. */
+  /** MEMORY.md without front matter, also an empty form; null: there is none. Throws. */
   async current(): Promise<string | null> {
     const raw = await rawMemory(this.#folder);
     return raw === null ? null : bodyOf(raw);

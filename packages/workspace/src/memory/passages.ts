@@ -1,7 +1,7 @@
 import { isGroupFile } from '../audience.ts';
 import { type MemoryEntry, type MemoryScope, parseMemoryFile } from './memory-file.ts';
 
-/** What a found text is. */
+/** The origin of a found text. */
 export type PassageKind = 'saved' | 'note' | 'knowledge';
 
 /** A piece of a file that can be found by itself. */
@@ -22,7 +22,7 @@ export const SAVED_FILES: Readonly<Record<MemoryScope, string>> = {
   session: 'memory/session.md',
 };
 
-/** What lines of a file are about when they do not say so themselves; null: no file of memories. */
+/** The scope of lines without one of their own; null: no file of memories. */
 export function scopeOfFile(name: string): MemoryScope | null {
   if (isGroupFile(name)) return 'project';
   if (name === SAVED_FILES.user) return 'user';
@@ -33,23 +33,23 @@ export function scopeOfFile(name: string): MemoryScope | null {
 /** Longest passage, in characters; longer sections are cut into several. */
 const LONGEST = 1_200;
 
-/** A passage as it stands in the file, not yet looked into. */
+/** A passage as it is in the file, not parsed yet. */
 export interface Piece {
   readonly raw: string;
   readonly heading: string;
 }
 
-/** Cuts a file into what can be found by itself: memories line by line, everything else by sections. */
+/** Cuts a file into separately searchable pieces: memories line by line, everything else by sections. */
 export function piecesOf(name: string, text: string): readonly Piece[] {
   if (scopeOfFile(name) === null) return sections(text);
-  // Looking into a line costs more than all the rest, and most lines are never asked for.
+  // Parsing a line costs more than all the rest, and most lines are never needed.
   return text
     .split('\n')
     .filter(isItem)
     .map((raw) => ({ raw, heading: '' }));
 }
 
-/** What a piece says; null where that is nothing. */
+/** The passage of a piece; null where it is empty. */
 export function passageOf(name: string, { raw, heading }: Piece): Passage | null {
   const scope = scopeOfFile(name);
   if (scope === null) {

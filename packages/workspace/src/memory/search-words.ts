@@ -46,19 +46,19 @@ export function indexTerms(text: string): readonly string[] {
   return terms;
 }
 
-/** What words count that stand everywhere, and single characters of a longer Chinese word. */
+/** Weight of very common words, and of single characters of a longer Chinese word. */
 const SMALL = 0.15;
 
 /** Most words of a question that are looked for; the rest of a long message adds nothing. */
 const MOST_WORDS = 40;
 
-/** The words of a question, each once. Words that stand everywhere are left out, unless there are no others. */
+/** The words of a question, each once. Very common words are left out, unless there are no others. */
 export function queryWords(text: string): readonly QueryWord[] {
   const all = wordsOf(text).flatMap((word) =>
     DENSE.test(word) ? denseWords(word) : [{ forms: formsOf(word), weight: 1, prefix: true }],
   );
   const telling = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
-  // Small words alone may find something, and never say what a message is about.
+  // Common words alone may find something, and never show the subject of a message.
   const used = telling.length > 0 ? telling : all.map((word) => ({ ...word, weight: SMALL }));
   const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
   return [...distinct.values()].slice(0, MOST_WORDS);

@@ -20,7 +20,7 @@ export const SkillSnapshot = z.readonly(
     version: z.string(),
     /** `<available_skills>…</available_skills>`; empty where no skill is eligible. */
     catalogue: z.string(),
-    /** Bodies that stand in the prompt themselves (`inline`, S06). */
+    /** Bodies that are in the prompt themselves (`inline`, S06). */
     inline: z.readonly(z.array(z.readonly(z.object({ name: z.string(), body: z.string() })))),
     /** Names the model may use, in the order of the catalogue. */
     names: z.readonly(z.array(z.string())),
@@ -30,7 +30,7 @@ export const SkillSnapshot = z.readonly(
     filter: z.readonly(z.array(z.string())).nullable(),
     /** How many eligible skills the limits left out (S05). */
     left: z.int().nonnegative(),
-    /** The strictest audience of what it was made from. */
+    /** The strictest audience of its sources. */
     audience: Audience,
   }),
 );
@@ -76,7 +76,7 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
   return { version: version.slice(0, 16), ...content };
 }
 
-/** The bodies that stand in the prompt: in order, each that still fits into `characters`. */
+/** The bodies for the prompt: in order, each that still fits into `characters`. */
 export function textsThatFit(
   texts: readonly (SkillText | AbsentSkill)[],
   characters: number,
@@ -89,7 +89,7 @@ export function textsThatFit(
   });
 }
 
-/** What the catalogue says of a skill. */
+/** A skill in the catalogue. */
 export interface CatalogueEntry {
   readonly name: string;
   /** One line. */
@@ -101,7 +101,7 @@ export interface CatalogueEntry {
 /** How much of the prompt skills may take (S05). */
 export interface CatalogueLimits {
   readonly skills: number;
-  /** Of the catalogue, and of the bodies that stand beside it. */
+  /** Of the catalogue and the bodies beside it. */
   readonly characters: number;
 }
 
@@ -135,7 +135,7 @@ export function catalogueOf(
   };
 }
 
-/** One skill as the catalogue has it; a description that costs too much is cut and says so (P10). */
+/** The entry of a skill; a description that costs too much is cut, with a notice (P10). */
 export function entryText(entry: CatalogueEntry): string {
   const { description } = entry;
   const whole = written(entry, description);
@@ -187,7 +187,7 @@ export interface SkillStatus {
   /** Empty where it is refused. */
   readonly description: string;
   readonly emoji: string | null;
-  /** How its author says that what it needs is installed; shown, never done (S08). */
+  /** The author's steps to install its requirements; shown, never run (S08). */
   readonly install: readonly string[];
   readonly audience: Audience;
   /** The model may use it by itself. */
@@ -196,11 +196,11 @@ export interface SkillStatus {
   readonly command: string | null;
   /** Why a skill that people may call has no command; null where there is nothing to say. */
   readonly commandProblem: string | null;
-  /** An estimate of what its entry in the catalogue costs; 0 where it has none. */
+  /** The estimated cost of its entry in the catalogue; 0 where it has none. */
   readonly tokens: number;
 }
 
-/** What people are told of a skill (S09). `isShown`: the catalogue of an owner has it. */
+/** The state of a skill for people (S09). `isShown`: it is in the catalogue of an owner. */
 export function statusOf(
   { found, skill, state, reason, audience, command, commandProblem }: ResolvedSkill,
   isShown: boolean,

@@ -136,12 +136,12 @@ async function scanEntry(
   options: ScanOptions,
 ): Promise<ParsedSkill | RefusedSkill | null> {
   const segments = [...within, entry.name, SKILL_FILE];
-  const looked = lookAt(root, segments, options.maxBytes);
-  if (looked.kind !== 'file') return faultOf(looked);
+  const checked = checkFile(root, segments, options.maxBytes);
+  if (checked.kind !== 'file') return faultOf(checked);
   if (parseFileName(entry.name) === null) {
     return { kind: 'refused', reason: 'the name of its folder is no plain name' };
   }
-  return readHeader(root, segments, looked.file, options);
+  return readHeader(root, segments, checked.file, options);
 }
 
 async function readHeader(
@@ -177,7 +177,7 @@ export type NoSkillFile =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** Checks a file of a skill without opening it or following a link. Never throws. */
-export function lookAt(
+export function checkFile(
   root: string,
   segments: readonly string[],
   maxBytes: number,

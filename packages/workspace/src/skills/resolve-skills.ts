@@ -118,7 +118,7 @@ function decideState(
     : { state: 'not-eligible', reason: lacking };
 }
 
-/** Gives a skill its command; `taken` remembers whose each is. */
+/** Assigns a skill its command; `taken` maps commands to skills. */
 function takeCommand(
   skill: ParsedSkill,
   reserved: readonly string[],
@@ -135,7 +135,7 @@ function takeCommand(
   return { command, commandProblem: null };
 }
 
-/** The strongest source first, then by name; what has no name stands by its folder. */
+/** The strongest source first, then by name; a skill without a name counts by its folder. */
 function byRank(found: readonly FoundSkill[]) {
   const roots = [...new Set(found.map(rootOf))];
   const rank = new Map(roots.map((root, index) => [root, index]));
@@ -152,7 +152,7 @@ function isSameFolder(a: FoundSkill, b: FoundSkill): boolean {
   return rootOf(a) === rootOf(b);
 }
 
-/** Two sources may be the same folder on disk; they are told apart all the same. */
+/** Two sources may be the same folder on disk; they count as two all the same. */
 function rootOf({ source, root }: FoundSkill): string {
   return `${source} ${root}`;
 }
@@ -208,7 +208,7 @@ function lacks(what: string, wanted: readonly string[], has: (name: string) => b
   return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoted).join(', ')}`];
 }
 
-/** Written by the author of the skill, so shown as what it is. */
+/** Text of the author of the skill, so it is quoted. */
 function quoted(name: string): string {
   return JSON.stringify(name);
 }
@@ -225,7 +225,7 @@ function settingAt(settings: unknown, path: string): unknown {
   }, settings);
 }
 
-/** An empty list or text says as little as `false`. */
+/** An empty list or text counts as `false`. */
 function isTrue(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
@@ -277,7 +277,7 @@ export function commandNameOf(skill: string): string | null {
 /** A message that may be the command of a skill. */
 export interface TypedSkillCommand {
   readonly command: string;
-  /** What stands behind it, without white space around it. */
+  /** The rest of the line, trimmed. */
   readonly argument: string;
 }
 

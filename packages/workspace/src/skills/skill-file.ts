@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fromJson } from '../audience.ts';
 import { readFrontMatter } from '../front-matter.ts';
 
-/** A skill that can be told of. */
+/** A valid skill. */
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
@@ -15,8 +15,8 @@ export interface RefusedSkill {
 }
 
 /**
- * Reads a SKILL.md (S01); `folder` names the skill where it does not do so itself. The body comes
- * beside what is kept of the skill: it is read anew whenever it is wanted.
+ * Reads a SKILL.md (S01); `folder` names the skill where it does not do so itself. The body is apart from
+ * what is cached: it is read again for each use.
  */
 export function parseSkill(
   raw: string,
@@ -84,7 +84,7 @@ function wordsFor(step: z.infer<typeof InstallStep>): string {
   return oneLine(words).slice(0, 120) || 'a step without a name';
 }
 
-/** Letters and digits of any script, and what stands between them; never a path, a tag or a line break. */
+/** Letters and digits of any script, and separators between them; never a path, a tag or a line break. */
 const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]{0,62}[\p{L}\p{M}\p{N}])?$/u;
 
 /** What a skill may be called. */
@@ -96,7 +96,7 @@ const SkillName = z
     'letters, digits, spaces, ".", "_" and "-" only, at most 64, a letter or digit at both ends',
   );
 
-/** What a skill says about itself, whatever spelling its author used. */
+/** The header of a skill, in any spelling of its keys. */
 export const SkillHeader = z.preprocess(
   flatten,
   z.object({
@@ -113,13 +113,13 @@ export const SkillHeader = z.preprocess(
     install: Install,
     userinvocable: Flag.default(true),
     disablemodelinvocation: Flag.default(false),
-    /** False as soon as anything but `everyone` is written anywhere: it was meant for somebody. */
+    /** False as soon as any audience but `everyone` is written anywhere. */
     foreveryone: z.boolean(),
   }),
 );
 export type SkillHeader = z.infer<typeof SkillHeader>;
 
-/** The blocks inside `metadata` in which the keys of known agents stand. */
+/** The blocks inside `metadata` with the keys of known agents. */
 const BLOCKS = ['openclaw', 'clawdbot', 'parley'];
 
 /**
@@ -146,7 +146,8 @@ function blockOf(value: unknown): Record<string, unknown> {
 
 /**
  * Makes `userInvocable`, `user-invocable` and `User_Invocable` one key, for a schema of lower-case
- * keys; what nobody sees in a key does not count. Two spellings in one block are an issue: which one was meant cannot be known.
+ * keys; invisible characters in a key do not count. Two spellings in one block are an issue: the meant one is
+ * unknown.
  */
 function foldKeys(block: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof block !== 'object' || block === null || Array.isArray(block)) return block;

@@ -24,9 +24,9 @@ import {
   textsThatFit,
 } from './catalogue.ts';
 import {
+  checkFile,
   type FoundSkill,
   type HeaderCache,
-  lookAt,
   readSkillFile,
   type SkillFolder,
   scanFolder,
@@ -62,7 +62,7 @@ export function openSkills(options: OpenSkillsOptions) {
   const { settings } = options;
   const memory: Memory = { cache: new Map(), reported: new Set() };
   const homes = homesOf(options.home);
-  const look = () => lookAtSkills(options, memory);
+  const scan = () => scanSkills(options, memory);
   const textOf = (skill: UsableSkill, reader: Reader, file?: string) =>
     readSkillText(skill, reader, file, {
       maxBytes: settings.maxFileBytes,
@@ -73,7 +73,7 @@ export function openSkills(options: OpenSkillsOptions) {
     reads: skillReads(options.folders),
     /** Every skill found, also those that are not used, by name. */
     async list(): Promise<readonly SkillStatus[]> {
-      const all = await look();
+      const all = await scan();
       const { skills } = choose(all, OWNER, options, homes);
       const shown = new Set(skills.map(({ found }) => found));
       const list = all.map((one) => statusOf(one, shown.has(one.found), homes));
@@ -81,7 +81,7 @@ export function openSkills(options: OpenSkillsOptions) {
     },
     /** The skills that a new session of this reader starts with (S07). */
     async snapshot(reader: Reader): Promise<SkillSnapshot> {
-      const { catalogue, skills } = choose(await look(), reader, options, homes);
+      const { catalogue, skills } = choose(await scan(), reader, options, homes);
       const shown = settings.show === 'inline' ? skills : [];
       const texts = await Promise.all(shown.map((skill) => textOf(skill, reader)));
       const inline = textsThatFit(texts, settings.maxCharacters - catalogue.text.length);
@@ -92,19 +92,19 @@ export function openSkills(options: OpenSkillsOptions) {
      * folder, such as `references/api.md` (S06).
      */
     async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
-      const known = forModel(usableBy(await look(), reader));
+      const known = forModel(usableBy(await scan(), reader));
       const one = known.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
       return one === undefined ? unknown(name, known) : textOf(one, reader, file);
     },
     /** The commands this reader may use, by name. */
     async userInvocable(reader: Reader): Promise<readonly SkillCommand[]> {
-      const commands = usableBy(await look(), reader).flatMap(commandOf);
+      const commands = usableBy(await scan(), reader).flatMap(commandOf);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
     /** The current text of the skill of a typed command; also of those hidden from the model. */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
-      const usable = usableBy(await look(), reader);
+      const usable = usableBy(await scan(), reader);
       const one = usable.find((skill) => skill.command !== null && skill.command === plain);
       return one === undefined ? unknown(command, []) : textOf(one, reader);
     },
@@ -182,7 +182,7 @@ export interface OpenSkillsOptions {
   /** The weakest first; `skillFolders` makes the list. */
   readonly folders: readonly SkillFolder[];
   readonly settings: SkillSettings;
-  /** Asked whenever skills are looked at; programs are searched on its `PATH`. */
+  /** Called for each scan; programs are searched on its `PATH`. */
   readonly facts: () => Omit<SkillFacts, 'bins'>;
   /** Commands that no skill may take. */
   readonly reserved: readonly string[];
@@ -203,7 +203,7 @@ interface Memory {
 const MOST_REMEMBERED = 20_000;
 
 /** All skills with all decisions; reads only the files that have changed. */
-async function lookAtSkills(
+async function scanSkills(
   { folders, settings, facts, reserved, log = silentLogger, clock = Date.now }: OpenSkillsOptions,
   memory: Memory,
 ): Promise<readonly ResolvedSkill[]> {
@@ -258,11 +258,11 @@ async function readSkillText(
   const path = parseFileName(file);
   if (path === null) return absent(`"${file}" is no path inside the folder of a skill`);
   const segments = [...found.segments, ...path.segments];
-  const looked = lookAt(found.root, segments, maxBytes);
+  const checked = checkFile(found.root, segments, maxBytes);
   const read =
-    looked.kind === 'file'
-      ? await readSkillFile(found.root, segments, looked.file, maxBytes)
-      : looked;
+    checked.kind === 'file'
+      ? await readSkillFile(found.root, segments, checked.file, maxBytes)
+      : checked;
   if (read.kind === 'missing') return absent(`the skill ${skill.name} has no file ${file}`);
   if (read.kind === 'refused') return absent(`${file} of the skill ${skill.name}: ${read.reason}`);
   const parsed =
