@@ -13,6 +13,7 @@ export {
   MemoryType,
   memoryId,
   memoryLine,
+  SAVED_FILES,
 } from './memory/memory-file.ts';
 export {
   isOver,
@@ -25,7 +26,6 @@ export {
   type MemoryVersions,
   VERSIONS_FOLDER,
 } from './memory/memory-versions.ts';
-export { SAVED_FILES } from './memory/passages.ts';
 export {
   DEFAULT_WORKSPACE_LIMITS,
   type OpenWorkspaceOptions,

@@ -72,10 +72,9 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   const limits = { ...DEFAULT_WORKSPACE_LIMITS, ...options.limits };
   const bootstrapIn = (place: string, held: WorkspaceLock) =>
     new Bootstrap({ folder: place, newId, log, lock: held });
-  const created = await seedFolder(options.folder, options.templates, {
-    lock,
-    bootstrap: (held) => bootstrapIn(options.folder, held),
-  });
+  const created = await seedFolder(options.folder, options.templates, lock, (held) =>
+    bootstrapIn(options.folder, held),
+  );
   const folder = await realpath(options.folder);
   const bounds = { folder, maxBytes: limits.fileBytes };
   const files = new FileCache({ ...bounds, clock, log });
@@ -122,7 +121,8 @@ const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 async function seedFolder(
   folder: string,
   templates: string,
-  { lock, bootstrap }: Seeding,
+  lock: WorkspaceLock,
+  bootstrap: (held: WorkspaceLock) => Bootstrap,
 ): Promise<readonly string[]> {
   if (await isWorkspace(folder)) return [];
   // Several processes may start for the first time on the same folder at once.
@@ -130,13 +130,6 @@ async function seedFolder(
     if (await isWorkspace(folder)) return [];
     return seed(folder, templates, bootstrap({ hold: (work) => work(hold) }));
   });
-}
-
-/** What seeding needs besides the folders. */
-interface Seeding {
-  readonly lock: WorkspaceLock;
-  /** The life of BOOTSTRAP.md, under a lock that is held already. */
-  readonly bootstrap: (held: WorkspaceLock) => Pick<Bootstrap, 'mark' | 'keep'>;
 }
 
 async function isWorkspace(folder: string): Promise<boolean> {
@@ -155,7 +148,7 @@ async function isWorkspace(folder: string): Promise<boolean> {
 async function seed(
   folder: string,
   templates: string,
-  bootstrap: Pick<Bootstrap, 'mark' | 'keep'>,
+  bootstrap: Bootstrap,
 ): Promise<readonly string[]> {
   const names = await templateNames(templates);
   // Noted before the first file is made, so that a start that is cut short is still a first one.

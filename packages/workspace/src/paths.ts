@@ -39,47 +39,45 @@ export type Walked =
 
 /** A regular file as `lstat` found it. Compared by its numbers: strings cost more than the call. */
 export class FoundFile {
-  /** When the file or its metadata last changed, ms since 1970. */
-  readonly changedAt: number;
-  /** The file has a second name (a hard link), which may be one that is private. */
-  readonly hasTwin: boolean;
-  readonly #dev: bigint;
-  readonly #ino: bigint;
-  readonly #size: bigint;
-  readonly #mtimeNs: bigint;
-  readonly #ctimeNs: bigint;
+  readonly #stats: BigIntStats;
 
   constructor(stats: BigIntStats) {
-    this.changedAt = Number(stats.ctimeMs);
-    this.hasTwin = stats.nlink > 1n;
-    this.#dev = stats.dev;
-    this.#ino = stats.ino;
-    this.#size = stats.size;
-    this.#mtimeNs = stats.mtimeNs;
-    this.#ctimeNs = stats.ctimeNs;
+    this.#stats = stats;
   }
 
   get bytes(): number {
-    return Number(this.#size);
+    return Number(this.#stats.size);
+  }
+
+  /** When the file or its metadata last changed, ms since 1970. */
+  get changedAt(): number {
+    return Number(this.#stats.ctimeMs);
+  }
+
+  /** The file has a second name (a hard link), which may be one that is private. */
+  get hasTwin(): boolean {
+    return this.#stats.nlink > 1n;
   }
 
   get identity(): string {
-    return identityOf({ dev: this.#dev, ino: this.#ino });
+    return identityOf(this.#stats);
   }
 
   /** Changes whenever the file does. */
   get fingerprint(): string {
-    return [this.identity, this.#size, this.#mtimeNs, this.#ctimeNs].join(':');
+    const { size, mtimeNs, ctimeNs } = this.#stats;
+    return [this.identity, size, mtimeNs, ctimeNs].join(':');
   }
 
   /** Whether both have the same fingerprint. */
   isSameAs(other: FoundFile): boolean {
+    const { dev, ino, size, mtimeNs, ctimeNs } = other.#stats;
     return (
-      this.#ctimeNs === other.#ctimeNs &&
-      this.#mtimeNs === other.#mtimeNs &&
-      this.#size === other.#size &&
-      this.#ino === other.#ino &&
-      this.#dev === other.#dev
+      this.#stats.ctimeNs === ctimeNs &&
+      this.#stats.mtimeNs === mtimeNs &&
+      this.#stats.size === size &&
+      this.#stats.ino === ino &&
+      this.#stats.dev === dev
     );
   }
 }

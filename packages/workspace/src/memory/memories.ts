@@ -5,11 +5,12 @@ import {
   type MemoryEntry,
   type MemoryType,
   parseMemoryFile,
+  SAVED_FILES,
+  scopeOfFile,
   withEntry,
   withoutEntries,
 } from './memory-file.ts';
 import { VERSIONS_FOLDER } from './memory-versions.ts';
-import { SAVED_FILES, scopeOfFile } from './passages.ts';
 
 /** A memory and its file. */
 export interface SavedMemory {

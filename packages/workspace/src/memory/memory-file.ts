@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isGroupFile } from '../audience.ts';
 
 /** What kind of thing is remembered (G13). */
 export const MemoryType = z.enum(['preference', 'fact', 'skill', 'habit', 'constraint']);
@@ -76,6 +77,21 @@ function handId(text: string): string {
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 10);
+}
+
+/** The files of the owner's memories, by scope. */
+export const SAVED_FILES: Readonly<Record<MemoryScope, string>> = {
+  user: 'memory/user.md',
+  project: 'memory/project.md',
+  session: 'memory/session.md',
+};
+
+/** The scope of lines without one of their own; null: no file of memories. */
+export function scopeOfFile(name: string): MemoryScope | null {
+  if (isGroupFile(name)) return 'project';
+  if (name === SAVED_FILES.user) return 'user';
+  if (name === SAVED_FILES.project) return 'project';
+  return name === SAVED_FILES.session ? 'session' : null;
 }
 
 const HEAD =

@@ -3,9 +3,15 @@ import { BoundedMap, type PromptPart, type Reader } from '@parley/contracts';
 import type { Workspace } from '../open-workspace.ts';
 import { markdownLister } from '../paths.ts';
 import type { AbsentFile, WorkspaceFile, WorkspaceView } from '../workspace-view.ts';
-import { FileIndex, type FoundPlace } from './file-index.ts';
-import type { MemoryEntry } from './memory-file.ts';
-import { type PassageKind, type Piece, passageOf, piecesOf, SAVED_FILES } from './passages.ts';
+import {
+  FileIndex,
+  type FoundPlace,
+  type PassageKind,
+  type Piece,
+  passageOf,
+  piecesOf,
+} from './file-index.ts';
+import { type MemoryEntry, SAVED_FILES } from './memory-file.ts';
 import { type QueryWord, queryWords } from './search-words.ts';
 
 /** A passage found for a question. */
