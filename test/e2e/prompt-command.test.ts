@@ -64,7 +64,7 @@ describe('the prompt as the command line shows it', () => {
     await expect.poll(async () => (await web.history()).length).toBe(before + 2);
   }
 
-  it('[P17] of a turn that might be is, byte for byte, the one that a real turn sends', async () => {
+  it('[P17] of a preview is, byte for byte, the one that a real turn sends', async () => {
     const seen = stateOf(folder.path);
     const imagined = await asJson('--channel', 'web', '--text', 'What is on today?');
     expect(stateOf(folder.path)).toEqual(seen);

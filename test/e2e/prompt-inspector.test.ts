@@ -34,12 +34,12 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     on.locator('.layer').filter({ has: on.locator('b', { hasText: new RegExp(`^${name}$`) }) });
   const fits = (on: Page) =>
     on.evaluate(
-      '[document.documentElement, ...document.querySelectorAll("main, .turn, .turns")].every((box) => box.scrollWidth <= box.clientWidth)',
+      '[document.documentElement, ...document.querySelectorAll("main, .entry, .entries")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
   it('[P17] lists the turns, newest first, and shows the newest', async () => {
-    expect(await page.locator('.turn-link').count()).toBe(2);
-    expect(await page.locator('.turn-link').first().getAttribute('aria-current')).toBe('true');
+    expect(await page.locator('.entry-link').count()).toBe(2);
+    expect(await page.locator('.entry-link').first().getAttribute('aria-current')).toBe('true');
     await page.getByRole('heading', { name: 'Owner' }).waitFor();
     await page.getByText('layout parley', { exact: false }).first().waitFor();
   });
@@ -72,10 +72,10 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[P09] [P17] compares with another turn: the shared beginning is marked, and what differs', async () => {
+  it('[P09] [P17] compares with another turn: the shared prefix is marked, and what differs', async () => {
     await page.getByLabel('Compare with').selectOption({ index: 1 });
     await page.locator('.comparison').waitFor();
-    await page.getByText('The shared beginning ends here').waitFor();
+    await page.getByText('The shared prefix ends here').waitFor();
     expect(await page.locator('.shared-words').innerText()).toMatch(/^9\d(\.\d)? % of this prompt/);
     expect(await layer('agents-file').innerText()).toContain('the same');
     const changed = page.locator('.change.is-changed').first();
@@ -107,10 +107,10 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await layer('safety').getByText('Keep secrets.', { exact: false }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.className')).toBe('layer-text');
-    await page.locator('.turn-link').nth(1).focus();
+    await page.locator('.entry-link').nth(1).focus();
     await page.keyboard.press('Enter');
     await expect
-      .poll(() => page.locator('.turn-link').nth(1).getAttribute('aria-current'))
+      .poll(() => page.locator('.entry-link').nth(1).getAttribute('aria-current'))
       .toBe('true');
   });
 
@@ -119,10 +119,10 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     async (width) => {
       const narrow = await scene.open({ viewport: { width, height: 740 } });
       await narrow.getByRole('link', { name: 'Prompt' }).click();
-      await narrow.locator('.turn-link').first().waitFor();
+      await narrow.locator('.entry-link').first().waitFor();
       expect(await fits(narrow)).toBe(true);
-      await narrow.locator('.turn').waitFor({ state: 'hidden' });
-      await narrow.locator('.turn-link').first().click();
+      await narrow.locator('.entry').waitFor({ state: 'hidden' });
+      await narrow.locator('.entry-link').first().click();
       await narrow.locator('.sheet').waitFor();
       await layer('agents-file', narrow).locator('summary').click();
       expect(await fits(narrow)).toBe(true);
@@ -130,7 +130,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
       await narrow.locator('.comparison').waitFor();
       expect(await fits(narrow)).toBe(true);
       await narrow.getByRole('link', { name: 'All turns' }).click();
-      await narrow.locator('.turn').waitFor({ state: 'hidden' });
+      await narrow.locator('.entry').waitFor({ state: 'hidden' });
       await narrow.context().close();
     },
   );
@@ -150,22 +150,22 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     },
   );
 
-  it('[P17] [W02] shows the prompt of a turn that might be: nothing private outside the main session', async () => {
-    await page.getByRole('link', { name: 'A turn that might be' }).click();
+  it('[P17] [W02] shows the prompt of a hypothetical turn: nothing private outside the main session', async () => {
+    await page.getByRole('link', { name: 'Preview' }).click();
     await layer('memory-file').waitFor();
     await page.getByRole('combobox', { name: 'Channel', exact: true }).selectOption('discord');
     await page.getByText('format discord').waitFor();
     expect(await layer('memory-file').count()).toBe(0);
     expect(await page.locator('.unsent').innerText()).toContain('MEMORY.md: private');
-    await page.getByRole('textbox', { name: 'Words' }).fill('anything new?');
+    await page.getByRole('textbox', { name: 'Text' }).fill('anything new?');
     await page.getByRole('checkbox', { name: 'Heartbeat' }).check();
     await layer('heartbeat').waitFor();
-    expect(await page.locator('.turn-link').count()).toBe(2);
+    expect(await page.locator('.entry-link').count()).toBe(2);
   });
 
-  it('[U03] a turn that might be fits a telephone and is readable', async () => {
+  it('[U03] the preview fits a telephone and is readable', async () => {
     const narrow = await scene.open({ viewport: { width: 320, height: 740 } });
-    await narrow.goto(`${scene.parley.address}/#/trial`);
+    await narrow.goto(`${scene.parley.address}/#/preview`);
     await layer('safety', narrow).waitFor();
     expect(await fits(narrow)).toBe(true);
     expect(await narrow.evaluate(POOR_CONTRAST)).toEqual([]);
@@ -174,8 +174,8 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
 
   it('[P17] says so when a turn is not kept any more, and shows the others', async () => {
     await page.goto(`${scene.parley.address}/#/prompt/turn_gone`);
-    await page.getByText('That turn is not kept any more.').waitFor();
-    await page.locator('.turn-link').first().click();
+    await page.getByText('No prompt of that turn is kept.').waitFor();
+    await page.locator('.entry-link').first().click();
     await page.locator('.sheet').waitFor();
   });
 
@@ -184,6 +184,6 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await say(page, 'Third question');
     await untilAnswer(page, 'You said: Third question');
     await page.getByRole('link', { name: 'Prompt' }).click();
-    await expect.poll(() => page.locator('.turn-link').count()).toBe(3);
+    await expect.poll(() => page.locator('.entry-link').count()).toBe(3);
   });
 });

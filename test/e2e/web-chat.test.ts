@@ -114,11 +114,11 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const page = await scene.open();
     const long = 'many words '.repeat(100_000);
     await say(page, long);
-    await page.getByText(/Not taken: longer than/).waitFor();
+    await page.getByText(/Not accepted: longer than/).waitFor();
     await untilAnswer(page, /send it in smaller pieces/);
     await page.getByRole('button', { name: 'Edit' }).click();
     expect((await field(page).inputValue()).length).toBe(long.length);
-    expect(await page.getByText(/Not taken/).count()).toBe(0);
+    expect(await page.getByText(/Not accepted/).count()).toBe(0);
     await page.context().close();
   });
 

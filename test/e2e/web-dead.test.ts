@@ -29,7 +29,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
     await page.evaluate(HURRIED);
     await page.getByRole('link', { name: 'Queue' }).click();
-    await page.getByText('Nothing was given up').waitFor();
+    await page.getByText('No failed messages.').waitFor();
   });
   afterAll(async () => {
     await scene.close();
@@ -94,7 +94,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
   it('[D06] [U03] sends again by one press, and only after a question what may come twice', async () => {
     await press(/^Send again: \d+$/);
     await page.getByText('It may have arrived. Then it comes twice.').waitFor();
-    await press('Leave it');
+    await press('Cancel');
     expect(await open()).toBe(3);
     await card(/Not delivered/)
       .getByRole('button', { name: /^Send again/ })
@@ -109,7 +109,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
       .getByRole('button', { name: /^Send again/ })
       .focus();
     await page.keyboard.press('Enter');
-    const leave = page.getByRole('button', { name: 'Leave it' });
+    const leave = page.getByRole('button', { name: 'Cancel' });
     const isOnLeave = () => leave.evaluate((it) => it.matches(':focus'));
     await expect.poll(isOnLeave).toBe(true);
     await page.keyboard.press('Escape');
@@ -130,7 +130,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
       .getByRole('button', { name: /^Ask again/ })
       .click();
     await telegram.waitFor(() => answers(CLEO).includes('An answer at last.'));
-    await page.getByText('Nothing was given up').waitFor();
+    await page.getByText('No failed messages.').waitFor();
     scene.model.fault({ kind: 'status', status: 401 }, 2);
     telegram.say({ chat: CLEO, text: 'once more' });
     await card(/Not answered/).waitFor();
@@ -140,7 +140,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await page.getByText('2 letters are never sent and never listed again.').waitFor();
     await press('Drop 2');
     await told('2 are dropped.');
-    await page.getByText('Nothing was given up').waitFor();
+    await page.getByText('No failed messages.').waitFor();
   });
 
   it('[U03] says so when the gateway does not answer', async () => {
@@ -149,7 +149,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await dead().getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
     await page.unroute('**/api/dead*');
     await press('Refresh');
-    await page.getByText('Nothing was given up').waitFor();
+    await page.getByText('No failed messages.').waitFor();
   });
 
   it('[U03] nobody settles or sees anything without the token, or from another site', async () => {

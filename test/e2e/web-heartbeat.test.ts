@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
   const card = (name: string, on: Page = page) => on.getByRole('article', { name, exact: true });
   const fits = (on: Page) =>
     on.evaluate(
-      '[document.documentElement, ...document.querySelectorAll("main, .beat-task, .beat-runs")].every((box) => box.scrollWidth <= box.clientWidth)',
+      '[document.documentElement, ...document.querySelectorAll("main, .heartbeat-task, .heartbeat-runs")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
   it('[H06] shows how a task is written where there is none', async () => {
@@ -70,14 +70,14 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('mail begins').waitFor();
     await card('mail').getByText('nothing to tell').waitFor();
-    await page.locator('.beat-runs li', { hasText: 'nothing to tell' }).waitFor();
+    await page.locator('.heartbeat-runs li', { hasText: 'nothing to tell' }).waitFor();
     expect((await answers(page)).join()).not.toContain('HEARTBEAT_OK');
   });
 
   it('[H04] [G08] shows an alert and its cost, and the chat has it, marked', async () => {
     found = 'Two letters wait.';
     await page.getByRole('button', { name: 'Run mail now' }).click();
-    const run = page.locator('.beat-runs li').first();
+    const run = page.locator('.heartbeat-runs li').first();
     await run.getByText('I told you').waitFor();
     expect(await run.innerText()).toMatch(/\d tokens/);
     expect(await run.locator('blockquote').innerText()).toBe('Two letters wait.');

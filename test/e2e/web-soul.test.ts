@@ -31,7 +31,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     writeFileSync(file, text);
     await runCommand(['--data', scene.folder.path, 'soul', 'propose', file, '--reason', reason]);
   }
-  const names = () => page.locator('.turn-link .turn-where').allInnerTexts();
+  const names = () => page.locator('.entry-link .entry-title').allInnerTexts();
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
   const told = (words: string) => page.getByRole('status').filter({ hasText: words }).waitFor();
 
@@ -48,7 +48,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   it('[W06] shows what the evaluation found, and offers nothing where nothing can be done', async () => {
     await page.getByRole('link', { name: /^v2/ }).click();
     await page.getByText('deny that I am a program').waitFor();
-    expect(await page.locator('.soul-button').count()).toBe(0);
+    expect(await page.locator('.action').count()).toBe(0);
     await page.goBack();
   });
 

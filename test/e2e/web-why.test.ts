@@ -36,11 +36,11 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
   });
 
   it('[D08] shows a message that is chosen or named, and leads to the prompt', async () => {
-    await page.locator('.why-view .turn-link').first().click();
+    await page.locator('.why-view .entry-link').first().click();
     await page.getByRole('heading', { name: /^A command; answered at once/ }).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('nowhere');
     await page.getByRole('button', { name: 'Ask' }).click();
-    await page.getByText('I know of no such message.').waitFor();
+    await page.getByText('There is no such message.').waitFor();
     await page.getByLabel('Message', { exact: true }).fill('last');
     await page.getByRole('button', { name: 'Ask' }).click();
     await page.getByRole('link', { name: 'The prompt of its turn' }).click();

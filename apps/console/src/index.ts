@@ -1,3 +1,1 @@
-export { createConsole } from './server/console-routes.ts';
-export { openPageFiles } from './server/page-files.ts';
-export { SECURITY_HEADERS } from './server/security-headers.ts';
+export { createConsole, openPageFiles } from './server/page-files.ts';

@@ -144,6 +144,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
       token: () => TOKEN,
       sessions: { idleMs: 1_000_000, longestMs: 2_000_000 },
     },
+    page: async () => ({ fetch: () => new Response('the page') }),
     metrics: async () => '',
     inspector: {
       list: async () => ({}),

@@ -4,6 +4,7 @@ import type { AccountRights } from './accounts/account-rights.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
 import { sweepAccounts } from './accounts/sweep-accounts.ts';
 import { brokenStatus, type ChannelAccount, openAccount } from './channel-account.ts';
+import type { AuditReport } from './http/api.ts';
 import type {
   CronPage,
   PromptInspector,
@@ -11,7 +12,7 @@ import type {
   ShownHeartbeat,
   SoulPage,
 } from './http/api-routes.ts';
-import type { HttpAppOptions } from './http/app.ts';
+import type { HttpAppOptions, PageFiles } from './http/app.ts';
 import type { Health } from './http/health.ts';
 import type { PageSessionLimits } from './http/page-sessions.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
@@ -47,6 +48,8 @@ export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token' | '
     readonly token: () => string;
     readonly sessions: PageSessionLimits;
   };
+  /** Opens the files of the web page, whose code is loaded with the first request. */
+  readonly page: () => Promise<PageFiles>;
   /** Text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
   /** How many processes that run turns are alive; absent where this one runs them. */
@@ -61,8 +64,8 @@ export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token' | '
   readonly soul?: SoulPage;
   /** Jobs with a timetable, for the page. */
   readonly cron?: CronPage;
-  /** What `/api/audit` answers, as JSON: what weakens the guards of this installation (U05). */
-  readonly audit?: () => Promise<object>;
+  /** What `/api/audit` answers: what weakens the guards of this installation (U05). */
+  readonly audit?: () => Promise<AuditReport>;
   /** Asks for a backup to be put back; without it this process cannot do that. */
   readonly restore?: ((wish: RestoreWish) => void) | undefined;
 }
@@ -94,7 +97,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const app = httpOptions(options, status, webRoutesOf(open, starting));
   const http = await startHttp(
     { ...options.http, log: options.log, scrub: options.scrub },
-    async () => (await import('./http/app.ts')).createHttpApp(app),
+    async () => {
+      const [{ createHttpApp }, page] = await Promise.all([
+        import('./http/app.ts'),
+        options.page(),
+      ]);
+      return createHttpApp({ ...app, page });
+    },
   );
   const rights = await rightsOf(options);
   const sweeps = sweepAccounts(options);
@@ -131,7 +140,7 @@ function httpOptions(
   options: GatewayOptions,
   status: () => AccountStatus[],
   channel: HttpAppOptions['channel'],
-): HttpAppOptions {
+): Omit<HttpAppOptions, 'page'> {
   return {
     ...options.http,
     sessions: { repository: options.store.pageSessions, limits: options.http.sessions },

@@ -54,6 +54,7 @@ function gatewayOptions(
   const { inspector, soul, proactive, cron } = parts;
   return {
     ...shared,
+    page: async () => (await import('@parley/console')).createConsole(),
     random: Math.random,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),

@@ -15,7 +15,8 @@ import {
 } from '@parley/agent';
 import type { Clock, Logger, Meter } from '@parley/contracts';
 import { configPath } from '@parley/contracts/installation';
-import type { SoulAction, SoulPage } from '@parley/gateway';
+import type { SoulPage } from '@parley/gateway';
+import type { ShownSoul, SoulAction } from '@parley/gateway/api';
 import { type ChatModel, createChatModel } from '@parley/models';
 import type { SoulVersion, Store } from '@parley/store';
 import {
@@ -159,7 +160,7 @@ export function soulPage(keeper: SoulKeeper, localTime: LocalTime): SoulPage {
   };
 }
 
-function shown(version: SoulVersion, { settings }: SoulKeeper, localTime: LocalTime): object {
+function shown(version: SoulVersion, { settings }: SoulKeeper, localTime: LocalTime): ShownSoul {
   const { number, reason, state, findings, diff, text, createdAt, basedOn } = version;
   return {
     number,

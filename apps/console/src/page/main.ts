@@ -1,15 +1,13 @@
 import { h, render } from 'preact';
-import { createChatClient } from './chat/chat-client.ts';
+import { createChatClient } from './chat/client.ts';
 import { browserConnection } from './chat/connection.ts';
-import { createSender } from './chat/sender.ts';
-import { createUnsentStore } from './chat/unsent-store.ts';
-import { request, signIn, takeToken } from './session.ts';
+import { createSender, createUnsentStore } from './chat/sender.ts';
+import { randomId, request, signIn, takeToken } from './gateway.ts';
 import { Shell } from './shell.ts';
-import { randomId } from './ui/random-id.ts';
 
 const BASE = '/channels/web/default';
 
-/** Wires the page: everything that touches the browser is made here. */
+/** The composition root of the page. */
 async function main(): Promise<void> {
   const root = document.getElementById('app');
   if (!root) throw new Error('The page has no #app; its index.html is damaged.');

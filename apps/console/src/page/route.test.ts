@@ -6,7 +6,7 @@ describe('the address of what the page shows', () => {
     ['', { view: 'chat' }],
     ['#/', { view: 'chat' }],
     ['#/nowhere', { view: 'chat' }],
-    ['#/trial', { view: 'trial' }],
+    ['#/preview', { view: 'preview' }],
     ['#/heartbeat', { view: 'heartbeat' }],
     ['#/queue', { view: 'queue' }],
     ['#/audit', { view: 'audit' }],

@@ -1,22 +1,22 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the page shows; it stands behind `#` in the address, so that it can be gone back to. */
+/** What the page shows; it is in the address, after `#`, so that the browser can go back to it. */
 export type Route =
   | { readonly view: 'chat' }
   /** SOUL.md; `version` null: the list, and what waits for a decision. */
   | { readonly view: 'soul'; readonly version: number | null }
-  /** What was given up, and what is not done yet. */
+  /** Dead letters, and work that is not done yet. */
   | { readonly view: 'queue' }
-  /** Who is signed in. */
+  /** Signed-in browsers. */
   | { readonly view: 'sessions' }
-  /** What weakens the guards of the installation. */
+  /** Weaknesses of the installation. */
   | { readonly view: 'audit' }
   /** Standing tasks. */
   | { readonly view: 'heartbeat' }
-  /** What became of a message; null: of the newest one. */
+  /** What happened to a message; null: to the newest one. */
   | { readonly view: 'why'; readonly message: string | null }
-  /** A turn that might be. */
-  | { readonly view: 'trial' }
+  /** The prompt of a hypothetical turn. */
+  | { readonly view: 'preview' }
   /** `turn` null: the list alone. `against` is the earlier turn that `turn` is compared with. */
   | { readonly view: 'prompt'; readonly turn: string | null; readonly against: string | null };
 
@@ -44,14 +44,14 @@ export function hrefOf(route: Route): string {
   return ['#/prompt', ...path].join('/');
 }
 
-const PLAIN = ['trial', 'heartbeat', 'queue', 'sessions', 'audit'] as const;
+const PLAIN = ['preview', 'heartbeat', 'queue', 'sessions', 'audit'] as const;
 
 /** A view that shows one thing, so that nothing follows its name. */
 function isPlain(view: string | undefined): view is (typeof PLAIN)[number] {
   return PLAIN.some((one) => one === view);
 }
 
-/** As it was before it was put into an address; what was never encoded stays. */
+/** A decoded part of an address; invalid encodings stay as they are. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -60,7 +60,7 @@ export function decoded(part: string): string {
   }
 }
 
-/** The route as it is now; the component is drawn again when the address changes. */
+/** The route as it is now; the component renders again when the address changes. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(routeOf(location.hash));
   useEffect(() => {

@@ -1,24 +1,23 @@
+import type { GatewayStatus } from '@parley/gateway/api';
 import { h, type VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import type { ChatClient } from './chat/chat-client.ts';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { AuditView } from './audit.ts';
+import { type AgentInfo, ChatView } from './chat/chat-view.ts';
+import type { ChatClient } from './chat/client.ts';
+import { useConversation } from './chat/client.ts';
 import { type Conversation, isBusy, type Link } from './chat/conversation.ts';
-import { useConversation } from './chat/use-conversation.ts';
-import { type AgentInfo, askAgentInfo, SOME_AGENT } from './gateway-info.ts';
-import { usePairing } from './pairing/use-pairing.ts';
+import { ask } from './gateway.ts';
+import { HeartbeatView } from './heartbeat.ts';
+import { PairingView, usePairing } from './pairing.ts';
+import { PromptView } from './prompt/prompt-view.ts';
+import { QueueView } from './queue.ts';
 import { hrefOf, type Route, useRoute } from './route.ts';
-import { Icon } from './ui/icons.ts';
-import { AuditView } from './views/audit-view.ts';
-import { ChatView } from './views/chat-view.ts';
-import { HeartbeatView } from './views/heartbeat-view.ts';
-import { PairingView } from './views/pairing-view.ts';
-import { PromptView } from './views/prompt-view.ts';
-import { QueueView } from './views/queue-view.ts';
-import { SessionsView } from './views/sessions-view.ts';
-import { SignInView } from './views/sign-in-view.ts';
-import { SoulView } from './views/soul-view.ts';
-import { WhyView } from './why/why-view.ts';
+import { SessionsView, SignInView } from './sessions.ts';
+import { SoulView } from './soul.ts';
+import { ColumnView, Icon, Trouble } from './ui/widgets.ts';
+import { WhyView } from './why.ts';
 
-const LINK_WORDS: Readonly<Record<Link, string>> = {
+const LINK_LABELS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
   online: 'Connected',
   reconnecting: 'Reconnecting…',
@@ -31,20 +30,25 @@ interface ShellProps {
   readonly trouble: string | null;
 }
 
-/** The frame of the console: who answers, how the line is, and the view below. */
+/** Before the gateway has answered. */
+const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
+
+/** The frame of the console: the agent, the state of the connection, and the view. */
 export function Shell({ client, trouble }: ShellProps): VNode {
   const conversation = useConversation(client);
   const { link } = conversation;
   const route = useRoute();
   const isOut = link === 'signed-out';
-  // Without a session there is nothing else to see.
+  // Without a session nothing else is shown.
   const view = isOut ? 'sign-in' : route.view;
   const [agent, setAgent] = useState(SOME_AGENT);
   const unlinked = usePairing(link === 'online');
   useEffect(() => {
     if (link !== 'online') return;
-    askAgentInfo().then((info) => {
-      if (info) setAgent(info);
+    ask<GatewayStatus>('/api/status').then((answer) => {
+      if (answer.kind !== 'here') return;
+      const { agent: name, model } = answer.value;
+      setAgent({ name, model, offline: model.startsWith('offline') });
     });
   }, [link]);
   useEffect(() => {
@@ -57,19 +61,26 @@ export function Shell({ client, trouble }: ShellProps): VNode {
       ? h(SignInView, { trouble })
       : h(TopBar, { agent, link, route, onNew: () => client.send('/new') }),
     unlinked.map((account) => h(PairingView, { key: account.id, account })),
-    // Hidden, not gone: what is being written stays.
+    // Hidden, not removed: a draft stays.
     h(
       'div',
       { class: 'view', hidden: view !== 'chat' },
       h(ChatView, { client, conversation, agent }),
     ),
-    !isOut && h(OtherView, { route }),
+    !isOut && h(OtherView, { key: route.view, route }),
     h('p', { class: 'visually-hidden', role: 'status' }, announcement(conversation, agent)),
   );
 }
 
 /** Every view but the chat. */
 function OtherView({ route }: { readonly route: Route }): VNode | null {
+  // The answer of a gateway that was updated since this page was loaded may be another one than expected.
+  const [error] = useErrorBoundary();
+  if (error !== undefined) {
+    const reason =
+      'This view could not be shown. Reload the page: the gateway may be newer than it.';
+    return h(ColumnView, { name: 'broken', title: 'Error', children: h(Trouble, { reason }) });
+  }
   switch (route.view) {
     case 'chat':
       return null;
@@ -86,7 +97,7 @@ function OtherView({ route }: { readonly route: Route }): VNode | null {
     case 'sessions':
       return h(SessionsView, null);
     case 'prompt':
-    case 'trial':
+    case 'preview':
       return h(PromptView, { route });
   }
 }
@@ -110,7 +121,7 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
       h('p', { class: 'model', title: agent.model }, agent.model),
     ),
     h(Views, { route }),
-    h('span', { class: `link is-${link}` }, h('i', { 'aria-hidden': 'true' }), LINK_WORDS[link]),
+    h('span', { class: `link is-${link}` }, h('i', { 'aria-hidden': 'true' }), LINK_LABELS[link]),
     route.view === 'chat' &&
       h(
         'button',
@@ -118,7 +129,7 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
           type: 'button',
           class: 'fresh',
           onClick: onNew,
-          title: 'Start afresh: what was said is left out from now on',
+          title: 'Start a new session: earlier messages are left out of the prompt',
         },
         h(Icon, { name: 'fresh' }),
         h('span', null, 'New'),
@@ -138,43 +149,43 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
 }
 
 const VIEWS = [
-  { name: 'chat', words: 'Chat', href: hrefOf({ view: 'chat' }) },
-  { name: 'prompt', words: 'Prompt', href: hrefOf({ view: 'prompt', turn: null, against: null }) },
-  { name: 'why', words: 'Why', href: hrefOf({ view: 'why', message: null }) },
-  { name: 'heartbeat', words: 'Heartbeat', href: hrefOf({ view: 'heartbeat' }) },
-  { name: 'soul', words: 'Soul', href: hrefOf({ view: 'soul', version: null }) },
-  { name: 'queue', words: 'Queue', href: hrefOf({ view: 'queue' }) },
-  { name: 'audit', words: 'Audit', href: hrefOf({ view: 'audit' }) },
+  { name: 'chat', label: 'Chat', href: hrefOf({ view: 'chat' }) },
+  { name: 'prompt', label: 'Prompt', href: hrefOf({ view: 'prompt', turn: null, against: null }) },
+  { name: 'why', label: 'Why', href: hrefOf({ view: 'why', message: null }) },
+  { name: 'heartbeat', label: 'Heartbeat', href: hrefOf({ view: 'heartbeat' }) },
+  { name: 'soul', label: 'Soul', href: hrefOf({ view: 'soul', version: null }) },
+  { name: 'queue', label: 'Queue', href: hrefOf({ view: 'queue' }) },
+  { name: 'audit', label: 'Audit', href: hrefOf({ view: 'audit' }) },
 ] as const;
 
-/** What the console shows; the words are hidden where there is no room. */
+/** The views of the console; labels are hidden where there is no room. */
 function Views({ route }: { readonly route: Route }): VNode {
   return h(
     'nav',
     { class: 'views', 'aria-label': 'Views' },
-    VIEWS.map(({ name, words, href }) =>
+    VIEWS.map(({ name, label, href }) =>
       h(
         'a',
         {
           key: name,
           href,
-          title: words,
-          'aria-current': placeOf(route) === name ? 'page' : undefined,
+          title: label,
+          'aria-current': tabOf(route) === name ? 'page' : undefined,
         },
         h(Icon, { name }),
-        h('span', null, words),
+        h('span', null, label),
       ),
     ),
   );
 }
 
-/** Which of the views a route belongs to. */
-function placeOf({ view }: Route): string {
-  return view === 'trial' ? 'prompt' : view;
+/** The view in the navigation that a route belongs to. */
+function tabOf({ view }: Route): string {
+  return view === 'preview' ? 'prompt' : view;
 }
 
-/** What a screen reader says of changes that others see. */
+/** Changes that a screen reader reads out. */
 function announcement(conversation: Conversation, { name }: AgentInfo): string {
-  if (conversation.link !== 'online') return LINK_WORDS[conversation.link];
+  if (conversation.link !== 'online') return LINK_LABELS[conversation.link];
   return isBusy(conversation) ? `${name} is writing…` : '';
 }

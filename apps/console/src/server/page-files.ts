@@ -3,15 +3,32 @@ import { stripTypeScriptTypes } from 'node:module';
 import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBundle } from '@parley/contracts/installation';
+import { Hono } from 'hono';
+import { etag } from 'hono/etag';
+
+/** Routes of the page and its files. They hold no secret and need no session. */
+export function createConsole(): Hono {
+  const app = new Hono();
+  let files: Promise<PageFiles> | undefined;
+  app.use(etag());
+  app.get('*', async (c) => {
+    files ??= openPageFiles();
+    const found = await (await files).file(c.req.path);
+    if (found === null) return c.text('There is nothing here. The chat is at "/".\n', 404);
+    // Asked for again on every load, answered "unchanged": an update of Parley shows at once.
+    return c.body(found.body, 200, { 'content-type': found.type, 'cache-control': 'no-cache' });
+  });
+  return app;
+}
 
 /** One file as a browser gets it. */
-export interface PageFile {
+interface PageFile {
   readonly type: string;
   readonly body: string;
 }
 
 /** The page's files by their paths, `/`, `/page/main.ts`, `/vendor/preact.js`. */
-export interface PageFiles {
+interface PageFiles {
   readonly paths: readonly string[];
   /** Null when there is no such file. */
   file(path: string): Promise<PageFile | null>;
@@ -34,8 +51,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Opens the page's folder: TypeScript is served with its types taken out; the bundle has all files as
- * they are served, as that takes much memory. Only files found now are served, whatever a path says, and each is read once.
+ * Opens the page's folder: TypeScript is served without its types; a bundle has all files as they
+ * are served, because removing types takes much memory. Only files that are found now are served, whatever a path says; each is read once.
  */
 export async function openPageFiles(): Promise<PageFiles> {
   const sources = await (isBundle ? findBuilt() : findSources());
@@ -93,7 +110,7 @@ function withPreloads(html: string, paths: readonly string[]): string {
   return html.replace('<!-- modules -->', links.join(''));
 }
 
-/** A browser does not know where packages are. */
+/** A browser cannot resolve package names. */
 function withVendorPaths(code: string): string {
   return code.replaceAll(
     /(\bfrom\s*)(["'])(preact(?:\/hooks)?)\2/g,

@@ -3,6 +3,7 @@ import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
+import type { CronAction, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { PageSessions } from './page-sessions.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
@@ -95,13 +96,10 @@ export function whyRoutes(why: WhyDesk): Hono {
   return app;
 }
 
-/** What the owner may decide on the page. */
-export type SoulAction = 'apply' | 'veto' | 'rollback';
-
-/** What the page shows of SOUL.md and can do about it (W06); everything it gives is JSON for the page. */
+/** What the page shows of SOUL.md and can do about it (W06). */
 export interface SoulPage {
   /** All versions, newest first, each with what can be done about it. */
-  list(): Promise<object>;
+  list(): Promise<{ readonly versions: readonly ShownSoul[] }>;
   /** Throws ParleyError, in words for people, for what cannot be done. */
   act(number: number, action: SoulAction): Promise<object>;
 }
@@ -153,9 +151,6 @@ export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
   });
   return app;
 }
-
-/** What may be done with a job on the page. */
-export type CronAction = 'pause' | 'resume' | 'remove' | 'run';
 
 /** Jobs with a timetable, for the page (H08); everything it gives is JSON. */
 export interface CronPage {
@@ -237,10 +232,12 @@ export function sessionRoutes(sessions: PageSessions): Hono<AppEnv> {
   app.get('/', async (c) => {
     const caller = c.get('caller');
     const own = caller.kind === 'session' ? caller.session.id : null;
-    const shown = (await sessions.list()).map(({ hash: _, openedWith: __, ...facts }) => ({
-      ...facts,
-      isCurrent: facts.id === own,
-    }));
+    const shown: readonly ShownSession[] = (await sessions.list()).map(
+      ({ hash: _, openedWith: __, ...facts }) => ({
+        ...facts,
+        isCurrent: facts.id === own,
+      }),
+    );
     return c.json({ sessions: shown });
   });
   app.delete('/:id', async (c) => {

@@ -37,6 +37,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
   return createHttpApp({
     host: '127.0.0.1',
     token: () => TOKEN,
+    page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,
       limits: { idleMs: 60_000, longestMs: 600_000 },

@@ -1,8 +1,8 @@
 import type { HttpFacet } from '@parley/channels';
-import { createConsole, SECURITY_HEADERS } from '@parley/console';
 import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
 import { Hono } from 'hono';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
+import type { AuditReport } from './api.ts';
 import {
   addSignIn,
   type CronPage,
@@ -25,6 +25,8 @@ import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions extends HealthOptions, AccessOptions {
+  /** The files of the web page. */
+  readonly page: PageFiles;
   /** Browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'limits'>;
   readonly metrics: (health: AskHealth) => Promise<string>;
@@ -36,8 +38,8 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions {
   readonly heartbeat: ShownHeartbeat;
   /** What `/api/cron` shows and does; without it there are no jobs. */
   readonly cron?: CronPage | undefined;
-  /** What `/api/audit` answers, as JSON; without it there is no such page. */
-  readonly audit?: (() => Promise<object>) | undefined;
+  /** What `/api/audit` answers; without it there is no such page. */
+  readonly audit?: (() => Promise<AuditReport>) | undefined;
   /** What `/api/soul` shows and does; without it there is no such page. */
   readonly soul?: SoulPage | undefined;
   /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
@@ -50,6 +52,32 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions {
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
 
+/** Answers `/`, `/page/*` and `/vendor/*`. */
+export interface PageFiles {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/**
+ * Headers of everything the gateway serves: the page loads from its own host only, runs no script
+ * written into it, is shown in no frame, and tells no other site its address. Hostile text in an
+ * answer could do nothing even if the printer of Markdown let it through.
+ */
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'self'",
+    // Pictures that need the session are fetched with it, and shown from memory.
+    "img-src 'self' blob:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
 const NOT_KEPT = { 'cache-control': 'no-store' };
 
 /**
@@ -60,7 +88,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   const access = createAccess(options);
   const sessions = createPageSessions({ ...options, ...options.sessions });
-  const page = createConsole();
+  const { page } = options;
   const health = openHealth(options);
   app.use('*', async (c, next) => {
     await next();

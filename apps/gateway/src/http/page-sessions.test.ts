@@ -43,6 +43,7 @@ async function gateway() {
   const app = createHttpApp({
     host: '127.0.0.1',
     token: () => token,
+    page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,
       limits: { idleMs: 12 * HOUR, longestMs: 30 * DAY },

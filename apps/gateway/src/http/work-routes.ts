@@ -9,6 +9,7 @@ import {
 import type { Hono } from 'hono';
 import { createDeadDesk, type DeadDesk, DeadOrder } from '../dead-letters.ts';
 import type { AppEnv } from './access.ts';
+import type { QueueReport } from './api.ts';
 import { uncachedRoutes } from './api-routes.ts';
 
 /** What the routes of dead letters and of the queue look at. */
@@ -63,7 +64,7 @@ function numberOf(text: string | undefined): number | undefined {
 }
 
 /** What waits, runs and is still to be sent (U03), below `/api/queue`. It names chats: guard it. */
-export function queueRoutes(look: () => Promise<object>): Hono {
+export function queueRoutes(look: () => Promise<QueueReport>): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => c.json(await look()));
   return app;
@@ -72,11 +73,11 @@ export function queueRoutes(look: () => Promise<object>): Hono {
 /** Entries of each list; the totals tell whether there are more. */
 const SHOWN = 50;
 
-/** What waits, runs and is still to be sent, and what was given up, for the page (U03). */
+/** What waits, runs and is still to be sent, and what failed, for the page (U03). */
 export async function lookAtQueue(
   store: Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>,
   clock: Clock,
-): Promise<object> {
+): Promise<QueueReport> {
   const now = clock();
   const [backlog, parts, dead, processes] = await Promise.all([
     store.backlog.look(SHOWN),
@@ -85,7 +86,7 @@ export async function lookAtQueue(
     store.processes.list(now - PROCESS_GONE_AFTER_MS),
   ]);
   const names = new Map(processes.map((process) => [process.id, nameOf(process)]));
-  // Whoever has the database to itself does not announce itself.
+  // A process that has the database to itself is not in the list.
   const other = processes.length === 0 ? 'this process' : 'a process that is gone';
   const running = backlog.running.map((turn) => ({
     ...turn,

@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AuditSeverity } from '@parley/gateway/api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { auditOf, auditText, CHECKS, exitCodeOf } from '../commands/audit.ts';
 import { locateDataFolder } from '../data-folder.ts';
 import { readSettings } from '../settings.ts';
-import type { AuditFacts, FileFact, Severity } from './facts.ts';
+import type { AuditFacts, FileFact } from './facts.ts';
 import { modesToFix } from './file-checks.ts';
 
 const NOW = Date.parse('2026-11-22T10:00:00Z');
@@ -60,7 +61,7 @@ interface Row {
   readonly bad: Case;
   readonly good: Case;
   /** Where it is another one than that of the check. */
-  readonly severity?: Severity;
+  readonly severity?: AuditSeverity;
 }
 
 const telegram = (account: object) => ({
@@ -263,7 +264,7 @@ describe('each check', () => {
     expect(foundIn(row.good).filter((finding) => finding.id === id)).toEqual([]);
   });
 
-  it.each<[string, Case, Severity]>([
+  it.each<[string, Case, AuditSeverity]>([
     ['files.data-mode', [{}, () => ({ files: [fileOf('data', 0o777)] })], 'critical'],
     ['files.plugins-outside', [{}, () => ({ plugins: [{ use: 'dice', folder: null }] })], 'info'],
     [

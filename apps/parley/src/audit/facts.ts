@@ -3,6 +3,7 @@ import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { reasonOf } from '@parley/contracts';
+import type { AuditSeverity } from '@parley/gateway/api';
 import { clearSecretsIn } from '@parley/settings';
 import type { JournalledWrite, KnownPerson, Store } from '@parley/store';
 import { readInside, type SurveyedEntry, skillFolders, surveyFolder } from '@parley/workspace';
@@ -56,13 +57,10 @@ export interface AuditFacts {
   readonly workspace: WorkspaceFacts;
 }
 
-/** `critical`: somebody else can get in or read along now. `warning`: a guard is weaker than it could be. */
-export type Severity = 'critical' | 'warning' | 'info';
-
 /** One check of `parley audit` (U05). Ids never change: people and scripts refer to them. */
 export interface Check {
   readonly id: string;
-  readonly severity: Severity;
+  readonly severity: AuditSeverity;
   /** What must hold, for docs/audit.md. */
   readonly holds: string;
   /** What to do where it does not. */
@@ -74,7 +72,7 @@ export interface Check {
 /** A violation whose severity differs from that of its check. */
 export interface Graded {
   readonly found: string;
-  readonly severity: Severity;
+  readonly severity: AuditSeverity;
 }
 
 /** What gathering needs; `store` null: there is no database yet. */

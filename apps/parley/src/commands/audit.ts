@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { ParleyError, reasonOf, silentLogger } from '@parley/contracts';
+import type { AuditFinding, AuditSeverity } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import { ACCESS_CHECKS } from '../audit/access-checks.ts';
-import { type AuditFacts, type Check, gatherFacts, type Severity } from '../audit/facts.ts';
+import { type AuditFacts, type Check, gatherFacts } from '../audit/facts.ts';
 import { FILE_CHECKS, modesToFix, octal, WORKSPACE_CHECKS } from '../audit/file-checks.ts';
 import { acceptMcp } from '../audit/mcp-accepted.ts';
 import { TOOL_CHECKS } from '../audit/tool-checks.ts';
@@ -125,14 +126,6 @@ function fixModes(facts: AuditFacts) {
   });
 }
 
-/** One violation. */
-export interface Finding {
-  readonly id: string;
-  readonly severity: Severity;
-  readonly found: string;
-  readonly remedy: string;
-}
-
 /** All checks, in the order in which their findings are listed within a severity. */
 export const CHECKS: readonly Check[] = [
   ...FILE_CHECKS,
@@ -141,12 +134,15 @@ export const CHECKS: readonly Check[] = [
   ...TOOL_CHECKS,
 ];
 
-const SEVERITIES: readonly Severity[] = ['critical', 'warning', 'info'];
+const SEVERITIES: readonly AuditSeverity[] = ['critical', 'warning', 'info'];
 
 /** What is wrong with an installation, the worst first. */
-export function auditOf(facts: AuditFacts, checks: readonly Check[] = CHECKS): readonly Finding[] {
+export function auditOf(
+  facts: AuditFacts,
+  checks: readonly Check[] = CHECKS,
+): readonly AuditFinding[] {
   const findings = checks.flatMap(({ id, severity, remedy, find }) =>
-    find(facts).map((one): Finding => {
+    find(facts).map((one): AuditFinding => {
       const graded = typeof one === 'string' ? { found: one, severity } : one;
       return { id, remedy, ...graded };
     }),
@@ -155,14 +151,16 @@ export function auditOf(facts: AuditFacts, checks: readonly Check[] = CHECKS): r
 }
 
 /** How many findings there are of each severity. */
-export function countsOf(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
-  const count = (severity: Severity) =>
+export function countsOf(
+  findings: readonly AuditFinding[],
+): Readonly<Record<AuditSeverity, number>> {
+  const count = (severity: AuditSeverity) =>
     findings.filter((finding) => finding.severity === severity).length;
   return { critical: count('critical'), warning: count('warning'), info: count('info') };
 }
 
 /** The exit code of `parley audit`: 2 with a critical finding, 1 with a warning, else 0. */
-export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
+export function exitCodeOf(findings: readonly AuditFinding[]): 0 | 1 | 2 {
   const { critical, warning } = countsOf(findings);
   if (critical > 0) return 2;
   return warning > 0 ? 1 : 0;
@@ -171,7 +169,7 @@ export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 2 {
 const NOUNS = { critical: 'critical', warning: 'warning', info: 'note' } as const;
 
 /** `1 critical, 2 warnings, 3 notes`. */
-function summaryOf(findings: readonly Finding[]): string {
+function summaryOf(findings: readonly AuditFinding[]): string {
   const counts = countsOf(findings);
   return SEVERITIES.map((severity) => {
     const isOne = counts[severity] === 1 || severity === 'critical';
@@ -180,8 +178,8 @@ function summaryOf(findings: readonly Finding[]): string {
 }
 
 /** The findings for people, those of one check together with its remedy. */
-export function auditText(findings: readonly Finding[]): string {
-  const isSame = (one: Finding, other: Finding | undefined) =>
+export function auditText(findings: readonly AuditFinding[]): string {
+  const isSame = (one: AuditFinding, other: AuditFinding | undefined) =>
     one.id === other?.id && one.severity === other.severity;
   const lines = findings.flatMap((finding, at) => {
     const { id, severity, found, remedy } = finding;

@@ -1,4 +1,5 @@
 import { type Button, type Logger, reasonOf } from '@parley/contracts';
+import type { CommandInfo, IngressOutcome } from '../adapter.ts';
 import { guarded } from '../guard.ts';
 import type { HistoryEntry } from '../history.ts';
 
@@ -34,6 +35,18 @@ export type WebEvent =
 export type WebHistoryEntry =
   | Extract<WebEvent, { type: 'part' }>
   | (Extract<WebEvent, { type: 'inbound' }> & { readonly outcome: string | null });
+
+/** What `/history` answers: the newest entries, oldest first. */
+export interface WebHistory {
+  readonly entries: readonly WebHistoryEntry[];
+  readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
+}
+
+/** What `/messages` answers to a message that was read; `at` is when it came, in ms. */
+export interface WebReceipt {
+  readonly outcome: IngressOutcome;
+  readonly at: number;
+}
 
 /** A line of the history as pages and terminals get it. */
 export function shownEntry(entry: HistoryEntry): WebHistoryEntry {

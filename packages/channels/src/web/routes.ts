@@ -2,7 +2,13 @@ import type { InboundMessage } from '@parley/contracts';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { ChannelContext } from '../adapter.ts';
-import { type EventHub, eventStream, shownEntry } from './events.ts';
+import {
+  type EventHub,
+  eventStream,
+  shownEntry,
+  type WebHistory,
+  type WebReceipt,
+} from './events.ts';
 import { CHAT_ID, OWNER_ID } from './front.ts';
 
 /** What the routes of one front work with. */
@@ -31,7 +37,8 @@ export function createRoutes(deps: RouteDeps): Hono {
   app.get('/history', async (c) => {
     const entries = await context.history(CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
-    return c.json({ entries: entries.map(shownEntry), commands: context.commands });
+    const history: WebHistory = { entries: entries.map(shownEntry), commands: context.commands };
+    return c.json(history);
   });
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
@@ -66,7 +73,8 @@ async function take(c: Context, deps: RouteDeps, { id, text }: z.infer<typeof Po
   if (outcome.kind === 'accepted' || outcome.kind === 'command') {
     deps.hub.publish(CHAT_ID, { type: 'inbound', messageId: id, text, at });
   }
-  return c.json({ outcome, at });
+  const receipt: WebReceipt = { outcome, at };
+  return c.json(receipt);
 }
 
 function inbound(

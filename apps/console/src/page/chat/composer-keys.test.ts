@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { afterKey, type ComposerFacts, type Key, type KeyAction } from './composer-keys.ts';
-import { commandIn, matchCommands } from './match-commands.ts';
+import {
+  afterKey,
+  type ComposerFacts,
+  commandIn,
+  type Key,
+  type KeyAction,
+  matchCommands,
+} from './composer-keys.ts';
 
 const COMMANDS = ['help', 'new', 'status', 'stop'].map((name) => ({ name, summary: name }));
 const [help, , status, stop] = COMMANDS;

@@ -1,11 +1,8 @@
 import { h, type VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { Icon } from '../ui/icons.ts';
-import type { ElementSlot } from '../ui/use-element.ts';
-import { CommandMenu } from './command-menu.ts';
-import { afterKey } from './composer-keys.ts';
-import { matchCommands } from './match-commands.ts';
-import type { CommandHint } from './wire.ts';
+import type { ElementSlot } from '../ui/elements.ts';
+import { Icon } from '../ui/widgets.ts';
+import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
 
 /** Characters from which on the style sheet gives the field one direction, as lines of their own cost seconds. */
 const LONG = 20_000;
@@ -22,7 +19,7 @@ interface ComposerProps {
   readonly onStop: () => void;
 }
 
-/** Where one writes. Enter sends, Shift+Enter begins a line, Escape in an empty field stops the answer. */
+/** The field for messages. Enter sends, Shift+Enter starts a line, Escape in an empty field stops the answer. */
 export function Composer(props: ComposerProps): VNode {
   const { field, draft, busy, onSend, onStop } = props;
   const [chosen, setChosen] = useState(0);
@@ -110,4 +107,36 @@ function fitHeight(field: HTMLTextAreaElement | null): void {
   if (!field) return;
   field.style.height = 'auto';
   field.style.height = `${field.scrollHeight}px`;
+}
+
+interface MenuProps {
+  readonly matches: readonly CommandHint[];
+  /** Index of the chosen one. */
+  readonly at: number;
+  readonly onPick: (text: string) => void;
+}
+
+/** The slash commands that fit what is typed; the keys of the field move in it. */
+function CommandMenu({ matches, at, onPick }: MenuProps): VNode | null {
+  if (matches.length === 0) return null;
+  return h(
+    'ul',
+    { id: 'commands', class: 'commands', role: 'listbox', 'aria-label': 'Commands' },
+    matches.map(({ name, summary }, index) =>
+      h(
+        'li',
+        {
+          key: name,
+          id: `command-${name}`,
+          role: 'option',
+          'aria-selected': index === at,
+          // Before the field loses its focus.
+          onMouseDown: (event: Event) => event.preventDefault(),
+          onClick: () => onPick(`/${name}`),
+        },
+        h('b', null, `/${name}`),
+        h('span', null, summary),
+      ),
+    ),
+  );
 }

@@ -1,24 +1,24 @@
-import { isSignedIn, onSession, request } from '../session.ts';
+import type { WebEvent, WebHistory } from '@parley/channels/web';
+import { isSignedIn, onSession, request } from '../gateway.ts';
 import type { Link } from './conversation.ts';
-import { type ChatEvent, type History, readEvent, readHistory } from './wire.ts';
 
-/** The line to the gateway: live events while it holds, history whenever it is up again. */
+/** The connection to the gateway: live events while it lasts, the history whenever it is up again. */
 export interface Connection {
   open(listener: ConnectionListener): void;
-  /** Asks for the history now, outside the usual course. */
+  /** Asks for the history now. */
   refresh(): void;
 }
 
-/** What the connection tells. */
+/** Called by the connection. */
 export interface ConnectionListener {
   link(link: Link): void;
-  event(event: ChatEvent): void;
-  history(history: History): void;
+  event(event: WebEvent): void;
+  history(history: WebHistory): void;
 }
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 4_000;
-/** The gateway says "alive" every 20 s; twice nothing means that the line is dead (a laptop slept). */
+/** The gateway says "alive" every 20 s; twice nothing means that the connection is dead (a laptop slept). */
 const SILENCE_MS = 45_000;
 
 /**
@@ -31,19 +31,19 @@ export function browserConnection(base: string): Connection {
   let wake: (() => void) | null = null;
   let line: AbortController | null = null;
 
-  /** Whether it came. */
+  /** Whether there was an answer. */
   async function loadHistory(): Promise<boolean> {
     try {
       const response = await request(`${base}/history`);
       if (!response.ok) return false;
-      listener?.history(readHistory(await response.json()));
+      listener?.history(await response.json());
       return true;
     } catch {
       return false;
     }
   }
 
-  /** Resolves when the line is lost. */
+  /** Resolves when the connection is lost. */
   async function watch(): Promise<void> {
     line = new AbortController();
     const { signal } = line;
@@ -54,7 +54,7 @@ export function browserConnection(base: string): Connection {
       listener?.link('online');
       await readEvents(response.body, line, (event) => listener?.event(event));
     } catch {
-      // Asking for the history tells why.
+      // The next request for the history finds out why.
     } finally {
       line.abort();
     }
@@ -63,7 +63,7 @@ export function browserConnection(base: string): Connection {
   async function keepWatching(): Promise<void> {
     for (;;) {
       await watch();
-      // Whatever was lost meanwhile; it also finds out whether the session has ended.
+      // Fetches what was missed; it also finds out whether the session has ended.
       await loadHistory();
       const isOut = !isSignedIn();
       listener?.link(isOut ? 'signed-out' : 'reconnecting');
@@ -95,11 +95,11 @@ export function browserConnection(base: string): Connection {
   };
 }
 
-/** Hands on one event after the other. Ends with the stream, or cuts `line` when it has long been silent. */
+/** Passes on one event after the other. Ends with the stream, or aborts `line` after a long silence. */
 async function readEvents(
   body: ReadableStream<Uint8Array>,
   line: AbortController,
-  tell: (event: ChatEvent) => void,
+  pass: (event: WebEvent) => void,
 ): Promise<void> {
   let silence = setTimeout(() => line.abort(), SILENCE_MS);
   let rest = '';
@@ -112,8 +112,7 @@ async function readEvents(
       const blocks = `${rest}${decoder.decode(next.value, { stream: true })}`.split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
-        const event = readEvent(JSON.parse(block.replace(/^data:/, '')));
-        if (event) tell(event);
+        pass(JSON.parse(block.replace(/^data:/, '')));
       }
     }
   } finally {

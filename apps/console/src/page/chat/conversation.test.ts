@@ -1,30 +1,37 @@
+import type { WebEvent, WebHistoryEntry } from '@parley/channels/web';
 import { describe, expect, it } from 'vitest';
-import { type Change, type Conversation, changed, isBusy, UNKNOWN } from './conversation.ts';
-import type { Inbound, Part } from './wire.ts';
+import {
+  type Answer,
+  type Change,
+  type Conversation,
+  changed,
+  chosenOf,
+  type Delivery,
+  isBusy,
+  labelsOf,
+  type Mine,
+  UNKNOWN,
+} from './conversation.ts';
 
-const inbound = (id: string, at: number, outcome: string | null = null): Inbound => ({
+const inbound = (id: string, at: number, outcome: string | null = null): WebHistoryEntry => ({
   type: 'inbound',
-  id,
+  messageId: id,
   text: `text of ${id}`,
   at,
   outcome,
 });
-const part = (id: string, at: number, turnId: string | null = 't1'): Part => ({
+const part = (id: string, at: number, turnId: string | null = 't1'): WebHistoryEntry => ({
   type: 'part',
-  id,
+  partId: id,
   turnId,
-  html: `<p>${id}</p>`,
-  buttons: [],
+  text: `<p>${id}</p>`,
   at,
 });
-const history = (...entries: (Inbound | Part)[]): Change => ({
+const history = (...entries: WebHistoryEntry[]): Change => ({
   type: 'history',
   history: { entries, commands: [] },
 });
-const told = (event: Extract<Change, { type: 'told' }>['event']): Change => ({
-  type: 'told',
-  event,
-});
+const event = (event: WebEvent): Change => ({ type: 'event', event });
 const online: Change = { type: 'link', link: 'online' };
 const composed = (id: string, at: number): Change => ({
   type: 'composed',
@@ -40,12 +47,12 @@ const deliveryOf = (conversation: Conversation, id: string) => {
 };
 
 describe('what the chat shows', () => {
-  it('[D01] shows a message once, however it is told: composed, sent, by event and in the history', () => {
+  it('[D01] shows a message once, however it arrives: composed, sent, by event and in the history', () => {
     const conversation = after(
       composed('m1', 10),
       { type: 'delivery', id: 'm1', delivery: { kind: 'sent', outcome: null } },
-      told(inbound('m1', 11)),
-      told(inbound('m1', 11)),
+      event(inbound('m1', 11)),
+      event(inbound('m1', 11)),
       history(inbound('m1', 11, 'answered')),
     );
     expect(ids(conversation)).toEqual(['m1']);
@@ -53,7 +60,7 @@ describe('what the chat shows', () => {
   });
 
   it('keeps a message that is not sent yet below all that is, until it is', () => {
-    const waiting = after(composed('m1', 10), told(part('p1', 20, null)));
+    const waiting = after(composed('m1', 10), event(part('p1', 20, null)));
     expect(ids(waiting)).toEqual(['p1', 'm1']);
     const sent: Change = {
       type: 'delivery',
@@ -64,12 +71,12 @@ describe('what the chat shows', () => {
     expect(ids(changed(waiting, sent))).toEqual(['p1', 'm1']);
   });
 
-  it('puts the answer below its question, even when it is told first', () => {
-    expect(ids(after(told(part('p1', 12)), told(inbound('m1', 11))))).toEqual(['m1', 'p1']);
+  it('puts the answer below its question, even when it comes first', () => {
+    expect(ids(after(event(part('p1', 12)), event(inbound('m1', 11))))).toEqual(['m1', 'p1']);
   });
 
   it('does not move an answer when the history knows an earlier time for it', () => {
-    const live = after(told(inbound('m1', 1)), told(part('p1', 5)), told(inbound('m2', 4)));
+    const live = after(event(inbound('m1', 1)), event(part('p1', 5)), event(inbound('m2', 4)));
     expect(ids(changed(live, history(inbound('m1', 1), part('p1', 3), inbound('m2', 4))))).toEqual(
       ids(live),
     );
@@ -78,6 +85,24 @@ describe('what the chat shows', () => {
   it('a message of an earlier visit that the gateway had after all is not sent twice to the eye', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
+  });
+
+  it('leaves out what it cannot show, and shows the rest', () => {
+    const newer = JSON.parse('{ "type": "hologram", "messageId": "h", "at": 2 }');
+    expect(ids(after(history(newer, inbound('m1', 5)), event(newer)))).toEqual(['m1']);
+  });
+
+  it('[G05] shows the buttons of a question', () => {
+    const buttons = [{ label: 'Approve', data: '/approve ABC234' }];
+    const question: WebEvent = {
+      type: 'part',
+      partId: 'p',
+      turnId: null,
+      text: '',
+      buttons,
+      at: 1,
+    };
+    expect(after(event(question)).entries).toMatchObject([{ kind: 'answer', buttons }]);
   });
 
   it('keeps why a message was refused until it is dismissed', () => {
@@ -93,18 +118,18 @@ describe('what the chat shows', () => {
 });
 
 describe('an answer that is being written', () => {
-  const stream = (html: string) => told({ type: 'stream', turnId: 't1', html });
-  const end = told({ type: 'stream-end', turnId: 't1' });
+  const stream = (text: string) => event({ type: 'stream', turnId: 't1', text });
+  const end = event({ type: 'stream-end', turnId: 't1' });
 
   it('[F12] is replaced by its final text', () => {
     const conversation = after(online, stream('<p>a</p>'), stream('<p>ab</p>'), end);
     expect(conversation.live).toEqual({ turnId: 't1', html: '<p>ab</p>', ended: true });
-    const final = changed(conversation, told(part('p1', 9)));
+    const final = changed(conversation, event(part('p1', 9)));
     expect([final.live, ids(final)]).toEqual([null, ['p1']]);
   });
 
   it('[F12] does not come back when a late piece follows the final text', () => {
-    expect(after(told(part('p1', 9)), stream('<p>a</p>')).live).toBeNull();
+    expect(after(event(part('p1', 9)), stream('<p>a</p>')).live).toBeNull();
   });
 
   it('[F12] goes when it ended without a final text, because it was stopped', () => {
@@ -125,12 +150,57 @@ describe('an answer that is being written', () => {
 
   it.each<[string, Change[], boolean]>([
     ['nothing is known', [], false],
-    ['it types', [online, told({ type: 'typing' })], true],
+    ['it types', [online, event({ type: 'typing' })], true],
     ['it writes', [online, stream('a')], true],
-    ['it has ended', [online, told({ type: 'typing' }), stream('a'), end], false],
-    ['typing has faded', [online, told({ type: 'typing' }), { type: 'typing-faded' }], false],
+    ['it has ended', [online, event({ type: 'typing' }), stream('a'), end], false],
+    ['typing has faded', [online, event({ type: 'typing' }), { type: 'typing-faded' }], false],
     ['the line is broken', [stream('a'), { type: 'link', link: 'reconnecting' }], false],
   ])('[F12] can be stopped or not: %s', (_case, changes, busy) => {
     expect(isBusy(after(...changes))).toBe(busy);
+  });
+});
+
+const approve = { label: 'Approve', data: '/approve ABC234' };
+const deny = { label: 'Deny', data: '/deny ABC234' };
+const question: Answer = {
+  kind: 'answer',
+  id: 'p',
+  turnId: null,
+  html: '<p>May I?</p>',
+  buttons: [approve, deny],
+  at: 100,
+};
+const sent: Delivery = { kind: 'sent', outcome: null };
+const sending: Delivery = { kind: 'sending', late: false };
+const refused: Delivery = { kind: 'refused', reason: 'no' };
+const mine = (text: string, at: number, delivery: Delivery): Mine => ({
+  kind: 'mine',
+  id: 'm',
+  text,
+  at,
+  delivery,
+});
+
+describe('which button was pressed', () => {
+  it.each([
+    ['one that was pressed and has arrived', mine('/deny ABC234', 101, sent), 'Deny'],
+    ['its text, typed', mine(' /approve ABC234\n', 101, sent), 'Approve'],
+    ['one on its way, whatever the clock here says', mine('/deny ABC234', 1, sending), 'Deny'],
+    ['none: it was refused and can be pressed again', mine('/deny ABC234', 101, refused), null],
+    ['none: another question was answered', mine('/deny QQQ777', 101, sent), null],
+    ['none: the same was written before it was asked', mine('/deny ABC234', 99, sent), null],
+  ])('[G05] is %s', (_what, entry, label) => {
+    expect(chosenOf(question, [question, entry])?.label ?? null).toBe(label);
+  });
+
+  it('[G05] is the first of two', () => {
+    const both = [mine(deny.data, 101, sent), mine(approve.data, 102, sent)];
+    expect(chosenOf(question, both)).toEqual(deny);
+  });
+
+  it('is shown by its label, and only that one press', () => {
+    const again = { ...mine(deny.data, 200, sent), id: 'again' };
+    const labels = labelsOf([question, mine(deny.data, 101, sent), again]);
+    expect([...labels]).toEqual([['m', 'Deny']]);
   });
 });

@@ -1,12 +1,13 @@
-import type { Button, ChatEvent, CommandHint, History, Inbound, Part } from './wire.ts';
+import type { WebEvent, WebHistory, WebHistoryEntry } from '@parley/channels/web';
+import type { Button } from '@parley/contracts';
 
-/** How far a message of one's own has come. */
+/** The state of the person's own message. */
 export type Delivery =
   /** `late`: the gateway could not be reached; it is tried again until it can. */
   | { readonly kind: 'sending'; readonly late: boolean }
   /** `outcome` says how its turn ended; null while it waits. */
   | { readonly kind: 'sent'; readonly outcome: string | null }
-  /** The gateway will not take it, however often it is sent. */
+  /** The gateway will not accept it, however often it is sent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** What the person wrote. */
@@ -49,13 +50,13 @@ export interface Conversation {
   readonly link: Link;
   /** False until the history was here once: an empty chat and an unknown one look different. */
   readonly loaded: boolean;
-  readonly commands: readonly CommandHint[];
+  readonly commands: WebHistory['commands'];
 }
 
 /** Everything that changes a conversation. */
 export type Change =
-  | { readonly type: 'told'; readonly event: ChatEvent }
-  | { readonly type: 'history'; readonly history: History }
+  | { readonly type: 'event'; readonly event: WebEvent }
+  | { readonly type: 'history'; readonly history: WebHistory }
   | { readonly type: 'composed'; readonly id: string; readonly text: string; readonly at: number }
   | {
       readonly type: 'delivery';
@@ -77,10 +78,10 @@ export const UNKNOWN: Conversation = {
   commands: [],
 };
 
-/** The conversation after a change. Told twice, an event changes nothing the second time. */
+/** The conversation after a change. An event that comes twice changes nothing the second time. */
 export function changed(now: Conversation, change: Change): Conversation {
   switch (change.type) {
-    case 'told':
+    case 'event':
       return afterEvent(now, change.event);
     case 'history':
       return afterHistory(now, change.history);
@@ -101,8 +102,8 @@ export function changed(now: Conversation, change: Change): Conversation {
 }
 
 /**
- * What was being written when the line broke goes on with the next event, or is over. A browser that is
- * signed out keeps what it has not sent yet, and nothing of what the gateway told.
+ * An answer that was being written when the connection broke resumes with the next event, or is over. A
+ * browser that is signed out keeps its unsent messages, and nothing that came from the gateway.
  */
 function cutOff(now: Conversation, link: Link): Conversation {
   if (link === 'signed-out') return { ...UNKNOWN, link, entries: now.entries.filter(isUnsent) };
@@ -114,29 +115,32 @@ export function isBusy({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
 
-function afterEvent(now: Conversation, event: ChatEvent): Conversation {
+/** Events of a newer gateway that this page does not know change nothing. */
+function afterEvent(now: Conversation, event: WebEvent): Conversation {
   switch (event.type) {
     case 'inbound':
     case 'part':
-      return withEntries(now, [entryOf(event)]);
+      return withEntries(now, entryOf(event));
     case 'typing':
       return { ...now, typing: true };
     case 'stream': {
-      const { turnId, html } = event;
+      const { turnId, text } = event;
       if (hasAnswer(now.entries, turnId)) return now;
-      return { ...now, live: { turnId, html, ended: false } };
+      return { ...now, live: { turnId, html: text, ended: false } };
     }
     case 'stream-end': {
       const live = now.live?.turnId === event.turnId ? { ...now.live, ended: true } : now.live;
       return { ...now, live, typing: false };
     }
+    default:
+      return now;
   }
 }
 
 /** The tables are the truth: an ended stream without a part in them was stopped, and goes. */
-function afterHistory(now: Conversation, { entries, commands }: History): Conversation {
+function afterHistory(now: Conversation, { entries, commands }: WebHistory): Conversation {
   const live = now.live?.ended ? null : now.live;
-  return withEntries({ ...now, live, loaded: true, commands }, entries.map(entryOf));
+  return withEntries({ ...now, live, loaded: true, commands }, entries.flatMap(entryOf));
 }
 
 function afterDelivery(
@@ -148,18 +152,23 @@ function afterDelivery(
   return withEntries(now, [{ ...entry, delivery, at: at ?? entry.at }]);
 }
 
-function entryOf(told: Inbound | Part): Entry {
-  if (told.type === 'part') {
-    const { id, turnId, html, buttons, at } = told;
-    return { kind: 'answer', id, turnId, html, buttons, at };
+/** None for what this page cannot show: the gateway may have been updated since it was loaded. */
+function entryOf(
+  entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
+): readonly Entry[] {
+  if (entry.type === 'part') {
+    const { partId, turnId, text, buttons = [], at } = entry;
+    return [{ kind: 'answer', id: partId, turnId, html: text, buttons, at }];
   }
-  const { id, text, at, outcome } = told;
-  return { kind: 'mine', id, text, at, delivery: { kind: 'sent', outcome } };
+  if (entry.type !== 'inbound') return [];
+  const { messageId, text, at } = entry;
+  const outcome = 'outcome' in entry ? entry.outcome : null;
+  return [{ kind: 'mine', id: messageId, text, at, delivery: { kind: 'sent', outcome } }];
 }
 
-function withEntries(now: Conversation, news: readonly Entry[]): Conversation {
+function withEntries(now: Conversation, added: readonly Entry[]): Conversation {
   const byId = new Map(now.entries.map((entry) => [entry.id, entry]));
-  for (const entry of news) byId.set(entry.id, merged(byId.get(entry.id), entry));
+  for (const entry of added) byId.set(entry.id, merged(byId.get(entry.id), entry));
   const entries = [...byId.values()].sort((a, b) => rank(a) - rank(b) || a.at - b.at);
   const live = now.live && hasAnswer(entries, now.live.turnId) ? null : now.live;
   return { ...now, entries, live };
@@ -178,11 +187,45 @@ function isUnsent(entry: Entry): boolean {
   return entry.kind === 'mine' && entry.delivery.kind !== 'sent';
 }
 
-/** What is not sent yet stands below everything that is; a question stands above its answer. */
+/** Unsent messages are below everything else; a question is above its answer. */
 function rank(entry: Entry): number {
   return entry.kind === 'mine' && entry.delivery.kind === 'sending' ? 1 : 0;
 }
 
 function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
   return entries.some((entry) => entry.kind === 'answer' && entry.turnId === turnId);
+}
+
+/**
+ * Which button below an answer was pressed, here or in another tab, or typed; null when none was. The
+ * conversation itself says so, so that a reload and a restart of the gateway change nothing.
+ */
+export function chosenOf(answer: Answer, entries: readonly Entry[]): Button | null {
+  return pressOf(answer, entries)?.button ?? null;
+}
+
+/** The label of the pressed button, by the id of the message that pressing it became. */
+export function labelsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const presses = entries.flatMap((entry) =>
+    entry.kind === 'answer' ? (pressOf(entry, entries) ?? []) : [],
+  );
+  return new Map(presses.map(({ id, button }) => [id, button.label]));
+}
+
+interface Press {
+  /** Of the message. */
+  readonly id: string;
+  readonly button: Button;
+}
+
+function pressOf({ buttons, at }: Answer, entries: readonly Entry[]): Press | null {
+  if (buttons.length === 0) return null;
+  for (const entry of entries) {
+    if (entry.kind !== 'mine' || entry.delivery.kind === 'refused') continue;
+    // Until it is sent its time is that of this browser, whose clock may be wrong.
+    if (entry.delivery.kind === 'sent' && entry.at < at) continue;
+    const button = buttons.find(({ data }) => data === entry.text.trim());
+    if (button !== undefined) return { id: entry.id, button };
+  }
+  return null;
 }

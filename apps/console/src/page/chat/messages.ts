@@ -1,11 +1,92 @@
-import { h, type VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import type { Button } from '@parley/contracts';
+import { Fragment, h, type VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { dayOf, timeOf } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.ts';
-import { timeOf } from '../ui/moment.ts';
-import { Choices } from './choices.ts';
-import type { Answer, Delivery, Mine } from './conversation.ts';
-import { commandIn } from './match-commands.ts';
-import type { Button, CommandHint } from './wire.ts';
+import { type CommandHint, commandIn } from './composer-keys.ts';
+import {
+  type Answer,
+  type Conversation,
+  chosenOf,
+  type Delivery,
+  type Entry,
+  labelsOf,
+  type Mine,
+} from './conversation.ts';
+
+interface LogProps {
+  readonly conversation: Conversation;
+  /** The agent's name. */
+  readonly agent: string;
+  readonly actions: MessageActions;
+}
+
+/**
+ * All messages, oldest first. Finished ones are in a log that a screen reader reads out as they come; the
+ * growing one is below it, or every piece of it would be read again.
+ */
+export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
+  const { entries, live, typing, commands, link } = conversation;
+  const list = useMemo(
+    () => messagesOf(entries, commands, agent, actions),
+    [entries, commands, agent, actions],
+  );
+  const log = { role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation' } as const;
+  return h(
+    Fragment,
+    null,
+    h('div', { class: 'messages', ...log, 'aria-relevant': 'additions' }, list),
+    live &&
+      h(
+        'div',
+        { class: `answer is-live ${link === 'online' ? '' : 'is-stale'}`, 'aria-live': 'off' },
+        h(HtmlBlock, { html: live.html }),
+      ),
+    typing && !live && h(TypingDots, null),
+  );
+}
+
+function messagesOf(
+  entries: readonly Entry[],
+  commands: readonly CommandHint[],
+  agent: string,
+  actions: MessageActions,
+): VNode[] {
+  const list: VNode[] = [];
+  const labels = labelsOf(entries);
+  let day = '';
+  for (const entry of entries) {
+    const ownDay = dayOf(entry.at, Date.now());
+    if (ownDay !== day) list.push(h('p', { key: `day ${ownDay}`, class: 'day' }, ownDay));
+    day = ownDay;
+    list.push(
+      entry.kind === 'mine'
+        ? h(MineMessage, {
+            key: entry.id,
+            message: entry,
+            commands,
+            label: labels.get(entry.id) ?? null,
+            actions,
+          })
+        : h(AnswerMessage, {
+            key: entry.id,
+            message: entry,
+            agent,
+            chosen: chosenOf(entry, entries),
+            onPress: actions.press,
+          }),
+    );
+  }
+  return list;
+}
+
+function TypingDots(): VNode {
+  return h(
+    'div',
+    { class: 'typing', 'aria-hidden': 'true' },
+    [1, 2, 3].map((dot) => h('i', { key: dot })),
+  );
+}
 
 /** What can be done with messages. */
 export interface MessageActions {
@@ -18,19 +99,19 @@ export interface MessageActions {
 interface MineProps {
   readonly message: Mine;
   readonly commands: readonly CommandHint[];
-  /** What stood on the button, where it was a press. */
+  /** Of the pressed button, where the message was a press. */
   readonly label: string | null;
   readonly actions: MessageActions;
 }
 
 /** What the person wrote: a bubble, or for a command or a press a small mark in the middle. */
-export function MineMessage({ message, commands, label, actions }: MineProps): VNode {
+function MineMessage({ message, commands, label, actions }: MineProps): VNode {
   const { text, at, delivery } = message;
   const command = commandIn(text, commands);
   const isQuiet = (command !== null || label !== null) && delivery.kind === 'sent';
-  const words = command === 'new' ? 'New conversation' : `/${command}`;
+  const mark = command === 'new' ? 'New conversation' : `/${command}`;
   const body = isQuiet
-    ? h('p', { class: 'command-mark' }, label ?? words)
+    ? h('p', { class: 'command-mark' }, label ?? mark)
     : h(Bubble, { text: label ?? text });
   return h(
     'article',
@@ -51,7 +132,7 @@ function Bubble({ text }: { readonly text: string }): VNode {
   const [open, setOpen] = useState(false);
   const long =
     text.length > FOLD_CHARACTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
-  // Laying out a megabyte that nobody sees would freeze the page.
+  // Laying out a megabyte that is not visible would freeze the page.
   const shown = long && !open ? text.slice(0, FOLD_CHARACTERS) : text;
   return h(
     'div',
@@ -73,8 +154,7 @@ function Bubble({ text }: { readonly text: string }): VNode {
 
 function DeliveryNote({ message, actions }: Omit<MineProps, 'commands' | 'label'>): VNode {
   const { delivery, id } = message;
-  const words = deliveryWords(delivery, message.at);
-  const notes = [h('span', null, words)];
+  const notes = [h('span', null, deliveryText(delivery, message.at))];
   if (delivery.kind === 'refused') {
     const { edit, dismiss } = actions;
     notes.push(
@@ -89,8 +169,8 @@ function textButton(label: string, onClick: () => void): VNode {
   return h('button', { type: 'button', class: 'text-button', onClick }, label);
 }
 
-/** What is said under a message of one's own. */
-function deliveryWords(delivery: Delivery, at: number): string {
+/** The line under the person's own message. */
+function deliveryText(delivery: Delivery, at: number): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
@@ -108,7 +188,7 @@ interface AnswerProps {
 }
 
 /** What was answered; commands and notices, which no model wrote, are set apart. */
-export function AnswerMessage({ message, agent, chosen, onPress }: AnswerProps): VNode {
+function AnswerMessage({ message, agent, chosen, onPress }: AnswerProps): VNode {
   const { html, buttons, at, turnId } = message;
   return h(
     'article',
@@ -117,5 +197,31 @@ export function AnswerMessage({ message, agent, chosen, onPress }: AnswerProps):
     h(HtmlBlock, { html }),
     h(Choices, { buttons, chosen, onPress: (button) => onPress(message, button) }),
     h('p', { class: 'note' }, h('time', { dateTime: new Date(at).toISOString() }, timeOf(at))),
+  );
+}
+
+interface ChoicesProps {
+  readonly buttons: readonly Button[];
+  /** The one that was pressed; then there is nothing to choose any more. */
+  readonly chosen: Button | null;
+  readonly onPress: (button: Button) => void;
+}
+
+/** The buttons below an answer. All look alike: approving must not be easier than denying. */
+function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
+  if (buttons.length === 0) return null;
+  if (chosen !== null) {
+    return h('p', { class: 'chosen' }, 'You chose ', h('b', null, chosen.label), '.');
+  }
+  return h(
+    'div',
+    { class: 'choices', role: 'group', 'aria-label': 'Your choice' },
+    buttons.map((button) =>
+      h(
+        'button',
+        { key: button.data, type: 'button', onClick: () => onPress(button) },
+        button.label,
+      ),
+    ),
   );
 }

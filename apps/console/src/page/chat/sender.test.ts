@@ -75,13 +75,13 @@ describe('sending', () => {
 });
 
 describe('what the answer to a message means', () => {
-  it.each<[number, unknown, unknown]>([
-    [200, { outcome: { kind: 'accepted' }, at: 5 }, 'sent'],
+  it.each<[number, Parameters<typeof readAnswer>[1], string]>([
+    [200, { outcome: { kind: 'accepted', conversationId: 'c' }, at: 5 }, 'sent'],
     [200, { outcome: { kind: 'duplicate' } }, 'sent'],
     [200, { outcome: { kind: 'command', name: 'help' } }, 'sent'],
     [200, { outcome: { kind: 'refused', reason: 'too long' } }, 'refused'],
     [413, { error: 'That message is larger than 4 MB.' }, 'refused'],
-    [400, 'not JSON', 'refused'],
+    [400, {}, 'refused'],
     [401, {}, 'signed-out'],
     [429, {}, 'again'],
     [500, {}, 'again'],

@@ -1,17 +1,16 @@
+import type { WebReceipt } from '@parley/channels/web';
 import type { Delivery } from './conversation.ts';
-import type { Unsent } from './unsent-store.ts';
-import { fieldsOf } from './wire.ts';
 
-/** Brings messages to the gateway, in order, each until it is taken or refused for good. */
+/** Sends messages to the gateway, in order, each until it is accepted or refused for good. */
 export interface Sender {
   send(message: Unsent): void;
-  /** Sends at once, past whatever waits: for `/stop` and decisions. */
+  /** Sends at once, before queued messages: for `/stop` and approvals. */
   overtake(message: Unsent): void;
   /** The gateway is there again: do not wait out the pause. */
   retryNow(): void;
 }
 
-/** What became of a message; `at` is the gateway's time for it. */
+/** Called when the state of a message changes; `at` is the gateway's time for it. */
 export type DeliveryListener = (id: string, delivery: Delivery, at?: number) => void;
 
 /** The edges of the sender. */
@@ -29,7 +28,7 @@ type Attempt = { readonly delivery: Delivery; readonly at?: number } | 'again' |
 /** First pause after a failure; doubled up to the longest. In ms. */
 const FIRST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 5_000;
-/** A gateway that took the request and says nothing is as good as gone; asking again is harmless. */
+/** A gateway that does not answer a request for so long is treated as gone; sending again is harmless. */
 const PATIENCE_MS = 20_000;
 
 /** Makes a sender. Sending the same id again is harmless (D01), so every doubt ends in another try. */
@@ -47,13 +46,13 @@ export function createSender(deps: SenderDeps): Sender {
       }
       deps.listener(message.id, { kind: 'sending', late: true });
       await new Promise<void>((resolve) => {
-        const goOn = (): void => {
-          waiting.delete(goOn);
+        const resume = (): void => {
+          waiting.delete(resume);
           resolve();
         };
-        waiting.add(goOn);
+        waiting.add(resume);
         // Without a session only a person can help; the page says so.
-        if (attempt === 'again') deps.pause(goOn, pause);
+        if (attempt === 'again') deps.pause(resume, pause);
       });
     }
   }
@@ -77,7 +76,7 @@ export function createSender(deps: SenderDeps): Sender {
       deliver(message);
     },
     retryNow() {
-      for (const goOn of [...waiting]) goOn();
+      for (const resume of [...waiting]) resume();
     },
   };
 }
@@ -97,19 +96,66 @@ async function post({ base, request }: SenderDeps, { id, text }: Unsent): Promis
 }
 
 /** What the gateway's answer to a message means. */
-export function readAnswer(status: number, body: unknown): Attempt {
-  const { outcome, at, error } = fieldsOf(body);
+export function readAnswer(status: number, body: Partial<WebReceipt & { error: string }>): Attempt {
+  const { outcome, at, error } = body;
   if (status === 401) return 'signed-out';
   // Too busy, or ending: both pass.
   if (status >= 500 || status === 408 || status === 429) return 'again';
   if (status >= 400) {
-    const reason = typeof error === 'string' ? error : `The gateway refused it (${status}).`;
+    const reason = error ?? `The gateway refused it (${status}).`;
     return { delivery: { kind: 'refused', reason } };
   }
-  const { kind, reason } = fieldsOf(outcome);
-  if (kind === 'refused' || kind === 'ignored') {
-    return { delivery: { kind: 'refused', reason: `Not taken: ${String(reason)}.` } };
+  if (outcome?.kind === 'refused' || outcome?.kind === 'ignored') {
+    return { delivery: { kind: 'refused', reason: `Not accepted: ${outcome.reason}.` } };
   }
   const delivery = { kind: 'sent', outcome: null } as const;
-  return typeof at === 'number' ? { delivery, at } : { delivery };
+  return at === undefined ? { delivery } : { delivery, at };
+}
+
+/** A message that the gateway has not confirmed. */
+export interface Unsent {
+  readonly id: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Keeps unconfirmed messages over a reload or a closed tab. */
+export interface UnsentStore {
+  /** Oldest first. */
+  all(): readonly Unsent[];
+  add(message: Unsent): void;
+  remove(id: string): void;
+}
+
+const PREFIX = 'parley.unsent.';
+
+/** One key per message, so that two tabs cannot overwrite each other's. Never throws: a full storage only forgets. */
+export function createUnsentStore(storage: Storage): UnsentStore {
+  return {
+    all() {
+      const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
+      return keys
+        .filter((key) => key.startsWith(PREFIX))
+        .flatMap((key) => read(storage.getItem(key)) ?? [])
+        .sort((a, b) => a.at - b.at);
+    },
+    add(message) {
+      try {
+        storage.setItem(PREFIX + message.id, JSON.stringify(message));
+      } catch {
+        // Larger than the browser's quota (5 MB): it is still sent, but would not survive a reload.
+      }
+    },
+    remove: (id) => storage.removeItem(PREFIX + id),
+  };
+}
+
+function read(json: string | null): Unsent | null {
+  try {
+    const { id, text, at } = JSON.parse(json ?? 'null') ?? {};
+    const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';
+    return sound ? { id, text, at } : null;
+  } catch {
+    return null;
+  }
 }

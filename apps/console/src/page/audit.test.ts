@@ -1,0 +1,22 @@
+import type { AuditFinding } from '@parley/gateway/api';
+import { describe, expect, it } from 'vitest';
+import { checksOf } from './audit.ts';
+
+const finding: AuditFinding = {
+  id: 'a.b',
+  severity: 'warning',
+  found: 'One.',
+  remedy: 'Do this.',
+};
+
+describe('the audit on the page', () => {
+  it('[U05] lists the findings of one check together, with one remedy', () => {
+    const worse = { ...finding, severity: 'critical' } as const;
+    const findings = [worse, finding, { ...finding, found: 'Two.' }, { ...finding, id: 'c.d' }];
+    expect(checksOf(findings)).toEqual([
+      { id: 'a.b', severity: 'critical', found: ['One.'], remedy: 'Do this.' },
+      { id: 'a.b', severity: 'warning', found: ['One.', 'Two.'], remedy: 'Do this.' },
+      { id: 'c.d', severity: 'warning', found: ['One.'], remedy: 'Do this.' },
+    ]);
+  });
+});

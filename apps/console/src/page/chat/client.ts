@@ -1,0 +1,100 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Connection } from './connection.ts';
+import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
+import type { DeliveryListener, Sender, UnsentStore } from './sender.ts';
+
+/** The chat as the views use it. */
+export interface ChatClient {
+  /** Connects, and sends the messages that an earlier visit could not send. */
+  start(): void;
+  now(): Conversation;
+  /** Calls back after every change; returns the function that ends it. */
+  subscribe(listener: () => void): () => void;
+  /** Shows a message at once and sends it until the gateway has answered. */
+  send(text: string): void;
+  /** Forgets a message that was refused. */
+  dismiss(id: string): void;
+}
+
+/** The edges of the client. */
+export interface ChatClientDeps {
+  readonly connection: Connection;
+  readonly sender: (listener: DeliveryListener) => Sender;
+  readonly unsent: UnsentStore;
+  readonly newId: () => string;
+  readonly clock: () => number;
+}
+
+/** Sent before queued messages, as they also overtake the queue of the gateway. */
+const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
+/** The gateway repeats that it types every 4 s; a lost end must not leave the dots for good. */
+const TYPING_FADES_MS = 6_500;
+/** The final text follows the end of a stream at once; if not, the history knows why. */
+const PART_PATIENCE_MS = 600;
+
+/** Ties connection, sender and state together. */
+export function createChatClient(deps: ChatClientDeps): ChatClient {
+  let now = UNKNOWN;
+  let typing: number | undefined;
+  const listeners = new Set<() => void>();
+
+  function apply(change: Change): void {
+    now = changed(now, change);
+    for (const listener of listeners) listener();
+  }
+
+  const sender = deps.sender((id, delivery, at) => {
+    if (delivery.kind !== 'sending') deps.unsent.remove(id);
+    apply({ type: 'delivery', id, delivery, ...(at === undefined ? {} : { at }) });
+  });
+
+  function deliver(message: { id: string; text: string; at: number }): void {
+    apply({ type: 'composed', ...message });
+    if (OVERTAKES.test(message.text)) sender.overtake(message);
+    else sender.send(message);
+  }
+
+  return {
+    start() {
+      for (const message of deps.unsent.all()) deliver(message);
+      deps.connection.open({
+        link(link) {
+          apply({ type: 'link', link });
+          if (link === 'online') sender.retryNow();
+        },
+        history: (history) => apply({ type: 'history', history }),
+        event(event) {
+          apply({ type: 'event', event });
+          if (event.type === 'typing') {
+            clearTimeout(typing);
+            typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_FADES_MS);
+          }
+          if (event.type === 'stream-end') {
+            setTimeout(() => deps.connection.refresh(), PART_PATIENCE_MS);
+          }
+        },
+      });
+    },
+    now: () => now,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    send(text) {
+      const message = { id: deps.newId(), text, at: deps.clock() };
+      deps.unsent.add(message);
+      deliver(message);
+    },
+    dismiss: (id) => apply({ type: 'dismissed', id }),
+  };
+}
+
+/** The conversation as it is now; the component is drawn again when it changes. */
+export function useConversation(client: ChatClient): Conversation {
+  const [now, setNow] = useState(client.now());
+  useEffect(() => {
+    setNow(client.now());
+    return client.subscribe(() => setNow(client.now()));
+  }, [client]);
+  return now;
+}

@@ -1,0 +1,33 @@
+import type { ShownLetter } from '@parley/gateway/dead-letters';
+import { describe, expect, it } from 'vitest';
+import { isCut } from './dead-letters.ts';
+
+const COMMON = { id: 3, diedAt: 1, reason: 'blocked', chat: 'telegram:5', settled: null };
+const part = (text: string): ShownLetter => ({
+  ...COMMON,
+  kind: 'refused',
+  text,
+  file: '',
+  turnId: null,
+  part: null,
+  state: 'failed',
+});
+const turn = (count: number): ShownLetter => ({
+  ...COMMON,
+  kind: 'unanswered',
+  turnId: 't',
+  count,
+  messages: [{ from: 'Bo', text: 'hi', at: 5 }],
+  steps: 0,
+});
+
+describe('the dead letters of the page', () => {
+  it.each<[string, ShownLetter, boolean]>([
+    ['a short text', part('hello'), false],
+    ['a text whose end is missing', part('long…'), true],
+    ['all messages of a turn', turn(1), false],
+    ['some messages of a turn', turn(4), true],
+  ])('[D06] show all of it only where there is more: %s', (_case, letter, expected) => {
+    expect(isCut(letter)).toBe(expected);
+  });
+});

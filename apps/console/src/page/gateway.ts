@@ -1,0 +1,159 @@
+import { useEffect, useState } from 'preact/hooks';
+import { decoded } from './route.ts';
+
+// What the page says where the gateway cannot be reached, or failed.
+const UNREACHABLE = 'The gateway does not answer. It may be starting again.';
+const BROKEN = 'The gateway failed to do that; its log says why.';
+
+/** Of this origin alone: another port of the same machine has a storage of its own. */
+const KEY = 'parley.session';
+/** Sent to this window when it is signed in or out; other tabs get a storage event. */
+const CHANGED = 'parley-session';
+
+/** Whether this browser has a session; only the gateway knows whether it is still valid. */
+export function isSignedIn(): boolean {
+  return localStorage.getItem(KEY) !== null;
+}
+
+/** Calls back when this browser was signed in or out, in any tab. */
+export function onSession(listener: () => void): void {
+  addEventListener(CHANGED, listener);
+  addEventListener('storage', ({ key }) => {
+    if (key === KEY || key === null) listener();
+  });
+}
+
+/**
+ * `fetch` with the session, in a header that no browser sends by itself. Every request of the page goes
+ * through here. A session that the gateway does not know any more is removed.
+ */
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const session = localStorage.getItem(KEY);
+  if (session === null) return new Response(null, { status: 401 });
+  const headers = new Headers(init.headers);
+  headers.set('authorization', `Bearer ${session}`);
+  const response = await fetch(path, { ...init, headers });
+  // Another tab may have signed in again in the meantime.
+  if (response.status === 401 && localStorage.getItem(KEY) === session) {
+    localStorage.removeItem(KEY);
+    dispatchEvent(new Event(CHANGED));
+  }
+  return response;
+}
+
+/** The state of a question to the gateway. */
+export type Answer<Value> =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'here'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+const WAITING = { kind: 'waiting' } as const;
+
+/**
+ * Asks `path`; asks again when `path` or `round` changes. The earlier answer stays until the new one has
+ * come, unless it belongs to another path. `path` null asks nothing. The page is served by the gateway that
+ * answers, so `Value` is the type that the gateway declares for that path.
+ */
+export function useAnswer<Value>(path: string | null, round = 0): Answer<Value> {
+  const [had, setHad] = useState<{ path: string | null; answer: Answer<Value> }>({
+    path: null,
+    answer: WAITING,
+  });
+  useEffect(() => {
+    if (path === null) return;
+    let isOver = false;
+    ask<Value>(path).then((answer) => {
+      if (!isOver) setHad({ path, answer });
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [path, round]);
+  return had.path === path ? had.answer : WAITING;
+}
+
+/** Asks once; with `body` it is posted. Never rejects: a failure is a sentence for people. */
+export async function ask<Value>(
+  path: string,
+  body?: object,
+): Promise<Exclude<Answer<Value>, { kind: 'waiting' }>> {
+  return send<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
+}
+
+/** Makes the gateway do something. Null: done; else why not, for people. Never rejects. */
+export async function act(
+  path: string,
+  method: 'POST' | 'DELETE' = 'POST',
+): Promise<string | null> {
+  const answer = await send(path, { method });
+  return answer.kind === 'failed' ? answer.reason : null;
+}
+
+async function send<Value>(
+  path: string,
+  init: RequestInit | undefined,
+): Promise<Exclude<Answer<Value>, { kind: 'waiting' }>> {
+  try {
+    const response = await request(path, init);
+    if (response.status === 401) return failed('This browser is not signed in any more.');
+    if (response.status >= 500) return failed(BROKEN);
+    if (response.ok) return { kind: 'here', value: await response.json() };
+    const { error = BROKEN } = await response.json().catch(() => ({}));
+    return failed(String(error));
+  } catch {
+    return failed(UNREACHABLE);
+  }
+}
+
+function failed(reason: string) {
+  return { kind: 'failed', reason } as const;
+}
+
+/** Exchanges the token for a session. Null: done; else why not, for people. Never rejects. */
+export async function signIn(token: string): Promise<string | null> {
+  const before = localStorage.getItem(KEY);
+  try {
+    const response = await fetch('/api/sessions', {
+      method: 'POST',
+      body: JSON.stringify({ token }),
+    });
+    if (response.status >= 500) return BROKEN;
+    if (!response.ok) return await response.text();
+    const { session } = await response.json();
+    localStorage.setItem(KEY, String(session));
+    dispatchEvent(new Event(CHANGED));
+    // Only now: a page that is reloaded in between keeps the one it had.
+    if (before !== null) void end(before);
+    return null;
+  } catch {
+    return UNREACHABLE;
+  }
+}
+
+/** Ends a session that this browser has replaced; if that does not work it ends by itself. */
+async function end(session: string): Promise<void> {
+  const headers = { authorization: `Bearer ${session}` };
+  const over = fetch('/api/sessions/current', { method: 'DELETE', headers, keepalive: true });
+  await over.catch(() => undefined);
+}
+
+/** Removes everything that the page has stored in this browser, also unsent messages, and starts again. */
+export function forgetEverything(): void {
+  localStorage.clear();
+  history.replaceState(null, '', '/');
+  location.reload();
+}
+
+/** The token of an address that signs in, `/#token=…`; it is taken out of the address at once. */
+export function takeToken(): string | null {
+  const token = /^#token=(.+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return null;
+  history.replaceState(null, '', '/');
+  return decoded(token);
+}
+
+/** An id of 128 random bits. `crypto.randomUUID` is missing on plain HTTP beyond this machine. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,171 @@
+import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
+import { h, type VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type Answer, ask, randomId, useAnswer } from './gateway.ts';
+import { JobSection } from './jobs.ts';
+import { amount } from './ui/format.ts';
+import { ColumnView, type Outcome, OutcomeNote, shown } from './ui/widgets.ts';
+
+/** While a task runs the page asks again this often, in ms; otherwise seldom. */
+const SOON_MS = 1_500;
+const LATER_MS = 60_000;
+
+/** Standing tasks, their runs, and why something did not run (H01–H05). */
+export function HeartbeatView(): VNode {
+  const [round, setRound] = useState(0);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const [isBusy, setBusy] = useState(false);
+  const answer = useAnswer<HeartbeatReport>('/api/heartbeat', round);
+  const onRefresh = (): void => setRound((last) => last + 1);
+  useEffect(() => {
+    const timer = setTimeout(onRefresh, isRunning(answer) ? SOON_MS : LATER_MS);
+    return () => clearTimeout(timer);
+  }, [answer]);
+  const onRun = async (task: string): Promise<void> => {
+    setBusy(true);
+    setOutcome(await runNow(task));
+    setBusy(false);
+    onRefresh();
+  };
+  return h(
+    ColumnView,
+    { name: 'heartbeat-view', title: 'Heartbeat', refresh: { onRefresh } },
+    h(OutcomeNote, { outcome }),
+    shown(answer, (report) => h(Report, { report, isBusy, onRun })),
+    h(JobSection, { round }),
+  );
+}
+
+/** Runs a task at once. The id is new for each press, so that a request sent twice runs nothing twice. */
+async function runNow(task: string): Promise<Outcome> {
+  const answer = await ask<HeartbeatAnswer>('/api/heartbeat/now', { id: randomId(), task });
+  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+  return { text: answer.value.words, isTrouble: answer.value.task === null };
+}
+
+interface ReportProps {
+  readonly report: HeartbeatReport;
+  /** A request is on its way; the buttons wait. */
+  readonly isBusy: boolean;
+  readonly onRun: (task: string) => void;
+}
+
+function Report({ report, isBusy, onRun }: ReportProps): VNode {
+  const { plan, timeZone, tokens, tasks, runs, problems } = report;
+  const { lastWords } = plan;
+  return h(
+    'div',
+    null,
+    h('p', { class: 'heartbeat-plan' }, `${plan.words.replaceAll('`', '')} (${timeZone})`),
+    h(
+      'p',
+      { class: 'facts' },
+      `${amount(tokens.today)} of ${amount(tokens.perDay)} tokens today.`,
+      lastWords === null ? '' : ` The last heartbeat run started no task – ${lastWords}.`,
+    ),
+    problems.length > 0 && h(Problems, { problems }),
+    h('h3', null, 'Tasks'),
+    tasks.length === 0
+      ? h(NoTasks, null)
+      : h(
+          'ul',
+          { class: 'heartbeat-tasks' },
+          tasks.map((task) =>
+            h('li', { key: task.name, class: 'heartbeat-task' }, h(Task, { task, isBusy, onRun })),
+          ),
+        ),
+    runs.length > 0 && h('h3', null, 'Last runs'),
+    runs.length > 0 && h(RunList, { runs }),
+  );
+}
+
+interface TaskProps extends Omit<ReportProps, 'report'> {
+  readonly task: HeartbeatReport['tasks'][number];
+}
+
+/** A standing task. Its texts were written by people and models, and are shown as text. */
+function Task({ task, isBusy, onRun }: TaskProps): VNode {
+  const { name, schedule, instruction, tell, last, next } = task;
+  const isRunning = last.state === 'running';
+  return h(
+    'article',
+    { 'aria-label': name },
+    h(
+      'header',
+      null,
+      h('h4', null, name),
+      h('p', null, tell === null ? schedule : `${schedule}, notifies ${tell}`),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'heartbeat-run',
+          'aria-label': `Run ${name} now`,
+          disabled: isBusy || isRunning,
+          onClick: () => onRun(name),
+        },
+        isRunning ? 'Running…' : 'Run now',
+      ),
+    ),
+    h('p', { class: 'heartbeat-instruction', dir: 'auto' }, instruction),
+    h(
+      'dl',
+      null,
+      h('div', null, h('dt', null, 'Last'), h('dd', { class: `is-${last.state}` }, last.words)),
+      h('div', null, h('dt', null, 'Next'), h('dd', { class: `is-${next.state}` }, next.words)),
+    ),
+  );
+}
+
+/** The last runs, newest first: result, cost and alert of each. */
+function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
+  return h(
+    'ol',
+    { class: 'heartbeat-runs' },
+    runs.map(({ id, task, state, words, tokens, alert }) =>
+      h(
+        'li',
+        { key: id },
+        h('b', null, task),
+        h('span', { class: `heartbeat-outcome is-${state}` }, words),
+        h('span', { class: 'heartbeat-tokens' }, `${amount(tokens)} tokens`),
+        alert !== null && h('blockquote', { dir: 'auto' }, alert),
+      ),
+    ),
+  );
+}
+
+function Problems({ problems }: Pick<HeartbeatReport, 'problems'>): VNode {
+  return h(
+    'section',
+    { class: 'heartbeat-problems', 'aria-label': 'Problems' },
+    h('h3', null, 'HEARTBEAT.md needs a fix'),
+    h(
+      'ul',
+      null,
+      problems.map((problem) => h('li', { key: problem }, problem)),
+    ),
+  );
+}
+
+const EXAMPLE = `## mail
+- every: 30 min
+- between: 9:00-21:00
+- do: Look through new mail. Tell me of what cannot wait.`;
+
+function NoTasks(): VNode {
+  return h(
+    'div',
+    null,
+    h(
+      'p',
+      null,
+      'There are no tasks, so the model is not called. Write them into HEARTBEAT.md of the workspace, for example:',
+    ),
+    h('pre', { class: 'layer-text heartbeat-example', tabIndex: 0 }, EXAMPLE),
+  );
+}
+
+function isRunning(answer: Answer<HeartbeatReport>): boolean {
+  return answer.kind === 'here' && answer.value.tasks.some(({ last }) => last.state === 'running');
+}

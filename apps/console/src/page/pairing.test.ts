@@ -1,0 +1,30 @@
+import type { GatewayStatus } from '@parley/gateway/api';
+import { describe, expect, it } from 'vitest';
+import { pairingOf } from './pairing.ts';
+
+type Account = GatewayStatus['channels'][number];
+const account = (state: Account['state']): Account => ({
+  channel: 'whatsapp',
+  account: 'default',
+  state,
+});
+
+describe('accounts that wait for a phone', () => {
+  it('[U03] are those whose state is pairing', () => {
+    const linked = account({ kind: 'connected', as: 'x' });
+    expect(pairingOf([linked, account({ kind: 'pairing', code: 'secret' })])).toEqual({
+      unlinked: [{ id: 'whatsapp/default', channel: 'whatsapp', code: 'secret' }],
+      isMoving: true,
+    });
+  });
+
+  it.each<[Account['state'], boolean]>([
+    [{ kind: 'starting' }, true],
+    [{ kind: 'retrying', reason: 'x', nextAttemptAt: 1 }, true],
+    [{ kind: 'connected', as: 'x' }, false],
+    [{ kind: 'failed', reason: 'x', mend: 'y' }, false],
+    [{ kind: 'stopped' }, false],
+  ])('are looked for again soon while one is %o: %s', (state, isMoving) => {
+    expect(pairingOf([account(state)])).toEqual({ unlinked: [], isMoving });
+  });
+});

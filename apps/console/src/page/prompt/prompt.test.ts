@@ -1,0 +1,62 @@
+import type { Audience, UnsentLayer } from '@parley/contracts';
+import type { PartComparison } from '@parley/prompt';
+import { describe, expect, it } from 'vitest';
+import { stretchesOf } from './comparison.ts';
+import { audienceName, whyUnsent } from './layers.ts';
+
+describe('prompts on the page', () => {
+  it.each<[string, Audience | undefined]>([
+    ['everyone', { kind: 'everyone' }],
+    ['this chat', { kind: 'conversation', conversationId: 'c' }],
+    ['owner', { kind: 'owner' }],
+    ['owner', undefined],
+  ])(
+    '[P17] [W02] name who may see a layer: %s; an unknown audience counts as private',
+    (name, audience) => {
+      expect(audienceName(audience)).toBe(name);
+    },
+  );
+
+  it.each<[UnsentLayer, string]>([
+    [{ layer: 'a', placement: 'system', outcome: 'absent', reason: 'no file' }, 'no file'],
+    [
+      {
+        layer: 'b',
+        placement: 'system',
+        outcome: 'withheld',
+        source: 'MEMORY.md',
+        audience: { kind: 'owner' },
+      },
+      'withheld: MEMORY.md is for owner, not for the sender',
+    ],
+    [
+      { layer: 'c', placement: 'system', outcome: 'failed', reason: 'it broke' },
+      'failed: it broke',
+    ],
+  ])('[P17] say why a layer is not there: %o', (unsent, reason) => {
+    expect(whyUnsent(unsent)).toBe(reason);
+  });
+
+  it('[P17] mark where the shared prefix ends, also within a line', () => {
+    const part: PartComparison = {
+      layer: 'l',
+      placement: 'system',
+      change: 'changed',
+      pieces: [
+        { kind: 'same', text: 'day\n' },
+        { kind: 'removed', text: '14:05\n' },
+        { kind: 'added', text: '14:06\n' },
+        { kind: 'same', text: 'zone' },
+      ],
+      shared: 8,
+    };
+    expect(stretchesOf(part)).toEqual([
+      { kind: 'same', text: 'day\n', shared: true },
+      { kind: 'removed', text: '14:0', shared: true },
+      { kind: 'removed', text: '5\n', shared: false },
+      { kind: 'added', text: '14:0', shared: true },
+      { kind: 'added', text: '6\n', shared: false },
+      { kind: 'same', text: 'zone', shared: false },
+    ]);
+  });
+});

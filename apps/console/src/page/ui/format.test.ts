@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { percent, spanOf } from './format.ts';
+
+describe('figures for people', () => {
+  it.each([
+    [-5, '0 ms'],
+    [5, '5 ms'],
+    [440, '0.4 s'],
+    [12_400, '12 s'],
+    [180_000, '3 min'],
+    [18_000_000, '5 h'],
+    [172_800_000, '2 d'],
+  ])('[U03] says %i ms as %s', (ms, text) => {
+    expect(spanOf(ms)).toBe(text);
+  });
+
+  it('[P17] says 100 % only of the whole', () => {
+    expect(percent(0.9999)).toBe('99.9 %');
+    expect(percent(1)).toBe('100 %');
+  });
+});

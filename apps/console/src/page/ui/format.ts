@@ -1,0 +1,53 @@
+/** A number as the reader writes it, `1,051` or `1.051`. */
+export function amount(number: number): string {
+  return number.toLocaleString();
+}
+
+/** `1 part`, `3 parts`. */
+export function counted(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${amount(number)} ${number === 1 ? noun : nouns}`;
+}
+
+/** A share from 0 to 1 in percent; never 100 for less than all. */
+export function percent(share: number): string {
+  const rounded = share < 1 ? Math.min(Math.round(share * 1_000) / 10, 99.9) : 100;
+  return `${rounded.toLocaleString()} %`;
+}
+
+/** How long something took: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
+export function spanOf(ms: number): string {
+  if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 100_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 100) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** The time of day in the reader's own way of writing it, `14:03` or `2:03 PM`. */
+export function timeOf(at: number): string {
+  return new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' });
+}
+
+/** Day and time, `Today, 14:03`. */
+export function momentOf(at: number): string {
+  return `${dayOf(at, Date.now())}, ${timeOf(at)}`;
+}
+
+/** The day for people: `Today`, `Yesterday`, else the date. Both times in ms. */
+export function dayOf(at: number, now: number): string {
+  const days = Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000);
+  if (days === 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  const year = new Date(at).getFullYear() === new Date(now).getFullYear() ? undefined : 'numeric';
+  return new Date(at).toLocaleDateString([], {
+    weekday: 'long',
+    month: 'long',
+    day: 'numeric',
+    year,
+  });
+}
+
+function startOfDay(at: number): number {
+  return new Date(at).setHours(0, 0, 0, 0);
+}

@@ -1,5 +1,0 @@
-/** An id nobody else makes; 128 bits. `crypto.randomUUID` is missing on plain HTTP beyond this machine. */
-export function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
