@@ -152,6 +152,15 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await page.getByText('No failed messages.').waitFor();
   });
 
+  it('[U03] asks for a reload where an answer is not the one it expects, and the rest goes on', async () => {
+    await page.route('**/api/audit', (route) => route.fulfill({ json: { findings: 'none' } }));
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Reload the page' }).waitFor();
+    await page.unroute('**/api/audit');
+    await page.getByRole('link', { name: 'Queue' }).click();
+    await page.getByText('No failed messages.').waitFor();
+  });
+
   it('[U03] nobody settles or sees anything without the token, or from another site', async () => {
     const ask = (headers: Record<string, string>, method = 'POST') =>
       fetch(`${scene.parley.address}/api/dead`, {
