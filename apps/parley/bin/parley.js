@@ -13,10 +13,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const LOGGED = new Set(['start', 'gateway', 'worker']);
 
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
-  // The heap grows by a fifth of what is in use, not to twice that: a load leaves little behind. It is no
+  // The heap grows by half of what is in use, not to twice that: a load leaves little behind. It is no
   // limit, at which a process would die. The space of young objects is bounded by a flag of node, and
   // what threads have freed by few arenas of malloc; the image and the first line above give both.
-  v8.setFlagsFromString('--heap-growing-percent=20');
+  v8.setFlagsFromString('--heap-growing-percent=50');
   const { findProgram, noteRunning, programModule } = await import('./bundle.js');
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const program = findProgram(root);
