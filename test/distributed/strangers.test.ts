@@ -44,7 +44,7 @@ describe.runIf(redisUrl && postgresUrl)('a process that does not fit its deploym
     const settings = { agent: { workspace: join(elsewhere, 'workspace') } };
     const refused = deployment.start('worker', 0, { settings, env: shifted(9_000) });
     await expect(refused).rejects.toThrow(
-      /does not fit the gateway on .*its clock is [89]\.\d s ahead.*its workspace \(agent\.workspace\) is another/,
+      /does not fit the (?:gateway|worker) on .*its clock is [89]\.\d s ahead.*its workspace \(agent\.workspace\) is another/,
     );
   });
 });
