@@ -42,8 +42,8 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
 }
 
 /**
- * What the model is told after a start. The mark shows it that no person wrote this; people never
- * see the message. The last sentence keeps a start without news silent (G09).
+ * The prompt after a start. The mark shows the model that no person wrote it; it is not shown in the
+ * chat. The last sentence keeps a start without news silent (G09).
  */
 const WORDS = `⚙️ Parley has just been started. Do now what BOOT.md in your workspace asks for (read it if it is not above). Your owner reads what you answer here; if there is nothing to tell, answer with exactly ${SILENT_TOKEN} and nothing else.`;
 

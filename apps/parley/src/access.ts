@@ -78,7 +78,7 @@ function placeOf(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
-/** Whoever holds the token of the web page or the terminal is the owner of this installation. */
+/** The token of the web page or the terminal makes its holder the owner of this installation. */
 export const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /** Who is asked before tools are run, and how long (G05); settings count in minutes, everything else in ms. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
 import type { Clock, Logger } from '@parley/contracts';
 import type { BeatRun, InboxRow, Store } from '@parley/store';
-import type { BeatTarget, FindTarget } from './heartbeat/run.ts';
+import type { BeatTarget, FindTarget } from './heartbeat/order.ts';
 import { readWindow } from './heartbeat/task.ts';
 import { type DayWindow, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
 

@@ -3,9 +3,9 @@ import type { CronJob } from '@parley/store';
 import type { FindTargetDeps, TellFailuresDeps } from './alerts.ts';
 import type { CronDeps, JobView } from './cron/job-view.ts';
 import type { CronServiceDeps } from './cron/service.ts';
+import type { FindTarget } from './heartbeat/order.ts';
 import type { ReportDeps } from './heartbeat/report.ts';
 import type { HeartbeatReport } from './heartbeat/report-shape.ts';
-import type { FindTarget } from './heartbeat/run.ts';
 import type { HeartbeatService, HeartbeatServiceDeps } from './heartbeat/service.ts';
 import type { JudgeDeps } from './heartbeat/verdict.ts';
 

@@ -125,10 +125,11 @@ async function readSince(
   const summary = row === undefined ? null : { content: fromJson(row.content), reaches: row.seq };
   const fresh = rows.filter(isEntry);
   const reaches = summary?.reaches ?? 0;
-  const characters = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
-  const entries = [...known.entries, ...fresh.map(numbered).sort((a, b) => a.seq - b.seq)]
-    .slice(-limit)
-    .filter(({ seq }) => seq > reaches);
+  const all = [...known.entries, ...fresh.map(numbered).sort((a, b) => a.seq - b.seq)];
+  const entries = all.slice(-limit).filter(({ seq }) => seq > reaches);
+  const total = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
+  // What has left the window counts no more, at the average of all.
+  const characters = Math.ceil((total * entries.length) / Math.max(1, all.length));
   return { summary, session: { entries, reaches, characters } };
 }
 
@@ -189,7 +190,7 @@ interface RememberedSession {
   readonly entries: readonly NumberedEntry[];
   /** `seq` of the last entry that is in the summary; 0 without one. */
   readonly reaches: number;
-  /** At least so long is the JSON of the entries. */
+  /** About so long is the JSON of the entries. */
   readonly characters: number;
 }
 

@@ -1,8 +1,14 @@
-import type { NewId, OutboundPart } from '@parley/contracts';
-import type { ColumnType, Generated } from 'kysely';
+import {
+  type NewId,
+  type OutboundPart,
+  PartExtras,
+  RenderedPart,
+  ReplyRoute,
+} from '@parley/contracts';
+import type { ColumnType, Generated, Selectable } from 'kysely';
 import { isTurnRunning, lockConversation } from './conversations.ts';
 import type { Sql } from './database.ts';
-import { toJson } from './json-column.ts';
+import { fromCheckedJson, toJson } from './json-column.ts';
 import { idempotencyKeyOf } from './new-id.ts';
 import type { NewPart } from './rows.ts';
 import { statement } from './statement.ts';
@@ -257,4 +263,50 @@ const COUNT_POSTS = statement(`
 
 async function countPosts(sql: Sql, turnId: string): Promise<number> {
   return (await sql.get(COUNT_POSTS, { turnId, posts: `${PREFIX}%.0` }))?.count ?? 0;
+}
+
+/** The columns that make an `OutboundPart`. */
+export const OUTBOX_COLUMNS = [
+  'id',
+  'idempotency_key',
+  'turn_id',
+  'part_index',
+  'notice_of',
+  'route',
+  'body',
+] as const;
+
+export type PartRow = Pick<Selectable<OutboxTable>, (typeof OUTBOX_COLUMNS)[number]>;
+
+/** The content of the column `body`. */
+const Body = RenderedPart.extend(PartExtras.shape);
+
+/** A stored part as the adapters know it. Throws StoreError `store-damaged`. */
+export function readPart(row: PartRow): OutboundPart {
+  const { text, plain, ...extras } = fromCheckedJson(Body, row.body, `text of part ${row.id}`);
+  return {
+    id: row.id,
+    idempotencyKey: row.idempotency_key,
+    // What a turn posted to another chat is no part of its answer.
+    turnId: row.part_index === null ? null : row.turn_id,
+    index: row.part_index,
+    ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
+    route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
+    body: { text, plain },
+    ...extras,
+  };
+}
+
+/** A time a part was put off: until when, in ms, and why. */
+export interface PartRetry {
+  readonly until: number;
+  readonly reason: string;
+}
+
+/** How often a part was put off, and why. */
+export function readRetries(retries: string | null): readonly PartRetry[] {
+  return (retries ?? '').split('\n').flatMap((line) => {
+    const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
+    return until === undefined ? [] : [{ until: Number(until), reason: reason ?? '' }];
+  });
 }

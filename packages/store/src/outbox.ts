@@ -1,10 +1,4 @@
-import {
-  type NewId,
-  type OutboundPart,
-  PartExtras,
-  RenderedPart,
-  ReplyRoute,
-} from '@parley/contracts';
+import { type NewId, ReplyRoute } from '@parley/contracts';
 import type { Selectable } from 'kysely';
 import { moveCronJobs } from './cron-jobs.ts';
 import type { Database, Sql } from './database.ts';
@@ -18,12 +12,15 @@ import {
   type DuePart,
   insertParts,
   OF_CHAT,
+  OUTBOX_COLUMNS,
   type OutboxEntry,
   type OutboxTable,
+  type PartRow,
   type PartState,
   type Post,
   type PostResult,
   postParts,
+  readPart,
 } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
 import { statement } from './statement.ts';
@@ -177,44 +174,12 @@ function chatsOf(database: Database, newId: NewId) {
   };
 }
 
-/** The columns that make an `OutboundPart`. */
-export const OUTBOX_COLUMNS = [
-  'id',
-  'idempotency_key',
-  'turn_id',
-  'part_index',
-  'notice_of',
-  'route',
-  'body',
-] as const;
-
 const PART = OUTBOX_COLUMNS.join(', ');
 
 type Row = Selectable<OutboxTable>;
 
-type PartRow = Pick<Row, (typeof OUTBOX_COLUMNS)[number]>;
-
 // Written out, because a partial index serves only what names its condition.
 const UNFINISHED = "state in ('pending', 'sending')";
-
-/** What stands in the column `body`. */
-const Body = RenderedPart.extend(PartExtras.shape);
-
-/** A stored part as the adapters know it. Throws StoreError `store-damaged`. */
-export function readPart(row: PartRow): OutboundPart {
-  const { text, plain, ...extras } = fromCheckedJson(Body, row.body, `text of part ${row.id}`);
-  return {
-    id: row.id,
-    idempotencyKey: row.idempotency_key,
-    // What a turn posted to another chat is no part of its answer.
-    turnId: row.part_index === null ? null : row.turn_id,
-    index: row.part_index,
-    ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
-    route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
-    body: { text, plain },
-    ...extras,
-  };
-}
 
 /**
  * The first parts of a chat that are not finished, due or not: nothing may overtake them. Left to itself
@@ -299,20 +264,6 @@ const GIVE_UP = statement(`
   update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
 
 const STATE = statement('select state from outbox where id = :partId').rows<Pick<Row, 'state'>>();
-
-/** A time a part was put off: until when, in ms, and why. */
-export interface PartRetry {
-  readonly until: number;
-  readonly reason: string;
-}
-
-/** How often a part was put off, and why. */
-export function readRetries(retries: string | null): readonly PartRetry[] {
-  return (retries ?? '').split('\n').flatMap((line) => {
-    const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
-    return until === undefined ? [] : [{ until: Number(until), reason: reason ?? '' }];
-  });
-}
 
 /**
  * A part that is not being sent may have arrived where it should already, because the answer of a first

@@ -9,7 +9,7 @@ import type {
   UnansweredMessage,
 } from './dead-letters.ts';
 import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
-import { OUTBOX_COLUMNS, readPart } from './outbox.ts';
+import { OUTBOX_COLUMNS, readPart } from './outbox-parts.ts';
 
 /** The newest letters that nobody has settled. */
 export async function openLetters(

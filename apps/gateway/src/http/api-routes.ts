@@ -29,7 +29,7 @@ export interface PromptInspector {
   list(query: PromptQuery): Promise<object>;
   prompt(turnId: string): Promise<object | null>;
   compare(before: string, after: string): Promise<object | null>;
-  /** The prompt of a turn that might be. Throws ParleyError, in words for people, for what cannot be. */
+  /** A preview of a prompt. Throws ParleyError where the question cannot be answered. */
   preview(asked: Readonly<Record<string, string>>): Promise<object>;
 }
 
@@ -106,7 +106,7 @@ export interface SoulPage {
 
 const SOUL_ACTIONS: readonly SoulAction[] = ['apply', 'veto', 'rollback'];
 
-/** SOUL.md, below `/api/soul`. Whoever has the token is an owner: guard it. */
+/** SOUL.md, below `/api/soul`. The caller acts as an owner: require the token. */
 export function soulRoutes(soul: SoulPage): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => c.json(await soul.list()));

@@ -237,7 +237,7 @@ describe('the heartbeat', () => {
       headers: { host: HOST, authorization: `Bearer ${TOKEN}`, ...headers },
     });
 
-  it('[H02] [U03] is shown and run for whoever has the token, from no other site', async () => {
+  it('[H02] [U03] is shown and run for callers with the token, from no other site', async () => {
     expect((await get('/api/heartbeat')).status).toBe(401);
     const shown = await get('/api/heartbeat', { authorization: `Bearer ${TOKEN}` });
     expect(await shown.json()).toEqual({ tasks: [] });

@@ -66,7 +66,7 @@ describe('the web server of a worker', () => {
     expect((await get('/healthz', {}, away)).status).toBe(200);
   });
 
-  it('[D10] shows its figures to whoever has the token', async () => {
+  it('[D10] shows its figures to callers with the token', async () => {
     expect((await get('/metrics')).status).toBe(401);
     const shown = await get('/metrics', { authorization: `Bearer ${TOKEN}` });
     expect(await shown.text()).toBe('parley_up 1\n');

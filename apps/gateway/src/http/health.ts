@@ -142,7 +142,7 @@ export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessO
   readonly metrics: (health: AskHealth) => Promise<string>;
 }
 
-/** `/healthz`, `/readyz` for everybody and `/metrics` for whoever has the token (D10). */
+/** `/healthz`, `/readyz` for everybody and `/metrics` for callers with the token (D10). */
 export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   const access = createAccess(options);

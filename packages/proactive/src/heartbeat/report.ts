@@ -3,6 +3,7 @@ import type { BeatPlan, BeatRun, Store } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
 import { dueTask, type Looking, type TaskOutlook } from './due-task.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import type { FindTarget } from './order.ts';
 import {
   type HeartbeatReport,
   type LastRun,
@@ -10,7 +11,6 @@ import {
   type NextRunText,
   type TaskReport,
 } from './report-shape.ts';
-import type { FindTarget } from './run.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 

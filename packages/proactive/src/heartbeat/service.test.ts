@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import type { BeatTarget } from './run.ts';
+import type { BeatTarget } from './order.ts';
 import {
   createHeartbeatService,
   type HeartbeatService,

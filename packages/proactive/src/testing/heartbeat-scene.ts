@@ -5,7 +5,8 @@ import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/c
 import { type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { createHeartbeat, type Heartbeat } from '../heartbeat/heartbeat.ts';
-import type { FindTarget, HeartbeatDeps } from '../heartbeat/run.ts';
+import type { FindTarget } from '../heartbeat/order.ts';
+import type { HeartbeatDeps } from '../heartbeat/run.ts';
 
 /** For tests: a heartbeat over a real database and workspace, at a time that the test sets. */
 export interface HeartbeatScene {

@@ -3,8 +3,7 @@ import type { Approval } from '../approvals.ts';
 import type { Decision } from '../decisions.ts';
 import type { BeatRun } from '../heartbeat-runs.ts';
 import type { InboxOutcome } from '../inbox-rows.ts';
-import type { PartRetry } from '../outbox.ts';
-import type { ChatKey, PartState } from '../outbox-parts.ts';
+import type { ChatKey, PartRetry, PartState } from '../outbox-parts.ts';
 import type { TurnRun, TurnTable } from '../turns.ts';
 
 /** All that the rows tell of one message. Times in ms; null where nobody noted them. */
