@@ -9,9 +9,10 @@ import { SlowestFirst } from './test/slowest-first.ts';
 export default defineConfig({
   test: {
     globalSetup: ['./test/services/global-setup.ts'],
+    setupFiles: ['./test/fixed-seed.ts'],
     reporters: ['default', new MissingServicesReporter()],
-    // Many wait for processes, pages and servers most of the time: three would leave two cores idle.
-    maxWorkers: 4,
+    // Many wait for processes, pages and servers most of the time: four would leave two cores idle.
+    maxWorkers: 5,
     isolate: false,
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },

@@ -31,7 +31,6 @@ describe('the floors', () => {
     ['page', 'role'],
     ['page', 'floor-4'],
     ['cli', 'role'],
-    ['test', 'role'],
   ])('let %s import %s', (importer, imported) => {
     expect(boundariesReport(importer, imported)).toContain('no issues found');
   });
@@ -43,12 +42,9 @@ describe('the floors', () => {
     ['floor-3', 'floor-4'],
     ['floor-4', 'floor-4'],
     ['floor-4', 'role'],
-    ['floor-4', 'test'],
     ['page', 'floor-5'],
     ['role', 'page'],
     ['role', 'role'],
-    ['role', 'test'],
-    ['cli', 'test'],
   ])('do not let %s import %s', (importer, imported) => {
     expect(boundariesReport(importer, imported)).toContain('without any tag listed in allowlist');
   });

@@ -112,14 +112,15 @@ export async function measureBeside(
     .filter(([, { section }]) => sections.includes(section))
     .map(([name, row]) => {
       const of = (subject: SubjectName) => summarise(at(name, subject));
-      const [parley, least, chatSdk, bare] = [
+      const [parley, least, library, chatSdk, bare] = [
         of('parley'),
         of('least'),
+        of('library'),
         of('chat-sdk'),
         of('bare'),
       ];
       const goal = row.aim && goalOf(row.aim, parley.median, least.median);
-      const subjects = { parley, least, 'chat-sdk': chatSdk, bare };
+      const subjects = { parley, least, library, 'chat-sdk': chatSdk, bare };
       return { ...row, subjects, ...(goal !== undefined && { goal }) };
     });
 }
@@ -202,14 +203,25 @@ function sum(values: readonly number[]): number {
 
 /** The table for people: medians, and behind Parley's the least and the most of all rounds. */
 export function renderBeside(figures: readonly BesideFigure[]): string {
-  const head = ['', 'Parley', '', 'least durable', 'Chat SDK', 'bare telegraf', 'aim', ''];
+  const head = [
+    '',
+    'Parley',
+    '',
+    'least durable',
+    'with libraries',
+    'Chat SDK',
+    'bare telegraf',
+    'aim',
+    '',
+  ];
   const rows = figures.map(({ name, unit, subjects, aim, goal }) => {
-    const { parley, least, bare } = subjects;
+    const { parley, least, library, bare } = subjects;
     return [
       `${name}, ${unit}`,
       round(parley.median),
       `(${round(parley.least)}–${round(parley.most)})`,
       round(least.median),
+      round(library.median),
       round(subjects['chat-sdk'].median),
       round(bare.median),
       goal ? `${aim?.kind === 'at-most' ? '≤' : '≥'} ${round(goal.value)}` : '',

@@ -7,7 +7,7 @@ import {
   type HistoryLimits,
   readHistory,
 } from '@parley/agent';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import { openStore, type Store } from '@parley/store';
 import { estimateTokens, openWorkspace } from '@parley/workspace';

@@ -1,4 +1,4 @@
-import type { Dialect } from '@parley/contracts';
+import type { Dialect } from '@parley/core';
 
 // Loads nothing by itself: the process that measures a first call must not know any library yet.
 
@@ -8,13 +8,6 @@ export type ConverterName = (typeof CONVERTERS)[number];
 
 /** Markdown in, the texts of one or more messages out. */
 export type Convert = (markdown: string) => string[];
-
-/** Which reader of Telegram a converter writes for. */
-export const PARSE_MODES: Readonly<Record<ConverterName, 'HTML' | 'MarkdownV2'>> = {
-  parley: 'HTML',
-  'telegramify-markdown': 'MarkdownV2',
-  '@chat-adapter/telegram': 'MarkdownV2',
-};
 
 /** Longest text of one Telegram message, after parsing. */
 export const TELEGRAM_LIMIT = 4096;
@@ -46,7 +39,7 @@ export async function loadParley(dialect: Dialect, maxLength: number): Promise<C
 }
 
 /** Takes the next piece of an answer that is being written, and makes what is to be shown now. */
-export type ShowNext = (piece: string) => void;
+export type ShowNext = (piece: string) => Promise<void> | void;
 
 /** For an answer that grows: the libraries know whole texts only, so they convert all of it again. */
 export async function loadGrowing(name: ConverterName): Promise<ShowNext> {
@@ -54,9 +47,9 @@ export async function loadGrowing(name: ConverterName): Promise<ShowNext> {
     const { createPrefixRenderer } = await import('@parley/markup');
     const target = { dialect: 'telegram', maxLength: TELEGRAM_LIMIT, unit: 'utf16' } as const;
     const renderer = createPrefixRenderer(target);
-    return (piece) => {
+    return async (piece) => {
       renderer.push(piece);
-      renderer.show();
+      await renderer.show();
     };
   }
   const convert = await loadConverter(name);

@@ -124,7 +124,7 @@ async function underLoad(
   const cpuBefore = installation.cpuMs();
   const { latencies, ms } = await telegram.sideBySide(chats, Number.MAX_SAFE_INTEGER, loadMs);
   const cpu = difference(cpuBefore, installation.cpuMs());
-  const counts = await installation.counts();
+  const counts = await installation.counts('up to here');
   const memoryMb = installation.residentMb();
   const few = await telegram.sideBySide(FEW, Number.MAX_SAFE_INTEGER, loadMs / 2);
   const each = (value: number) => value / latencies.length;
@@ -145,6 +145,7 @@ const KEYS = [
   'redisCommands',
   'statements',
   'transactions',
+  'writeTransactions',
   'rowsWritten',
   'logBytes',
   'databaseBytes',
@@ -244,13 +245,15 @@ function renderCosts(figures: readonly ScaleFigures[]): string {
     'Redis commands',
     'statements',
     'transactions',
+    'that write',
     'rows written',
     'log kB',
     'stored kB',
   ];
   const rows = figures.flatMap(({ name, cost }) => {
     if (cost === undefined) return [];
-    const { redisCommands, statements, transactions, rowsWritten, logBytes, databaseBytes } = cost;
+    const { redisCommands, statements, transactions, writeTransactions } = cost;
+    const { rowsWritten, logBytes, databaseBytes } = cost;
     const kilobytes = (bytes: number) => round(bytes / 1_024);
     return [
       [
@@ -258,6 +261,7 @@ function renderCosts(figures: readonly ScaleFigures[]): string {
         round(redisCommands),
         round(statements),
         round(transactions),
+        round(writeTransactions),
         round(rowsWritten),
         kilobytes(logBytes),
         kilobytes(databaseBytes),

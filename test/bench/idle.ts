@@ -97,7 +97,9 @@ async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<
     const seconds = (performance.now() - begun) / 1_000;
     const counts = await installation.counts();
     const perSecond = (of: 'redisCommands' | 'statements' | 'transactions') =>
-      counts && countsBefore && (counts[of] - countsBefore[of]) / seconds;
+      counts &&
+      countsBefore &&
+      ((counts[of] - countsBefore[of]) / (counts.at - countsBefore.at)) * 1_000;
     const anHour = (ms: number) => (ms / 1_000 / seconds) * 3_600;
     return {
       name: titleOf(one),

@@ -36,7 +36,7 @@ export interface Installation {
   residentMb(): ByPart;
   /** The most that one process ever had resident, in MB, the servers left out. */
   peakMb(): number;
-  counts(): Promise<ServerCounts | undefined>;
+  counts(...of: Parameters<Servers['counts']>): Promise<ServerCounts | undefined>;
   stop(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export async function startInstallation(wanted: Wanted): Promise<Installation> {
     cpuMs: () => sumBy(pidsOf(processes, servers), treeCpuMs, (a, b) => a + b),
     residentMb: () => sumBy(pidsOf(processes, servers), (pid) => treeMemory(pid).pss, Math.max),
     peakMb: () => Math.max(...processes.map(({ pid }) => peakMemory(pid))),
-    counts: async () => servers?.counts(),
+    counts: async (of) => servers?.counts(of),
     stop: () => everything.disposeAsync(),
   };
 }

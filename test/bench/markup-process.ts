@@ -64,7 +64,7 @@ const PIECE = 20;
 async function timeGrowing(name: ConverterName, text: string): Promise<number> {
   const showNext = await loadGrowing(name);
   const start = performance.now();
-  for (let at = 0; at < text.length; at += PIECE) showNext(text.slice(at, at + PIECE));
+  for (let at = 0; at < text.length; at += PIECE) await showNext(text.slice(at, at + PIECE));
   return performance.now() - start;
 }
 

@@ -2,16 +2,9 @@ import fc from 'fast-check';
 import { sampleDocument } from '../conformance/markdown-arbitrary.ts';
 import { readAnswers } from '../gallery/read-answers.ts';
 import { parseTelegramHtml } from '../platforms/telegram/parse-html.ts';
-import { parseTelegramMarkdownV2 } from '../platforms/telegram/parse-markdown-v2.ts';
-import {
-  type Convert,
-  type ConverterName,
-  loadConverter,
-  PARSE_MODES,
-  TELEGRAM_LIMIT,
-} from './converters.ts';
+import { type Convert, loadConverter, TELEGRAM_LIMIT } from './converters.ts';
 
-/** The same documents in every run and for every converter. */
+/** The same documents in every run. */
 const SEED = 20_261_121;
 
 /** What became of some documents. One that is refused is not looked at further. */
@@ -33,17 +26,17 @@ export interface ConverterFates {
   readonly reasons: readonly (readonly [reason: string, count: number])[];
 }
 
-/** Converts documents and has Telegram's own rules read what comes out. */
-export async function countFates(name: ConverterName, documents: number): Promise<ConverterFates> {
-  const convert = await loadConverter(name);
+/** Converts documents by Parley and has Telegram's own rules read what comes out. */
+export async function countFates(documents: number): Promise<ConverterFates> {
+  const convert = await loadConverter('parley');
   const reasons = new Map<string, number>();
   const generated = none(documents);
   for (const { markdown, words } of fc.sample(sampleDocument, { numRuns: documents, seed: SEED })) {
-    count(generated, words, read(name, convert, markdown, reasons));
+    count(generated, words, read(convert, markdown, reasons));
   }
   const all = readAnswers();
   const answers = none(all.length);
-  for (const { markdown } of all) count(answers, [], read(name, convert, markdown, new Map()));
+  for (const { markdown } of all) count(answers, [], read(convert, markdown, new Map()));
   return { generated, answers, reasons: [...reasons].sort(([, a], [, b]) => b - a) };
 }
 
@@ -63,15 +56,12 @@ function count(fates: Fates, words: readonly string[], texts: readonly string[] 
 
 /** What people would see, message by message; undefined if Telegram refuses. */
 function read(
-  name: ConverterName,
   convert: Convert,
   markdown: string,
   reasons: Map<string, number>,
 ): string[] | undefined {
   try {
-    const texts = convert(markdown).map((text) =>
-      PARSE_MODES[name] === 'HTML' ? parseTelegramHtml(text) : parseTelegramMarkdownV2(text),
-    );
+    const texts = convert(markdown).map(parseTelegramHtml);
     const isEmpty = texts.length === 0 || texts.some(({ text }) => text.trim() === '');
     // A document without anything to see has no message.
     if (isEmpty && texts.length > 0) throw new Error('message text is empty');

@@ -28,7 +28,8 @@ export interface MarkupFigures {
   readonly telegram: readonly MarkupSpeed[];
   /** Parley's other dialects. */
   readonly dialects: readonly MarkupSpeed[];
-  readonly fates: Readonly<Record<ConverterName, ConverterFates>>;
+  /** Of what Parley writes for Telegram. */
+  readonly fates: ConverterFates;
 }
 
 const DIALECTS = ['discord', 'whatsapp', 'plain', 'html'] as const;
@@ -39,16 +40,12 @@ const Times = z.object({
 });
 
 /**
- * Rendering beside two libraries that people use for it now: how long it takes, and what Telegram
- * says to the result. Each in processes of its own, in turns.
+ * Rendering beside two libraries that people use for it now, each in processes of its own, in turns; and what
+ * Telegram says to what Parley writes.
  */
 export async function measureMarkup(rounds: Rounds): Promise<MarkupFigures> {
   const speeds = await inNewFolder((folder) => timeAll(rounds, folder));
-  const fates = {
-    parley: await countFates('parley', rounds.documents),
-    'telegramify-markdown': await countFates('telegramify-markdown', rounds.documents),
-    '@chat-adapter/telegram': await countFates('@chat-adapter/telegram', rounds.documents),
-  };
+  const fates = await countFates(rounds.documents);
   return {
     telegram: speeds.slice(0, CONVERTERS.length),
     dialects: speeds.slice(CONVERTERS.length),
@@ -105,11 +102,7 @@ function answerOf(length: number): string {
 
 /** The tables of the markup section, for people. */
 export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): string {
-  const { generated, answers } = fates.parley;
-  const of = (name: string, value: (fate: (typeof fates)[ConverterName]) => number): string[] => [
-    name,
-    ...CONVERTERS.map((converter) => String(value(fates[converter]))),
-  ];
+  const { generated, answers } = fates;
   const beside = [
     ['Markdown to Telegram', ...CONVERTERS.map(converterTitle)],
     ...speedRows(telegram),
@@ -117,21 +110,17 @@ export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): stri
       'answer of 10 kB that grows by 20 characters',
       ...telegram.map(({ grown }) => `${round(grown?.median ?? Number.NaN)} ms`),
     ],
-    of(`${generated.documents} generated documents: refused`, (fate) => fate.generated.refused),
-    of('  longer than a message', (fate) => fate.generated.tooLong),
-    of('  a word is lost', (fate) => fate.generated.lossy),
-    of(`${answers.documents} answers of the gallery: refused`, (fate) => fate.answers.refused),
-    of('  longer than a message', (fate) => fate.answers.tooLong),
+    [`${generated.documents} generated documents: refused`, String(generated.refused)],
+    ['  longer than a message', String(generated.tooLong)],
+    ['  a word is lost', String(generated.lossy)],
+    [`${answers.documents} answers of the gallery: refused`, String(answers.refused)],
+    ['  longer than a message', String(answers.tooLong)],
   ];
   const own = [
     ['Parley, other dialects', ...dialects.map(({ converter }) => converter)],
     ...speedRows(dialects),
   ];
-  const why = CONVERTERS.flatMap((name) =>
-    fates[name].reasons
-      .slice(0, 3)
-      .map(([reason, count]) => `  ${name}, ${count} times: ${reason}`),
-  );
+  const why = fates.reasons.slice(0, 3).map(([reason, count]) => `  ${count} times: ${reason}`);
   const reasons = why.length === 0 ? [] : ['', 'Most frequent refusals', ...why];
   return [table(beside), '', table(own), ...reasons].join('\n');
 }

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { openMemorySearch, openWorkspace, type Workspace } from '@parley/workspace';
 import { NOTES, type NoteScene, noteScene, QUESTIONS, writeNotes } from './memory-notes.ts';
 import { quantile, round, table } from './report.ts';

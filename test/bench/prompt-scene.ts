@@ -7,10 +7,10 @@ import {
   createTurnRunner,
   localTimeIn,
   skillsSource,
-  type TurnRunnerDeps,
+  type TurnServices,
   turnPrompt,
 } from '@parley/agent';
-import { silentLogger } from '@parley/contracts';
+import { silentRuntime } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import {
   type AssembledPrompt,
@@ -132,17 +132,18 @@ export async function openPromptScene(
 type Begun = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
 /** What `depsOf` builds on. */
-export interface Parts extends Pick<TurnRunnerDeps, 'workspace' | 'model' | 'clock'> {
+export interface Parts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {
   readonly store: Store;
   readonly layout: string;
 }
 
 /** What turns of these benches work with. */
-export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnRunnerDeps {
+export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnServices {
   const skills = skillsOf(workspace);
   const timeZone = 'Europe/Berlin';
   const layers = createLayerRegistry(houseLayers());
   return {
+    ...silentRuntime,
     store,
     model,
     workspace,
@@ -159,6 +160,7 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnR
     },
     owners: ['telegram:42'],
     history: { entries: HISTORY, tokens: 50_000 },
+    busy: 'collect',
     media: {
       readDocument: () => Promise.reject(new Error('there are no documents')),
       transcription: undefined,
@@ -166,11 +168,12 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnR
       characters: 1_000,
     },
     deliver: async () => {},
-    bus: { publish() {}, subscribe: () => () => {} },
-    log: silentLogger,
-    meter: { count() {}, observe() {} },
+    wake: async () => {},
+    heartbeat: {
+      judge: () => Promise.reject(new Error('there are no heartbeats')),
+      limits: async () => ({}),
+    },
     clock,
-    pass() {},
   };
 }
 

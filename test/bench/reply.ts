@@ -44,6 +44,7 @@ export function renderReply({ tables, idle }: ReplyFigures): string {
     ...aim('processor time of a reply in all, ms', cpuMs, 15),
     ...aim('statements of a reply', scale?.cost?.statements, 25),
     ...aim('transactions of a reply', scale?.cost?.transactions, 6),
+    ...aim('transactions of a reply that write', scale?.cost?.writeTransactions, 6),
     ...aim('Redis commands of a reply', scale?.cost?.redisCommands, 60),
     ...aim('transactions a second, idle', still?.transactions, 2),
     ...aim('Redis commands a second, idle', still?.redisCommands, 8),

@@ -8,12 +8,16 @@ import { parentOf } from './processes.ts';
 
 /** What the servers did since they were started; differences of two readings count. */
 export interface ServerCounts {
+  /** When they were read, in ms of this process. */
+  readonly at: number;
   /** Commands that Redis carried out, those inside of scripts included. */
   readonly redisCommands: number;
   /** Statements of PostgreSQL, those that begin and end a transaction left out. */
   readonly statements: number;
   /** Transactions of PostgreSQL, reads included. */
   readonly transactions: number;
+  /** Those that changed or locked something: each has a number of its own. */
+  readonly writeTransactions: number;
   /** Rows that were inserted, changed or removed. */
   readonly rowsWritten: number;
   /** Bytes of PostgreSQL's write-ahead log. */
@@ -38,12 +42,17 @@ export interface Servers {
   readonly redisPid: number;
   /** The root of its processes. */
   readonly postgresPid: number;
-  counts(): Promise<ServerCounts>;
+  /** `up to here`: what is not reported late is read at once, so that the wait is not counted in it. */
+  counts(of?: 'from here' | 'up to here'): Promise<ServerCounts>;
   close(): Promise<void>;
 }
 
-/** PostgreSQL tells its statistics by itself after a second; a session that reads them keeps no copy. */
-const STATISTICS_MS = 1_200;
+/**
+ * A connection reports its statistics once a second while it works, but ten seconds after its last statement
+ * when it falls idle: read earlier, transactions of the time before would be counted. What the installation
+ * does in these seconds is counted with them.
+ */
+const STATISTICS_MS = 10_500;
 
 const AS_IN_EARNEST = {
   fsync: 'on',
@@ -69,9 +78,18 @@ export async function startServers(): Promise<Servers> {
     postgresUrl,
     redisPid: redis.pid,
     postgresPid,
-    async counts() {
+    async counts(of = 'from here') {
+      const read = async () => ({
+        at: performance.now(),
+        redisCommands: await redis.commands(),
+        ...(await databaseCounts(postgres)),
+      });
+      const early = await read();
       await pause(STATISTICS_MS);
-      return { redisCommands: await redis.commands(), ...(await databaseCounts(postgres)) };
+      const late = await read();
+      if (of === 'from here') return late;
+      const { transactions, rowsWritten } = late;
+      return { ...early, transactions, rowsWritten };
     },
     close: () => everything.disposeAsync(),
   };
@@ -108,9 +126,12 @@ async function backendOf(postgres: Client): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-async function databaseCounts(postgres: Client): Promise<Omit<ServerCounts, 'redisCommands'>> {
+async function databaseCounts(
+  postgres: Client,
+): Promise<Omit<ServerCounts, 'redisCommands' | 'at'>> {
   const { rows } = await postgres.query<Record<string, string>>(`
     select xact_commit + xact_rollback as transactions,
+      pg_snapshot_xmax(pg_current_snapshot())::text::bigint as write_transactions,
       tup_inserted + tup_updated + tup_deleted as rows_written,
       (select wal_bytes from pg_stat_wal) as log_bytes,
       (select sum(calls) from pg_stat_statements
@@ -121,6 +142,7 @@ async function databaseCounts(postgres: Client): Promise<Omit<ServerCounts, 'red
   return {
     statements: Number(row.statements),
     transactions: Number(row.transactions),
+    writeTransactions: Number(row.write_transactions),
     rowsWritten: Number(row.rows_written),
     logBytes: Number(row.log_bytes),
     databaseBytes: Number(row.database_bytes),

@@ -8,7 +8,7 @@ import { locateDataFolder, startParley } from '@parley/cli';
 
 const [data = '', log = ''] = process.argv.slice(2);
 module.enableCompileCache();
-v8.setFlagsFromString('--heap-growing-percent=50');
+v8.setFlagsFromString('--heap-growing-percent=90');
 
 const passed: Record<string, { us: number; passings: number }> = {};
 let last = process.cpuUsage();

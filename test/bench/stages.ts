@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { DurablePoint } from '@parley/contracts';
+import type { DurablePoint } from '@parley/core';
 import { z } from 'zod';
 import { startTelegramSide } from './doubles.ts';
 import { npmStart, startChild } from './processes.ts';

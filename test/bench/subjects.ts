@@ -5,8 +5,8 @@ import { startTelegramSide, type TelegramSide } from './doubles.ts';
 import { npmStart, type StartedProcess, startProcess } from './processes.ts';
 import { type RedisSide, startRedisSide } from './servers.ts';
 
-/** What is measured: Parley, the least bot that is as durable, Chat SDK on Redis, and bare telegraf. */
-export const SUBJECTS = ['parley', 'least', 'chat-sdk', 'bare'] as const;
+/** What is measured: Parley, the least bot that is as durable, the same with Parley's libraries, Chat SDK on Redis, and bare telegraf. */
+export const SUBJECTS = ['parley', 'least', 'library', 'chat-sdk', 'bare'] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
 /** A subject that runs; `pids` are its process and, for Chat SDK, that of its Redis. */
@@ -136,6 +136,7 @@ function parley(where: Surroundings) {
 
 const BOTS: Readonly<Record<Exclude<SubjectName, 'parley'>, string>> = {
   least: 'least-bot.ts',
+  library: 'library-bot.ts',
   'chat-sdk': 'chat-sdk-bot.ts',
   bare: 'bare-telegraf.ts',
 };

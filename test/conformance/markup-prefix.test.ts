@@ -31,25 +31,21 @@ const LENGTH: Readonly<Record<RenderTarget['unit'], (text: string) => number>> =
   byte: (text) => Buffer.byteLength(text),
 };
 
-interface Shown {
-  readonly settled: readonly RenderedPart[];
-  readonly open: readonly RenderedPart[];
-}
+type Parts = readonly RenderedPart[];
 
 /** What is shown after each of the pieces that a text is cut into. */
-function grow(text: string, to: RenderTarget, cuts: readonly number[]): Shown[] {
+async function grow(text: string, to: RenderTarget, cuts: readonly number[]): Promise<Parts[]> {
   const renderer = createPrefixRenderer(to);
   const ends = cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b);
   let from = 0;
-  return [...ends, text.length].map((end) => {
+  const shown: Parts[] = [];
+  for (const end of [...ends, text.length]) {
     renderer.push(text.slice(from, end));
     from = end;
-    const { settled, open } = renderer.show();
-    return { settled: [...settled], open };
-  });
+    shown.push(await renderer.show());
+  }
+  return shown;
 }
-
-const all = ({ settled, open }: Shown) => [...settled, ...open];
 
 function expectLegal({ text, plain }: RenderedPart, to: RenderTarget): void {
   const { read, counted } = READERS[to.dialect];
@@ -67,17 +63,17 @@ const wordsIn = (parts: readonly RenderedPart[]) =>
 const ended = (text: string) => `${text}\n\n`;
 const hasDefinitions = (text: string) => text.includes(']:');
 
-function check(property: fc.IProperty<[string, RenderTarget, number[]]>): void {
-  fc.assert(property, RUNS);
+function check(property: fc.IAsyncProperty<[string, RenderTarget, number[]]>): Promise<void> {
+  return fc.assert(property, RUNS);
 }
 
 describe('an answer that grows', () => {
   it(
     '[F12] is shown the same however it was cut on its way',
-    () => {
-      check(
-        fc.property(markdown, target, places, (text, to, cuts) => {
-          expect(grow(text, to, cuts).at(-1)).toEqual(grow(text, to, []).at(-1));
+    async () => {
+      await check(
+        fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
+          expect((await grow(text, to, cuts)).at(-1)).toEqual((await grow(text, to, [])).at(-1));
         }),
       );
     },
@@ -85,17 +81,39 @@ describe('an answer that grows', () => {
   );
 
   it(
-    '[F12] is legal at every cut, and what is settled stays',
-    () => {
-      check(
-        fc.property(markdown, target, places, (text, to, cuts) => {
-          let before: readonly RenderedPart[] = [];
-          for (const { settled, open } of grow(text, to, cuts)) {
-            for (const part of [...settled.slice(before.length), ...open]) expectLegal(part, to);
-            expect(settled.slice(0, before.length)).toEqual(before);
-            before = settled;
-          }
+    '[F12] is legal at every cut',
+    async () => {
+      await check(
+        fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
+          for (const part of (await grow(text, to, cuts)).flat()) expectLegal(part, to);
         }),
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    '[F12] keeps the parts of all that was complete, however it goes on',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          sampleDocument,
+          sampleDocument,
+          target,
+          places,
+          async (first, second, to, cuts) => {
+            const text = ended(first.markdown) + second.markdown;
+            fc.pre(!hasDefinitions(text));
+            // The last part may take in what follows.
+            const kept = render(ended(first.markdown), to).slice(0, -1);
+            const from = ended(first.markdown).length;
+            const later = cuts.map((cut) => from + (cut % (text.length - from + 1)));
+            for (const shown of await grow(text, to, later)) {
+              expect(shown.slice(0, kept.length)).toEqual(kept);
+            }
+          },
+        ),
+        RUNS,
       );
     },
     TIMEOUT,
@@ -103,12 +121,12 @@ describe('an answer that grows', () => {
 
   it(
     '[F12] is, when it is complete, what is sent in the end',
-    () => {
-      check(
-        fc.property(markdown, target, places, (text, to, cuts) => {
+    async () => {
+      await check(
+        fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
           fc.pre(!hasDefinitions(text));
-          const last = grow(ended(text), to, cuts).at(-1);
-          expect(last === undefined ? [] : all(last)).toEqual(render(ended(text), to));
+          const last = (await grow(ended(text), to, cuts)).at(-1) ?? [];
+          expect(last).toEqual(render(ended(text), to));
         }),
       );
     },
@@ -117,11 +135,11 @@ describe('an answer that grows', () => {
 
   it(
     '[F12] has all words, though links and notes whose definitions come late are shown as written',
-    () => {
-      fc.assert(
-        fc.property(sampleDocument, roomyTarget, places, (sample, to, cuts) => {
-          const last = grow(ended(sample.markdown), to, cuts).at(-1);
-          expect(last === undefined ? [] : wordsIn(all(last))).toEqual(sample.words);
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(sampleDocument, roomyTarget, places, async (sample, to, cuts) => {
+          const last = (await grow(ended(sample.markdown), to, cuts)).at(-1) ?? [];
+          expect(wordsIn(last)).toEqual(sample.words);
         }),
         RUNS,
       );
@@ -131,12 +149,12 @@ describe('an answer that grows', () => {
 
   it(
     '[F12] never takes back a word that was shown',
-    () => {
-      fc.assert(
-        fc.property(sampleDocument, roomyTarget, places, (sample, to, cuts) => {
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(sampleDocument, roomyTarget, places, async (sample, to, cuts) => {
           let before: readonly string[] = [];
-          for (const shown of grow(sample.markdown, to, cuts)) {
-            const words = new Set(wordsIn(all(shown)));
+          for (const shown of await grow(sample.markdown, to, cuts)) {
+            const words = new Set(wordsIn(shown));
             for (const word of before) expect(words).toContain(word);
             before = [...words];
           }

@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall, TurnClosing } from '@parley/agent';
 import { type ChannelContext, type ChannelState, undeclared } from '@parley/channels';
-import {
-  type InboundMessage,
-  memoryValues,
-  recordingLogger,
-  silentLogger,
-} from '@parley/contracts';
-import { EXAMPLE_FACTS as facts } from '@parley/contracts/testing';
-import { plugin } from '@parley/plugin-example';
+import { type InboundMessage, memoryValues, recordingLogger, silentLogger } from '@parley/core';
+import { EXAMPLE_FACTS as facts } from '@parley/core/testing';
 import { type Brought, describeOutcome, loadPlugins } from '@parley/plugins';
 import type { TurnAtHand } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { plugin } from '../../examples/plugin/src/index.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
 const view: TurnAtHand['view'] = {
@@ -31,7 +26,7 @@ const signal = new AbortController().signal;
 let brought: Brought;
 beforeAll(async () => {
   const [outcome] = await loadPlugins({
-    plugins: [{ use: '@parley/plugin-example', options: { sides: 4 } }],
+    plugins: [{ use: '../../examples/plugin', options: { sides: 4 } }],
     base: import.meta.dirname,
     workspace: '/nowhere',
     log: silentLogger,
@@ -104,6 +99,7 @@ describe('the example plugin', () => {
         received.push(message);
         return { kind: 'accepted', conversationId: 'c' };
       },
+      holdsAccount: () => true,
       revise: async () => {},
       commands: [],
       report: (state) => void states.push(state),

@@ -1,5 +1,5 @@
 import { questionText, shownArguments } from '@parley/agent';
-import { shownBlock } from '@parley/contracts';
+import { shownBlock } from '@parley/core';
 import { type RenderTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

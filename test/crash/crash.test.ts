@@ -37,7 +37,7 @@ function keepsItsPromises(deployment: DeploymentName, sites: readonly KillSite[]
   beforeAll(async () => {
     const folder = join(root, deployment);
     // Enough that every point is passed soon, and leaves most of the machine to other tests.
-    const load = { people: PEOPLE, questions: 0, rounds: 1, pauseMs: 50 };
+    const load = { people: PEOPLE, questions: 0, rounds: 1, pauseMs: 150 };
     result = await runSeries({ deployment, folder, sites, seed, ...load });
   }, PATIENCE_MS);
 

@@ -1,4 +1,4 @@
-import { DURABLE_POINTS } from '@parley/contracts';
+import { DURABLE_POINTS } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { chanceFrom } from '../privacy/chance.ts';
 import { DEPLOYMENTS } from './deployment.ts';

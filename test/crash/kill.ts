@@ -1,4 +1,4 @@
-import { DURABLE_POINTS, type DurablePoint } from '@parley/contracts';
+import { DURABLE_POINTS, type DurablePoint } from '@parley/core';
 import type { Chance } from '../privacy/chance.ts';
 import type { DeploymentName } from './deployment.ts';
 

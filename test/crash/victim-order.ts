@@ -1,4 +1,4 @@
-import { DURABLE_POINTS } from '@parley/contracts';
+import { DURABLE_POINTS } from '@parley/core';
 import { z } from 'zod';
 
 /** At which passing of which point, counted from now, a victim kills itself. */

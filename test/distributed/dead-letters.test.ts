@@ -48,7 +48,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters of several processes', () 
     );
     expect(results.toSorted()).toEqual(['replayed', 'settled', 'settled', 'settled']);
     await telegram.waitFor(() => answers().includes('You said: hello'), 20_000);
-    expect((await deployment.command('dead')).out).toContain('Nothing was given up.');
+    expect((await deployment.command('dead')).out).toContain('No failed messages.');
     await scene.ask('again');
     expect(answers()).toEqual(['You said: hello', 'You said: again']);
     const { processes } = await asked(standby, '/api/queue', Processes);

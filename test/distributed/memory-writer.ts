@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sharedLock } from '@parley/cli/shared-lock';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { openStore } from '@parley/store';
 import { Memories, openWorkspace } from '@parley/workspace';
 

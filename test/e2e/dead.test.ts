@@ -51,7 +51,7 @@ describe('a part that the platform refused', () => {
     expect((await dead('replay', '--all')).out).toBe(`Replayed: ${again?.id}.\n`);
     expect(await scene.untilAnswers(BO, 1)).toEqual(['You said: are you there?']);
     expect((await dead('replay', '--all')).out).toBe('There is nothing to do.\n');
-    expect((await dead()).out).toContain('Nothing was given up.');
+    expect((await dead()).out).toContain('No failed messages.');
     scene.telegram.say({ chat: BO, text: 'good' });
     expect(await scene.untilAnswers(BO, 2)).toEqual(['You said: are you there?', 'You said: good']);
     expect((await cli('status')).out).not.toContain('dead ');

@@ -32,7 +32,6 @@ describe('a start on the default settings', () => {
     ],
     ['[G06] what runs commands', /packages\/tools\/src\/sandbox\//],
     ['[G02] what reads web pages', /node_modules\/(linkedom|turndown|@mozilla)/],
-    ['Kysely in the form with dearer modules', /node_modules\/kysely\/dist\/esm\//],
   ])('does without %s', (_what, pattern) => {
     expect(loaded.sources.filter((path) => pattern.test(path))).toEqual([]);
   });

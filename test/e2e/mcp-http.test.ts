@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { type McpServers, openMcpServers } from '@parley/tools/mcp';
 import { afterEach, describe, expect, it } from 'vitest';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
@@ -56,6 +56,13 @@ export const plugin = definePlugin({
 });
 `;
 
+/** The example, installed beside the settings as an operator installs a package. */
+function installExample(path: string): void {
+  mkdirSync(join(path, 'node_modules/@parley'), { recursive: true });
+  const example = join(import.meta.dirname, '../../examples/plugin');
+  symlinkSync(example, join(path, 'node_modules/@parley/plugin-example'));
+}
+
 let model: ModelDouble;
 let folder: DataFolder;
 let parley: ParleyProcess;
@@ -77,6 +84,7 @@ beforeAll(async () => {
     ],
     channels: { board: { title: 'News', access: { direct: 'open' } } },
   });
+  installExample(folder.path);
   plugin('mine/index.ts', MINE);
   plugin(
     'broken/index.js',
@@ -243,6 +251,7 @@ describe('without a running Parley', () => {
 
   it('[P16] [D12] config check knows the settings of their channels', async () => {
     const other = makeDataFolder(settings);
+    installExample(other.path);
     const checked = await runParley(['--data', other.path, 'config', 'check']);
     expect(checked.code).toBe(1);
     expect(checked.out).toContain('channels.board.title has a value that does not fit');

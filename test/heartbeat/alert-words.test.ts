@@ -1,4 +1,4 @@
-import { Dialect, recordingLogger } from '@parley/contracts';
+import { Dialect, recordingLogger } from '@parley/core';
 import { render } from '@parley/markup';
 import { createJudge } from '@parley/proactive';
 import { type BeatRun, openStore, type Store } from '@parley/store';

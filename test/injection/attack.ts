@@ -63,8 +63,8 @@ export interface Attack {
   readonly stoppedBy: Guard | null;
   /** Nothing stops it as Parley comes, but with `CAREFUL` settings somebody is asked. */
   readonly askedWhenCareful?: true;
-  /** What is left of the danger, or what an operator can do. */
-  readonly remains: string;
+  /** What is left of the danger, or what an operator can do; absent where nothing is left. */
+  readonly remains?: string;
 }
 
 export type TurnKey = '1' | '2' | '3' | 'sub';

@@ -1,7 +1,20 @@
-import type { Step } from './attack.ts';
+import type { Saying } from '../platforms/telegram/people.ts';
+import type { DrillTurn, Step, TurnKey } from './attack.ts';
+import type { Where } from './drill.ts';
 
 /** Where what an obeying model sends out arrives. */
 export const ATTACKER = 'http://attacker.example.com/leak';
+
+/** Somebody asks the bot, and a model that obeys does this. */
+export function asks(
+  where: Where,
+  turn: TurnKey,
+  words: string,
+  obeys: readonly Step[],
+  more?: Partial<Saying>,
+): DrillTurn {
+  return { write: (drill) => void drill.ask(where, turn, words, more), obeys };
+}
 
 /** Calls a tool. */
 export function call(tool: string, input: object): Step {

@@ -38,7 +38,7 @@ function tableOf(attacks: readonly Attack[], verdicts: readonly Verdict[]): stri
 }
 
 function rowOf(attack: Attack, verdict: Verdict | undefined, nth: number): string {
-  const { place, asker, wants, stoppedBy, remains } = attack;
+  const { place, asker, wants, stoppedBy, remains = '' } = attack;
   const { askedWhenCareful } = attack;
   const open = `**not stopped**${askedWhenCareful ? '; with careful settings somebody is asked' : ''}`;
   const outcome = verdict?.harmed === false ? `stopped: ${stoppedBy ?? '?'}` : open;

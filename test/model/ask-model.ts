@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { type ChatModel, createChatModel, type ModelEvent, ModelSettings } from '@parley/models';
 import type { ModelDouble } from './model-double.ts';
 

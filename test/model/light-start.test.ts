@@ -8,7 +8,7 @@ import { registerHooks } from 'node:module';
 const loaded = [];
 registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
 const { createChatModel, ModelSettings } = await import('@parley/models');
-const { silentLogger } = await import('@parley/contracts');
+const { silentLogger } = await import('@parley/core');
 const deps = { settingsFile: 's', clock: Date.now, logger: silentLogger, localServers: [] };
 const { model } = createChatModel(ModelSettings.parse('auto'), deps);
 const request = { system: [], messages: [{ role: 'user', content: 'hi' }] };

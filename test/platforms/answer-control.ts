@@ -13,23 +13,21 @@ export type ControlActions<Double> = Readonly<Record<string, ControlAction<Doubl
 const LONGEST_WAIT_MS = 60_000;
 
 /** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for a body it cannot use. */
-export async function answerControl<Double>(
-  actions: ControlActions<Double>,
-  double: Double,
-  { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
-): Promise<void> {
-  const action = actions[`${request.method} ${url.pathname.slice('/control/'.length)}`];
-  if (action === undefined) {
-    reply(response, 404, { error: `Known: ${Object.keys(actions).join(', ')}` });
-    return;
-  }
-  try {
-    const text = Buffer.concat(await request.toArray()).toString();
-    const body: unknown = text === '' ? {} : JSON.parse(text);
-    reply(response, 200, await action(double, body, url.searchParams));
-  } catch (error) {
-    reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
-  }
+export function answersControl<Double>(actions: ControlActions<Double>) {
+  return async (double: Double, request: IncomingMessage, response: ServerResponse, url: URL) => {
+    const action = actions[`${request.method} ${url.pathname.slice('/control/'.length)}`];
+    if (action === undefined) {
+      reply(response, 404, { error: `Known: ${Object.keys(actions).join(', ')}` });
+      return;
+    }
+    try {
+      const text = Buffer.concat(await request.toArray()).toString();
+      const body: unknown = text === '' ? {} : JSON.parse(text);
+      reply(response, 200, await action(double, body, url.searchParams));
+    } catch (error) {
+      reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
+    }
+  };
 }
 
 /** What there is after `?after=` (a `seq`), waiting up to `?wait=` ms until there is something. */

@@ -1,10 +1,13 @@
+import { z } from 'zod';
+
 /** When a fault strikes. */
-export interface FaultAim {
-  /** How many times it strikes; 1 when absent. */
-  readonly times?: number | undefined;
+export const FAULT_AIM = {
+  /** How many times it strikes, `Infinity` for ever; 1 when absent. */
+  times: z.number().or(z.literal(Number.POSITIVE_INFINITY)).optional(),
   /** Let this many matching occasions pass first. */
-  readonly skip?: number | undefined;
-}
+  skip: z.number().optional(),
+};
+type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;
 
 interface Armed<Fault> {
   readonly fault: Fault;

@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from '@parley/contracts';
+import { type Logger, silentLogger } from '@parley/core';
 
 /** A logger that writes one line for each call, `message {facts}`, for tests to look through. */
 export function loggerInto(

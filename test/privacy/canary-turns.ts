@@ -8,7 +8,7 @@ const WORLDS = 4;
 const LONG_RUN = process.env.PARLEY_TEST_TURNS;
 /** To see one world again, by the number that a failure names. */
 const ONE_WORLD = process.env.PARLEY_TEST_WORLD;
-const TURNS = Number(LONG_RUN ?? 1_200);
+const TURNS = Number(LONG_RUN ?? 1_000);
 const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
 
 /**

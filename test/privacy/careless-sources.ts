@@ -1,5 +1,5 @@
 import type { TurnAdditions, TurnHook } from '@parley/agent';
-import type { PromptPart } from '@parley/contracts';
+import type { PromptPart } from '@parley/core';
 import type { ContextSource, PromptFeatures } from '@parley/prompt';
 import type { WorkspaceView } from '@parley/workspace';
 import type { Chance } from './chance.ts';

@@ -11,9 +11,9 @@ import {
   NO_MCP,
   openMcp,
 } from '@parley/agent';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import type { ChatModel, ModelEvent, ModelRequest } from '@parley/models';
-import { createCronSchedule, createCronService, createHeartbeat } from '@parley/proactive';
+import { createCron, createHeartbeat } from '@parley/proactive';
 import { characterSource, houseLayers } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
@@ -276,15 +276,20 @@ async function fireJob({ stage }: Scene): Promise<void> {
   const deps = {
     ...{ store: stage.store, senderNow, timeZone: 'Europe/Berlin', log: silentLogger },
     settings: { who: 'owners', leastMinutes: 5, perConversation: 3, total: 4 } as const,
-    ...{ newCode: () => 'J1', planned: async () => {}, wake: async () => {} },
+    ...{
+      newCode: () => 'J1',
+      planned: async () => {},
+      wake: async () => {},
+      notify: async () => {},
+    },
   };
   const { message: origin, route } = asking;
   const wish = { task: 'Tidy up.', at: 'in 20 min' };
   const order = { action: 'add', askedBy: 'call:1', origin, route, wish } as const;
   const asker = { kind: 'chat', message: origin, reader: AS_OWNER } as const;
-  const added = await createCronService({ ...deps, clock: () => NOW })(order, asker);
+  const added = await createCron({ ...deps, clock: () => NOW }).ask(order, asker);
   expect(added).toMatchObject({ ok: true });
-  await createCronSchedule({ ...deps, clock: () => NOW + HOUR, tell: async () => {} }).look();
+  await createCron({ ...deps, clock: () => NOW + HOUR }).look();
 }
 
 async function beat({ stage, workspace }: Scene, task: string): Promise<void> {
@@ -300,7 +305,7 @@ async function beat({ stage, workspace }: Scene, task: string): Promise<void> {
     store: stage.store,
     agent: { id: 'main', timeZone: 'Europe/Berlin' },
     view: workspace.for(AS_OWNER),
-    settings: { enabled: true, everyMinutes: 30, tokensPerDay: 1_000_000 },
+    settings: { enabled: true, everyMinutes: 30, tokensPerDay: 1_000_000, quietHours: 'off' },
     findTarget: async () => target,
     ...{ wake: async () => {}, deliver: async () => {}, clock: () => NOW, log: silentLogger },
   });

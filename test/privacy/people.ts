@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { Chance } from './chance.ts';
 

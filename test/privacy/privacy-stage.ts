@@ -2,17 +2,16 @@ import {
   type AgentPlace,
   createMemoryKeeper,
   createTurnRunner,
-  type HeartbeatRunnerDeps,
   localTimeIn,
   type MemoryKeeper,
   memoryHook,
   memorySource,
   type ToolRegistry,
   type TurnHook,
-  type TurnRunnerDeps,
+  type TurnServices,
   withHeartbeats,
 } from '@parley/agent';
-import { type OutboundPart, silentLogger } from '@parley/contracts';
+import { type OutboundPart, silentLogger, silentRuntime } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import {
   type ContextSource,
@@ -71,7 +70,7 @@ export interface StageOptions {
   /** The accounts of a person, their own among them. */
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
   /** Without it nobody is asked, and what needs an approval is refused. */
-  readonly approvals?: NonNullable<TurnRunnerDeps['approvals']>;
+  readonly approvals?: NonNullable<TurnServices['approvals']>;
 }
 
 /** Opens a stage on a database in memory. */
@@ -100,7 +99,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     history: { entries: 12, tokens: 7_500 },
     clock,
   };
-  const runTurn = withHeartbeats({ ...deps, heartbeat: QUIET }, createTurnRunner(deps));
+  const runTurn = withHeartbeats(deps, createTurnRunner(deps));
   let turns = 0;
   let last: ClaimedTurn | undefined;
   return {
@@ -165,13 +164,15 @@ function remembering(
 }
 
 /** Heartbeat runs notify nobody here. */
-const QUIET: HeartbeatRunnerDeps['heartbeat'] = {
+const QUIET: TurnServices['heartbeat'] = {
   judge: async () => ({ state: 'quiet', reason: 'nothing is looked for' }),
   limits: async () => ({}),
 };
 
 /** What a turn needs besides, and none of these looks at. */
 const SILENCE = {
+  ...silentRuntime,
+  heartbeat: QUIET,
   media: {
     readDocument: () => Promise.reject(new Error('no documents here')),
     transcription: undefined,
@@ -179,10 +180,7 @@ const SILENCE = {
     characters: 200,
   },
   deliver: async () => {},
-  bus: { publish() {}, subscribe: () => () => {} },
-  log: silentLogger,
-  meter: { count() {}, observe() {} },
-  pass() {},
+  wake: async () => {},
 };
 
 /** False when the model ended it. */

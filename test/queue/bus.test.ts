@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LiveEvent, recordingLogger, silentLogger } from '@parley/contracts';
+import { type LiveEvent, recordingLogger, silentLogger } from '@parley/core';
 import { type BusOptions, type OpenBus, openBus } from '@parley/queue';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';

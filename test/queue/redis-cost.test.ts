@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { openTurnQueue } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger } from '@parley/contracts';
+import { recordingLogger, silentLogger } from '@parley/core';
 import { openTurnQueue, startSweep } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';

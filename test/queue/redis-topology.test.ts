@@ -1,4 +1,4 @@
-import { recordingLogger, silentLogger } from '@parley/contracts';
+import { recordingLogger, silentLogger } from '@parley/core';
 import { openBus, openTurnQueue, type RedisPlace } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';

@@ -4,6 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { findPromtool } from './alert-rules.ts';
 import { buildBundle } from './bundle.ts';
 import { startChromium } from './chromium.ts';
+import { useMemoryFolder } from './memory-folder.ts';
 import { findPgBouncer } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
 import {
@@ -31,6 +32,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const files = project.vitest.state.getPaths();
   // They start programs as users do, so these must be of the sources as they are now.
   if (files.some((file) => isOfTheWhole(file, project.config.root))) await buildBundle();
+  const leaveMemoryFolder = useMemoryFolder();
   const missing: MissingService[] = [];
   const stops: (() => Promise<void>)[] = [];
   await Promise.all(
@@ -49,6 +51,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('missingServices', missing);
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
+    leaveMemoryFolder();
   };
 }
 

@@ -121,6 +121,9 @@ const QUICK_SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
+  // What it stores may be in memory.
+  min_wal_size: '32MB',
+  max_wal_size: '128MB',
   shared_buffers: '32MB',
 };
 

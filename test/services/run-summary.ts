@@ -38,7 +38,7 @@ const DEBIAN: Record<ServiceName, string> = {
   redis: 'redis-server',
   postgres: 'postgresql',
   pgbouncer: 'pgbouncer',
-  chromium: 'chromium',
+  chromium: 'chromium-headless-shell',
   promtool: 'prometheus',
 };
 const HOMEBREW: Record<ServiceName, string> = {

@@ -1,5 +1,5 @@
 import { type OwnersChatDeps, ownersChat } from '@parley/channels';
-import { type Clock, type Logger, reasonOf, SILENT_TOKEN } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf, SILENT_TOKEN } from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
 import type { AdmittedMessage, InboxRow } from '@parley/store';
 

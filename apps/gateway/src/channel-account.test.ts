@@ -1,6 +1,13 @@
-import { blameAdapter, type ChannelDefinition, type ChannelState, guarded } from '@parley/channels';
-import { silentLogger, silentMeter } from '@parley/contracts';
-import { createLocalBus, openTurnQueue, type WakeUpQueue } from '@parley/queue';
+import {
+  blameAdapter,
+  type ChannelContext,
+  type ChannelDefinition,
+  type ChannelState,
+  guarded,
+} from '@parley/channels';
+import { type LiveBus, silentLogger, silentMeter } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
+import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -12,6 +19,8 @@ import { type ChannelAccount, openAccount } from './channel-account.ts';
 /** Rights that a test gives and takes. */
 class GivenRights implements AccountRights {
   readonly released: number[] = [];
+  /** By its clock; signals come later. */
+  isHeld = true;
   #waiting: ((right: AccountRight) => void)[] = [];
   #lost: AbortController[] = [];
   #recalled: AbortController[] = [];
@@ -29,7 +38,7 @@ class GivenRights implements AccountRights {
     return promise;
   }
 
-  give(): void {
+  give(lease: AccountRight['lease'] = null): void {
     const lost = new AbortController();
     const recalled = new AbortController();
     this.#recalled.push(recalled);
@@ -37,7 +46,9 @@ class GivenRights implements AccountRights {
     this.#waiting.pop()?.({
       lost: lost.signal,
       recalled: recalled.signal,
+      lease,
       outbox: this.#outbox,
+      isHeld: () => this.isHeld,
       isShared: true,
       release: async () => void this.released.push(number),
     });
@@ -67,6 +78,9 @@ describe('an account that other gateways may have', () => {
   let sweeps: AccountSweeps;
   let states: ChannelState['kind'][];
   let happened: string[];
+  /** What each adapter that was started works with. */
+  let contexts: ChannelContext<unknown>[];
+  let bus: LiveBus;
   let account: ChannelAccount;
   beforeEach(async () => {
     store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
@@ -74,6 +88,8 @@ describe('an account that other gateways may have', () => {
     rights = new GivenRights(store.outbox);
     states = [];
     happened = [];
+    contexts = [];
+    bus = createLocalBus(silentLogger);
     sweeps = sweepAccounts({ store, clock: Date.now, log: silentLogger });
     account = await openAccount(depsOf(), { definition, account: 'default', settings: {}, rules });
   });
@@ -89,7 +105,7 @@ describe('an account that other gateways may have', () => {
     store,
     turns,
     rights,
-    bus: createLocalBus(silentLogger),
+    bus,
     sweeps,
     log: silentLogger,
     meter: silentMeter,
@@ -127,20 +143,10 @@ describe('an account that other gateways may have', () => {
       made += 1;
       const name = `adapter ${made}`;
       return {
-        capabilities: {
-          target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
-          idempotentSend: true,
-          typing: false,
-          edit: false,
-          delete: false,
-          react: false,
-          threads: false,
-          buttons: false,
-          streaming: 'none',
-          media: [],
-        },
+        capabilities: { ...CAPABILITIES, idempotentSend: true },
         async start() {
           happened.push(`${name} starts`);
+          contexts.push(context);
           begins();
           context.report({ kind: 'connected', as: name });
         },
@@ -148,7 +154,10 @@ describe('an account that other gateways may have', () => {
           happened.push(`${name} stops`);
           context.report({ kind: 'stopped' });
         },
-        send: async (part) => ({ platformMessageId: part.id }),
+        async send({ id }) {
+          happened.push(`${name} sends`);
+          return { platformMessageId: id };
+        },
         http: { fetch: async () => new Response(name) },
       };
     },
@@ -179,6 +188,42 @@ describe('an account that other gateways may have', () => {
     expect(end).toBe(first?.replace('starts', 'stops'));
     expect(second).not.toBe(first);
     expect(states).toEqual(['standby', 'connected', 'starting', 'standby', 'connected']);
+  });
+
+  it('[D09] lets an adapter of a lost account write nothing that the next one would read', async () => {
+    const take = async (now: number) => {
+      const acquired = await store.leases.acquire('account:test/default', `at ${now}`, now, 10);
+      if (acquired.kind === 'busy') throw new Error('it is held');
+      rights.give(acquired.lease);
+      await expect.poll(() => states.at(-1)).toBe('connected');
+    };
+    const change = (value: string) => [{ kind: 'streamed', id: 'turn', value }];
+    await take(0);
+    await contexts[0]?.values.set(change('first'));
+    rights.take();
+    await expect.poll(() => states.at(-1)).toBe('standby');
+    await take(20);
+    const [old, current] = contexts.map(({ values }) => values);
+    await expect(old?.set(change('late'))).rejects.toMatchObject({ code: 'store-fenced' });
+    await expect(old?.clear()).rejects.toMatchObject({ code: 'store-fenced' });
+    expect([...((await current?.get('streamed', ['turn'])) ?? [])]).toEqual([['turn', 'first']]);
+    await current?.set(change('second'));
+  });
+
+  it('[D09] shows and sends nothing more once its lease is over, whatever it was told until then', async () => {
+    rights.give();
+    await expect.poll(() => states.at(-1)).toBe('connected');
+    const chat = { channel: 'test', account: 'default', chatId: '1' };
+    const route = { ...chat, target: { dialect: 'plain', maxLength: 100, unit: 'utf16' } } as const;
+    const allowed = () => [account.mayPreview(route), contexts[0]?.holdsAccount()];
+    expect(allowed()).toEqual([true, true]);
+    rights.isHeld = false;
+    expect(allowed()).toEqual([false, false]);
+    await store.outbox.enqueue([{ route, body: { text: 'late', plain: 'late' } }], 1);
+    await wakeDeliveryOn(bus)('test', 'default', '1');
+    const notBefore = async () => (await store.outbox.unfinished(chat, 1))[0]?.notBefore;
+    await expect.poll(notBefore).toBeGreaterThan(1);
+    expect(happened).toEqual([expect.stringMatching(/starts$/)]);
   });
 
   it('[D14] leaves the platform before it hands the account over, and waits for it again', async () => {

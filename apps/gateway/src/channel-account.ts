@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAdapter, ChannelState, HttpFacet } from '@parley/channels';
-import { type Logger, type ReplyRoute, reasonOf } from '@parley/contracts';
+import { type AdapterValues, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import {
   type AccountDeps,
@@ -58,6 +58,8 @@ class OpenAccount implements ChannelAccount {
   #life: Promise<void> | undefined;
   /** Aborted, with the error, when the adapter fails where no caller waits. */
   #fault = new AbortController();
+  /** Tells the newest adapter under which right it writes. */
+  #bind: (right: AccountRight) => void = () => {};
 
   constructor(deps: AccountDeps, plan: AccountPlan) {
     const { definition, account } = plan;
@@ -155,6 +157,7 @@ class OpenAccount implements ChannelAccount {
       this.#adapter ??= await this.#makeAdapter();
       const fault = this.#fault.signal;
       const adapter = this.#adapter;
+      this.#bind(right);
       const { whenUncertain } = this.#plan;
       const othersSend = this.#isServedByOthers;
       const deps = { ...this.#deps, name: this.#name, right, whenUncertain, othersSend };
@@ -199,9 +202,25 @@ class OpenAccount implements ChannelAccount {
   #makeAdapter(): Promise<ChannelAdapter> {
     const fault = new AbortController();
     this.#fault = fault;
+    const { channel, account } = this.#name;
+    const { store } = this.#deps;
+    // An adapter writes under the right it was connected with, also when this gateway has a later one.
+    let current = store.adapterValues(channel, account);
+    let holdsAccount = (): boolean => false;
+    this.#bind = (right) => {
+      current = store.adapterValues(channel, account, right.lease);
+      holdsAccount = right.isHeld;
+    };
+    const values: AdapterValues = {
+      get: (kind, ids) => current.get(kind, ids),
+      set: (changes) => current.set(changes),
+      clear: () => current.clear(),
+    };
     return makeAdapter(
       {
         ...this.#deps,
+        values,
+        holdsAccount: () => holdsAccount(),
         isShared: this.#isServedByOthers,
         wakeFiles: () => this.#session?.wakeFiles(),
         // One that failed and was replaced has nothing more to say.
@@ -253,7 +272,7 @@ function tell(log: Logger, { channel, account, state }: AccountStatus): void {
   const server = `${channel}/${account}`;
   if (state.kind === 'connected') log.info({ recovered: server }, 'channel connected');
   if (state.kind === 'failed')
-    log.error({ reason: state.reason, mend: state.mend }, 'channel failed');
+    log.error({ reason: state.reason, fix: state.fix }, 'channel failed');
   else if (state.kind === 'retrying')
     log.warn({ outage: server, reason: state.reason }, 'channel retries');
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
@@ -261,6 +280,6 @@ function tell(log: Logger, { channel, account, state }: AccountStatus): void {
 
 /** The status of an account that could not even be opened. */
 export function brokenStatus(channel: string, account: string, thrown: unknown): AccountStatus {
-  const mend = 'Mend the settings of this channel and start Parley again.';
-  return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), mend } };
+  const fix = 'Fix the settings of this channel and start Parley again.';
+  return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), fix } };
 }

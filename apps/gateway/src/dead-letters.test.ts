@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { type LetterWake, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDeadDesk, type DeadDesk, DeadOrder } from './dead-letters.ts';

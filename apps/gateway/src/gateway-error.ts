@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 
 /** Something that keeps the gateway from starting; its message says what to change. */
 export class GatewayError extends ParleyError {

@@ -12,10 +12,11 @@ import {
   type OutboundPart,
   silentLogger,
   silentMeter,
-} from '@parley/contracts';
+} from '@parley/core';
+import { openSecrets } from '@parley/core/telemetry';
+import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
-import { openSecrets } from '@parley/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Gateway, type PlannedAccount, startGateway } from './start-gateway.ts';
@@ -70,18 +71,7 @@ function platform(id: string): {
     load: async () => (given) => {
       context = given;
       return {
-        capabilities: {
-          target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
-          idempotentSend: true,
-          typing: false,
-          edit: false,
-          delete: false,
-          react: false,
-          threads: false,
-          buttons: false,
-          streaming: 'none',
-          media: [],
-        },
+        capabilities: { ...CAPABILITIES, idempotentSend: true },
         start: async () => given.report({ kind: 'connected', as: `@${id}` }),
         async stop() {
           happened.push(`${id} stopped`);

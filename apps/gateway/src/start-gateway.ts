@@ -4,16 +4,9 @@ import type { AccountRights } from './accounts/account-rights.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
 import { sweepAccounts } from './accounts/sweep-accounts.ts';
 import { brokenStatus, type ChannelAccount, openAccount } from './channel-account.ts';
-import type { AuditReport } from './http/api.ts';
-import type {
-  CronPage,
-  PromptInspector,
-  RestoreWish,
-  ShownHeartbeat,
-  SoulPage,
-} from './http/api-routes.ts';
+import type { ApiServices } from './http/api-routes.ts';
 import type { HttpAppOptions, PageFiles } from './http/app.ts';
-import type { Health } from './http/health.ts';
+import type { Health, HealthOptions } from './http/health.ts';
 import type { PageSessionLimits } from './http/page-sessions.ts';
 import { type HttpServer, startHttp } from './http/server.ts';
 
@@ -39,7 +32,10 @@ export type PlannedAccount =
     };
 
 /** What a gateway is started with. */
-export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token' | 'sweeps'> {
+export interface GatewayOptions
+  extends Omit<AccountDeps, 'rights' | 'token' | 'sweeps'>,
+    Pick<HealthOptions, 'workers'>,
+    ApiServices {
   readonly accounts: readonly PlannedAccount[];
   readonly http: {
     readonly host: string;
@@ -52,22 +48,8 @@ export interface GatewayOptions extends Omit<AccountDeps, 'rights' | 'token' | '
   readonly page: () => Promise<PageFiles>;
   /** Text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
-  /** How many processes that run turns are alive; absent where this one runs them. */
-  readonly workers?: (() => Promise<number>) | undefined;
   /** What `parley status` shows besides the channels. */
   readonly report: () => Promise<object>;
-  /** What the page shows of past prompts. */
-  readonly inspector: PromptInspector;
-  /** What the page shows of standing tasks. */
-  readonly heartbeat: ShownHeartbeat;
-  /** What the page shows of SOUL.md and does about it. */
-  readonly soul?: SoulPage;
-  /** Jobs with a timetable, for the page. */
-  readonly cron?: CronPage;
-  /** What `/api/audit` answers: what weakens the guards of this installation (U05). */
-  readonly audit?: () => Promise<AuditReport>;
-  /** Asks for a backup to be put back; without it this process cannot do that. */
-  readonly restore?: ((wish: RestoreWish) => void) | undefined;
 }
 
 /** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
@@ -141,31 +123,24 @@ function httpOptions(
   status: () => AccountStatus[],
   channel: HttpAppOptions['channel'],
 ): Omit<HttpAppOptions, 'page'> {
+  const { store, http, clock } = options;
   return {
-    ...options.http,
-    sessions: { repository: options.store.pageSessions, limits: options.http.sessions },
-    clock: options.clock,
-    log: options.log,
+    ...options,
+    ...http,
+    sessions: { repository: store.pageSessions, limits: http.sessions },
     metrics: async (health) => options.metrics(status(), await health()),
     status,
     report: async (health) => {
       const [figures, now] = await Promise.all([options.report(), health()]);
       return { channels: status(), health: now, ...figures };
     },
-    inspector: options.inspector,
-    heartbeat: options.heartbeat,
-    soul: options.soul,
-    cron: options.cron,
-    audit: options.audit,
-    restore: options.restore,
     work: options,
     why: {
-      ask: (message) => options.store.why.ask({ message }, options.clock()),
-      recent: (limit) => options.store.why.recent(limit),
+      ask: (message) => store.why.ask({ message }, clock()),
+      recent: (limit) => store.why.recent(limit),
     },
-    ping: () => options.store.ping(),
+    ping: () => store.ping(),
     pingQueue: () => options.turns.depth(),
-    workers: options.workers,
     channel,
   };
 }

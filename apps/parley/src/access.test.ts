@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SpendingPlace } from '@parley/agent';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSpendGuard } from './access.ts';

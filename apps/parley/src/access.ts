@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import {
-  type BuiltInToolDeps,
   createSpendGuard,
   type SpendGuard,
   type SpendingPlace,
-  type TurnRunnerDeps,
+  type TurnServices,
 } from '@parley/agent';
 import { APPROVAL_CODE_LENGTH, type ChannelDefinition, oneTimeCode } from '@parley/channels';
-import type { Logger } from '@parley/contracts';
+import type { Logger } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import type { WakeDelivery } from '@parley/queue';
 import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './settings.ts';
@@ -40,29 +38,6 @@ export function planAccounts(
   return plans;
 }
 
-/** What writing to other chats needs. */
-export interface MessageParts {
-  readonly store: Store;
-  readonly deliver: WakeDelivery;
-  readonly owners: readonly string[];
-  readonly accounts: readonly PlannedAccount[];
-}
-
-/** Which chats the agent may write to besides the one that it answers. */
-export function messagesOf(
-  { tools }: Pick<LoadedSettings['settings'], 'tools'>,
-  { store, deliver, owners, accounts }: MessageParts,
-): NonNullable<BuiltInToolDeps['messages']> {
-  return {
-    store,
-    owners,
-    serves: servedBy(accounts),
-    chats: tools.message.chats,
-    deliver,
-  };
-}
-
-/** Whether messages go out on an account of the settings. */
 export function servedBy(
   accounts: readonly PlannedAccount[],
 ): (channel: string, account: string) => boolean {
@@ -84,14 +59,13 @@ export const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 /** Who is asked before tools are run, and how long (G05); settings count in minutes, everything else in ms. */
 export function approvalsOf({
   approvals: { waitMinutes, ...rules },
-}: LoadedSettings['settings']): NonNullable<TurnRunnerDeps['approvals']> {
+}: LoadedSettings['settings']): NonNullable<TurnServices['approvals']> {
   return {
     rules: { ...rules, waitMs: waitMinutes * 60_000 },
     newCode: () => oneTimeCode(randomBytes(APPROVAL_CODE_LENGTH), APPROVAL_CODE_LENGTH),
   };
 }
 
-/** Where people may write whom nobody named, as `channel/account` with `direct` or `groups`. */
 function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
   return Object.values(channels).flatMap((one) => {
     if (one.kind !== 'ok') return [];

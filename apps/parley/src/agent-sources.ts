@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path';
 import {
   createMemoryKeeper,
   type MemoryCommands,
-  type MemoryCommandsOptions,
   type MemoryKeeper,
   memoryCommands,
   memoryHook,
@@ -12,8 +11,8 @@ import {
   type TurnHook,
 } from '@parley/agent';
 import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
-import type { LiveBus, Logger, Reader } from '@parley/contracts';
-import { configPath } from '@parley/contracts/installation';
+import type { LiveBus, Logger, Reader } from '@parley/core';
+import { configPath } from '@parley/core/installation';
 import type { Character, ContextSource, NamedText } from '@parley/prompt';
 import type { MemoryIndex, Store } from '@parley/store';
 import {
@@ -28,28 +27,25 @@ import {
 import type { DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** Where an installation is. */
 export interface Surroundings {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What else skills depend on. */
-export interface SkillDeps {
-  /** The names of the agent's tools; asked whenever skills are looked at. */
-  readonly tools: () => readonly string[];
-  /** Folders that plugins bring; every other source wins over them. */
-  readonly added?: readonly string[];
-  readonly log: Logger;
-}
-
-const BUNDLED = configPath('skills');
-
-/** The skills of this installation, from all six sources (S02). */
 export function openInstalledSkills(
   settings: LoadedSettings['settings'],
   { folder, env }: Surroundings,
-  { tools, added = [], log }: SkillDeps,
+  {
+    tools,
+    added,
+    log,
+  }: {
+    /** The names of the agent's tools; asked whenever skills are looked at. */
+    readonly tools: () => readonly string[];
+    /** Folders that plugins bring; every other source wins over them. */
+    readonly added: readonly string[];
+    readonly log: Logger;
+  },
 ): Skills {
   const home = homedir();
   const base = dirname(folder.settingsFile);
@@ -58,7 +54,7 @@ export function openInstalledSkills(
   );
   const folders = skillFolders({
     extra: [...added, ...extra],
-    bundled: BUNDLED,
+    bundled: configPath('skills'),
     data: folder.path,
     home,
     project: process.cwd(),
@@ -74,7 +70,6 @@ export function openInstalledSkills(
   });
 }
 
-/** The commands of skills as the gateway lists them. */
 export function skillCommandsOf(skills: Pick<Skills, 'userInvocable'>): SkillCommands {
   return async (audience) => {
     const kind = audience === 'owner' ? 'owner' : 'guest';
@@ -84,11 +79,9 @@ export function skillCommandsOf(skills: Pick<Skills, 'userInvocable'>): SkillCom
   };
 }
 
-/** What of the database memory works with. */
 export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links' | 'adapterValues'>;
 
-/** What remembering adds to an agent; empty where memory is switched off. */
-export interface Remembering {
+interface Remembering {
   readonly tools: {
     readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
   };
@@ -100,15 +93,13 @@ export interface Remembering {
   };
 }
 
-/** What it needs; without a store nothing is counted, and the commands are not answered. */
-export interface OpenMemoryDeps {
+interface OpenMemoryDeps {
   /** Whether this reader's model has `save_memory`. */
   readonly offers: (reader: Reader) => boolean;
   readonly durable: { readonly store: MemoryStore; readonly bus: LiveBus } | undefined;
   readonly log: Logger;
 }
 
-/** Opens the memory of a workspace (G13–G15). */
 export function openMemory(
   workspace: Workspace,
   mode: 'main-session' | 'off',
@@ -121,7 +112,14 @@ export function openMemory(
     const link = await store?.links.of(person);
     return [person, ...(link?.members ?? [])];
   };
-  const commands = durable && openMemoryCommands(durable, { keeper, workspace, accountsOf });
+  const commands =
+    durable &&
+    memoryCommands({
+      ...{ keeper, workspace, accountsOf, clock: Date.now },
+      store: durable.store,
+      asked: durable.store.adapterValues('parley', 'forget'),
+      stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),
+    });
   if (mode === 'off') {
     // What people have said can be forgotten all the same.
     const parts = commands && { memoryCommands: { forget: commands.forget } };
@@ -134,16 +132,6 @@ export function openMemory(
     hooks: [memoryHook(offers)],
     parts: { memory: keeper, ...(commands && { memoryCommands: commands }) },
   };
-}
-
-function openMemoryCommands(
-  { store, bus }: NonNullable<OpenMemoryDeps['durable']>,
-  deps: Pick<MemoryCommandsOptions, 'keeper' | 'workspace' | 'accountsOf'>,
-): MemoryCommands {
-  const stopTurn = (conversationId: string): void =>
-    bus.publish({ type: 'stop-turn', conversationId });
-  const asked = store.adapterValues('parley', 'forget');
-  return memoryCommands({ ...deps, store, asked, stopTurn, clock: Date.now });
 }
 
 /** For prompts that belong to no installation that runs. */
@@ -160,10 +148,7 @@ const CONFIG = configPath('');
 
 type Folder = 'personas' | 'output-formats';
 
-/**
- * What the settings say of the part the agent plays, with the texts that come with Parley. A name
- * behind which there is nothing is told in the log, with those that exist; the agent goes on without.
- */
+/** Persona and output format of the settings with the texts that come with Parley; an unknown name is logged. */
 export async function openCharacter(
   { persona, format, ephemeral, skipContextFiles }: LoadedSettings['settings']['agent'],
   workspace: Workspace,

@@ -1,7 +1,7 @@
 import type { AccountStatus } from '@parley/gateway';
 import qrcode from 'qrcode';
 import { describe, expect, it } from 'vitest';
-import { banner, bannerFacts, channelLine, createPairingScreen, drawCode } from './banner.ts';
+import { banner, channelLine, createPairingScreen, drawCode } from './banner.ts';
 import { locateDataFolder } from './data-folder.ts';
 
 const web: AccountStatus = {
@@ -26,7 +26,7 @@ const running = {
 
 describe('the start banner', () => {
   it('[U01] tells agent, model, channels, address, folder and what to do next', () => {
-    expect(banner(bannerFacts(running), true)).toBe(`
+    expect(banner(running, true)).toBe(`
 Parley is running. 🦜 Polly is listening.
 
   Model     offline – no model is configured
@@ -47,13 +47,13 @@ Stop with Ctrl-C.
 
   it('[U01] has no advice for whoever has a model and a channel', () => {
     const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
-    const text = banner(bannerFacts(done), true);
+    const text = banner(done, true);
     expect(text).not.toContain('Next');
     expect(text).toContain('  telegram/work: connected as @polly');
   });
 
   it('[U03] keeps the token out of files and journals, and says how to get it', () => {
-    const text = banner(bannerFacts(running), false);
+    const text = banner(running, false);
     expect(text).not.toContain('secret');
     expect(text).toContain('Chat now   http://127.0.0.1:7411\n');
     expect(text).toContain('npm run parley -- token show --data /srv/parley');
@@ -61,7 +61,7 @@ Stop with Ctrl-C.
 
   it('[U01] greets without a picture where there is none', () => {
     const plain = { ...running, agent: { name: 'Polly', emoji: undefined } };
-    expect(banner(bannerFacts(plain), true)).toContain('Parley is running. Polly is listening.');
+    expect(banner(plain, true)).toContain('Parley is running. Polly is listening.');
   });
 });
 
@@ -82,11 +82,11 @@ describe('how a channel is doing', () => {
       'not connected, tries again: no network',
     ],
     [
-      { kind: 'failed', reason: 'Telegram refused the token.', mend: 'Ask @BotFather.' },
+      { kind: 'failed', reason: 'Telegram refused the token.', fix: 'Ask @BotFather.' },
       'not working: Telegram refused the token. Ask @BotFather.',
     ],
     [
-      { kind: 'failed', reason: 'the token is refused', mend: 'Ask @BotFather.' },
+      { kind: 'failed', reason: 'the token is refused', fix: 'Ask @BotFather.' },
       'not working: the token is refused. Ask @BotFather.',
     ],
     [{ kind: 'stopped' }, 'stopped'],

@@ -2,50 +2,15 @@ import type { AccountStatus } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import { commandLine, type DataFolder } from './data-folder.ts';
 
-/** What a person wants to know when Parley has started. */
-export interface BannerFacts {
+export interface Running {
   readonly role: ProcessRole;
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
-  /** Which model answers and why, in one sentence. */
   readonly model: string;
   readonly channels: readonly AccountStatus[];
-  /** Address of the web server. */
   readonly address: string;
-  /** Address that signs a browser in: for people, never for logs. */
-  readonly signInAddress: string;
-  /** The command that prints it. */
-  readonly tokenCommand: string;
-  /** The command that chats in a terminal. */
-  readonly chatCommand: string;
-  readonly dataFolder: string;
-  readonly settingsFile: string;
-  /** No model of the operator's choice answers yet. */
-  readonly offline: boolean;
-}
-
-/** What is known of a running installation; the rest of the banner follows from it. */
-export interface Running
-  extends Pick<BannerFacts, 'role' | 'agent' | 'model' | 'channels' | 'address'> {
+  /** Of the page: for people, never for logs. */
   readonly token: string;
   readonly folder: DataFolder;
-}
-
-/** Gathers the facts of the start banner. */
-export function bannerFacts(running: Running): BannerFacts {
-  const { role, agent, model, channels, address, token, folder } = running;
-  return {
-    role,
-    agent,
-    model,
-    channels,
-    offline: model.startsWith('offline'),
-    address,
-    signInAddress: signInAddress(address, token),
-    tokenCommand: commandLine('token show', folder),
-    chatCommand: commandLine('chat', folder),
-    dataFolder: folder.path,
-    settingsFile: folder.settingsFile,
-  };
 }
 
 /** Behind `#`, since what stands there is sent to no server and stands in no log of one. */
@@ -53,46 +18,37 @@ export function signInAddress(address: string, token: string): string {
   return `${address}/#token=${encodeURIComponent(token)}`;
 }
 
-/**
- * The address under which this machine reaches a server that listens on all of its addresses:
- * `http://0.0.0.0:7411` cannot be opened in every browser. Other addresses stay as they are.
- */
+/** For a server that listens on all addresses: not every browser opens `http://0.0.0.0:7411`. */
 export function reachableAddress(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-/**
- * The start banner: agent, model, channels, address, folder, next step. Plain text, no colours. Only a
- * terminal is shown the token: what goes into a file or a journal stays there.
- */
-export function banner(facts: BannerFacts, isTerminal: boolean): string {
-  if (facts.role === 'worker') return workerBanner(facts);
-  const { agent } = facts;
+/** Plain text, no colours. Only a terminal is shown the token: what goes into a file stays there. */
+export function banner(running: Running, isTerminal: boolean): string {
+  if (running.role === 'worker') return workerBanner(running);
+  const { role, agent, model, address, token, folder } = running;
   const name = agent.emoji ? `${agent.emoji} ${agent.name}` : agent.name;
-  const channels = facts.channels.map(
-    (channel) => `  ${channelName(channel)}: ${channelLine(channel)}`,
-  );
   return [
     '',
-    facts.role === 'gateway'
+    role === 'gateway'
       ? `Parley's gateway is running. ${name} answers when a worker runs, too.`
       : `Parley is running. ${name} is listening.`,
     '',
-    `  Model     ${facts.model}`,
-    `  Data      ${facts.dataFolder}`,
-    `  Settings  ${facts.settingsFile}`,
+    `  Model     ${model}`,
+    `  Data      ${folder.path}`,
+    `  Settings  ${folder.settingsFile}`,
     '',
     'Channels',
-    ...channels,
+    ...running.channels.map((channel) => `  ${channelName(channel)}: ${channelLine(channel)}`),
     '',
     ...(isTerminal
-      ? [`Chat now   ${facts.signInAddress}`]
+      ? [`Chat now   ${signInAddress(address, token)}`]
       : [
-          `Chat now   ${facts.address}`,
-          `sign in    ${facts.tokenCommand}   (prints the address that does)`,
+          `Chat now   ${address}`,
+          `sign in    ${commandLine('token show', folder)}   (prints the address that does)`,
         ]),
-    `or type    ${facts.chatCommand}   (in another terminal)`,
-    ...nextSteps(facts),
+    `or type    ${commandLine('chat', folder)}   (in another terminal)`,
+    ...nextSteps(running),
     '',
     'Stop with Ctrl-C.',
     '',
@@ -100,14 +56,14 @@ export function banner(facts: BannerFacts, isTerminal: boolean): string {
 }
 
 /** A worker talks to nobody: it has health and metrics to show, and no page. */
-function workerBanner({ model, dataFolder, settingsFile, address }: BannerFacts): string {
+function workerBanner({ model, folder, address }: Running): string {
   return [
     '',
     "Parley's worker is running.",
     '',
     `  Model     ${model}`,
-    `  Data      ${dataFolder}`,
-    `  Settings  ${settingsFile}`,
+    `  Data      ${folder.path}`,
+    `  Settings  ${folder.settingsFile}`,
     `  Address   ${address}   (/healthz, /readyz, /metrics)`,
     '',
     'Stop with Ctrl-C.',
@@ -115,17 +71,16 @@ function workerBanner({ model, dataFolder, settingsFile, address }: BannerFacts)
   ].join('\n');
 }
 
-function nextSteps(facts: BannerFacts): string[] {
-  const steps: string[] = [];
-  if (facts.offline)
-    steps.push(
-      `connect a model: uncomment "model" in ${facts.settingsFile}, or start a local server such as Ollama`,
-    );
-  const elsewhere = facts.channels.some(
-    ({ channel }) => channel !== 'web' && channel !== 'terminal',
-  );
-  if (!elsewhere)
-    steps.push(`connect Telegram: put a bot token under "channels" in ${facts.settingsFile}`);
+function nextSteps({ model, channels, folder: { settingsFile } }: Running): string[] {
+  const hasChat = channels.some(({ channel }) => channel !== 'web' && channel !== 'terminal');
+  const steps = [
+    ...(model.startsWith('offline')
+      ? [
+          `connect a model: uncomment "model" in ${settingsFile}, or start a local server such as Ollama`,
+        ]
+      : []),
+    ...(hasChat ? [] : [`connect Telegram: put a bot token under "channels" in ${settingsFile}`]),
+  ];
   return steps.map((step, index) => `${index === 0 ? 'Next       ' : '           '}${step}`);
 }
 
@@ -133,7 +88,6 @@ function channelName({ channel, account }: AccountStatus): string {
   return account === 'default' ? channel : `${channel}/${account}`;
 }
 
-/** How a channel account is doing, in one line for people. */
 export function channelLine({ state }: AccountStatus): string {
   switch (state.kind) {
     case 'starting':
@@ -147,7 +101,7 @@ export function channelLine({ state }: AccountStatus): string {
     case 'retrying':
       return `not connected, tries again: ${state.reason}`;
     case 'failed':
-      return `not working: ${sentence(state.reason)} ${state.mend}`;
+      return `not working: ${sentence(state.reason)} ${state.fix}`;
     case 'stopped':
       return 'stopped';
   }
@@ -157,28 +111,19 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Where codes are drawn: standard output, as far as it matters here. */
-export interface Screen {
+interface Screen {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
 }
 
-/** Draws the codes that phones scan to link an account, while `parley start` runs. */
-export interface PairingScreen {
-  /** Hears of every state of every account. */
-  note(status: AccountStatus): void;
-  /** The banner is printed: from now on codes are drawn. Resolves when those there are have been. */
-  open(): Promise<void>;
-}
-
-/** A code lives for 20 s to a minute; after so many nobody is looking, and the terminal is left alone. */
+/** A code lives for 20 s to a minute; after so many the terminal is left alone. */
 const DRAWN_AT_MOST = 6;
 
 /**
- * Makes the screen. A code is as good as a key, so it is drawn for people at a terminal only: what is
- * not a terminal is often a log.
+ * Draws the codes that phones scan to link an account, from `open` on, when the banner is printed. A code is
+ * as good as a key, so only a terminal gets it: what is not a terminal is often a log.
  */
-export function createPairingScreen(screen: Screen): PairingScreen {
+export function createPairingScreen(screen: Screen) {
   const waiting = new Map<string, AccountStatus>();
   const drawn = new Map<string, number>();
   let isOpen = false;
@@ -194,7 +139,7 @@ export function createPairingScreen(screen: Screen): PairingScreen {
     );
   };
   return {
-    note(status) {
+    note(status: AccountStatus): void {
       const name = `${status.channel}/${status.account}`;
       waiting.set(name, status);
       if (!isOpen) return;
@@ -205,7 +150,7 @@ export function createPairingScreen(screen: Screen): PairingScreen {
         screen.write(`\nThe code of ${name} cannot be drawn here; the web page shows it.\n`);
       });
     },
-    async open() {
+    async open(): Promise<void> {
       isOpen = true;
       for (const [name, status] of waiting) await draw(name, status);
     },

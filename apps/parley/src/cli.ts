@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
+import { nearest } from '@parley/settings';
 import type { Store } from '@parley/store';
-import type { DataFolder } from './data-folder.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { commandLine, type DataFolder } from './data-folder.ts';
 import { askRunning, findGateway, type GatewayQuestion } from './running-gateway.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
 
-/** What a command works with. */
 export interface Cli {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
@@ -14,7 +15,6 @@ export interface Cli {
 /** Runs a command, whose code is loaded only then. */
 export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
 
-/** How commands are run. */
 export interface Runs {
   /** What is printed holds no secret of the settings (G18). */
   readonly run: Run;
@@ -22,7 +22,53 @@ export interface Runs {
   readonly bare: Run;
 }
 
-/** `--json` of a command. */
+/** Runs functions of a command's module, which is loaded then. */
+export function using<Module>(run: Run, load: () => Promise<Module>) {
+  return (work: (module: Module, cli: Cli) => Promise<number>) =>
+    run(async (cli) => work(await load(), cli));
+}
+
+/** A command with its arguments (`show <number>`), what it is for and what it does. */
+export function add<Given extends unknown[]>(
+  parent: Command,
+  usage: string,
+  description: string,
+  action?: (...given: Given) => Promise<void>,
+): Command {
+  const command = parent.command(usage).description(description);
+  return action === undefined ? command : command.action(action);
+}
+
+/** The subcommand that a group of commands runs by itself. Another word is refused as an unknown command. */
+export function addDefault(parent: Command, name: string): Command {
+  const command = parent.command(name, { isDefault: true }).allowExcessArguments();
+  return command.hook('preAction', () => {
+    const [word] = command.args;
+    if (word === undefined) return;
+    const names = parent.commands.map((known) => known.name());
+    const meant = nearest(word, names);
+    const hint =
+      meant === undefined ? `It is one of ${names.join(', ')}.` : `Did you mean ${meant}?`;
+    command.error(`error: unknown command '${parent.name()} ${word}'\n(${hint})`);
+  });
+}
+
+/** `17`, `#17` and `v3`: numbers of letters and versions. */
+export function idNumber(text: string): number {
+  const digits = /^(?:#|v)?(\d{1,15})(?:-seed)?$/.exec(text)?.[1];
+  if (digits !== undefined) return Number(digits);
+  throw new InvalidArgumentError('A number such as 17 is wanted.');
+}
+
+/** Reads a whole number within bounds. */
+export function numberFrom(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (Number.isInteger(number) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+  };
+}
+
 export interface Json {
   readonly json?: boolean;
 }
@@ -49,19 +95,18 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   }
 }
 
-/** Asks the running gateway; where there is none, `away` answers from the database. */
-export async function askOr<T>(
-  cli: Installation,
-  question: GatewayQuestion<T>,
-  away: OnStore<T>,
-): Promise<{ readonly answer: T; readonly isRunning: boolean }> {
+/** Asks the running gateway; null where none runs: then a command works on the database, or is `notRunning`. */
+export async function ask<T>(cli: Installation, question: GatewayQuestion<T>): Promise<T | null> {
   const gateway = await findGateway(cli.folder, cli.env);
-  return gateway === null
-    ? { answer: await withStore(cli, away), isRunning: false }
-    : { answer: await askRunning(gateway, question), isRunning: true };
+  return gateway && (await askRunning(gateway, question));
 }
 
-/** For `--json`. */
+/** Ends a command that only a running gateway can do. */
+export function notRunning({ folder, print }: Cli): number {
+  print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
+  return 3;
+}
+
 export function jsonText(value: object): string {
   return JSON.stringify(value, null, 2);
 }

@@ -1,21 +1,21 @@
 import { bootOfMachine, openSendNotes } from '@parley/channels';
-import { type Clock, reasonOf } from '@parley/contracts';
+import { type Clock, reasonOf } from '@parley/core';
 import {
   type Gateway,
   type GatewayOptions,
   startGateway,
   startHealthServer,
 } from '@parley/gateway';
+import type { AuditReport } from '@parley/gateway/api';
 import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { skillCommandsOf } from './agent-sources.ts';
 import { commandLine } from './data-folder.ts';
 import type { Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
-import { cronPage, startBoot } from './proactive.ts';
-import type { StartOptions } from './process-options.ts';
-import { newId, type OpenLog } from './process-options.ts';
-import { isShared, type LoadedSettings } from './settings.ts';
+import { startBoot } from './proactive.ts';
+import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import { countOf, isShared, type LoadedSettings } from './settings.ts';
 import { soulPage } from './soul.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
@@ -33,16 +33,20 @@ export async function composeGateway(
   const sendNotes =
     boot === undefined ? undefined : openSendNotes(folder.sendNotes, boot, { now: clock(), log });
   opened.defer(() => sendNotes?.close());
-  const gateway = await startGateway({ ...gatewayOptions(options, plugged, parts), sendNotes });
+  const audit = () => auditHere({ ...options, ...parts.shared, ...parts.agent }, plugged.loaded);
+  const gateway = await startGateway({
+    ...gatewayOptions(options, plugged, parts),
+    sendNotes,
+    audit,
+  });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
   const { processId, shared, agent, accounts, owners } = parts;
   const among = isShared(plugged.loaded.settings) ? { processId } : null;
   opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId, shared: among }));
-  opened.defer(startAudit(auditDeps(options, plugged, parts)));
+  opened.defer(startAudit(audit, options));
   return gateway;
 }
 
-/** What the gateway of this installation is started with. */
 function gatewayOptions(
   options: StartOptions & OpenLog,
   { loaded, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
@@ -50,6 +54,8 @@ function gatewayOptions(
 ): GatewayOptions {
   const { folder, clock, secrets, token, port, role, onState, onRestore } = options;
   const { settings } = loaded;
+  const { media, http } = settings;
+  const { idleHours, longestDays } = http.sessions;
   const { processId, shared, accounts, agent, model, mcp, scrape } = parts;
   const { inspector, soul, proactive, cron } = parts;
   return {
@@ -58,18 +64,28 @@ function gatewayOptions(
     random: Math.random,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),
-    media: mediaLimits(settings.media),
+    media: {
+      fileBytes: media.maxFileMb * MEGABYTE,
+      messageBytes: media.maxMessageMb * MEGABYTE,
+      keptBytes: media.maxKeptMb * MEGABYTE,
+    },
     situation: () => ({ agentName: agent.name, model: model.line() }),
     skillCommands: skillCommandsOf(agent.skills),
-    desks: desksOf({ agent, soul, proactive }),
+    desks: {
+      memory: agent.memoryCommands?.show,
+      forget: agent.memoryCommands?.forget,
+      soul: soul.command.answer,
+      heartbeat: proactive.heartbeat.answer,
+      statusLine: proactive.heartbeat.line,
+    },
     soul: soulPage(soul.keeper, agent.place.localTime),
     accounts,
     ...(isShared(settings) && { sharedAs: processId }),
     http: {
-      host: settings.http.host,
-      port: port ?? settings.http.port,
+      host: http.host,
+      port: port ?? http.port,
       token,
-      sessions: sessionLimits(settings.http.sessions),
+      sessions: { idleMs: idleHours * HOUR_MS, longestMs: longestDays * 24 * HOUR_MS },
     },
     metrics: scrape,
     ...(role === 'gateway' && { workers: () => liveWorkers(shared.store, clock) }),
@@ -80,9 +96,12 @@ function gatewayOptions(
       return statusReport({ ...facts, mcp: mcp.lines() }, shared.store, clock, localTime);
     },
     inspector: inspector.shown,
-    heartbeat: proactive.desk,
-    cron: cronPage(cron),
-    audit: () => auditHere(auditDeps(options, { loaded }, parts)),
+    heartbeat: { report: proactive.heartbeat.report, now: proactive.heartbeat.request },
+    // The token of the page is that of the operator.
+    cron: {
+      list: async () => ({ jobs: await cron.views() }),
+      act: (id, action) => cron.ask({ action, id }, { kind: 'operator' }),
+    },
     // Where several processes share a database, whoever restores does it beside them.
     ...(!isShared(settings) && { restore: onRestore }),
   };
@@ -93,65 +112,24 @@ async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promi
   return running.filter(({ role }) => role !== 'gateway').length;
 }
 
-/** Who answers the commands about memory, soul and standing tasks. */
-function desksOf({
-  agent: { memoryCommands },
-  soul,
-  proactive: { desk },
-}: Pick<Parts, 'agent' | 'soul' | 'proactive'>): GatewayOptions['desks'] {
-  return {
-    memory: memoryCommands?.show,
-    forget: memoryCommands?.forget,
-    soul: soul.command.answer,
-    heartbeat: desk.answer,
-    statusLine: desk.line,
-  };
-}
-
-/** The settings count in hours and days, everything else in milliseconds. */
-function sessionLimits({
-  idleHours,
-  longestDays,
-}: LoadedSettings['settings']['http']['sessions']): GatewayOptions['http']['sessions'] {
-  const hour = 60 * 60_000;
-  return { idleMs: idleHours * hour, longestMs: longestDays * 24 * hour };
-}
-
-/** The settings count in megabytes, everything else in bytes. */
-function mediaLimits(media: LoadedSettings['settings']['media']): GatewayOptions['media'] {
-  const bytes = 1_024 * 1_024;
-  return {
-    fileBytes: media.maxFileMb * bytes,
-    messageBytes: media.maxMessageMb * bytes,
-    keptBytes: media.maxKeptMb * bytes,
-  };
-}
-
-/** What the installation of this process is audited with. */
-function auditDeps(
-  { folder, env, clock, log }: StartOptions & OpenLog,
-  { loaded }: Pick<PluggedIn, 'loaded'>,
-  { shared, agent }: Pick<Parts, 'shared' | 'agent'>,
-): AuditHereDeps {
-  const { promptFiles } = agent;
-  return { folder, env, clock, log, loaded, store: shared.store, promptFiles };
-}
+/** Settings count in hours, days and megabytes, everything else in ms and bytes. */
+const HOUR_MS = 60 * 60_000;
+const MEGABYTE = 1_024 * 1_024;
 
 /** Channels are connected by then, and nobody waits for the audit. In ms. */
 const AFTER_START_MS = 5_000;
 
-/** What auditing the installation of this process needs. */
-interface AuditHereDeps extends Pick<StartOptions & OpenLog, 'folder' | 'env' | 'clock' | 'log'> {
-  readonly loaded: LoadedSettings;
+interface AuditHere extends Pick<StartOptions, 'folder' | 'env' | 'clock'> {
   readonly store: Pick<Store, 'audit'>;
   readonly promptFiles: PromptFiles;
 }
 
 /** The audit of the installation of this process (U05); its code is loaded when it is used. */
-async function auditHere({ folder, env, clock, loaded, store, promptFiles }: AuditHereDeps) {
+export async function auditHere(here: AuditHere, loaded: LoadedSettings): Promise<AuditReport> {
+  const { folder, env, clock, store, promptFiles } = here;
   const [{ auditOf, countsOf }, { gatherFacts }] = await Promise.all([
-    import('./commands/audit.ts'),
-    import('./audit/facts.ts'),
+    import('./commands/audit/audit.ts'),
+    import('./commands/audit/facts.ts'),
   ]);
   const isPromptFile = (path: string) => promptFiles.includes(path);
   const now = clock();
@@ -160,17 +138,22 @@ async function auditHere({ folder, env, clock, loaded, store, promptFiles }: Aud
 }
 
 /** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
-export function startAudit(deps: AuditHereDeps, afterMs = AFTER_START_MS): () => void {
-  const { folder, log } = deps;
+export function startAudit(
+  audit: () => Promise<AuditReport>,
+  { folder, log }: Pick<StartOptions & OpenLog, 'folder' | 'log'>,
+  afterMs = AFTER_START_MS,
+): () => void {
   const timer = setTimeout(async () => {
     try {
-      const { counts, findings } = await auditHere(deps);
+      const { counts, findings } = await audit();
       for (const { id, severity, found, remedy } of findings) {
         if (severity === 'critical') log.error({ check: id, remedy }, `audit: ${found}`);
       }
       if (counts.warning === 0) return;
-      const count = `${counts.warning} warning${counts.warning === 1 ? '' : 's'}`;
-      log.warn({}, `audit: ${count}, run "${commandLine('audit', folder)}"`);
+      log.warn(
+        {},
+        `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
+      );
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'audit: it could not be done');
     }

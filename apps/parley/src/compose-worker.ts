@@ -1,8 +1,19 @@
-import { keepMemories, type MemoryKeeper, openMedia, type TurnLimits } from '@parley/agent';
+import {
+  createCompactor,
+  createTurnRunner,
+  keepMemories,
+  notifyOfSoul,
+  openMedia,
+  type TurnLimits,
+  type TurnServices,
+  withHeartbeats,
+  withSubAgents,
+  withTraces,
+  yesterdaySource,
+} from '@parley/agent';
 import { contextTokensOf } from '@parley/models';
-import { startSweep } from '@parley/queue';
-import type { RetentionBounds } from '@parley/store';
-import { keepSoul, startWorker, type WorkerOptions } from '@parley/worker';
+import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
+import type { RetentionBounds, Store } from '@parley/store';
 import { openSpendGuard, servedBy } from './access.ts';
 import type { Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
@@ -11,6 +22,7 @@ import { type LoadedSettings, retentionAges } from './settings.ts';
 
 /** Turns that are under way at a shutdown get this long, then they are handed back. In ms. */
 const TURN_GRACE_MS = 4_000;
+const SWEEP_MS = 3_000;
 
 /** Starts what runs turns, and leaves in `opened` how it is closed. */
 export async function composeWorker(
@@ -18,22 +30,42 @@ export async function composeWorker(
   parts: Parts,
   opened: AsyncDisposableStack,
 ): Promise<void> {
-  const worker = await startWorker(workerOptions(loaded, parts));
+  const { shared, agent, proactive, cron, processId: owner } = parts;
+  const { store, turns: queue, bus, clock, log } = shared;
+  const { concurrency, ...lanes } = loaded.settings.lanes;
+  const services = turnServices(loaded, parts);
+  const summing = { ...services, ...summariesOf(parts) };
+  const compactor = createCompactor(summing);
+  const yesterday = yesterdaySource(summing);
+  opened.defer(async () => void (await Promise.all([compactor.close(), yesterday.close()])));
+  const deps = { ...services, compactor, sources: [...agent.sources, yesterday] };
+  const usual = withSubAgents(deps, createTurnRunner(deps));
+  const runTurn = withTraces(deps, withHeartbeats(deps, usual));
+  const worker = await startLaneWorker(
+    { lanes: store.lanes, runTurn, ...lanes, owner, clock, newId, log },
+    { queue, bus, concurrency, sweepMs: SWEEP_MS },
+  );
   opened.defer(() => worker.close(TURN_GRACE_MS));
-  opened.defer(startSoul(parts));
+  const schedules = new Map([
+    ['heartbeat', () => proactive.heartbeat.look()],
+    ['cron', () => cron.look()],
+  ]);
+  const scheduler = startScheduler({ schedules, bus, clock, log });
+  opened.defer(() => scheduler.close(TURN_GRACE_MS));
+  opened.defer(expireApprovals(parts));
+  opened.defer(keepSoul(parts));
   opened.defer(keepRetention(parts, loaded.settings));
 }
 
 /** What the model sees of a conversation's past, where it has room for it. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
-/** What the worker of this installation is started with. */
-export function workerOptions(
+export function turnServices(
   loaded: Pick<LoadedSettings, 'settings' | 'channels'>,
   parts: Parts,
-): WorkerOptions {
+): TurnServices {
   const { settings } = loaded;
-  const { shared, agent, owners, approvals, inspector, proactive, cron } = parts;
+  const { shared, agent, owners, approvals, inspector, proactive } = parts;
   const { model } = parts.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
   return {
@@ -43,12 +75,11 @@ export function workerOptions(
     sources,
     tools,
     hooks,
-    ...(memory !== undefined && { memory, ...remembersFirst(memory, agent, { shared, owners }) }),
+    ...(memory !== undefined && { memory }),
     workspace,
     agent: place,
     newId,
-    owner: parts.processId,
-    ...settings.lanes,
+    busy: settings.lanes.busy,
     model,
     limits: turnLimits(settings),
     approvals,
@@ -58,21 +89,8 @@ export function workerOptions(
     contextTokens: () => contextTokensOf(settings.model, model.id),
     media: openMedia(settings.media),
     heartbeat: proactive.rules,
-    schedules: new Map([
-      ['heartbeat', () => proactive.heartbeat.look()],
-      ['cron', () => cron.schedule.look()],
-    ]),
+    wake: (conversationId) => shared.turns.kick(conversationId),
   };
-}
-
-/** What people said is remembered before a summary takes its place (G11). */
-function remembersFirst(
-  keeper: MemoryKeeper,
-  { workspace, place: agent }: Parts['agent'],
-  { shared, owners }: Pick<Parts, 'shared' | 'owners'>,
-): Pick<WorkerOptions, 'beforeCompact'> {
-  const index = shared.store.memories;
-  return { beforeCompact: keepMemories({ ...shared, keeper, index, workspace, agent, owners }) };
 }
 
 /** The bounds of one turn (G01); settings count in seconds and minutes, everything else in ms. */
@@ -86,28 +104,72 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   };
 }
 
-/** Starts to look after SOUL.md; returns a function that ends that. */
-function startSoul(parts: Parts): () => Promise<void> {
+/** What summaries need besides. Nobody asked for one, so it counts in the total of the day alone (G17). */
+function summariesOf({ shared, agent, owners }: Parts) {
+  const { store, clock } = shared;
+  const { memory: keeper, workspace, place } = agent;
+  const { localTime } = place;
+  return {
+    localTime,
+    charge: (used: Parameters<Store['spend']['add']>[1]): Promise<void> =>
+      store.spend.add({ day: localTime(clock()).date, personId: '', groupId: null }, used),
+    // What people said is remembered before a summary takes its place (G11).
+    ...(keeper !== undefined && {
+      beforeCompact: keepMemories({
+        ...{ ...shared, keeper, workspace, agent: place, owners },
+        index: store.memories,
+      }),
+    }),
+  };
+}
+
+/** People answer in minutes: ten seconds late is in time. */
+const APPROVALS_EVERY_MS = 10_000;
+
+/**
+ * Closes questions that nobody has answered in time, also those whose time ran out while nothing ran
+ * (G05), and wakes their turns. A wake-up that gets lost is made good by the sweep of lanes.
+ */
+function expireApprovals({ shared: { store, turns, clock, log } }: Parts): () => Promise<void> {
+  const sweep = startSweep('old approvals', APPROVALS_EVERY_MS, log, async () => {
+    for (const id of await store.approvals.expire(clock())) await turns.kick(id);
+  });
+  return () => sweep.stop();
+}
+
+const SOUL_EVERY_MS = 5_000;
+
+/**
+ * Looks after SOUL.md (W06): evaluates what waits for it, puts into use what nobody vetoed in time, and
+ * tells the owner; also what happened or was due while nothing ran.
+ */
+function keepSoul(parts: Parts): () => Promise<void> {
   const { shared, soul, agent, owners, accounts, processId: owner } = parts;
   const { store, clock, log, lock } = shared;
+  const { keeper } = soul;
   const { id, localTime } = agent.place;
-  const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, log };
-  const keeping = keepSoul({
-    ...shared,
-    agent: id,
-    keeper: soul.keeper,
-    once:
-      lock &&
-      (async (work) => {
-        const { whileHeld } = await import('./shared-lock.ts');
-        await whileHeld(lease, work);
-      }),
-    settings: soul.keeper.settings,
-    localTime,
-    owners,
-    serves: servedBy(accounts),
+  const { settings } = keeper;
+  const notices = { ...shared, agent: id, settings, localTime, owners, serves: servedBy(accounts) };
+  const ending = new AbortController();
+  // A model is asked, which costs; everything else does no harm when several workers do it.
+  const evaluate = async (): Promise<void> => {
+    if (lock === undefined) return keeper.evaluate(ending.signal);
+    const { whileHeld } = await import('./shared-lock.ts');
+    const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, log };
+    await whileHeld(lease, () => keeper.evaluate(ending.signal));
+  };
+  const sweep = startSweep('soul', SOUL_EVERY_MS, log, async () => {
+    if (await keeper.rests(clock())) return;
+    await keeper.look();
+    await evaluate();
+    await keeper.applyDue(clock());
+    await notifyOfSoul(notices);
   });
-  return () => keeping.stop();
+  return async () => {
+    // Models take their time, and what is not judged is judged after the next start.
+    ending.abort();
+    await sweep.stop();
+  };
 }
 
 const MINUTE_MS = 60_000;

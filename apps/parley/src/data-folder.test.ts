@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reachableAddress } from './banner.ts';
 import {
+  announce,
   announceHere,
   commandLine,
   createDataFolder,
@@ -25,9 +26,7 @@ import {
   lockDataFolder,
   readOrMakeToken,
   readToken,
-  removeInstance,
   replaceToken,
-  writeInstance,
 } from './data-folder.ts';
 
 let parent: string;
@@ -104,7 +103,7 @@ describe('the lock on the data folder', () => {
   it('names who has it, as far as that is known', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
-    writeInstance(folder, { pid: process.pid, address: 'http://127.0.0.1:7411' });
+    announce(folder, { pid: process.pid, address: 'http://127.0.0.1:7411' });
     expect(() => lockDataFolder(folder)).toThrow(
       `(process ${process.pid} at http://127.0.0.1:7411)`,
     );
@@ -145,17 +144,17 @@ describe('the file of the running gateway', () => {
   describe('finding the gateway of a data folder', () => {
     it('finds one that runs, until it has ended', () => {
       const instance = { pid: process.pid, address: ADDRESS };
-      writeInstance(folder, instance);
+      const end = announce(folder, instance);
       expect(findInstance(folder)).toEqual(instance);
       expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
-      removeInstance(folder, instance);
+      end();
       expect(findInstance(folder)).toBeNull();
-      removeInstance(folder, instance);
+      end();
     });
 
     it('finds nobody where a killed process has left its file', () => {
       const { pid } = spawnSync(process.execPath, ['--version']);
-      writeInstance(folder, { pid, address: ADDRESS });
+      announce(folder, { pid, address: ADDRESS });
       expect(findInstance(folder)).toBeNull();
     });
 
@@ -168,14 +167,14 @@ describe('the file of the running gateway', () => {
     );
 
     it('[D09] is not looked for here when it runs on another machine that shares the folder', () => {
-      writeInstance(folder, { pid: process.pid, address: ADDRESS, host: 'another-machine' });
+      announce(folder, { pid: process.pid, address: ADDRESS, host: 'another-machine' });
       expect(findInstance(folder)).toBeNull();
     });
 
     it('[D09] finds the one that came last, also when an earlier one on the same folder ends', () => {
       const end = announceHere(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
-      writeInstance(folder, later);
+      announce(folder, later);
       end();
       expect(findInstance(folder)).toEqual(later);
     });

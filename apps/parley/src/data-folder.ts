@@ -15,8 +15,8 @@ import {
 import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ParleyError, reasonOf } from '@parley/contracts';
-import { configPath } from '@parley/contracts/installation';
+import { ParleyError, reasonOf } from '@parley/core';
+import { configPath } from '@parley/core/installation';
 import { z } from 'zod';
 
 /** Where everything an installation keeps is found. All paths are absolute. */
@@ -36,7 +36,6 @@ export interface DataFolder {
   readonly restoreMarker: string;
 }
 
-/** Where the data folder is when nobody says otherwise. */
 export function defaultDataFolder(): string {
   return join(homedir(), '.parley');
 }
@@ -67,10 +66,7 @@ export function createDataFolder(folder: DataFolder): void {
   }
 }
 
-/**
- * Step by step, because Node's recursive `mkdir` never returns where the system answers "no such
- * file" although the parent is there, as it does below /proc.
- */
+/** Step by step: below /proc the recursive `mkdir` of Node never returns. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -143,10 +139,7 @@ export function printOf(file: string): string {
   }
 }
 
-/**
- * A command as a person types it in the folder that Parley was installed in; `--data` is repeated
- * where the data folder is not the one that would be found without it.
- */
+/** A command as a person types it where Parley was installed, with `--data` where it is needed. */
 export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
   const data = folder.path === defaultDataFolder() ? '' : ` --data ${quoted(folder.path)}`;
   return `npm run parley -- ${command}${data}`;
@@ -160,30 +153,21 @@ function quoted(path: string): string {
 const Instance = z.object({ pid: z.int(), address: z.url(), host: z.string().exactOptional() });
 export type Instance = z.infer<typeof Instance>;
 
-/** Says where the gateway of this process is reached; what it gives back takes that back. */
-export function announceHere(folder: DataFolder, address: string): () => void {
-  const instance = { pid: process.pid, address, host: hostname() };
-  writeInstance(folder, instance);
-  return () => removeInstance(folder, instance);
-}
-
-/** Says where a gateway is reached. */
-export function writeInstance(folder: DataFolder, instance: Instance): void {
-  writeFileSync(folder.instanceFile, lineOf(instance), { mode: 0o600 });
-}
-
 /**
- * Removed at a clean end, unless another gateway on the same folder has come since; after a kill it
- * stays, which `findInstance` copes with.
+ * Says where the gateway of this process is reached; returns what ends that, unless another gateway on the same
+ * folder has come since.
  */
-export function removeInstance(folder: DataFolder, instance: Instance): void {
-  const { instanceFile } = folder;
-  if (!existsSync(instanceFile) || readFileSync(instanceFile, 'utf8') !== lineOf(instance)) return;
-  rmSync(instanceFile, { force: true });
+export function announceHere(folder: DataFolder, address: string): () => void {
+  return announce(folder, { pid: process.pid, address, host: hostname() });
 }
 
-function lineOf(instance: Instance): string {
-  return `${JSON.stringify(instance)}\n`;
+export function announce({ instanceFile }: DataFolder, instance: Instance): () => void {
+  const line = `${JSON.stringify(instance)}\n`;
+  writeFileSync(instanceFile, line, { mode: 0o600 });
+  return () => {
+    if (existsSync(instanceFile) && readFileSync(instanceFile, 'utf8') === line)
+      rmSync(instanceFile);
+  };
 }
 
 /** The running gateway of a data folder, or null: a file left by a killed process does not count. */
@@ -222,7 +206,6 @@ export function readOrMakeToken(folder: TokenFile): string {
   return token;
 }
 
-/** The token of a data folder; null where none was made yet. */
 export function readToken({ tokenFile }: TokenFile): string | null {
   if (!existsSync(tokenFile)) return null;
   const token = readFileSync(tokenFile, 'utf8').trim();
@@ -264,5 +247,4 @@ export class CliError extends ParleyError {
   }
 }
 
-/** The folder of the files a new workspace starts with. */
 export const WORKSPACE_TEMPLATES = configPath('workspace');

@@ -91,7 +91,7 @@ describe('the first gateway of a deployment', () => {
     store = await openStore({ url: 'sqlite::memory:', clock: () => now });
   });
   afterEach(() => store.close());
-  const isFirst = (processId: string) => isFirstGateway({ store, processId, clock: () => now });
+  const isFirst = (processId: string) => isFirstGateway({ store, clock: () => now }, processId);
   const runs = (id: string, role: 'all' | 'gateway' | 'worker') => {
     const facts = {
       host: 'here',

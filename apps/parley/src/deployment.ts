@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import { startSweep } from '@parley/queue';
 import {
   PROCESS_GONE_AFTER_MS,
@@ -25,6 +25,12 @@ export interface Difference {
   readonly what: 'agent' | 'workspace' | 'clock' | 'version' | 'settings';
   readonly unsafe: boolean;
   readonly text: string;
+}
+
+interface Process {
+  readonly store: Pick<Store, 'processes'>;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 type Judged = Pick<RunningProcess, 'version' | 'facts'>;
@@ -84,18 +90,12 @@ export function clockAhead(asked: number, answered: number, database: number): n
   return Math.sign(ahead) * Math.max(0, Math.round(Math.abs(ahead) - (answered - asked) / 2));
 }
 
-/** What is found out at the start of a process. */
-export interface StartingProcess {
-  readonly store: Pick<Store, 'processes'>;
-  readonly loaded: LoadedSettings;
-  readonly folder: Pick<DataFolder, 'path'>;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** Logs in what this process differs from its deployment. Throws CliError `stranger` where that is unsafe. */
-export async function checkStrangers(starting: StartingProcess): Promise<ProcessFacts> {
-  const { store, loaded, folder, clock, log } = starting;
+export async function checkStrangers(
+  { store, clock, log }: Process,
+  loaded: LoadedSettings,
+  folder: DataFolder,
+): Promise<ProcessFacts> {
   const asked = clock();
   const time = await store.processes.time();
   const facts: ProcessFacts = {
@@ -153,11 +153,7 @@ function sectionHashes(
 /** Twice and a little in the time after which a process counts as gone (15 s). */
 const BEAT_MS = 7_000;
 
-/** What announcing needs. */
-export interface AnnounceDeps {
-  readonly store: Pick<Store, 'processes'>;
-  readonly clock: Clock;
-  readonly log: Logger;
+interface Announcing extends Process {
   /** Hears that a newer Parley has changed the database, at most once. */
   readonly onOutdated?: ((version: string) => void) | undefined;
 }
@@ -169,7 +165,7 @@ function addressFrom(host: string, address: string): string {
 
 /** Says every few seconds that this process runs, and at the end that it does not; that is what it gives back. */
 export function announceProcess(
-  { store, clock, log, onOutdated }: AnnounceDeps,
+  { store, clock, log, onOutdated }: Announcing,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
   known: { readonly facts: ProcessFacts; readonly workspace: string },
 ): () => Promise<void> {
@@ -212,19 +208,11 @@ export function announceProcess(
 /** Gateways that start in the same moment do not see each other yet; a lease of this length decides. In ms. */
 const SAME_MOMENT_MS = 10_000;
 
-/** Who starts, and what it shares with the others. */
-export interface StartingGateway {
-  readonly store: Pick<Store, 'leases' | 'processes'>;
-  readonly processId: string;
-  readonly clock: Clock;
-}
-
 /** Whether a deployment starts with this gateway; one that joins others, as in a rolling restart, is no start. */
-export async function isFirstGateway({
-  store,
-  processId,
-  clock,
-}: StartingGateway): Promise<boolean> {
+export async function isFirstGateway(
+  { store, clock }: { readonly store: Pick<Store, 'leases' | 'processes'>; readonly clock: Clock },
+  processId: string,
+): Promise<boolean> {
   const others = await store.processes.list(clock() - PROCESS_GONE_AFTER_MS);
   if (others.some(({ id, role }) => role !== 'worker' && id !== processId)) return false;
   const { kind } = await store.leases.acquire('boot', processId, clock(), SAME_MOMENT_MS);

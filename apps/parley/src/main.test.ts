@@ -40,6 +40,8 @@ describe('the command line', () => {
     [['--data'], 'argument missing'],
     [['start', 'now'], 'too many arguments'],
     [['config', 'chekc'], "unknown command 'chekc'"],
+    [['dead', 'shwo'], "unknown command 'dead shwo'\n(Did you mean show?)"],
+    [['soul', 'xyzzy'], "unknown command 'soul xyzzy'"],
   ])('ends with code 2 on wrong usage, and names it: %j', async (args, words) => {
     expect(await main(args)).toBe(2);
     expect(written.err).toContain(words);

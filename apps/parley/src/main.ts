@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 import { CommanderError } from 'commander';
 import type { Run } from './cli.ts';
 import { CliError, type DataFolder, locateDataFolder } from './data-folder.ts';
@@ -11,7 +11,6 @@ interface GlobalFlags {
   readonly config?: string;
 }
 
-/** Output streams of a command; the process's own by default. */
 export interface CommandStreams {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@parley/contracts';
+import type { Scrub, Secrets } from '@parley/core/telemetry';
 import {
   type ChatModel,
   createChatModel,
@@ -7,37 +7,17 @@ import {
   type ModelRequest,
   type ModelTool,
 } from '@parley/models';
-import type { Scrub, Secrets } from '@parley/telemetry';
-import type { DataFolder } from './data-folder.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The model of this installation and how people are told about it. */
-export interface InstalledModel {
-  readonly model: ChatModel;
-  /** Which model answers and why, as far as it is known by now. */
-  line(): string;
-  /** The same, once it is known for good. */
-  readonly known: Promise<string>;
-}
-
-/** What choosing a model needs besides the settings. */
-export interface ChooseModelDeps {
-  readonly folder: Pick<DataFolder, 'settingsFile'>;
-  readonly env: NodeJS.ProcessEnv;
-  readonly clock: Clock;
-}
-
-/** Makes the model the settings ask for; the search for a local server goes on meanwhile. */
 export function chooseModel(
   { settings }: LoadedSettings,
-  { folder, env, clock }: ChooseModelDeps,
-  logger: Logger,
-  secrets: Secrets,
-): InstalledModel {
+  { folder, env, clock, log, secrets }: StartOptions & OpenLog,
+) {
   const chosen = createChatModel(settings.model, {
     settingsFile: folder.settingsFile,
     clock,
-    logger,
+    logger: log,
     timeZone: settings.agent.timeZone,
     ...(env.OLLAMA_HOST === undefined ? {} : { ollamaHost: env.OLLAMA_HOST }),
   });
@@ -46,6 +26,7 @@ export function chooseModel(
     line = modelLine(why);
     return line;
   });
+  /** `line`: which model answers and why, as far as it is known by now; `known`: for good. */
   return { model: scrubbedModel(chosen.model, secrets), line: () => line, known };
 }
 

@@ -9,20 +9,16 @@ import {
   createBootstrapSource,
   createToolRegistry,
   localTimeIn,
-  type MemoryCommands,
-  type MemoryKeeper,
   NO_MCP,
   skillsSource,
   type ToolProblem,
   type ToolRegistry,
-  type TurnHook,
   todosSource,
 } from '@parley/agent';
-import type { LiveBus, Logger, Reader } from '@parley/contracts';
-import { configPath } from '@parley/contracts/installation';
+import type { LiveBus, Logger, Reader } from '@parley/core';
+import { configPath } from '@parley/core/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
-  type ContextSource,
   characterSource,
   createAssembler,
   createLayerRegistry,
@@ -38,10 +34,10 @@ import {
 import {
   createPromptFiles,
   type FilePattern,
+  type GovernedFile,
   openWorkspace,
   type PromptFiles,
   patternsInside,
-  type Skills,
   type Workspace,
   type WorkspaceLock,
 } from '@parley/workspace';
@@ -55,51 +51,28 @@ import {
 import { WORKSPACE_TEMPLATES } from './data-folder.ts';
 import { type AgentPlugins, NO_PLUGINS } from './plug-in.ts';
 import type { LoadedSettings } from './settings.ts';
-import type { OpenSoul } from './soul.ts';
 
-/** The agent of this installation: its workspace, its prompt, and what it is called. */
-export interface OpenAgent {
-  readonly place: AgentPlace;
-  readonly workspace: Workspace;
-  readonly prompt: PromptAssembler;
-  /** What each feature has to say in a turn. */
-  readonly sources: readonly ContextSource[];
-  /** The workspace files that become prompt text: what all of these declare that they read. */
-  readonly promptFiles: PromptFiles;
-  readonly skills: Skills;
-  /** What it can do. */
-  readonly tools: ToolRegistry;
-  readonly hooks: readonly TurnHook[];
-  /** What was remembered; absent where memory is switched off. */
-  readonly memory?: MemoryKeeper;
-  readonly memoryCommands?: Partial<MemoryCommands>;
-  /** What it is called now; IDENTITY.md may change that at any time. */
-  readonly name: string;
-  readonly emoji: string | undefined;
-}
+export type OpenAgent = Awaited<ReturnType<typeof openAgent>>;
 
-/** What an agent is opened with; what is left out, it does without. */
 export interface OpenAgentOptions extends Surroundings {
   readonly settings: LoadedSettings['settings'];
   readonly log: Logger;
   readonly plugins?: AgentPlugins;
   readonly mcp?: AgentMcp;
-  /** Where it is kept which memories were used, and who is whom. */
   /** Where memories are counted and forgotten; not there for prompts that belong to nothing that runs. */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
   /** What its tools for to-dos, for handing work on and for other chats write to. */
   readonly work?: Pick<BuiltInToolDeps, 'cron' | 'delegation' | 'messages' | 'todos' | 'soul'>;
   /** Who it is; without it SOUL.md is a file like any other. */
-  readonly soul?: Pick<OpenSoul, 'governed' | 'begin'>;
+  readonly soul?: { readonly governed: GovernedFile; begin(): Promise<void> };
   /** Where several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
 }
 
-/** Whose tools are all tools there are. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'start' };
 
 /** Opens (at the first start: makes) the workspace, and the agent that lives in it. */
-export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
+export async function openAgent(options: OpenAgentOptions) {
   const { settings, log, plugins = NO_PLUGINS, mcp = NO_MCP, durable, work = {} } = options;
   const { soul, lock } = options;
   const { agent } = settings;
@@ -155,6 +128,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
     workspace,
     prompt,
     sources,
+    /** The workspace files that become prompt text. */
     promptFiles,
     skills,
     tools,
@@ -163,33 +137,34 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenAgent> {
   };
 }
 
-/** Where the agent is and what it is called. */
 async function introduced(
   { agent, identity: given }: Pick<LoadedSettings['settings'], 'agent' | 'identity'>,
   workspace: Workspace,
-): Promise<Pick<OpenAgent, 'place' | 'name' | 'emoji'>> {
+) {
   // What a group may see of IDENTITY.md is what the agent is called everywhere.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
   const { id, timeZone } = agent;
   const localTime = localTimeIn(timeZone);
-  return { place: { id, identity, workspace: workspace.folder, timeZone, localTime }, name, emoji };
-}
-
-/** What is added to Parley’s own tools. */
-export interface OpenToolsOptions {
-  readonly added: readonly AddedTools[];
-  /** Those that come and go while it runs. */
-  readonly live?: () => readonly AddedTools[];
-  readonly log: Logger;
+  const place: AgentPlace = { id, identity, workspace: workspace.folder, timeZone, localTime };
+  return { place, name, emoji };
 }
 
 /** What the agent can do: Parley's own tools, then those that plugins and servers add, as the settings allow. */
 export function openTools(
   { allow, block }: LoadedSettings['settings']['tools'],
   own: BuiltInToolDeps,
-  { added, live, log }: OpenToolsOptions,
+  {
+    added,
+    live,
+    log,
+  }: {
+    readonly added: readonly AddedTools[];
+    /** Those that come and go while it runs. */
+    readonly live?: () => readonly AddedTools[];
+    readonly log: Logger;
+  },
 ): ToolRegistry {
   const builtIn = builtInTools(own);
   const onProblem = ({ message, ...problem }: ToolProblem) =>
@@ -208,7 +183,7 @@ export function openTools(
 /** What the tools need that reach beyond files: commands, where they are switched on, and the web. */
 export function outsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
-  agent: Pick<OpenAgent, 'workspace' | 'promptFiles'>,
+  agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },
   { folder }: Pick<Surroundings, 'folder'>,
 ): Pick<BuiltInToolDeps, 'exec' | 'web'> {
   if (!exec.enabled) return { web };
@@ -217,10 +192,7 @@ export function outsideTools(
 
 const FORMATS = configPath('channel-formats');
 
-/**
- * What assembles an agent’s prompts: the layout of that name, with the layers that plugins add. `reads`:
- * the workspace files that they show.
- */
+/** The layout of that name with the layers of plugins; `reads`: the workspace files that they show. */
 async function openPrompt(
   layoutName: string,
   plugins: Pick<AgentPlugins, 'layers' | 'place'>,

@@ -1,24 +1,22 @@
 import { openMcp } from '@parley/agent';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf, silentTracer } from '@parley/core';
+import { createMetrics, type Metrics } from '@parley/core/telemetry';
+import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
 import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore } from '@parley/store';
-import { createMetrics, type Metrics } from '@parley/telemetry';
-import type { Tracing, TracingOptions } from '@parley/telemetry/otel';
 import manifest from '../package.json' with { type: 'json' };
-import { approvalsOf, LOCAL_OWNERS, messagesOf, planAccounts } from './access.ts';
-import { openInspector, previewOnPage } from './inspector/page.ts';
+import { approvalsOf, LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
+import { openInspector, previewOnPage } from './commands/prompt/page.ts';
 import { chooseModel } from './model.ts';
 import { openAgent } from './open-agent.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { openCron, openHeartbeat } from './proactive.ts';
-import type { StartOptions } from './process-options.ts';
-import { newId, type OpenLog } from './process-options.ts';
+import { newId, type OpenLog, type StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 import type { GaugeDeps, ReadGauges } from './status-report.ts';
 
-/** What gateway and worker are built on. */
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** Opens what everything else is built on, and leaves in `opened` how it is closed. */
@@ -27,7 +25,7 @@ export async function openParts(
   { loaded, definitions, agent: plugins }: PluggedIn,
   opened: AsyncDisposableStack,
 ) {
-  const { clock, log, pass, secrets } = options;
+  const { clock, log, pass } = options;
   const processId = newId('process');
   const { settings } = loaded;
   const metrics = createMetrics({
@@ -42,7 +40,8 @@ export async function openParts(
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, definitions);
   const cron = openCron(settings, { store, turns, bus, deliver, accounts, clock, log, pass });
-  const messages = messagesOf(settings, { store, deliver, owners, accounts });
+  const { chats } = settings.tools.message;
+  const messages = { store, owners, serves: servedBy(accounts), chats, deliver };
   const { meter } = metrics;
   // The model is known later, and asked later still.
   const models = { model: () => model.model, meter };
@@ -65,17 +64,10 @@ export async function openParts(
   });
   const approvals = approvalsOf(settings);
   const channels = definitions.map(({ id }) => id);
-  const preview = previewOnPage({ agent, owners, approvals, channels, clock, log });
+  const preview = previewOnPage(agent, channels, { owners, approvals, clock, log });
   const inspector = openInspector(store.prompts, settings.inspector, preview);
-  const model = chooseModel(loaded, options, log, secrets);
-  /** What both roles need. */
-  const shared = {
-    ...durable,
-    log,
-    meter,
-    clock,
-    pass,
-  };
+  const model = chooseModel(loaded, options);
+  const shared = { ...durable, log, meter, clock, pass };
   const { folder } = options;
   const proactive = openHeartbeat(settings, { ...shared, ...agent, folder, owners, accounts });
   return {
@@ -102,17 +94,14 @@ async function openServers(
 ) {
   const deps = { ...options, random: Math.random };
   if (Object.keys(mcp).length === 0) return openMcp(mcp, deps);
-  const { createMcpNotes } = await import('./audit/mcp-accepted.ts');
+  const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
   return openMcp(mcp, { ...deps, onOffer: createMcpNotes(options.folder, options) });
 }
 
 /** Each role hears of other processes what concerns it. */
 const HEARS = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
-/**
- * The database, which holds the truth, the queue and the bus, which only wake people up, and the traces
- * through all of them.
- */
+/** The database, which holds the truth; queue and bus, which only wake; the traces through all of them. */
 async function openDurable(
   {
     folder,
@@ -163,7 +152,14 @@ async function openDurable(
           clock,
           log,
         });
-  return { store, turns, bus, deliver: wakeDeliveryOn(bus), lock, tracer: traces?.tracer };
+  return {
+    store,
+    turns,
+    bus,
+    deliver: wakeDeliveryOn(bus),
+    lock,
+    tracer: traces?.tracer ?? silentTracer,
+  };
 }
 
 /** Null where nothing is traced: then nothing is loaded for it. */
@@ -173,7 +169,7 @@ async function tracesOf(
   opened: AsyncDisposableStack,
 ): Promise<Tracing | null> {
   if (otlp === undefined) return null;
-  const { openTracing } = await import('@parley/telemetry/otel');
+  const { openTracing } = await import('@parley/core/telemetry/otel');
   const tracing = await openTracing({
     ...otlp,
     ...own,
@@ -185,10 +181,8 @@ async function tracesOf(
   return tracing;
 }
 
-/** The text that `/metrics` answers, with the channels and the health of this process. */
 type Scrape = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
 
-/** Loads what reads gauges with the first scrape. */
 function openScrape(deps: GaugeDeps, metrics: Metrics): Scrape {
   let gauges: Promise<ReadGauges> | undefined;
   return async (channels, health) => {

@@ -1,14 +1,14 @@
 import { dirname } from 'node:path';
 import { type AddedTools, builtInTools } from '@parley/agent';
 import { blameAdapter, type ChannelDefinition } from '@parley/channels';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf, silentLogger } from '@parley/core';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import type { PluginLine } from '@parley/gateway/status';
 import type { Brought } from '@parley/plugins';
 import type { Layer, LayerRegistry, Layout } from '@parley/prompt';
 import type { DataFolder } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
-import type { PluginLine } from './status-report.ts';
 
-/** What plugins change about the agent. */
 export interface AgentPlugins extends Pick<Brought, 'skills' | 'hooks' | 'sources'> {
   readonly tools: readonly AddedTools[];
   readonly layers: readonly Layer[];
@@ -16,7 +16,6 @@ export interface AgentPlugins extends Pick<Brought, 'skills' | 'hooks' | 'source
   readonly place: (layout: Layout, layerOf: LayerRegistry['get']) => Layout;
 }
 
-/** An agent as Parley brings it. */
 export const NO_PLUGINS: AgentPlugins = {
   tools: [],
   skills: [],
@@ -26,20 +25,16 @@ export const NO_PLUGINS: AgentPlugins = {
   place: (layout) => layout,
 };
 
-/** The settings with the plugins that they name, which know channels of their own. */
 export interface PluggedIn {
   readonly loaded: LoadedSettings;
   readonly definitions: readonly ChannelDefinition[];
-  /** What became of each, for people. */
   readonly report: readonly PluginLine[];
   readonly agent: AgentPlugins;
 }
 
-/** What plugging in needs besides the settings. */
 export interface PlugInDeps {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** The channels that are known without plugins. */
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
   readonly clock: Clock;
@@ -84,31 +79,23 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<P
   return { loaded, definitions, report, agent };
 }
 
-/** The names of Parley's own tools, which no plugin may take. */
 function toolNames(): string[] {
   const read = () => Promise.reject(new Error('only the names are asked for'));
   return builtInTools({ skills: { read } }).map(({ name }) => name);
 }
 
-/** Where the code of a plugin lies, and how the settings name it. */
 export interface PluginPlace {
   readonly use: string;
-  /** Absolute, without links. */
   readonly folder: string;
 }
 
-/** Keeps the process alive when a plugin or an adapter throws where nobody waits. */
-export interface Containment {
-  /** To be called before any code of the plugin runs. */
-  add(place: PluginPlace): void;
-  stop(): void;
-}
+export type Containment = ReturnType<typeof containErrors>;
 
 /**
  * An error that nobody catches restarts the adapter it comes from (D12), and is logged and survived where
  * it comes from the code of a plugin (P16): from a timer or an event. Every other one ends the process.
  */
-export function containErrors(log: Logger): Containment {
+export function containErrors(log: Logger) {
   const places: PluginPlace[] = [];
   const onError = (error: unknown): void => {
     if (blameAdapter(error)) return;
@@ -119,8 +106,9 @@ export function containErrors(log: Logger): Containment {
   };
   process.on('uncaughtException', onError);
   return {
-    add: (place) => void places.push(place),
-    stop: () => void process.off('uncaughtException', onError),
+    /** To be called before any code of the plugin runs. */
+    add: (place: PluginPlace): void => void places.push(place),
+    stop: (): void => void process.off('uncaughtException', onError),
   };
 }
 
@@ -131,12 +119,16 @@ export function culprit(error: unknown, places: readonly PluginPlace[]): string 
   return places.find(({ folder }) => frames.some((frame) => frame.includes(`${folder}/`)))?.use;
 }
 
-const SOON_MS = 200;
-
 /**
- * Lets a finished command end although code of plugins has left timers or connections behind. Where
- * nothing is left the process has ended by itself before.
+ * Loads the plugins for a command that looks at them. Their code may leave timers or connections behind, so the
+ * command calls `end` when it is finished: where nothing is left the process has ended by itself before.
  */
-export function endSoon(): void {
-  setTimeout(() => process.exit(), SOON_MS).unref();
+export async function plugInForCommand(
+  first: LoadedSettings,
+  { folder, env }: Pick<PlugInDeps, 'folder' | 'env'>,
+  log: Logger = silentLogger,
+) {
+  const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log, clock: Date.now };
+  const end = () => void setTimeout(() => process.exit(), 200).unref();
+  return { ...(await plugIn(first, deps)), end };
 }

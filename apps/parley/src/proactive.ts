@@ -2,68 +2,47 @@ import { randomBytes } from 'node:crypto';
 import { newsChecker, postMessage } from '@parley/agent';
 import { oneTimeCode, ownersChat, senderNow } from '@parley/channels';
 import {
-  type AskCron,
   type Clock,
   type LiveBus,
   type Logger,
   type NewId,
   type PassPoint,
   reasonOf,
-} from '@parley/contracts';
-import { type BootDeps, type GatewayOptions, type PlannedAccount, runBoot } from '@parley/gateway';
+} from '@parley/core';
+import { type BootDeps, type PlannedAccount, runBoot } from '@parley/gateway';
 import {
-  type CronSchedule,
-  type CronServiceDeps,
-  createCronSchedule,
-  createCronService,
+  type CronServices,
+  createCron,
   createFindTarget,
   createHeartbeat,
-  createHeartbeatService,
   createJudge,
-  type Heartbeat,
-  type HeartbeatService,
-  type JobView,
-  tellFailures,
   tokensToday,
-  viewOf,
 } from '@parley/proactive';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
-import type { WorkerOptions } from '@parley/worker';
 import type { Workspace } from '@parley/workspace';
 import { servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
 import type { StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The heartbeat of this installation, and what the worker needs of it. */
-export interface OpenHeartbeat {
-  readonly heartbeat: Heartbeat;
-  /** What people see of it and ask of it. */
-  readonly desk: HeartbeatService;
-  /** How its runs are judged, and what they may use. */
-  readonly rules: WorkerOptions['heartbeat'];
-}
-
-/** What it is made from. */
-export interface OpenHeartbeatDeps
+interface OpenHeartbeatDeps
   extends Pick<CronParts, 'store' | 'turns' | 'deliver' | 'accounts' | 'clock' | 'log'>,
     Pick<OpenAgent, 'place' | 'workspace' | 'promptFiles'>,
     Pick<StartOptions, 'folder'> {
   readonly owners: readonly string[];
 }
 
-/** Opens the heartbeat of the agent: tasks of its workspace, alerts to its owner. */
 export function openHeartbeat(
   all: LoadedSettings['settings'],
   { place: agent, workspace, promptFiles, accounts, folder, ...deps }: OpenHeartbeatDeps,
-): OpenHeartbeat {
+) {
   const { store, turns, deliver, clock } = deps;
   const settings = all.heartbeat;
   const { chats } = all.tools.message;
   const serves = servedBy(accounts);
   const findTarget = createFindTarget({ ...deps, serves, chats, tell: settings.tell });
-  const tell = async (key: string, markdown: string) => {
+  const notify = async (key: string, markdown: string) => {
     const chat = await ownersChat({ ...deps, serves });
     if (chat === null) return;
     const { replyToMessageId: _, ...route } = chat.last.route;
@@ -71,7 +50,7 @@ export function openHeartbeat(
   };
   const heartbeat = createHeartbeat({
     ...deps,
-    tellFailures: tellFailures({ store, agent, settings, tell, clock }),
+    notify,
     agent,
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
@@ -87,15 +66,13 @@ export function openHeartbeat(
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
   };
-  const desk = createHeartbeatService({ heartbeat, store, agent, settings, findTarget, clock });
-  return { heartbeat, desk, rules };
+  return { heartbeat, rules };
 }
 
 /** Letters of a job’s id: short enough to type, and taken jobs are not taken twice. */
 const CODE_LENGTH = 5;
 
-/** What asking for jobs is made from; without a bus a schedule elsewhere finds them by itself. */
-export interface CronDeskParts {
+interface CronDeskParts {
   readonly store: Store;
   readonly accounts: readonly PlannedAccount[];
   readonly clock: Clock;
@@ -103,26 +80,16 @@ export interface CronDeskParts {
   readonly bus?: LiveBus;
 }
 
-/** What running them needs besides. */
 interface CronParts extends CronDeskParts {
   readonly turns: Pick<WakeUpQueue, 'kick'>;
   readonly deliver: WakeDelivery;
   readonly pass: PassPoint;
 }
 
-/** Jobs of this installation: where they are asked for, and what runs them. */
-export interface OpenCron {
-  readonly ask: AskCron;
-  readonly schedule: CronSchedule;
-  /** All jobs as they stand, for the page. */
-  views(): Promise<readonly JobView[]>;
-}
-
-/** What the desk for jobs of this installation works with. */
 export function cronDeskDeps(
   { agent, cron }: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
   { store, accounts, clock, log, bus }: CronDeskParts,
-): CronServiceDeps {
+): Omit<CronServices, 'wake' | 'notify'> {
   return {
     store,
     timeZone: agent.timeZone,
@@ -138,32 +105,21 @@ export function cronDeskDeps(
   };
 }
 
-/** Opens the jobs of the installation that runs. */
 export function openCron(
   settings: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
   parts: CronParts,
-): OpenCron {
+) {
   const { store, turns, deliver, clock, pass } = parts;
-  const deps = cronDeskDeps(settings, parts);
-  const schedule = createCronSchedule({
-    ...deps,
+  return createCron({
+    ...cronDeskDeps(settings, parts),
     wake: (conversationId) => {
       pass('job-fired');
       return turns.kick(conversationId);
     },
-    tell: async ({ route }, key, markdown) => {
+    notify: async ({ route }, key, markdown) => {
       await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
     },
   });
-  return {
-    ask: createCronService(deps),
-    schedule,
-    async views() {
-      const views: JobView[] = [];
-      for (const job of await store.cronJobs.list()) views.push(await viewOf(deps, job));
-      return views;
-    },
-  };
 }
 
 function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: string) {
@@ -175,18 +131,8 @@ function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: 
   return null;
 }
 
-/** Jobs as the page shows them: whoever holds its token runs this installation. */
-export function cronPage({ ask, views }: OpenCron): NonNullable<GatewayOptions['cron']> {
-  return {
-    list: async () => ({ jobs: await views() }),
-    act: (id, action) => ask({ action, id }, { kind: 'operator' }),
-  };
-}
-
-/** What a start needs to run BOOT.md. */
-export interface StartBoot extends Pick<BootDeps, 'owners' | 'clock' | 'log'> {
+interface StartBoot extends Pick<BootDeps, 'owners' | 'clock' | 'log'> {
   readonly store: Store;
-  /** Id of this process where others may work on the same database. */
   readonly shared: { readonly processId: string } | null;
   readonly turns: Pick<WakeUpQueue, 'kick'>;
   readonly workspace: Workspace;
@@ -216,7 +162,7 @@ export function startBoot(deps: StartBoot): () => Promise<void> {
 async function isStart({ store, shared, clock, log }: StartBoot): Promise<boolean> {
   if (shared === null) return true;
   const { isFirstGateway } = await import('./deployment.ts');
-  return isFirstGateway({ store, clock, ...shared }).catch((error: unknown) => {
+  return isFirstGateway({ store, clock }, shared.processId).catch((error: unknown) => {
     log.error({ reason: reasonOf(error) }, 'BOOT.md could not be run; the next start tries again');
     return false;
   });

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { ChannelDefinition } from '@parley/channels';
-import type { Clock, Logger, NewId, PassPoint } from '@parley/contracts';
+import type { Clock, Logger, NewId, PassPoint } from '@parley/core';
+import type { LogDestination } from '@parley/core/telemetry';
+import { createLogger, type LogLevel, openSecrets, type Secrets } from '@parley/core/telemetry';
 import type { AccountStatus, RestoreWish } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
-import type { LogDestination } from '@parley/telemetry';
-import { createLogger, type LogLevel, openSecrets, type Secrets } from '@parley/telemetry';
 import type { DataFolder } from './data-folder.ts';
 import { liveToken } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** What starting needs from outside. */
 export interface StartOptions {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
@@ -22,7 +21,6 @@ export interface StartOptions {
   readonly logTo?: LogDestination;
   /** Called at each durable point; only the crash checks do anything there. */
   readonly pass: PassPoint;
-  /** Channels besides those that Parley brings. */
   readonly channels?: readonly ChannelDefinition[];
   /** Hears how each channel account is doing, whenever that changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -35,15 +33,12 @@ export interface StartOptions {
 /** The log, the token of the page, and what keeps that and all secrets out of what leaves the process. */
 export interface OpenLog {
   readonly log: Logger;
-  /** The token as it is now. */
   readonly token: () => string;
   /** Whoever makes or reads a new secret while Parley runs adds it. */
   readonly secrets: Secrets;
-  /** Says from now on what this level says. */
   readonly useLevel: (level: LogLevel) => void;
 }
 
-/** Opens the log as the settings want it. */
 export function openLog(
   { folder, logTo }: Pick<StartOptions, 'folder' | 'logTo'>,
   { settings, secrets: known }: Pick<LoadedSettings, 'settings' | 'secrets'>,

@@ -1,12 +1,8 @@
-import type { CronWish } from '@parley/contracts';
-import type { Command } from 'commander';
-import type { Json, Runs } from './cli.ts';
-import type { MemoryOrder } from './commands/memory.ts';
-import type { CronWork } from './commands/schedule.ts';
-import type { SoulOrder } from './commands/soul.ts';
-import type { PromptFlags } from './inspector/request.ts';
+import type { CronWish } from '@parley/core';
+import { type Command, Option } from 'commander';
+import { add, addDefault, idNumber, type Json, numberFrom, type Runs, using } from './cli.ts';
+import type { PromptFlags } from './commands/prompt/prompt.ts';
 
-/** The commands about the agent: its plugins, skills, prompts, memory, soul and standing tasks. */
 export function describeAgent(program: Command, runs: Runs): void {
   describeSkills(program, runs);
   describePrompt(program, runs);
@@ -17,20 +13,13 @@ export function describeAgent(program: Command, runs: Runs): void {
 }
 
 function describeSkills(program: Command, { run }: Runs): void {
-  const load = () => import('./commands/skills.ts');
-  program
-    .command('plugins')
-    .description('what each plugin brings, or why it does not work; 0: all work')
-    .action(() => run(async (cli) => (await load()).plugins(cli)));
-  const skills = program
-    .command('skills')
-    .description('each skill with its source, its state and why; 0: fine, 1: one is refused')
-    .action(() => run(async (cli) => (await load()).skills(cli, undefined)));
-  skills
-    .command('show')
-    .description('one skill in full, with its text; 1: there is none of that name')
-    .argument('<name>')
-    .action((name: string) => run(async (cli) => (await load()).skills(cli, name)));
+  const work = using(run, () => import('./commands/skills.ts'));
+  const plugins = 'what each plugin brings, or why it does not work; 0: all work';
+  add(program, 'plugins', plugins, () => work((m, cli) => m.plugins(cli)));
+  const each = 'each skill with its source, its state and why; 0: fine, 1: one is refused';
+  const skills = add(program, 'skills', each, () => work((m, cli) => m.skills(cli, undefined)));
+  const one = 'one skill in full, with its text; 1: there is none of that name';
+  add(skills, 'show <name>', one, (name: string) => work((m, cli) => m.skills(cli, name)));
 }
 
 const PROMPT_HELP = `
@@ -44,66 +33,74 @@ Examples:
 
 A preview is the first turn of a new session. Nothing is written for it.`;
 
+/** Options that ask for past turns: one at a time. */
+const PAST = [
+  ['--list', 'the last turns; --limit says how many'],
+  ['--last', 'the newest turn; with --chat of that chat'],
+  ['--turn <id>', 'a turn by its id'],
+  ['--message <id>', 'the turn that answered a message, by the id the platform gave it'],
+  ['--diff [turns...]', 'two turns side by side; without ids the last two of a chat'],
+] as const;
+
+/** Options of a preview, which go with none of those. */
+const PREVIEW = [
+  ['--channel <name>', 'a preview: who would write where, with what follows'],
+  ['--chat-id <id>', 'the platform’s id of the chat'],
+  ['--title <text>', 'what the group is called'],
+  ['--user <id>', 'the platform’s id of the sender; owners are known by the settings'],
+  ['--name <text>', 'what that person is called'],
+  ['--text <text>', 'what they write'],
+  ['--account <name>', 'which account of the channel'],
+  ['--layout <name>', 'another layout than that of the settings'],
+  ['--mode <mode>', 'full, minimal (as for sub-agents) or none'],
+  ['--heartbeat', 'as in a heartbeat run'],
+] as const;
+
 function describePrompt(program: Command, { run }: Runs): void {
-  program
-    .command('prompt')
-    .description('the exact prompt of a past turn, or a preview')
-    .option('--list', 'the last turns; --limit says how many')
-    .option('--last', 'the newest turn; with --chat of that chat')
-    .option('--turn <id>', 'a turn by its id')
-    .option('--message <id>', 'the turn that answered a message, by the id the platform gave it')
-    .option('--diff [turns...]', 'two turns side by side; without ids the last two of a chat')
-    .option('--channel <name>', 'a preview: who would write where, with what follows')
+  const work = using(run, () => import('./commands/prompt/prompt.ts'));
+  const what = 'the exact prompt of a past turn, or a preview';
+  const prompt = add(program, 'prompt', what, (flags: PromptFlags) =>
+    work((m, cli) => m.prompt(cli, flags)),
+  );
+  const past = PAST.map(([flags, text]) => new Option(flags, text));
+  const preview = PREVIEW.map(([flags, text]) => new Option(flags, text));
+  for (const option of past) {
+    const others = [...past, ...preview].filter((other) => other !== option);
+    prompt.addOption(option.conflicts(others.map((other) => other.attributeName())));
+  }
+  for (const option of preview) prompt.addOption(option);
+  prompt
     .option('--chat <type>', 'direct, group, channel or thread; of past turns: which chat')
-    .option('--chat-id <id>', 'the platform’s id of the chat')
-    .option('--title <text>', 'what the group is called')
-    .option('--user <id>', 'the platform’s id of the sender; owners are known by the settings')
-    .option('--name <text>', 'what that person is called')
-    .option('--text <text>', 'what they write')
-    .option('--account <name>', 'which account of the channel')
-    .option('--layout <name>', 'another layout than that of the settings')
-    .option('--mode <mode>', 'full, minimal (as for sub-agents) or none')
-    .option('--heartbeat', 'as in a heartbeat run')
-    .option('--limit <number>', 'so many turns of --list')
+    .option('--limit <number>', 'so many turns of --list', numberFrom(1, 1_000), 20)
     .option('--full', 'the whole text, not only the layers')
     .option('--json', 'for programs')
-    .addHelpText('after', PROMPT_HELP)
-    .action((flags: PromptFlags) =>
-      run(async (cli) => (await import('./commands/prompt.ts')).prompt(cli, flags)),
-    );
+    .addHelpText('after', PROMPT_HELP);
 }
 
 function describeMemory(program: Command, { run }: Runs): void {
-  const work = (order: MemoryOrder) =>
-    run(async (cli) => (await import('./commands/memory.ts')).memory(cli, order));
-  const memory = program.command('memory').description('what the agent has saved');
-  memory
-    .command('list')
-    .description('what is saved in memory/, as the owner sees it')
-    .action(() => work({ kind: 'list' }));
-  memory
-    .command('search')
-    .description('memories, notes and knowledge by words; 1: nothing was found')
-    .argument('<words...>')
-    .action((words: readonly string[]) => work({ kind: 'search', words: words.join(' ') }));
-  memory
-    .command('rebuild')
-    .description('build the index again from the files')
-    .action(() => work({ kind: 'rebuild' }));
-  memory
-    .command('versions')
-    .description('what MEMORY.md was before, the newest first, and why it changed')
-    .action(() => work({ kind: 'versions' }));
-  memory
-    .command('diff')
-    .description('what has changed in MEMORY.md since a version; without one, since the last')
-    .argument('[version]')
-    .action((version: string | undefined) => work({ kind: 'diff', version }));
-  memory
-    .command('restore')
-    .description('put MEMORY.md back to a version; what is in it now is kept as one')
-    .argument('<version>')
-    .action((version: string) => work({ kind: 'restore', version }));
+  const work = using(run, () => import('./commands/memory.ts'));
+  const memory = add(program, 'memory', 'what the agent has saved');
+  add(memory, 'list', 'what is saved in memory/, as the owner sees it', () =>
+    work((m, cli) => m.listMemories(cli)),
+  );
+  const search = 'memories, notes and knowledge by words; 1: nothing was found';
+  add(memory, 'search <words...>', search, (words: readonly string[]) =>
+    work((m, cli) => m.searchMemories(cli, words.join(' '))),
+  );
+  add(memory, 'rebuild', 'build the index again from the files', () =>
+    work((m, cli) => m.rebuildIndex(cli)),
+  );
+  add(memory, 'versions', 'what MEMORY.md was before, the newest first, and why it changed', () =>
+    work((m, cli) => m.listVersions(cli)),
+  );
+  const diff = 'what has changed in MEMORY.md since a version; without one, since the last';
+  add(memory, 'diff [version]', diff, (version: string | undefined) =>
+    work((m, cli) => m.diffVersion(cli, version)),
+  );
+  const restore = 'put MEMORY.md back to a version; what is in it now is kept as one';
+  add(memory, 'restore <version>', restore, (version: string) =>
+    work((m, cli) => m.restoreVersion(cli, version)),
+  );
 }
 
 const NUMBERED = [
@@ -115,48 +112,37 @@ const NUMBERED = [
 ] as const;
 
 function describeSoul(program: Command, { run }: Runs): void {
-  const work = (order: SoulOrder) =>
-    run(async (cli) => (await import('./commands/soul.ts')).soul(cli, order));
-  const soul = program
-    .command('soul')
-    .description('SOUL.md: its versions, and proposals for another one');
-  soul
-    .command('list', { isDefault: true })
+  const work = using(run, () => import('./commands/soul.ts'));
+  const soul = add(program, 'soul', 'SOUL.md: its versions, and proposals for another one');
+  addDefault(soul, 'list')
     .description('all versions, the newest first: state, score, author, reason')
-    .action(() => work({ kind: 'list' }));
-  for (const [kind, description] of NUMBERED) {
-    soul
-      .command(kind)
-      .description(description)
-      .argument('<number>')
-      .action((number: string) => work({ kind, number }));
+    .action(() => work((m, cli) => m.listSouls(cli)));
+  for (const [action, description] of NUMBERED) {
+    add(soul, action, description, (number: number) =>
+      work((m, cli) =>
+        action === 'show' || action === 'diff'
+          ? m.showSoul(cli, number, action)
+          : m.decideSoul(cli, number, action),
+      ),
+    ).argument('<number>', '', idNumber);
   }
-  soul
-    .command('propose')
-    .description('propose the text of a file; the first one of all is v0-seed')
-    .argument('<file>')
-    .option('--reason <words>', 'why', 'proposed on the command line')
-    .action((file: string, { reason }: { reason: string }) =>
-      work({ kind: 'propose', file, reason }),
-    );
+  const propose = 'propose the text of a file; the first one of all is v0-seed';
+  add(soul, 'propose <file>', propose, (file: string, { reason }: { reason: string }) =>
+    work((m, cli) => m.proposeSoul(cli, file, reason)),
+  ).option('--reason <words>', 'why', 'proposed on the command line');
 }
 
 function describeHeartbeat(program: Command, { run }: Runs): void {
-  const load = () => import('./commands/schedule.ts');
-  const heartbeat = program
-    .command('heartbeat')
-    .description('standing tasks of HEARTBEAT.md: last runs, next runs, why not now')
-    .option('--json', 'as JSON')
-    .action(({ json }: Json) => run(async (cli) => (await load()).heartbeat(cli, json)));
-  heartbeat
-    .command('now')
-    .description('run the named task now, or the one that is due; 1: none started, 3: nothing runs')
-    .argument('[task...]')
-    .option('--json', 'as JSON')
-    .action((words: readonly string[], flags: Json) => {
-      const { json } = { ...heartbeat.opts<Json>(), ...flags };
-      return run(async (cli) => (await load()).heartbeatNow(cli, words.join(' '), json));
-    });
+  const work = using(run, () => import('./commands/schedule.ts'));
+  const what = 'standing tasks of HEARTBEAT.md: last runs, next runs, why not now';
+  const heartbeat = add(program, 'heartbeat', what, ({ json }: Json) =>
+    work((m, cli) => m.heartbeat(cli, json)),
+  ).option('--json', 'as JSON');
+  const now = 'run the named task now, or the one that is due; 1: none started, 3: nothing runs';
+  add(heartbeat, 'now [task...]', now, (words: readonly string[], flags: Json) => {
+    const { json } = { ...heartbeat.opts<Json>(), ...flags };
+    return work((m, cli) => m.heartbeatNow(cli, words.join(' '), json));
+  }).option('--json', 'as JSON');
 }
 
 const NAMED = [
@@ -175,26 +161,21 @@ Examples:
   parley cron add "Dinner!" --at 19:30 --to family`;
 
 function describeCron(program: Command, { run }: Runs): void {
-  const work = (what: CronWork) =>
-    run(async (cli) => (await import('./commands/schedule.ts')).cron(cli, what));
-  const cron = program
-    .command('cron')
-    .description('reminders and jobs that run at a time to come')
-    .addHelpText('after', CRON_HELP);
-  cron
-    .command('list', { isDefault: true })
+  const work = using(run, () => import('./commands/schedule.ts'));
+  const what = 'reminders and jobs that run at a time to come';
+  const cron = add(program, 'cron', what).addHelpText('after', CRON_HELP);
+  addDefault(cron, 'list')
     .description('all jobs: when they run next, and how the last run ended')
-    .action(() => work({ action: 'list' }));
+    .action(() => work((m, cli) => m.cron(cli, { action: 'list' })));
   for (const [action, description] of NAMED) {
-    cron
-      .command(action)
-      .description(description)
-      .argument('<id>')
-      .action((id: string) => work({ action, id }));
+    add(cron, `${action} <id>`, description, (id: string) =>
+      work((m, cli) => m.cron(cli, { action, id })),
+    );
   }
-  cron
-    .command('add')
-    .description('have something done at a time to come; once, every so often, or by an expression')
+  const added = 'have something done at a time to come; once, every so often, or by an expression';
+  add(cron, 'add', added, (task: string, { to, ...wish }: CronWish & { readonly to?: string }) =>
+    work((m, cli) => m.addJob(cli, { ...wish, task }, to)),
+  )
     .argument('<task>', 'what is to be done then')
     .option('--at <time>', 'once: "2026-11-22 18:00", "18:00", "in 20 min"')
     .option('--every <interval>', 'again and again: "30 min", "daily at 8:00"')
@@ -204,8 +185,5 @@ function describeCron(program: Command, { run }: Runs): void {
     .option(
       '--to <chat>',
       'a chat that tools.message.chats names, or channel:chatId (default: the owner’s)',
-    )
-    .action((task: string, { to, ...wish }: CronWish & { readonly to?: string }) =>
-      work({ action: 'add', wish: { ...wish, task }, to }),
     );
 }

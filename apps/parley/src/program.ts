@@ -1,11 +1,10 @@
-import { Command, InvalidArgumentError } from 'commander';
-import type { Json, Runs } from './cli.ts';
-import type { AuditFlags } from './commands/audit.ts';
-import type { DeadWork } from './commands/dead.ts';
-import type { RestoreFlags } from './commands/restore.ts';
+import { Command, Option } from 'commander';
+import { add, addDefault, idNumber, type Json, numberFrom, type Runs, using } from './cli.ts';
+import type { AuditFlags } from './commands/audit/audit.ts';
+import type { RestoreFlags } from './commands/backup/restore.ts';
+import type { Settling } from './commands/dead.ts';
 import { describeAgent } from './program-agent.ts';
 
-/** All commands, with their arguments, options and help. */
 export function describeProgram(runs: Runs): Command {
   const program = new Command('parley')
     .description(
@@ -46,32 +45,18 @@ const ROLES = [
   ['worker', 'worker', 'start what answers alone; any number, on any machine'],
 ] as const;
 
-/** Processes (D09), and the chat in the terminal. */
 function describeStart(program: Command, { bare }: Runs): void {
+  const start = using(bare, () => import('./commands/start.ts'));
   const port = 'instead of http.port of the settings; 0 takes any free one';
   for (const [name, role, description] of ROLES) {
-    program
-      .command(name)
-      .description(description)
-      .option('--port <number>', port, portOf)
-      .action((flags: { readonly port?: number }) =>
-        bare(async ({ folder, env }) => {
-          const { start } = await import('./commands/start.ts');
-          return start(folder, env, () => {}, { role, port: flags.port });
-        }),
-      );
+    add(program, name, description, ({ port }: { readonly port?: number }) =>
+      start((m, { folder, env }) => m.start(folder, env, () => {}, { role, port })),
+    ).option('--port <number>', port, numberFrom(0, 65_535));
   }
-  program
-    .command('chat')
-    .description('talk to the agent here; starts a gateway if none is running')
-    .addHelpText('after', CHAT_HELP)
-    .action(() => bare(async (cli) => (await import('./commands/chat.ts')).chat(cli)));
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a number from 0 to 65535.');
+  const chat = using(bare, () => import('./commands/chat.ts'));
+  add(program, 'chat', 'talk to the agent here; starts a gateway if none is running', () =>
+    chat((m, cli) => m.chat(cli)),
+  ).addHelpText('after', CHAT_HELP);
 }
 
 const WHY_HELP = `
@@ -83,69 +68,60 @@ Examples:
 
 It shows no text of messages, and no arguments or results of tools.`;
 
+const JSON_OPTION = ['--json', 'for programs'] as const;
+
 function describeStatus(program: Command, { run }: Runs): void {
-  const load = () => import('./commands/status.ts');
-  program
-    .command('status')
-    .description(
-      'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs',
-    )
-    .action(() => run(async (cli) => (await load()).status(cli)));
-  program
-    .command('why')
-    .description('what became of a message, stage by stage, or the exact reason for silence')
+  const work = using(run, () => import('./commands/status.ts'));
+  const how = 'how the running gateway is doing; 0: all is well, 1: something is not, 3: none runs';
+  add(program, 'status', how, () => work((m, cli) => m.status(cli)));
+  const why = 'what became of a message, stage by stage, or the exact reason for silence';
+  add(program, 'why', why, (message: string, { json }: Json) =>
+    work((m, cli) => m.why(cli, message, json)),
+  )
     .argument('<message>', 'its id, channel:chat/id, a turn, or last')
-    .option('--json', 'for programs')
-    .addHelpText('after', WHY_HELP)
-    .action((message: string, { json }: Json) =>
-      run(async (cli) => (await load()).why(cli, message, json)),
-    );
-  program
-    .command('storage')
-    .description('what takes how much in the database, how long it is kept, and what is old')
-    .option('--json', 'for programs')
-    .action(({ json }: Json) => run(async (cli) => (await load()).storage(cli, json)));
+    .option(...JSON_OPTION)
+    .addHelpText('after', WHY_HELP);
+  const storage = 'what takes how much in the database, how long it is kept, and what is old';
+  add(program, 'storage', storage, ({ json }: Json) =>
+    work((m, cli) => m.storage(cli, json)),
+  ).option(...JSON_OPTION);
 }
 
-/** Who may write, decide and sign in. */
 function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
-  program
-    .command('pair')
-    .description('allow a stranger by the code they were given; without a code: pending requests')
-    .argument('[code]')
-    .action((code = '') => run(async (cli) => (await load()).pairCommand(cli, code)));
-  program
-    .command('approvals')
-    .description('what I asked people before I did it, who decided, and what came of it')
-    .option('--last <count>', 'how many of the newest', '20')
-    .action(({ last }: { readonly last: string }) =>
-      run(async (cli) => (await load()).approvals(cli, last)),
-    );
-  const token = program.command('token').description('the secret of the page and the API');
-  token
-    .command('show', { isDefault: true })
+  const [work, secret] = [using(run, load), using(bare, load)];
+  const pair = 'allow a stranger by the code they were given; without a code: pending requests';
+  add(program, 'pair [code]', pair, (code: string = '') =>
+    work((m, cli) => m.pairCommand(cli, code)),
+  );
+  const approvals = 'what I asked people before I did it, who decided, and what came of it';
+  add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
+    work((m, cli) => m.approvals(cli, last)),
+  ).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000_000), 20);
+
+  const token = add(program, 'token', 'the secret of the page and the API');
+  const show = addDefault(token, 'show');
+  show
     .description('print the address that signs a browser in')
-    .action(() => bare(async (cli) => (await load()).showToken(cli)));
-  token
-    .command('rotate')
-    .description('make another token and end all sessions; nothing has to be started again')
-    .action(() => bare(async (cli) => (await load()).rotateToken(cli)));
-  const sessions = program
-    .command('sessions')
-    .description('the browsers that are signed in to the page: list, end');
-  sessions
-    .command('list', { isDefault: true })
-    .description('the last used first')
-    .action(() => bare(async (cli) => (await load()).listSessions(cli)));
-  sessions
-    .command('end')
-    .description('sign a browser out, at once')
-    .argument('[id]')
+    .action(() => secret((m, cli) => m.showToken(cli)));
+  const rotate = 'make another token and end all sessions; nothing has to be started again';
+  add(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
+
+  const sessions = add(
+    program,
+    'sessions',
+    'the browsers that are signed in to the page: list, end',
+  );
+  const list = addDefault(sessions, 'list');
+  list.description('the last used first').action(() => secret((m, cli) => m.listSessions(cli)));
+  const end = add(sessions, 'end [id]', 'sign a browser out, at once');
+  end
     .option('--all', 'all of them')
-    .action((id: string | undefined, { all }: { readonly all?: boolean }) =>
-      bare(async (cli) => (await load()).endSessions(cli, all ? 'all' : id)),
-    );
+    .action((id: string | undefined, { all }: { readonly all?: boolean }) => {
+      if (!all && id === undefined)
+        end.error('Name a session as "parley sessions" lists it, or say --all.');
+      return secret((m, cli) => m.endSessions(cli, all ? 'all' : (id ?? '')));
+    });
 }
 
 const AUDIT_HELP = `
@@ -153,22 +129,19 @@ Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it
 docs/audit.md lists all checks.`;
 
 function describeAudit(program: Command, { run }: Runs): void {
-  const load = () => import('./commands/audit.ts');
-  const audit = program
-    .command('audit')
-    .description('what weakens the guards of this installation, and what to do about it')
-    .option('--json', 'for programs')
-    .option(
-      '--fix',
-      'take rights from others on files of this installation; nothing else is changed',
-    )
-    .addHelpText('after', AUDIT_HELP)
-    .action((flags: AuditFlags) => run(async (cli) => (await load()).audit(cli, flags)));
-  audit
-    .command('accept')
-    .description('accept what the tools of an MCP server say of themselves now')
-    .argument('<server>')
-    .action((server: string) => run(async (cli) => (await load()).auditAccept(cli, server)));
+  const work = using(run, () => import('./commands/audit/audit.ts'));
+  const what = 'what weakens the guards of this installation, and what to do about it';
+  const fix = 'take rights from others on files of this installation; nothing else is changed';
+  const audit = add(program, 'audit', what, (flags: AuditFlags) =>
+    work((m, cli) => m.audit(cli, flags)),
+  )
+    .option(...JSON_OPTION)
+    .option('--fix', fix)
+    .addHelpText('after', AUDIT_HELP);
+  const accept = 'accept what the tools of an MCP server say of themselves now';
+  add(audit, 'accept <server>', accept, (server: string) =>
+    work((m, cli) => m.auditAccept(cli, server)),
+  );
 }
 
 const DEAD_HELP = `
@@ -181,37 +154,39 @@ Examples:
   parley dead drop --all --kind unanswered`;
 
 function describeDead(program: Command, { run }: Runs): void {
-  const work = (what: DeadWork) =>
-    run(async (cli) => (await import('./commands/dead.ts')).dead(cli, what));
-  const dead = program
-    .command('dead')
-    .description('what could not be delivered or answered: list, show, replay, drop')
-    .addHelpText('after', DEAD_HELP);
-  dead
-    .command('list', { isDefault: true })
+  const work = using(run, () => import('./commands/dead.ts'));
+  const what = 'what could not be delivered or answered: list, show, replay, drop';
+  const dead = add(program, 'dead', what).addHelpText('after', DEAD_HELP);
+  addDefault(dead, 'list')
     .description('what nobody has replayed or dropped, the newest first')
-    .option('--last <count>', 'how many', '20')
-    .option('--before <number>', 'those that are older than this letter')
-    .option('--json', 'for programs')
-    .action((flags: Omit<Extract<DeadWork, { action: 'list' }>, 'action'>) =>
-      work({ action: 'list', ...flags }),
+    .option('--last <count>', 'how many', numberFrom(1, 50), 20)
+    .option('--before <number>', 'those that are older than this letter', idNumber)
+    .option(...JSON_OPTION)
+    .action((flags: Json & { readonly last: number; readonly before?: number }) =>
+      work((m, cli) => m.listDead(cli, flags)),
     );
-  dead
-    .command('show')
-    .description('all of one letter')
-    .argument('<number>')
-    .option('--json', 'for programs')
-    .action((id: string, { json }: Json) => work({ action: 'show', id, json }));
-  type Flags = Omit<Extract<DeadWork, { action: 'drop' }>, 'action' | 'ids'>;
-  const settling = (action: 'replay' | 'drop', description: string) =>
-    dead
-      .command(action)
-      .description(description)
-      .argument('[numbers...]')
+  add(dead, 'show', 'all of one letter', (id: number, { json }: Json) =>
+    work((m, cli) => m.showDead(cli, id, json)),
+  )
+    .argument('<number>', '', idNumber)
+    .option(...JSON_OPTION);
+  const settling = (action: 'replay' | 'drop', description: string) => {
+    const command: Command = add(dead, action, description, (ids: number[], flags: Settling) => {
+      if ((flags.all === true) === ids.length > 0) {
+        command.error(`Say which: "parley dead ${action} 17 18", or --all.`);
+      }
+      if (ids.length > 200) command.error('Take fewer numbers at once, or --all.');
+      if (flags.kind !== undefined && !flags.all) command.error('--kind goes with --all.');
+      return work((m, cli) => m.settleDead(cli, action, ids, flags));
+    });
+    return command
+      .argument('[numbers...]', '', (text, before: number[]) => [...before, idNumber(text)], [])
       .option('--all', 'all of them')
-      .option('--kind <kind>', 'only these: refused, uncertain or unanswered')
-      .option('--json', 'for programs')
-      .action((ids: string[], flags: Flags) => work({ action, ids, ...flags }));
+      .addOption(
+        new Option('--kind <kind>', 'only these').choices(['refused', 'uncertain', 'unanswered']),
+      )
+      .option(...JSON_OPTION);
+  };
   settling('replay', 'send it again, or ask it again').option(
     '--even-twice',
     'also what may have arrived already, and then comes twice',
@@ -219,48 +194,36 @@ function describeDead(program: Command, { run }: Runs): void {
   settling('drop', 'leave it at that: it is never listed again, and /why still tells of it');
 }
 
-/** The settings file, backups, and the workspace of another agent. */
 function describeFiles(program: Command, { run }: Runs): void {
-  const restore = () => import('./commands/restore.ts');
-  const config = () => import('./commands/config.ts');
-  program
-    .command('backup')
-    .description('write everything into one file (.tar.gz), while Parley runs or not')
-    .argument('<file>')
-    .action((file: string) =>
-      run(async (cli) => (await import('./commands/backup.ts')).backup(cli, file)),
-    );
-  program
-    .command('restore')
-    .description('put a backup back, while Parley runs or not; what is there is moved aside')
-    .argument('<file>')
+  const backup = using(run, () => import('./commands/backup/backup.ts'));
+  const restore = using(run, () => import('./commands/backup/restore.ts'));
+  const importing = using(run, () => import('./commands/import/import.ts'));
+  const config = using(run, () => import('./commands/config.ts'));
+  const whole = 'write everything into one file (.tar.gz), while Parley runs or not';
+  add(program, 'backup <file>', whole, (file: string) => backup((m, cli) => m.backup(cli, file)));
+  const back = 'put a backup back, while Parley runs or not; what is there is moved aside';
+  add(program, 'restore <file>', back, (file: string, flags: RestoreFlags) =>
+    restore((m, cli) => m.restore(cli, file, flags)),
+  )
     .option(
       '--go-on',
       'nothing has run since the backup was made: do what waits in it, instead of holding it back',
     )
-    .option('--with-settings', 'take the settings of the backup, too, where there are some already')
-    .action((file: string, flags: RestoreFlags) =>
-      run(async (cli) => (await restore()).restore(cli, file, flags)),
+    .option(
+      '--with-settings',
+      'take the settings of the backup, too, where there are some already',
     );
-  program
-    .command('import')
-    .description('take over the workspace of another agent')
-    .command('openclaw')
-    .description('say what of an OpenClaw workspace is used; the original is left as it is')
+  const take = 'say what of an OpenClaw workspace is used; the original is left as it is';
+  const other = add(program, 'import', 'take over the workspace of another agent');
+  add(other, 'openclaw', take, (path: string, { yes }: { readonly yes?: boolean }) =>
+    importing((m, cli) => m.importOpenClaw(cli, path, yes)),
+  )
     .argument('<folder>', 'the workspace, by default ~/.openclaw/workspace')
-    .option('--yes', 'copy it into the workspace; files that are there stay')
-    .action((path: string, { yes }: { readonly yes?: boolean }) =>
-      run(async (cli) => (await import('./commands/import.ts')).importOpenClaw(cli, path, yes)),
-    );
-  const settings = program.command('config').description('work with the settings file');
-  settings
-    .command('check')
-    .description('say all that is wrong with the settings, without starting; 0: nothing is')
-    .action(() => run(async (cli) => (await config()).configCheck(cli)));
-  settings
-    .command('upgrade')
-    .description(
-      'write an older settings file as this Parley has it; comments and the old file stay',
-    )
-    .action(() => run(async (cli) => (await config()).configUpgrade(cli)));
+    .option('--yes', 'copy it into the workspace; files that are there stay');
+  const settings = add(program, 'config', 'work with the settings file');
+  const check = 'say all that is wrong with the settings, without starting; 0: nothing is';
+  add(settings, 'check', check, () => config((m, cli) => m.configCheck(cli)));
+  const upgrade =
+    'write an older settings file as this Parley has it; comments and the old file stay';
+  add(settings, 'upgrade', upgrade, () => config((m, cli) => m.configUpgrade(cli)));
 }

@@ -2,19 +2,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { previewTurn } from '@parley/agent';
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { type ContextSource, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalsOf } from './access.ts';
+import { hypotheticalTurn } from './commands/prompt/request.ts';
 import { locateDataFolder } from './data-folder.ts';
-import { hypotheticalTurn } from './inspector/request.ts';
 import { openAgent } from './open-agent.ts';
 import { plugIn } from './plug-in.ts';
 import { readSettings } from './settings.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
+const EXAMPLE_PLUGIN = join(import.meta.dirname, '../../../examples/plugin');
 const CHANNELS = CHANNEL_DEFINITIONS.map(({ id }) => id);
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
@@ -66,7 +67,7 @@ const nosy: ContextSource = {
 
 async function open(layout: string) {
   const settings = {
-    ...{ model: 'offline', owners: ['telegram:42'], plugins: ['@parley/plugin-example'] },
+    ...{ model: 'offline', owners: ['telegram:42'], plugins: [EXAMPLE_PLUGIN] },
     agent: { layout, persona: 'clerk', format: 'mine', workspace: join(path, layout) },
     skills: { extra: [join(path, layout, 'market')] },
     channels: { telegram: { token: '1:a' }, discord: { token: 'a.b.c' } },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import {
   CliError,
@@ -12,15 +12,11 @@ import {
 } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
-/** A running gateway, and the secret that opens it. */
 export interface FoundGateway extends Instance {
   readonly token: string;
 }
 
-/**
- * Finds the gateway of an installation on this machine, or null: the one that runs on the data folder,
- * else one that works on the same database.
- */
+/** The gateway that runs on the data folder, else one of this machine on the same database. */
 export async function findGateway(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
@@ -54,7 +50,6 @@ async function findNeighbour(
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** A path of the gateway’s API; with `body` it is posted, as JSON. */
 export interface GatewayQuestion<Answer> {
   readonly path: string;
   readonly body?: object;
@@ -85,7 +80,6 @@ export async function askRunning<Answer>(
   }
 }
 
-/** One request to a gateway; with `body` it is posted, as JSON. */
 function request(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,
@@ -112,7 +106,6 @@ const Inbound = z.object({
   outcome: z.string().nullable().default(null),
 });
 
-/** What the terminal makes use of; events of other kinds are passed over. */
 const Event = z.discriminatedUnion('type', [
   Part,
   Inbound,
@@ -130,18 +123,8 @@ const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string
 /** Where the gateway is now, or null while none runs; asked again at every try. */
 export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
 
-/** A gateway as the terminal sees it: it may go away and come back at any time. */
-export interface GatewayClient {
-  /** Sends until the gateway says that it has the message; the same id each time, so that it counts once. */
-  send(
-    text: string,
-  ): Promise<{ readonly id: string; readonly kind: string; readonly reason: string | undefined }>;
-  history(): Promise<ChatHistory>;
-  /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
-  watch(listener: GatewayListener): Promise<void>;
-}
+export type GatewayClient = ReturnType<typeof createGatewayClient>;
 
-/** What watching tells. */
 export interface GatewayListener {
   /** At each (re)connection, before its first event. */
   linked(): Promise<void>;
@@ -152,19 +135,23 @@ export interface GatewayListener {
 
 const RETRY_MS = 500;
 
-/** Talks to the terminal channel of a gateway until `signal` fires. */
-export function createGatewayClient(find: FindGateway, signal: AbortSignal): GatewayClient {
+/** Talks to the terminal channel of a gateway, which may go away and come back, until `signal` fires. */
+export function createGatewayClient(find: FindGateway, signal: AbortSignal) {
+  const json = async (path: string, body?: object): Promise<unknown> =>
+    (await askTerminal(find, signal, path, body)).json();
   return {
-    async send(text) {
-      const id = randomUUID();
-      const taken = await insist(() => json(find, signal, '/messages', { id, text }), signal);
+    /** Sends until the gateway has the message; the same id each time, so that it counts once. */
+    async send(text: string) {
+      const id: string = randomUUID();
+      const taken = await insist(() => json('/messages', { id, text }), signal);
       const { outcome } = Answer.parse(taken);
       return { id, kind: outcome.kind, reason: outcome.reason };
     },
-    async history() {
-      return History.parse(await insist(() => json(find, signal, '/history'), signal)).entries;
+    async history(): Promise<ChatHistory> {
+      return History.parse(await insist(() => json('/history'), signal)).entries;
     },
-    async watch(listener) {
+    /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
+    async watch(listener: GatewayListener): Promise<void> {
       while (!signal.aborted) {
         try {
           await watchOnce(find, signal, listener);
@@ -190,10 +177,6 @@ async function insist<T>(attempt: () => Promise<T>, signal: AbortSignal): Promis
       await sleep(RETRY_MS, undefined, { signal });
     }
   }
-}
-
-async function json(...asked: Parameters<typeof askTerminal>): Promise<unknown> {
-  return (await askTerminal(...asked)).json();
 }
 
 /** A request to the terminal channel. Throws CliError when the gateway refuses it. */

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { ChannelDefinition } from '@parley/channels';
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/core';
+import { type LogLevel, openSecrets, type Scrub, type Secrets } from '@parley/core/telemetry';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
-import { type LogLevel, openSecrets, type Scrub, type Secrets } from '@parley/telemetry';
 import { CliError, commandLine, type DataFolder, printOf } from './data-folder.ts';
 
 /** Settings that passed every check but those of single channels. */
@@ -48,7 +48,6 @@ export function readSettings(
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How old rows may become. */
 export function retentionAges({
   retention,
   inspector,
@@ -64,7 +63,6 @@ export function retentionAges({
   };
 }
 
-/** `1 problem`, `2 problems`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -100,13 +98,11 @@ export function checkRole(role: ProcessRole, { store, queue }: Places): void {
 const LIVE: ReadonlySet<string> = new Set(['log.level']);
 const LOOK_EVERY_MS = 1_500;
 
-/** What watching needs. */
 export interface SettingsWatch {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
-  /** The settings that this process runs with. */
   readonly loaded: LoadedSettings;
   readonly useLevel: (level: LogLevel) => void;
   readonly secrets: Pick<Secrets, 'add'>;
@@ -197,16 +193,12 @@ function isBlock(value: unknown): value is object {
 
 /** What keeps the secrets of an installation out of what a command prints (G18). */
 export function scrubOf(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
-  const { tokenFile } = folder;
-  const token = existsSync(tokenFile) ? [readFileSync(tokenFile, 'utf8').trim()] : [];
-  return openSecrets([...token, ...secretsOf(folder, env)]).scrub;
-}
-
-/** A file that cannot be read is reported by the command itself. */
-function secretsOf(folder: DataFolder, env: NodeJS.ProcessEnv): readonly string[] {
+  const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
+  let secrets: readonly string[] = [];
   try {
-    return checkSettings(folder, env).secrets;
+    ({ secrets } = checkSettings(folder, env));
   } catch {
-    return [];
+    // A file that cannot be read is reported by the command itself.
   }
+  return openSecrets([...token, ...secrets]).scrub;
 }

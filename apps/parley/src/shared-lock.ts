@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, type Logger, reasonOf, silentLogger } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf, silentLogger } from '@parley/core';
 import type { LeaseRepository, NamedLease, Store } from '@parley/store';
-import { type Hold, localLock, type WorkspaceLock } from '@parley/workspace';
-import { CliError } from './data-folder.ts';
+import { type Hold, localLock, openWorkspace, type WorkspaceLock } from '@parley/workspace';
+import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
 import { newId } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
@@ -24,26 +24,31 @@ export function workspaceLock(
   return sharedLock({ leases: store.leases, name, owner, clock, log, random: Math.random });
 }
 
-/** The same for a command that works on the files beside running processes. */
-export function lockForCommand(
+/** The workspace for a command, which works on its files beside running processes. */
+export async function workspaceForCommand(
   settings: LoadedSettings['settings'],
   store: Pick<Store, 'leases'>,
-): WorkspaceLock | undefined {
-  const processId = newId('command');
-  return workspaceLock(settings, { store, processId, clock: Date.now, log: silentLogger });
+) {
+  const { workspace: folder, memory = 'main-session' } = settings.agent;
+  const own = { store, processId: newId('command'), clock: Date.now, log: silentLogger };
+  const lock = workspaceLock(settings, own);
+  const shared = lock !== undefined && { lock };
+  const workspace = await openWorkspace({
+    folder,
+    templates: WORKSPACE_TEMPLATES,
+    memory,
+    ...shared,
+  });
+  return { workspace, lock };
 }
 
-/** What a lock among processes stands on. */
 export interface SharedLockDeps extends LeaseDeps {
   readonly random: () => number;
   /** How long somebody waits at most, in ms; tests cannot wait that long. */
   readonly patienceMs?: number;
 }
 
-/**
- * A lock for a workspace that several processes share: a lease in the database. A process that was
- * stopped while it held it and goes on later is told that it lost it before it replaces a file.
- */
+/** A lock among processes: a lease in the database. A process that lost it learns that before it writes. */
 export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
   const here = localLock();
   return { hold: (work) => here.hold(() => holdAmongAll(deps, work)) };
@@ -72,7 +77,6 @@ const RENEW_MS = 2_000;
 /** So long before its end a lease is no longer relied on: clocks differ, and a renaming takes time. In ms. */
 const RESERVE_MS = 1_500;
 
-/** A lease by its name, for work of seconds. */
 export interface LeaseDeps {
   readonly leases: LeaseRepository;
   readonly name: string;

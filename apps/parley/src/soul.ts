@@ -1,51 +1,29 @@
 import {
-  type BuiltInToolDeps,
   createSoulGuard,
-  createSoulKeeper,
   createSpendGuard,
   localTimeIn,
   nameOf,
   originOf,
-  type ScenarioDeps,
-  type SoulCommand,
-  type SoulKeeper,
+  type ScenarioServices,
+  SoulKeeper,
   scoreWords,
   soulCommand,
   standingOf,
 } from '@parley/agent';
-import type { Clock, Logger, Meter } from '@parley/contracts';
-import { configPath } from '@parley/contracts/installation';
+import type { Clock, Logger, Meter } from '@parley/core';
+import { configPath } from '@parley/core/installation';
 import type { SoulPage } from '@parley/gateway';
 import type { ShownSoul, SoulAction } from '@parley/gateway/api';
 import { type ChatModel, createChatModel } from '@parley/models';
 import type { SoulVersion, Store } from '@parley/store';
-import {
-  type GovernedFile,
-  openSoulFile,
-  readSoulScenarios,
-  type WorkspaceLock,
-} from '@parley/workspace';
+import { openSoulFile, readSoulScenarios, type WorkspaceLock } from '@parley/workspace';
 import { CliError, type DataFolder } from './data-folder.ts';
 import { newId } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The situations that a text is tried in. */
 const SCENARIOS = configPath('soul-scenarios');
 
-/** Who the agent is, and the one way to change it (W06). */
-export interface OpenSoul {
-  readonly keeper: SoulKeeper;
-  /** What prompts read in place of SOUL.md. */
-  readonly governed: GovernedFile;
-  readonly command: SoulCommand;
-  /** What the agent proposes with; nothing where proposals lead nowhere. */
-  readonly tool: Pick<BuiltInToolDeps, 'soul'>;
-  /** Takes SOUL.md as it is found: to be called once the workspace is there. */
-  begin(): Promise<void>;
-}
-
-/** What opening a soul needs. */
-export interface OpenSoulDeps {
+interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
   readonly store: Pick<Store, 'souls' | 'spend'>;
   /** Where several processes share the workspace. */
@@ -56,11 +34,11 @@ export interface OpenSoulDeps {
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter };
 }
 
-/** Opens the soul of the agent of this installation. */
+/** Opens who the agent is, and the one way to change it (W06). */
 export function openSoul(
   settings: LoadedSettings['settings'],
   { folder, store, lock, clock, log, models }: OpenSoulDeps,
-): OpenSoul {
+) {
   const { agent, soul } = settings;
   const { souls } = store;
   const file = openSoulFile(agent.workspace, newId, lock);
@@ -68,7 +46,7 @@ export function openSoul(
   const trial =
     soul.judge === false
       ? undefined
-      : async (): Promise<ScenarioDeps> => {
+      : async (): Promise<ScenarioServices> => {
           if (models === undefined) throw new Error('the gateway that runs asks the models');
           const model = models.model();
           const judge = judgeFor(settings, model, { folder, clock, log });
@@ -76,7 +54,7 @@ export function openSoul(
           const spending = spendingOf(settings, { store, clock, log });
           return { model, judge, scenarios, ...spending, clock, meter: models.meter };
         };
-  const keeper = createSoulKeeper({
+  const keeper = new SoulKeeper({
     agent: agent.id,
     souls,
     guard,
@@ -88,9 +66,12 @@ export function openSoul(
   const localTime = localTimeIn(agent.timeZone);
   return {
     keeper,
+    /** What prompts read in place of SOUL.md. */
     governed: guard,
     command: soulCommand(keeper, localTime),
+    /** What the agent proposes with; nothing where proposals lead nowhere. */
     tool: soul.apply === 'never' ? {} : { soul: { keeper, localTime } },
+    /** Takes SOUL.md as it is found: to be called once the workspace is there. */
     begin: () => guard.look('at-once'),
   };
 }
@@ -99,7 +80,7 @@ export function openSoul(
 function spendingOf(
   { agent, spend }: LoadedSettings['settings'],
   { store, clock, log }: Pick<OpenSoulDeps, 'store' | 'clock' | 'log'>,
-): Pick<ScenarioDeps, 'mayAsk' | 'spent'> {
+): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
   const { totalDaily, capOwners } = spend;
   const guard = createSpendGuard({ store, log }, { totalDaily, capOwners }, agent);
   const localTime = localTimeIn(agent.timeZone);
@@ -129,23 +110,19 @@ function judgeFor(
   return createChatModel(settings, { settingsFile: folder.settingsFile, clock, logger: log }).model;
 }
 
+/** Does what the owner has decided about a version. */
+export function decide(keeper: SoulKeeper, number: number, action: SoulAction, by: string) {
+  return action === 'rollback'
+    ? keeper.rollback(number, by, newId('order'))
+    : keeper[action](number, by);
+}
+
 type LocalTime = Parameters<typeof standingOf>[1];
 
 /** Who decides on the page: whoever has its token. */
 const BY = 'the console';
 
-/** SOUL.md on the page. */
 export function soulPage(keeper: SoulKeeper, localTime: LocalTime): SoulPage {
-  const act = (number: number, action: SoulAction) => {
-    switch (action) {
-      case 'apply':
-        return keeper.apply(number, BY);
-      case 'veto':
-        return keeper.veto(number, BY);
-      case 'rollback':
-        return keeper.rollback(number, BY, newId('order'));
-    }
-  };
   return {
     async list() {
       await keeper.look();
@@ -153,7 +130,7 @@ export function soulPage(keeper: SoulKeeper, localTime: LocalTime): SoulPage {
       return { versions: versions.map((version) => shown(version, keeper, localTime)) };
     },
     async act(number, action) {
-      const answer = await act(number, action);
+      const answer = await decide(keeper, number, action, BY);
       if (answer.kind === 'refused') throw new CliError('soul', answer.words.replaceAll('`', ''));
       return shown(answer.version, keeper, localTime);
     },
@@ -179,7 +156,6 @@ function shown(version: SoulVersion, { settings }: SoulKeeper, localTime: LocalT
   };
 }
 
-/** What the owner can do about a version now. */
 function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {
   switch (state) {
     case 'proposed':

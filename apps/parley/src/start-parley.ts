@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AccountStatus, CHANNEL_DEFINITIONS, type Gateway } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
-import { type BannerFacts, bannerFacts, reachableAddress } from './banner.ts';
+import { type Running, reachableAddress } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
 import { composeWorker } from './compose-worker.ts';
 import {
@@ -12,31 +12,21 @@ import {
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
-import { openParts, type Parts } from './open-parts.ts';
+import { openParts } from './open-parts.ts';
 import { containErrors, type PluggedIn, plugIn } from './plug-in.ts';
 import { type OpenLog, openLog, type StartOptions } from './process-options.ts';
-import {
-  checkRole,
-  isShared,
-  type LoadedSettings,
-  readSettings,
-  watchSettings,
-} from './settings.ts';
+import { checkRole, isShared, readSettings, watchSettings } from './settings.ts';
 
-/** A running process of an installation: gateway, worker, or both. */
 export interface RunningParley {
   readonly address: string;
   readonly token: string;
   /** Resolves once it is known which model answers. */
-  banner(): Promise<BannerFacts>;
+  banner(): Promise<Running>;
   /** Stops taking, finishes or hands back what runs, closes everything; within 10 s (D11). */
   close(): Promise<void>;
 }
 
-/**
- * Starts everything, or one role of it. Throws errors whose message says what to do; CliError
- * `role-needs-servers` where a role has nowhere to meet the others.
- */
+/** Starts everything, or one role of it. Throws errors whose message says what to do. */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder, env, role = 'all' } = options;
   // Whatever is written from here on, the side files of the database included, is its owner’s alone.
@@ -44,7 +34,8 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   // What is opened is closed in the opposite order, also when a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
-  if (hasUnfinishedWork(folder)) await (await import('./backup/exchange.ts')).tidyUp(folder, env);
+  if (hasUnfinishedWork(folder))
+    await (await import('./commands/backup/exchange.ts')).tidyUp(folder, env);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
@@ -65,7 +56,6 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
-/** The roles of this process: gateway, then worker, then what tells others of it. */
 async function compose(
   options: StartOptions & OpenLog & { readonly role: ProcessRole },
   plugged: PluggedIn,
@@ -75,7 +65,9 @@ async function compose(
   const { settings } = plugged.loaded;
   const parts = await openParts(options, plugged, opened);
   const { shared, agent, model } = parts;
-  const facts = isShared(settings) ? await fitIn(options, plugged.loaded, parts) : null;
+  // Before any work is taken.
+  const deployment = isShared(settings) ? await import('./deployment.ts') : null;
+  const facts = await deployment?.checkStrangers(shared, plugged.loaded, folder);
   const gateway = role === 'worker' ? null : await composeGateway(options, plugged, parts, opened);
   if (role !== 'gateway') await composeWorker(plugged, parts, opened);
   // The first thing that ends; whatever was taken before is still worked on.
@@ -83,31 +75,21 @@ async function compose(
   const server = gateway ?? (await composeHealth(options, settings.http, parts, opened));
   const address = reachableAddress(server.address);
   if (gateway !== null) opened.defer(announceHere(folder, address));
-  if (facts !== null) {
-    const { announceProcess } = await import('./deployment.ts');
-    opened.defer(
-      announceProcess(
-        { ...shared, onOutdated: options.onOutdated },
-        { id: parts.processId, role, address: server.address },
-        { facts, workspace: settings.agent.workspace },
-      ),
-    );
+  if (deployment !== null && facts !== undefined) {
+    const { onOutdated } = options;
+    const own = { id: parts.processId, role, address: server.address };
+    const known = { facts, workspace: settings.agent.workspace };
+    opened.defer(deployment.announceProcess({ ...shared, onOutdated }, own, known));
   }
   return {
     address,
     token: token(),
     banner: async () => {
       const channels = gateway === null ? [] : await firstStates(gateway);
-      const facts = { role, agent, channels, address, token: token(), folder };
-      return bannerFacts({ ...facts, model: await model.known });
+      const known = await model.known;
+      return { role, agent, channels, address, token: token(), folder, model: known };
     },
   };
-}
-
-/** Before any work is taken. */
-async function fitIn(options: StartOptions & OpenLog, loaded: LoadedSettings, { shared }: Parts) {
-  const { checkStrangers } = await import('./deployment.ts');
-  return checkStrangers({ ...shared, loaded, folder: options.folder });
 }
 
 /** How long the start banner waits for channels that are still connecting, in ms. */

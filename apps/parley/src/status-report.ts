@@ -1,94 +1,14 @@
 import { type LocalTime, withTimeLimit } from '@parley/agent';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
+import type { GaugeReading } from '@parley/core/telemetry';
+import { type LoopLag, openLoopLag } from '@parley/core/telemetry/loop-lag';
 import type { AccountStatus, Health } from '@parley/gateway';
+import type { StatusReport } from '@parley/gateway/status';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
 import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store, StoreError } from '@parley/store';
-import type { GaugeReading } from '@parley/telemetry';
-import { type LoopLag, openLoopLag } from '@parley/telemetry/loop-lag';
-import { z } from 'zod';
-
-const Count = z.int().nonnegative();
-
-/** What became of one plugin of the settings, for people. */
-const PluginLine = z.object({
-  /** False: it, or a part of it, does not work. */
-  works: z.boolean(),
-  line: z.string(),
-});
-export type PluginLine = Readonly<z.infer<typeof PluginLine>>;
-
-/** What `GET /api/status` and `parley status` tell besides the channels. */
-export const StatusReport = z.object({
-  agent: z.string(),
-  /** Which model answers and why. */
-  model: z.string(),
-  dataFolder: z.string(),
-  plugins: z.array(PluginLine).readonly(),
-  /** The same of MCP servers. */
-  mcp: z.array(PluginLine).readonly().default([]),
-  /** Where several share the database: all of them. */
-  processes: z
-    .array(
-      z.object({
-        role: z.string(),
-        host: z.string(),
-        pid: z.int(),
-        address: z.string(),
-        version: z.string(),
-        startedAt: z.number(),
-        /** In what it does not fit the others. */
-        notes: z.array(z.string()).readonly().default([]),
-      }),
-    )
-    .readonly()
-    .default([]),
-  /** What is wrong with the database, and what to do about it. */
-  trouble: z.string().optional(),
-  /** The last 24 hours. This and the figures below are absent where the database cannot be read. */
-  turns: z
-    .object({
-      answered: Count,
-      failed: Count,
-      stopped: Count,
-      inputTokens: Count,
-      outputTokens: Count,
-      /** US dollars, as far as prices are known. */
-      costUsd: z.number(),
-    })
-    .optional(),
-  /** Since midnight in the time zone of the agent (G17). */
-  today: z.object({ tokens: Count, costUsd: z.number(), people: Count, groups: Count }).optional(),
-  outbox: z
-    .object({ pending: Count, sending: Count, sent: Count, unknown: Count, failed: Count })
-    .optional(),
-  /** What was given up and nobody has replayed or dropped (D06). */
-  dead: z.object({ refused: Count, uncertain: Count, unanswered: Count }).optional(),
-});
-export type StatusReport = z.infer<typeof StatusReport>;
-
-const ChannelState = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('starting') }),
-  z.object({ kind: z.literal('pairing'), code: z.string() }),
-  z.object({ kind: z.literal('connected'), as: z.string() }),
-  z.object({ kind: z.literal('standby'), holder: z.string() }),
-  z.object({ kind: z.literal('retrying'), reason: z.string(), nextAttemptAt: z.number() }),
-  z.object({ kind: z.literal('failed'), reason: z.string(), mend: z.string() }),
-  z.object({ kind: z.literal('stopped') }),
-]);
-
-/** The whole answer of `GET /api/status`. */
-export const GatewayStatus = StatusReport.extend({
-  health: z.object({
-    status: z.enum(['ready', 'degraded', 'down']),
-    reasons: z.array(z.string()),
-  }),
-  channels: z.array(z.object({ channel: z.string(), account: z.string(), state: ChannelState })),
-});
-export type GatewayStatus = z.infer<typeof GatewayStatus>;
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Reads the figures of a status report; days are those of the agent's calendar. */
 export async function statusReport(
   facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp'>,
   store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes' | 'trouble'>,
@@ -126,7 +46,6 @@ async function described(processes: readonly RunningProcess[]): Promise<StatusRe
   return [...describeStrangers(processes)];
 }
 
-/** What gauges are read from. */
 export interface GaugeDeps {
   readonly store: Pick<Store, 'ping' | 'backlog' | 'deadLetters' | 'leases' | 'processes'>;
   readonly turns: Pick<WakeUpQueue, 'depth'>;
@@ -134,11 +53,7 @@ export interface GaugeDeps {
   readonly log: Logger;
 }
 
-/** Reads all gauges as they are now. */
-export type ReadGauges = (
-  channels: readonly AccountStatus[],
-  health: Health,
-) => Promise<readonly GaugeReading[]>;
+export type ReadGauges = ReturnType<typeof openGauges>;
 
 /** A scrape waits no longer than this for database and queue, in ms. */
 const PATIENCE_MS = 2_000;
@@ -147,13 +62,13 @@ const MOST_ACCOUNTS = 100;
 /** A process that was not seen for so long is gone, in ms. */
 const SEEN_WITHIN_MS = 15_000;
 
-/**
- * Makes the reader of what is only known at the moment of a scrape (D10). What does not answer is left
- * out and logged; the scrape itself never fails for it.
- */
-export function openGauges(deps: GaugeDeps): ReadGauges {
+/** Reads what is only known at a scrape (D10). What does not answer is left out and logged. */
+export function openGauges(deps: GaugeDeps) {
   const lag = openLoopLag();
-  return async (channels, health) => {
+  return async (
+    channels: readonly AccountStatus[],
+    health: Health,
+  ): Promise<readonly GaugeReading[]> => {
     const read = await Promise.all([
       attempt(deps, 'database', () => databaseGauges(deps)),
       attempt(deps, 'queue', () => queueGauges(deps)),

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { InboundMessage, Reader } from '@parley/contracts';
-import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
+import type { InboundMessage, Reader } from '@parley/core';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import type { TurnAtHand } from '@parley/prompt';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

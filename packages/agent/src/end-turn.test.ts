@@ -1,4 +1,4 @@
-import type { Reader } from '@parley/contracts';
+import type { Reader } from '@parley/core';
 import { ModelError, type ModelFailure } from '@parley/models';
 import { describe, expect, it } from 'vitest';
 import { failureWords } from './end-turn.ts';

@@ -1,41 +1,20 @@
-import {
-  type Clock,
-  type FreshParts,
-  type LiveEvent,
-  type Meter,
-  type PassPoint,
-  type Reader,
-  silentMeter,
-  silentTracer,
-  type Tracer,
-} from '@parley/contracts';
+import type { FreshParts, LiveEvent, Reader } from '@parley/core';
 import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
-import type { ClaimedTurn, NewPart, Store, TurnCommit } from '@parley/store';
+import type { ClaimedTurn, NewPart, TurnCommit } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { marked, visibleText } from './answer/visible-text.ts';
 import type { FinalStep, StepUsage } from './loop/turn-journal.ts';
 import { renderParts } from './post-message.ts';
-import { accountOf } from './spend.ts';
+import { accountOfTurn } from './spend.ts';
 import type { SeenTurn } from './turn-answer.ts';
-import { type AgentPlace, leadingMessage, spoken, textOf, turnFacts } from './turn-opening.ts';
-
-export interface EndTurnDeps {
-  readonly store: Pick<Store, 'lanes'>;
-  readonly clock: Clock;
-  /** Its time zone decides to which day the usage belongs. */
-  readonly agent: AgentPlace;
-  readonly pass: PassPoint;
-  readonly meter?: Meter;
-  /** Without it nothing is traced. */
-  readonly tracer?: Tracer | undefined;
-}
+import { leadingMessage, spoken, textOf } from './turn-opening.ts';
+import type { TurnServices } from './turn-services.ts';
 
 /** `reason`: why it failed or stayed silent. */
 export interface Ending {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
-  /** The committed parts, for the delivery. */
   readonly fresh?: FreshParts | undefined;
 }
 
@@ -43,7 +22,7 @@ export type EndingTurn = Omit<SeenTurn, 'opened'>;
 
 /** Commits what people see of the model's answer: its parts, or nothing (G09). */
 export async function giveAnswer(
-  deps: EndTurnDeps,
+  deps: TurnServices,
   seen: EndingTurn,
   lease: LaneLease,
   { text, usage }: FinalStep,
@@ -52,7 +31,7 @@ export async function giveAnswer(
   const answer = visibleText(text, quotableIn(turn, seen.journal.joined()));
   const words = answer.kind === 'says' ? answer.text : text;
   const entries = [asked(seen), spoken('assistant', words)];
-  const said = { ...kept(seen), entries, usage, account: accountIn(deps, turn) };
+  const said = { ...kept(seen), entries, usage, account: accountOfTurn(turn, deps) };
   if (answer.kind === 'silent') {
     const { reason } = answer;
     return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
@@ -68,22 +47,19 @@ export async function giveAnswer(
   return commit(deps, lease, { ...said, outcome: 'answered', parts: all, isPlan });
 }
 
-/** Below a plan is only the button that runs it. */
 function withPlanButton(parts: readonly NewPart[], turnId: string): readonly NewPart[] {
   const buttons = [{ label: 'Run the plan', data: `/run ${turnId}` }];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/** `words`: for the person, instead of an answer. */
 interface NoAnswer {
   readonly words: string;
   readonly reason: string;
   readonly usage?: StepUsage | null;
 }
 
-/** Commits a notice to the person instead of an answer. */
 export async function giveUp(
-  deps: EndTurnDeps,
+  deps: TurnServices,
   seen: EndingTurn,
   lease: LaneLease,
   { words, reason, usage = seen.journal.spent() }: NoAnswer,
@@ -97,13 +73,13 @@ export async function giveUp(
     parts: [...(await partsOf(turn, marked(words))), ...(await noticeOf(seen))],
     // Steps before the failure cost something, too.
     usage,
-    account: accountIn(deps, turn),
+    account: accountOfTurn(turn, deps),
   });
 }
 
 /** Commits a system message instead of an answer; it does not enter the history. */
 export async function giveNotice(
-  deps: EndTurnDeps,
+  deps: TurnServices,
   turn: ClaimedTurn,
   lease: LaneLease,
   words: string,
@@ -114,7 +90,6 @@ export async function giveNotice(
   return commit(deps, lease, { ...said, outcome: 'answered', parts });
 }
 
-/** What every commit stores of a turn. */
 function kept({ turn, journal, prompt }: EndingTurn) {
   return {
     turnId: turn.turnId,
@@ -124,8 +99,8 @@ function kept({ turn, journal, prompt }: EndingTurn) {
   };
 }
 
-async function commit(deps: EndTurnDeps, lease: LaneLease, turn: TurnCommit): Promise<Ending> {
-  const { tracer = silentTracer, meter = silentMeter, clock } = deps;
+async function commit(deps: TurnServices, lease: LaneLease, turn: TurnCommit): Promise<Ending> {
+  const { tracer, meter, clock } = deps;
   const begunAt = clock();
   const parts = turn.parts.length;
   const leaves = lease.onLeft !== undefined;
@@ -146,16 +121,10 @@ async function commit(deps: EndTurnDeps, lease: LaneLease, turn: TurnCommit): Pr
   return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
 }
 
-function accountIn({ agent, clock }: EndTurnDeps, turn: ClaimedTurn) {
-  return accountOf(turnFacts(turn, agent, clock()), agent, clock);
-}
-
-/** The entry of the history for what the person wrote and sent. */
 function asked({ turn, media, journal }: EndingTurn) {
   return spoken('user', textOf([...turn.messages, ...journal.joined()], media.forHistory));
 }
 
-/** For the person: which attachments could not be read. */
 async function noticeOf({ turn, media }: EndingTurn): Promise<readonly NewPart[]> {
   return media.notice === null ? [] : partsOf(turn, marked(media.notice));
 }
@@ -171,11 +140,9 @@ function partsOf(
   return renderParts(markdown, route);
 }
 
-/** Sent when a turn was started again and again and never ended. */
 export const GAVE_UP =
   'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log says what it was.';
 
-/** Sent when nothing of the answer is visible, such as a comment. */
 const NOTHING_TO_SHOW =
   'The model answered with nothing that can be shown. Please ask again, or in other words.';
 

@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, ReplyRoute } from '@parley/contracts';
+import type { Clock, ReplyRoute } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type { NewPart, Post, PostResult, Store } from '@parley/store';
 import { marked, visibleText } from './answer/visible-text.ts';
 
 export interface PostDeps {
   readonly store: Pick<Store, 'outbox'>;
-  /** Wakes the delivery of a chat. */
   readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
   readonly clock: Clock;
 }

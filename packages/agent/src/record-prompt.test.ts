@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
 import type { PromptRepository } from '@parley/store';
 import { describe, expect, it } from 'vitest';

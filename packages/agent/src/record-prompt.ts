@@ -1,25 +1,20 @@
-import { type Clock, type Logger, reasonOf, withoutTemplateTokens } from '@parley/contracts';
+import { type Logger, reasonOf, withoutTemplateTokens } from '@parley/core';
 import type { ModelMessage, ModelRequest } from '@parley/models';
-import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
+import { type AssembledPrompt, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { leadingMessage } from './turn-opening.ts';
+import type { TurnServices } from './turn-services.ts';
 
-export interface RecordPromptDeps {
-  /** Without it nothing is recorded. */
-  readonly prompts?: Pick<PromptRepository, 'record'>;
-  /** Cache of parts that were recorded before. */
-  readonly sentParts?: SentParts;
-  readonly model: { readonly id: string };
-  readonly clock: Clock;
-  readonly log: Logger;
-}
+type RecordServices = Pick<TurnServices, 'prompts' | 'sentParts' | 'clock' | 'log'> & {
+  readonly model: Pick<TurnServices['model'], 'id'>;
+};
 
 /**
  * Records the prompt of a turn for the inspector (P17) as the model gets it, after all hooks and checks.
  * The turn does not wait for it, and a failure is only logged.
  */
 export function recordPrompt(
-  deps: RecordPromptDeps,
+  deps: RecordServices,
   turn: ClaimedTurn,
   prompt: AssembledPrompt,
   request: Pick<ModelRequest, 'messages' | 'tools'>,
@@ -36,7 +31,7 @@ export function recordPrompt(
 }
 
 function promptOf(
-  { model, clock, sentParts }: RecordPromptDeps,
+  { model, clock, sentParts }: RecordServices,
   turn: ClaimedTurn,
   prompt: AssembledPrompt,
   { messages, tools = [] }: Pick<ModelRequest, 'messages' | 'tools'>,
@@ -71,24 +66,17 @@ function asSent(message: ModelMessage): NewPrompt['messages'][number] {
 /** While a model takes longer, people may look at its prompt: it is stored before the answer. */
 const HOLD_MS = 1_000;
 
-/** The prompt of a turn until it is stored: with the commit, unless it is needed sooner. */
-export interface HeldPrompt {
-  /** In place of the repository. */
-  readonly prompts: Pick<PromptRepository, 'record'>;
-  /** Stores the prompt before a step: such a turn takes longer. */
-  readonly turns: Pick<TurnRepository, 'appendStep'>;
-  /** For the commit to store. */
-  forCommit(): NewPrompt | undefined;
-  /** Drops what was not committed: its text may have been forgotten meanwhile (G15). */
-  end(): void;
-}
+export type HeldPrompt = ReturnType<typeof holdPrompt>;
 
-/** Spares a quick turn a separate transaction for its prompt. */
+/**
+ * Holds the prompt of a turn until it is stored: with the commit, unless it is needed sooner. Spares a
+ * quick turn a transaction of its own.
+ */
 export function holdPrompt(
   prompts: Pick<PromptRepository, 'record'>,
   turns: Pick<TurnRepository, 'appendStep'>,
   log: Logger,
-): HeldPrompt {
+) {
   let held: NewPrompt | undefined;
   let timer: NodeJS.Timeout | undefined;
   const drop = (): NewPrompt | undefined => {
@@ -108,19 +96,21 @@ export function holdPrompt(
   };
   return {
     prompts: {
-      async record(prompt) {
+      async record(prompt: NewPrompt): Promise<void> {
         drop();
         held = prompt;
         timer = setTimeout(storeNow, HOLD_MS);
       },
     },
+    /** Stores the prompt before a step: such a turn takes longer. */
     turns: {
-      appendStep(...step) {
+      appendStep(...step: Parameters<TurnRepository['appendStep']>) {
         storeNow();
         return turns.appendStep(...step);
       },
     },
     forCommit: () => held,
+    /** Drops what was not committed: its text may have been forgotten meanwhile (G15). */
     end: () => void drop(),
   };
 }

@@ -1,13 +1,7 @@
-import {
-  type Clock,
-  type Logger,
-  ParleyError,
-  type Reader,
-  type RuntimeFacts,
-} from '@parley/contracts';
-import type { SpendAccount, Spent, SpentOfDay, Store } from '@parley/store';
+import { type Logger, ParleyError, type Reader, type RuntimeFacts } from '@parley/core';
+import type { ClaimedTurn, SpendAccount, Spent, SpentOfDay, Store } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
-import type { AgentPlace } from './turn-opening.ts';
+import { type AgentContext, type AgentPlace, turnFacts } from './turn-opening.ts';
 
 /** A cap is used up, so the model is not asked. The message is for the person. */
 export class SpendCapError extends ParleyError {
@@ -18,7 +12,6 @@ export class SpendCapError extends ParleyError {
   }
 }
 
-/** Who asks, and what their turn has used so far. */
 export interface Spending {
   readonly account: SpendAccount;
   readonly used: StepUsage | null;
@@ -28,14 +21,12 @@ export interface Spending {
   readonly at?: SpendingPlace;
 }
 
-/** What decides whether only open access lets a person in. */
 export type SpendingPlace = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUserId' | 'groupId'>;
 
 /** Throws SpendCapError where a cap forbids to ask the model (G17). Looks at the account each time. */
 export type SpendGuard = (spending: Spending) => Promise<void>;
 
-/** What the guard works with. */
-export interface SpendGuardDeps {
+interface SpendServices {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
   /** Without it nobody is a stranger. */
@@ -44,7 +35,7 @@ export interface SpendGuardDeps {
 
 /** Makes the guard of an installation; each cap that is reached is logged once a day. */
 export function createSpendGuard(
-  { store, log, isStranger = () => false }: SpendGuardDeps,
+  { store, log, isStranger = () => false }: SpendServices,
   caps: SpendCaps,
   { timeZone }: Pick<AgentPlace, 'timeZone'>,
 ): SpendGuard {
@@ -86,25 +77,27 @@ export function createSpendGuard(
 
 const NOTHING = { tokens: 0, costUsd: 0 };
 
+type Payer = Pick<RuntimeFacts, 'user' | 'channel' | 'account' | 'groupId'>;
+
 /** On whose account a turn is: whoever wrote its newest message, in their group, on the agent's day. */
 export function accountOf(
-  {
-    user,
-    channel,
-    account,
-    groupId,
-  }: Pick<RuntimeFacts, 'user' | 'channel' | 'account' | 'groupId'>,
-  { localTime }: Pick<AgentPlace, 'localTime'>,
-  clock: Clock,
+  { user, channel, account, groupId }: Payer,
+  { agent, clock }: Pick<AgentContext, 'agent' | 'clock'>,
 ): SpendAccount {
   return {
-    day: localTime(clock()).date,
+    day: agent.localTime(clock()).date,
     personId: user.id,
     groupId: groupId === undefined ? null : `${channel}:${account}:${groupId}`,
   };
 }
 
-/** A bound on tokens, money or both; without either it bounds nothing. */
+export function accountOfTurn(
+  turn: ClaimedTurn,
+  deps: Pick<AgentContext, 'agent' | 'clock'>,
+): SpendAccount {
+  return accountOf(turnFacts(turn, deps.agent, deps.clock()), deps);
+}
+
 export interface SpendCap {
   readonly tokens?: number | undefined;
   readonly usd?: number | undefined;
@@ -122,11 +115,8 @@ export interface SpendCaps {
   readonly capOwners: boolean;
 }
 
-/** The cap that is used up. */
-export type ReachedCap = 'perPersonDaily' | 'perStrangerDaily' | 'perGroupDaily' | 'totalDaily';
-
-/** Who asks, as far as caps differ. */
-export type Spender = 'owner' | 'known' | 'stranger';
+type ReachedCap = Exclude<keyof SpendCaps, 'capOwners'>;
+type Spender = 'owner' | 'known' | 'stranger';
 
 /** Which cap forbids to ask the model once more; null where none does. `turn`: what is not counted yet. */
 export function reachedCap(

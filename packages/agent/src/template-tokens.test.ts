@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { createChatModel, ModelSettings } from '@parley/models';
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,53 +1,24 @@
-import {
-  type LiveBus,
-  type Meter,
-  type PassPoint,
-  reasonOf,
-  silentTracer,
-  type Tracer,
-} from '@parley/contracts';
-import type { ChatModel, ModelRequest, UserMessage } from '@parley/models';
+import { reasonOf } from '@parley/core';
+import type { ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
-import type { ClaimedTurn, Store } from '@parley/store';
+import type { ClaimedTurn } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
 import type { LaterMessages } from './busy/later-messages.ts';
-import { type Compactor, retryWithLessContext } from './context/compactor.ts';
-import type { HistoryFill, HistoryLimits } from './context/history-budget.ts';
+import { retryWithLessContext } from './context/compactor.ts';
+import type { HistoryFill } from './context/history-budget.ts';
 import { readHistory } from './context/summary.ts';
 import type { FinalStep, StepUsage, TurnJournal } from './loop/turn-journal.ts';
-import { DEFAULT_TURN_LIMITS, type TurnLimits, turnLoop } from './loop/turn-loop.ts';
+import { DEFAULT_TURN_LIMITS, turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
-import { type HeldPrompt, type RecordPromptDeps, recordPrompt } from './record-prompt.ts';
-import { accountOf, type SpendGuard } from './spend.ts';
+import { type HeldPrompt, recordPrompt } from './record-prompt.ts';
+import { accountOf } from './spend.ts';
 import { toolsInMode } from './tools/tool-registry.ts';
-import { type HookDeps, runBefore } from './turn-hooks.ts';
+import { runBefore } from './turn-hooks.ts';
 import type { OpenedTurn } from './turn-opening.ts';
-import { type TurnPromptDeps, toolsOf, turnPrompt } from './turn-prompt.ts';
+import { toolsOf, turnPrompt } from './turn-prompt.ts';
+import type { TurnServices } from './turn-services.ts';
 
-export interface TurnAnswerDeps
-  extends TurnPromptDeps,
-    HookDeps,
-    Pick<RecordPromptDeps, 'prompts' | 'sentParts'> {
-  readonly store: Pick<Store, 'turns' | 'transcript' | 'summaries' | 'pins' | 'spend'>;
-  readonly model: ChatModel;
-  /** Where they differ from `DEFAULT_TURN_LIMITS`. */
-  readonly limits?: Partial<TurnLimits>;
-  readonly history: HistoryLimits;
-  /** Context window of the model, in tokens; unlimited when absent. */
-  readonly contextTokens?: (() => number) | undefined;
-  /** Summarizes what is too long; without it the oldest is left out. */
-  readonly compactor?: Compactor | undefined;
-  /** Without it nothing is capped (G17). */
-  readonly spendGuard?: SpendGuard;
-  readonly bus: LiveBus;
-  readonly meter: Meter;
-  /** Without it nothing is traced. */
-  readonly tracer?: Tracer | undefined;
-  readonly pass: PassPoint;
-}
-
-/** A turn, what came with its messages, and for whom it runs. */
 export interface SeenTurn {
   readonly turn: ClaimedTurn;
   readonly media: TurnMedia;
@@ -55,9 +26,7 @@ export interface SeenTurn {
   readonly journal: TurnJournal;
   /** Without it, calls that need an approval are not run. */
   readonly gate?: ApprovalGate | undefined;
-  /** Handles messages that arrive meanwhile; without it they wait. */
   readonly later?: LaterMessages | undefined;
-  /** Its prompt, which the commit stores. */
   readonly prompt?: HeldPrompt | undefined;
 }
 
@@ -67,7 +36,7 @@ export interface SeenTurn {
  * reason of the signal.
  */
 export async function turnAnswer(
-  deps: TurnAnswerDeps,
+  deps: TurnServices,
   { turn, media, opened, journal, gate, later }: SeenTurn,
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
@@ -77,7 +46,7 @@ export async function turnAnswer(
   const additions = await runBefore(deps, opened, signal);
   // Once: servers come and go, and the prompt must list exactly the tools that are offered.
   const tools = toolsInMode(toolsOf(deps, reader), turn.mode);
-  const { tracer = silentTracer, meter, clock } = deps;
+  const { tracer, meter, clock } = deps;
   const promptAt = clock();
   const [prompt, past] = await tracer.span('parley.prompt', {}, () =>
     Promise.all([
@@ -114,31 +83,30 @@ export async function turnAnswer(
 
 /** Asks the guard before a call of the model (G17). Throws SpendCapError. */
 export async function maySpend(
-  {
-    spendGuard,
-    agent,
-    owners,
-    clock,
-  }: Pick<TurnAnswerDeps, 'spendGuard' | 'agent' | 'owners' | 'clock'>,
+  deps: TurnServices,
   turn: ClaimedTurn,
   { facts, reader }: Pick<OpenedTurn, 'facts' | 'reader'>,
   used: StepUsage | null,
 ): Promise<void> {
   const isLinked = turn.messages.every(({ fromOwner }) => fromOwner === true);
-  const byOwner = isLinked || owners.includes(facts.user.id);
-  await spendGuard?.({ account: accountOf(facts, agent, clock), used, byOwner, reader, at: facts });
+  const byOwner = isLinked || deps.owners.includes(facts.user.id);
+  const account = accountOf(facts, deps);
+  await deps.spendGuard?.({ account, used, byOwner, reader, at: facts });
 }
 
 /** After a stop, when nothing can be stored with the turn any more. */
 async function countCutOff(
-  { store, agent, clock, log }: TurnAnswerDeps,
+  deps: TurnServices,
   { facts }: OpenedTurn,
   used: StepUsage,
 ): Promise<void> {
   try {
-    await store.spend.add(accountOf(facts, agent, clock), used);
+    await deps.store.spend.add(accountOf(facts, deps), used);
   } catch (error) {
-    log.error({ reason: reasonOf(error) }, 'what a stopped call has used could not be counted');
+    deps.log.error(
+      { reason: reasonOf(error) },
+      'what a stopped call has used could not be counted',
+    );
   }
 }
 

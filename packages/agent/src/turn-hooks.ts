@@ -5,12 +5,11 @@ import {
   type Reader,
   type RuntimeFacts,
   reasonOf,
-} from '@parley/contracts';
+} from '@parley/core';
 import { type FilePattern, restrictView, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { withTimeLimit } from './time-limit.ts';
 
-/** What a hook sees before the model is asked. */
 export interface TurnOpening {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
@@ -29,7 +28,6 @@ export interface TurnAdditions {
   readonly userContext?: readonly PromptPart[];
 }
 
-/** What a hook sees once a turn is committed. */
 export interface TurnClosing extends TurnOpening {
   /** The answer in Markdown; empty where the agent stayed silent. */
   readonly answer: string;
@@ -49,15 +47,11 @@ export interface TurnHook {
   after?(turn: TurnClosing, signal: AbortSignal): Promise<void>;
 }
 
-/** How long one hook may take, in ms. */
 const HOOK_MS = 2_000;
 
-/** What running hooks needs. */
-export interface HookDeps {
-  /** In this order; none when absent. */
+interface HookServices {
   readonly hooks?: readonly TurnHook[];
   readonly log: Logger;
-  /** `HOOK_MS` when absent. */
   readonly hookMs?: number;
 }
 
@@ -69,7 +63,7 @@ const Additions = z.object({
 
 /** What the hooks add to a turn, in their order; one that fails is left out and logged. */
 export async function runBefore(
-  { hooks = [], log, hookMs = HOOK_MS }: HookDeps,
+  { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnOpening,
   stop: AbortSignal,
 ): Promise<Required<TurnAdditions>> {
@@ -97,7 +91,7 @@ export async function runBefore(
  * next turn of the conversation and a shutdown wait for them, since nobody will tell them again.
  */
 export async function runAfter(
-  { hooks = [], log, hookMs = HOOK_MS }: HookDeps,
+  { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnClosing,
 ): Promise<void> {
   for (const hook of hooks) {

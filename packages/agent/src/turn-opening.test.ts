@@ -1,4 +1,4 @@
-import type { ChatType } from '@parley/contracts';
+import type { ChatType } from '@parley/core';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentIn, openTurnScene, type TurnScene } from './testing/turn-scene.ts';

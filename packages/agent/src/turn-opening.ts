@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
-import type { Clock, LiveBus, Reader, RuntimeFacts } from '@parley/contracts';
+import type { Clock, Reader, RuntimeFacts } from '@parley/core';
 import { type Identity, type IdentitySource, quoteUntrusted, readIdentity } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, TranscriptEntry } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
 import type { LocalTime } from './local-time.ts';
 import type { TurnOpening } from './turn-hooks.ts';
 
-export interface OpenTurnDeps {
+/** The agent and the people it belongs to. */
+export interface AgentContext {
   readonly workspace: Workspace;
   readonly agent: AgentPlace;
   readonly owners: readonly string[];
@@ -14,10 +15,7 @@ export interface OpenTurnDeps {
 }
 
 /** For whom a turn runs; decides what its prompt may hold and what a failure notice says (W02). */
-export function turnReader(
-  turn: ClaimedTurn,
-  deps: Pick<OpenTurnDeps, 'agent' | 'owners' | 'clock'>,
-): Reader {
+export function turnReader(turn: ClaimedTurn, deps: Omit<AgentContext, 'workspace'>): Reader {
   const facts = { ...turnFacts(turn, deps.agent, deps.clock()), ...placeOf(turn) };
   return readerOf(facts, ownersOf(turn, facts.user.id, deps.owners), turn.conversationId);
 }
@@ -49,7 +47,7 @@ export interface OpenedTurn extends TurnOpening {
 export async function openTurn(
   turn: ClaimedTurn,
   text: string,
-  deps: OpenTurnDeps,
+  deps: AgentContext,
   reader = turnReader(turn, deps),
 ): Promise<OpenedTurn> {
   const view = deps.workspace.for(reader);
@@ -65,7 +63,6 @@ export async function openTurn(
 
 /** The origin of a turn whose messages are Parley’s own: a task of the owner, or of another turn. */
 export interface TurnOrigin {
-  /** Text of people. */
   readonly said: readonly string[];
   /** The turn that it comes from had read text of outsiders. */
   readonly foreignWords: boolean;
@@ -76,7 +73,6 @@ export interface AgentPlace {
   readonly id: string;
   /** Name and the like from the settings; IDENTITY.md fills in the rest (W05). */
   readonly identity: IdentitySource;
-  /** Folder of the workspace. */
   readonly workspace: string;
   /** IANA name, for example `Europe/Berlin`. */
   readonly timeZone: string;
@@ -163,21 +159,4 @@ const FLAG_OR_TAG =
 /** Tag characters are invisible to people but not to a model, so they could carry instructions (P18). */
 function withoutTagCharacters(text: string): string {
   return text.replace(FLAG_OR_TAG, (found) => (found.startsWith('\u{1f3f4}') ? found : ''));
-}
-
-/**
- * A turn of a lane without people, as if it were one of the chat that it works for: facts, format and
- * privacy come from there. Its lane stays its own.
- */
-export function inItsChat(turn: ClaimedTurn): ClaimedTurn {
-  const messages = turn.messages.map((row) => {
-    const { message, route } = row;
-    return { ...row, message: { ...message, chat: { ...message.chat, id: route.chatId } } };
-  });
-  return { ...turn, messages };
-}
-
-/** Publishes nothing: nobody watches the answer of such a turn while it is written. */
-export function muted(bus: LiveBus): LiveBus {
-  return { publish() {}, subscribe: (listener) => bus.subscribe(listener) };
 }

@@ -6,13 +6,12 @@ import {
   type RuntimeFacts,
   reasonOf,
   SILENT_TOKEN,
-} from '@parley/contracts';
+} from '@parley/core';
 import type {
   AssembledPrompt,
   ContextSource,
   FixForSession,
   HeartbeatNote,
-  PromptAssembler,
   PromptContext,
   PromptFeatures,
   PromptMode,
@@ -20,44 +19,37 @@ import type {
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { restrictView } from '@parley/workspace';
-import { type ApprovalRules, approvalsNote } from './approvals/approval-policy.ts';
+import { approvalsNote } from './approvals/approval-policy.ts';
 import { checkedRequest } from './loop/checked-request.ts';
-import { type ToolRegistry, type ToolSet, toolsInMode } from './tools/tool-registry.ts';
-import { type HookDeps, runBefore, type TurnAdditions } from './turn-hooks.ts';
+import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
+import { runBefore, type TurnAdditions } from './turn-hooks.ts';
 import {
+  type AgentContext,
   leadingMessage,
   type OpenedTurn,
-  type OpenTurnDeps,
   openTurn,
   textOf,
 } from './turn-opening.ts';
+import type { TurnServices } from './turn-services.ts';
 
-export interface TurnPromptDeps extends OpenTurnDeps {
-  readonly prompt: PromptAssembler;
-  /** Later ones win where two fill in the same field. */
-  readonly sources: readonly ContextSource[];
-  /** Without it the agent has no tools. */
-  readonly tools?: ToolRegistry;
-  /** Which of them need an approval; without it nobody is asked. */
-  readonly approvals?: { readonly rules: ApprovalRules };
+/** What a prompt is made from; a preview has no more. */
+export interface PromptServices
+  extends AgentContext,
+    Pick<TurnServices, 'prompt' | 'sources' | 'tools' | 'promptMode' | 'hooks' | 'hookMs' | 'log'> {
+  readonly approvals?: Pick<NonNullable<TurnServices['approvals']>, 'rules'>;
   readonly store: Pick<Store, 'pins'>;
-  /** How much of the layout; all of it when absent. */
-  readonly promptMode?: PromptMode;
-  readonly log: Logger;
 }
 
 export interface TurnPromptExtras {
-  /** As `openTurn` found it. */
   readonly opened?: OpenedTurn;
   readonly additions?: TurnAdditions;
-  /** The tools of the turn; by default the current ones. */
   readonly tools?: ToolSet;
 }
 
 /** The prompt of a turn, built for each turn (P01). */
 export async function turnPrompt(
   turn: ClaimedTurn,
-  deps: TurnPromptDeps,
+  deps: PromptServices,
   extras: TurnPromptExtras = {},
 ): Promise<AssembledPrompt> {
   const opened = extras.opened ?? (await openTurn(turn, '', deps));
@@ -92,7 +84,7 @@ export async function turnPrompt(
   return deps.prompt.assemble(context, extras.additions);
 }
 
-export function toolsOf({ tools }: Pick<TurnPromptDeps, 'tools'>, reader: Reader): ToolSet {
+export function toolsOf({ tools }: Pick<PromptServices, 'tools'>, reader: Reader): ToolSet {
   return tools?.for(reader) ?? NO_TOOLS;
 }
 
@@ -156,7 +148,7 @@ export interface PreviewChange {
 }
 
 /** Everything of a turn but what it writes to. */
-export type PreviewDeps = Omit<TurnPromptDeps, 'store'> & HookDeps;
+export type PreviewServices = Omit<PromptServices, 'store'>;
 
 /**
  * The prompt that a turn would send (P17), built as for real turns: hooks, sources, layers and the last
@@ -165,7 +157,7 @@ export type PreviewDeps = Omit<TurnPromptDeps, 'store'> & HookDeps;
 export async function previewTurn(
   turn: ClaimedTurn,
   change: PreviewChange,
-  deps: PreviewDeps,
+  deps: PreviewServices,
 ): Promise<AssembledPrompt> {
   const words = textOf(turn.messages, () => []);
   const opened = await openTurn(turn, words, deps);
@@ -186,7 +178,7 @@ export async function previewTurn(
   return checkedRequest(draft, opened.reader, deps.log).prompt;
 }
 
-function withoutSession(deps: PreviewDeps, { mode, heartbeat }: PreviewChange): TurnPromptDeps {
+function withoutSession(deps: PreviewServices, { mode, heartbeat }: PreviewChange): PromptServices {
   return {
     ...deps,
     sources: deps.sources.map((source) => ({

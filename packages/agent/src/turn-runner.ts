@@ -1,56 +1,22 @@
-import { type Reader, silentTracer } from '@parley/contracts';
+import type { Reader, Runtime } from '@parley/core';
 import { ModelError } from '@parley/models';
-import {
-  type LaneLease,
-  type RunTurn,
-  type StopReason,
-  stopReasonOf,
-  type WakeDelivery,
-} from '@parley/queue';
-import type { ClaimedTurn, Store } from '@parley/store';
+import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
+import type { ClaimedTurn } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
 import { visibleText } from './answer/visible-text.ts';
-import { type ApprovalDeps, openGate, TurnSuspendedError } from './approvals/approval-gate.ts';
-import {
-  type LaterMessages,
-  type LaterMessagesDeps,
-  openLaterMessages,
-} from './busy/later-messages.ts';
+import { openGate, TurnSuspendedError } from './approvals/approval-gate.ts';
+import { type LaterMessages, openLaterMessages } from './busy/later-messages.ts';
 import { askedToCompact } from './context/compactor.ts';
 import { type Ending, failureWords, GAVE_UP, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
 import { asBegun, type FinalStep, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-loop.ts';
-import type { MediaDeps } from './media/read-attachment.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
-import type { MemoryKeeper } from './memory/memory-keeper.ts';
 import { holdPrompt } from './record-prompt.ts';
-import { accountOf, SpendCapError } from './spend.ts';
-import { type SeenTurn, type TurnAnswerDeps, turnAnswer } from './turn-answer.ts';
+import { accountOfTurn, SpendCapError } from './spend.ts';
+import { type SeenTurn, turnAnswer } from './turn-answer.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
-import { leadingMessage, openTurn, textOf, turnFacts, turnReader } from './turn-opening.ts';
-
-/** What every turn uses; built once per worker. */
-export interface TurnRunnerDeps extends TurnAnswerDeps, Pick<LaterMessagesDeps, 'busy'> {
-  readonly store: Pick<
-    Store,
-    | 'lanes'
-    | 'turns'
-    | 'spend'
-    | 'transcript'
-    | 'summaries'
-    | 'attachments'
-    | 'pins'
-    | 'approvals'
-    | 'inbox'
-  >;
-  readonly media: MediaDeps;
-  /** Saves what people asked to be remembered and the model has not saved (G13). */
-  readonly memory?: Pick<MemoryKeeper, 'saveAsked'>;
-  /** Without it, calls that need an approval are not run (G05). */
-  readonly approvals?: Pick<ApprovalDeps, 'rules' | 'newCode'>;
-  /** Wakes the delivery of a chat. */
-  readonly deliver: WakeDelivery;
-}
+import { leadingMessage, openTurn, textOf, turnReader } from './turn-opening.ts';
+import type { TurnServices } from './turn-services.ts';
 
 /** A turn that was started this often and never ended probably kills its worker: give up and say so. */
 export const MAX_ATTEMPTS = 5;
@@ -71,8 +37,8 @@ const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
  * Runs one turn: prompt, model, journal, commit, delivery. Throws anything but a failure of the model;
  * the turn then stays unfinished and is started again, at most five times.
  */
-export function createTurnRunner(options: TurnRunnerDeps): RunTurn {
-  const deps: TurnRunnerDeps = { sentParts: new WeakMap(), ...options };
+export function createTurnRunner(options: TurnServices): RunTurn {
+  const deps: TurnServices = { sentParts: new WeakMap(), ...options };
   return async (turn, lease, signal) => {
     const { turnId, conversationId } = turn;
     const { route, receivedAt } = leadingMessage(asBegun(turn));
@@ -101,15 +67,14 @@ export function createTurnRunner(options: TurnRunnerDeps): RunTurn {
 }
 
 async function answerTurn(
-  deps: TurnRunnerDeps,
+  deps: TurnServices,
   claimed: ClaimedTurn,
   lease: LaneLease,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const { clock, agent } = deps;
   const turn = asBegun(claimed);
-  const account = () => accountOf(turnFacts(turn, agent, clock()), agent, clock);
-  const { prompts, log, store } = deps;
+  const account = () => accountOfTurn(turn, deps);
+  const { prompts, log, store, clock } = deps;
   const prompt = prompts && holdPrompt(prompts, store.turns, log);
   const turns = prompt?.turns ?? store.turns;
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
@@ -131,7 +96,7 @@ async function answerTurn(
 }
 
 async function answerUnlessStopped(
-  deps: TurnRunnerDeps,
+  deps: TurnServices,
   answerable: Answerable,
   lease: LaneLease,
 ): Promise<Ended> {
@@ -153,7 +118,7 @@ interface Answerable extends Pick<SeenTurn, 'turn' | 'journal' | 'prompt'> {
 }
 
 async function answerMessages(
-  base: TurnRunnerDeps,
+  base: TurnServices,
   { turn, journal, later, prompt, notice }: Answerable,
   lease: LaneLease,
 ): Promise<Ended> {
@@ -181,7 +146,7 @@ async function answerMessages(
 
 /** Before the commit: after a crash between the two it runs again, which changes nothing. */
 async function rememberAsked(
-  { memory }: Pick<TurnRunnerDeps, 'memory'>,
+  { memory }: TurnServices,
   { turn, journal, opened: { facts, reader, view, messages: begunWith = [] } }: SeenTurn,
 ): Promise<void> {
   const { chatType, date } = facts;
@@ -194,7 +159,7 @@ export type NoAnswer = { readonly words: string; readonly reason: string } | End
 
 /** The answer of a turn, or why there is none. */
 export async function answerOrFailure(
-  deps: TurnRunnerDeps,
+  deps: TurnServices,
   seen: SeenTurn,
   signal: AbortSignal,
 ): Promise<FinalStep | NoAnswer> {
@@ -223,7 +188,7 @@ export async function orFailure<Found>(
 
 /** Only of committed turns; a later run calls the hooks of all others. */
 async function callHooks(
-  deps: TurnRunnerDeps,
+  deps: TurnServices,
   { outcome }: Ending,
   closing: NonNullable<Ended['closing']>,
 ): Promise<void> {
@@ -233,10 +198,7 @@ async function callHooks(
 }
 
 /** Counts each turn of a lane, and runs it as a span in the trace of its first message. */
-export function withTraces(
-  { meter, tracer = silentTracer, clock }: Pick<TurnRunnerDeps, 'meter' | 'tracer' | 'clock'>,
-  run: RunTurn,
-): RunTurn {
+export function withTraces({ meter, tracer, clock }: Runtime, run: RunTurn): RunTurn {
   return (turn, lease, signal) => {
     const [first] = turn.messages;
     const parent = first?.trace;

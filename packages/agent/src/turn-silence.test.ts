@@ -121,7 +121,6 @@ describe('what is shown while a turn uses tools', () => {
       at = step;
       renderer.push(text);
     }
-    const { settled, open: growing } = renderer.show();
-    expect([...settled, ...growing].map(({ plain }) => plain)).toEqual(await scene.owed());
+    expect((await renderer.show()).map(({ plain }) => plain)).toEqual(await scene.owed());
   });
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { createChatModel, ModelTimeouts } from '@parley/models';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool, say } from './testing/counting-tool.ts';

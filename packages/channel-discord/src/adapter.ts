@@ -5,7 +5,7 @@ import {
   type ChannelEnv,
   realEnv,
 } from '@parley/channels';
-import { type Capabilities, ParleyError, reasonOf } from '@parley/contracts';
+import { type Capabilities, ParleyError, reasonOf } from '@parley/core';
 import { DiscordApi } from './api.ts';
 import { Connection, later } from './connection.ts';
 import { translated } from './failures.ts';
@@ -50,7 +50,7 @@ export function createDiscordAdapter(
 ): ChannelAdapter {
   const { clock, log, report, settings, values } = context;
   const { linkPreviews } = settings;
-  const api = new DiscordApi(settings);
+  const api = new DiscordApi(settings, () => context.holdsAccount());
   const streams = new Streams({ api, values, linkPreviews, log, later });
   const receiver = new Receiver(context, env, api);
   return {
@@ -60,8 +60,8 @@ export function createDiscordAdapter(
       receiver.start();
     },
     async stop() {
-      await receiver.stop();
       streams.close();
+      await receiver.stop();
       api.close();
       report({ kind: 'stopped' });
     },

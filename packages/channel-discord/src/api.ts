@@ -1,4 +1,5 @@
-import { DiscordAPIError, type RawFile, REST, Routes } from 'discord.js';
+import { ChannelError } from '@parley/core';
+import { DefaultRestOptions, DiscordAPIError, type RawFile, REST, Routes } from 'discord.js';
 import { z } from 'zod';
 import type { DiscordSettings } from './settings.ts';
 import { Snowflake, WireChannel, WireMessage } from './wire.ts';
@@ -32,6 +33,7 @@ export type MenuCommand = z.infer<typeof MenuCommand>;
 const LONGEST_OWN_WAIT_MS = 6_000;
 const Own = z.object({ id: Snowflake, content: z.string().default('') });
 const PAGE = 100;
+const ELSEWHERE = 'Another gateway may serve this Discord account now.';
 
 /**
  * The calls Parley makes, through discord.js's REST client: with its rate buckets and without its retries.
@@ -41,12 +43,19 @@ export class DiscordApi {
   readonly #rest: REST;
   readonly #token: string;
 
-  constructor({ apiRoot, token }: DiscordSettings) {
+  /** Nothing is requested once `holdsAccount` says no: another gateway may have finished what is shown. */
+  constructor({ apiRoot, token }: DiscordSettings, holdsAccount: () => boolean) {
     this.#token = token;
     this.#rest = new REST({
       api: apiRoot.replace(/\/$/, ''),
       // It would retry at once after a reset or a 500; the delivery does so later, and once.
       retries: 0,
+      // The last moment: a request may have waited for a rate limit.
+      makeRequest: async (...request) => {
+        if (!holdsAccount())
+          throw new ChannelError({ kind: 'transient', untried: true }, ELSEWHERE);
+        return DefaultRestOptions.makeRequest(...request);
+      },
       rejectOnRateLimit: ({ retryAfter, timeToReset, sublimitTimeout }) =>
         Math.max(retryAfter, timeToReset, sublimitTimeout) > LONGEST_OWN_WAIT_MS,
     }).setToken(token);

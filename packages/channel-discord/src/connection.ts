@@ -1,5 +1,5 @@
 import { type ChannelEnv, type ChannelState, guarded, handling, realEnv } from '@parley/channels';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import {
   Client,
   type ClientEvents,
@@ -63,7 +63,7 @@ export class Connection {
       if (clock() - startedAt >= STABLE_AFTER_MS) failures = 0;
       const decision = afterEnding(ending, failures, random(), clock());
       if (decision.kind === 'give-up') {
-        report({ kind: 'failed', reason: decision.reason, mend: decision.mend });
+        report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
         return;
       }
       const nextAttemptAt = clock() + decision.afterMs;

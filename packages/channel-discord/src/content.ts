@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import { writeRef } from './files.ts';
 import type { Place } from './places.ts';
 import type {

@@ -1,5 +1,5 @@
 import { callOutcome, reconnectBackoff } from '@parley/channels';
-import { ChannelError, type ChannelFailure, reasonOf } from '@parley/contracts';
+import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
 /** Why a call failed; what matters is whether Discord may have executed it. */
@@ -118,6 +118,7 @@ export async function translated<T>(channelId: string, call: () => Promise<T>): 
   try {
     return await call();
   } catch (thrown) {
+    if (thrown instanceof ChannelError) throw thrown;
     throw sendErrorOf(callFailureOf(thrown), channelId, thrown);
   }
 }
@@ -126,7 +127,7 @@ export async function translated<T>(channelId: string, call: () => Promise<T>): 
 type AfterEnding =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   /** A person has to fix it; Discord resets the token of a bot that keeps logging in. */
-  | { readonly kind: 'give-up'; readonly reason: string; readonly mend: string };
+  | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
 
 /** Why a login failed or a connection ended. */
 export interface Ending {
@@ -152,7 +153,7 @@ const CODE_OF_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/disallowed intents/i, 4014],
 ];
 
-const GIVE_UP: ReadonlyMap<number, readonly [reason: string, mend: string]> = new Map([
+const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new Map([
   [
     4004,
     [
@@ -185,7 +186,7 @@ export function afterEnding(
 ): AfterEnding {
   const code = closeCode ?? CODE_OF_MESSAGE.find(([message]) => message.test(reason))?.[1];
   const final = code === undefined ? undefined : GIVE_UP.get(code);
-  if (final !== undefined) return { kind: 'give-up', reason: final[0], mend: final[1] };
+  if (final !== undefined) return { kind: 'give-up', reason: final[0], fix: final[1] };
   const [, resetsAt] = /sessions remaining.*resets at (\S+)/i.exec(reason) ?? [];
   if (resetsAt !== undefined) {
     const afterMs = Math.max(BETWEEN_LOGINS_MS, Date.parse(resetsAt) - now);

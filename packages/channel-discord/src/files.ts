@@ -1,5 +1,5 @@
 import { type FilesFacet, readUpTo } from '@parley/channels';
-import { ChannelError, type Clock, reasonOf } from '@parley/contracts';
+import { ChannelError, type Clock, reasonOf } from '@parley/core';
 import type { DiscordApi } from './api.ts';
 import { callFailureOf, sendErrorOf } from './failures.ts';
 

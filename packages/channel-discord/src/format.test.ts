@@ -1,4 +1,4 @@
-import type { OutboundPart } from '@parley/contracts';
+import type { OutboundPart } from '@parley/core';
 import { expect, it } from 'vitest';
 import { partBody, readButtonId } from './format.ts';
 

@@ -1,4 +1,4 @@
-import type { Button, OutboundPart, ReplyRoute } from '@parley/contracts';
+import type { Button, OutboundPart, ReplyRoute } from '@parley/core';
 import type { MessageBody } from './api.ts';
 
 /** Discord's limit for the text of a message. */

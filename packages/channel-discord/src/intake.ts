@@ -1,5 +1,5 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
-import { type Logger, ParleyError, reasonOf } from '@parley/contracts';
+import { type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
 import type { DiscordApi } from './api.ts';
 import { toInbound } from './content.ts';

@@ -1,5 +1,5 @@
 import type { ChannelContext, CommandInfo, IngressOutcome, SenderFacts } from '@parley/channels';
-import { type InboundMessage, type Logger, reasonOf } from '@parley/contracts';
+import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MenuCommand, MessageBody } from './api.ts';
 import { displayName } from './content.ts';
 import { readButtonId } from './format.ts';

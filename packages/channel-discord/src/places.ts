@@ -1,5 +1,5 @@
 import type { SenderFacts } from '@parley/channels';
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import { type Client, PermissionFlagsBits, PermissionsBitField } from 'discord.js';
 import type { DiscordApi } from './api.ts';
 import type { WireChannel, WireMember } from './wire.ts';

@@ -1,4 +1,4 @@
-import { memoryValues, silentLogger } from '@parley/contracts';
+import { memoryValues, silentLogger } from '@parley/core';
 import { expect, it } from 'vitest';
 import { Seen } from './resume.ts';
 
@@ -23,6 +23,25 @@ it('[D01] a channel that is served is remembered at once, how far it has come a 
   const again = new Seen(values, silentLogger, never);
   await again.load();
   expect(again.cursors()).toEqual({ newest: '103', channels: new Map([['1', '102']]) });
+});
+
+it('[D01] a new session is remembered at once, so that the next process can resume it', async () => {
+  const values = memoryValues();
+  const seen = new Seen(values, silentLogger, never);
+  const at = (session: string, seq: number) => ({ session, url: 'ws://a', me: '9', seq });
+  const resumed = async () => {
+    const next = new Seen(values, silentLogger, never);
+    await next.load();
+    return next.position;
+  };
+  seen.moveTo(at('a', 1));
+  await expect.poll(resumed).toEqual(at('a', 1));
+  seen.moveTo(at('a', 2));
+  seen.track('100');
+  seen.moveTo(at('a', 3));
+  expect(await resumed()).toEqual(at('a', 1));
+  seen.moveTo(at('b', 1));
+  await expect.poll(resumed).toEqual(at('a', 2));
 });
 
 it('[D01] a message that is not taken yet is not hidden by a newer one of another channel', async () => {

@@ -1,5 +1,5 @@
 import { guarded } from '@parley/channels';
-import { type AdapterValues, BoundedMap, type Logger, reasonOf } from '@parley/contracts';
+import { type AdapterValues, BoundedMap, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { Later } from './connection.ts';
 import { Snowflake } from './wire.ts';
@@ -97,10 +97,15 @@ export class Seen {
     return this.#position;
   }
 
-  /** Moves the session's position; written once no earlier message is in progress. */
+  /**
+   * Moves the session's position; written once no earlier message is in progress. A new session is written
+   * at once: without it the next process could not ask for direct messages that this one leaves behind.
+   */
   moveTo(position: Position | undefined): void {
+    const isKnown = position === undefined || position.session === this.#position?.session;
     this.#position = position;
-    this.#cancelWrite ??= this.#later(() => void this.flush(), WRITE_MS);
+    if (!isKnown) void this.flush();
+    else this.#cancelWrite ??= this.#later(() => void this.flush(), WRITE_MS);
   }
 
   /** A message will not be stored. */

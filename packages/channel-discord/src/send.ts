@@ -7,7 +7,7 @@ import {
   type OutboundPart,
   type Receipt,
   reasonOf,
-} from '@parley/contracts';
+} from '@parley/core';
 import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
 import { callFailureOf, sendErrorOf, translated } from './failures.ts';

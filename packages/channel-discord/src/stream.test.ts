@@ -1,11 +1,11 @@
-import { memoryValues, type OutboundPart, silentLogger } from '@parley/contracts';
+import { memoryValues, type OutboundPart, silentLogger } from '@parley/core';
 import { expect, it } from 'vitest';
 import { nonceOf, Streams } from './stream.ts';
 
 const ADDRESS = { chatId: '1' };
 const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
 const growing = (...texts: string[]) => ({
-  show: () => ({ settled: [], open: texts.map((text) => ({ text, plain: text })) }),
+  show: async () => texts.map((text) => ({ text, plain: text })),
 });
 const part = (index: number, isLast = false): OutboundPart => ({
   id: `p${index}`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatAddress, GrowingAnswer } from '@parley/channels';
-import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@parley/contracts';
+import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
 import type { Later } from './connection.ts';
@@ -64,6 +64,7 @@ export class Streams {
   readonly #turns = new Map<string, Turn>();
   /** By turn: cancels the removal of its record. */
   readonly #timers = new Map<string, () => void>();
+  readonly #closing = new AbortController();
 
   constructor(deps: StreamDeps) {
     this.#deps = deps;
@@ -82,14 +83,13 @@ export class Streams {
   }
 
   async #show(turn: Turn, address: ChatAddress, answer: GrowingAnswer): Promise<void> {
-    if (turn.isFinal) return;
-    const { settled, open } = answer.show();
-    const texts = [...settled, ...open].map(({ text }) => text);
+    if (this.#isOver(turn)) return;
+    const texts = (await answer.show()).map(({ text }) => text);
     const [first = ''] = texts;
     if (turn.shown.length === 0 && first.length < LEAST_CHARACTERS) return;
     let edits = 0;
     for (const [place, text] of texts.entries()) {
-      if (turn.isFinal || text.trim() === '') return;
+      if (this.#isOver(turn) || text.trim() === '') return;
       const shown = turn.shown[place];
       if (shown?.messageId === undefined) await this.#create(turn, place, text, address);
       else if (shown.text !== text.trim() && edits === 0) {
@@ -97,6 +97,10 @@ export class Streams {
         await this.#edit(turn.channelId, shown, shown.messageId, text);
       }
     }
+  }
+
+  #isOver({ isFinal }: Turn): boolean {
+    return isFinal || this.#closing.signal.aborted;
   }
 
   /**
@@ -123,8 +127,9 @@ export class Streams {
     await this.#exclusively(turn, () => this.#tidy(turn, 0));
   }
 
-  /** Cancels the timers. */
+  /** Shows nothing unfinished any more: what waits for a rate limit could come after the finished answer. */
   close(): void {
+    this.#closing.abort();
     for (const cancel of this.#timers.values()) cancel();
   }
 
@@ -183,7 +188,8 @@ export class Streams {
     const body = contentBody(text, {}, this.#deps.linkPreviews);
     const replyTo = place === 0 ? address.replyToMessageId : undefined;
     const origin = originBody(nonceOf(turn.turnId, place), replyTo);
-    const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin });
+    const { signal } = this.#closing;
+    const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin }, { signal });
     shown.messageId = sent.id;
     // With a known nonce Discord returns an earlier text.
     shown.text = sent.content;
@@ -191,11 +197,8 @@ export class Streams {
   }
 
   async #edit(channelId: string, shown: Shown, messageId: string, text: string): Promise<void> {
-    await this.#deps.api.change(
-      channelId,
-      messageId,
-      contentBody(text, {}, this.#deps.linkPreviews),
-    );
+    const body = contentBody(text, {}, this.#deps.linkPreviews);
+    await this.#deps.api.change(channelId, messageId, body, { signal: this.#closing.signal });
     shown.text = text.trim();
   }
 

@@ -1,12 +1,17 @@
-import type { ChannelAdapter, ChannelContext } from '@parley/channels';
-import type { Capabilities } from '@parley/contracts';
+import {
+  type ChannelAdapter,
+  type ChannelContext,
+  type ChannelEnv,
+  realEnv,
+} from '@parley/channels';
+import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './connection.ts';
 import { fetchFile, MAX_DOWNLOAD_BYTES } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { createTakeUpdate } from './intake.ts';
 import { keepMenu } from './menu.ts';
 import { createMessageFacet, findSent } from './messages.ts';
-import { laneOf, Poller, realAmbience, type TelegramAmbience } from './poller.ts';
+import { laneOf, Poller } from './poller.ts';
 import { sendFile, sendText } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping } from './stream.ts';
@@ -38,19 +43,19 @@ const RATES: Capabilities['rates'] = {
 /** One Telegram bot. Nothing goes over the network before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
-  ambience: TelegramAmbience = realAmbience,
+  env: ChannelEnv = realEnv,
 ): ChannelAdapter {
-  const { clock, log, settings, values } = context;
+  const { log, settings, values } = context;
   const stop = new AbortController();
   const stopping = stop.signal;
   const api = connectTelegramApi(settings);
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const sending = { api, values, linkPreviews: settings.linkPreviews, note };
   const typing = createTyping(api, stopping);
-  const { finish, ...streaming } = createDrafts({ api, log, clock, stopping });
+  const { finish, ...streaming } = createDrafts({ ...context, api, stopping });
   const take = createTakeUpdate({ ...context, api, stopping, seen: typing.seen });
   const connected = (me: BotIdentity) => keepMenu({ ...context, api }, me, stopping);
-  const source = { ...context, ...ambience, api, take, connected };
+  const source = { ...context, ...env, api, take, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;

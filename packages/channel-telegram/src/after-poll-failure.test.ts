@@ -1,14 +1,15 @@
+import { reconnectBackoff } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
 import type { CallFailure } from './failures.ts';
-import { afterPollFailure, backoff } from './failures.ts';
+import { afterPollFailure } from './failures.ts';
 
 const refused = (code: number, reason: string): CallFailure => ({ kind: 'refused', code, reason });
 
 describe('after a poll that failed', () => {
-  it.each([401, 404])('gives up on %i, and says where to mend the token', (code) => {
+  it.each([401, 404])('gives up on %i, and says where to fix the token', (code) => {
     expect(afterPollFailure(refused(code, 'No'), 0, 0)).toMatchObject({
       kind: 'give-up',
-      mend: expect.stringContaining('@BotFather'),
+      fix: expect.stringContaining('@BotFather'),
     });
   });
 
@@ -48,7 +49,7 @@ describe('after a poll that failed', () => {
   });
 
   it('waits longer each time, up to a minute', () => {
-    expect([0, 1, 2, 5, 6, 60].map((failures) => backoff(failures, 0.9999999))).toEqual([
+    expect([0, 1, 2, 5, 6, 60].map((failures) => reconnectBackoff(failures, 0.9999999))).toEqual([
       1_000, 2_000, 4_000, 32_000, 60_000, 60_000,
     ]);
   });

@@ -1,4 +1,4 @@
-import { Attachment } from '@parley/contracts';
+import { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { attachmentsOf } from './content.ts';
 import { WireMessage } from './wire.ts';

@@ -1,5 +1,5 @@
 import { type CommandInfo, parseCommand } from '@parley/channels';
-import type { Attachment, InboundMessage } from '@parley/contracts';
+import type { Attachment, InboundMessage } from '@parley/core';
 import { z } from 'zod';
 import { topicId } from './format.ts';
 import { menuName } from './menu.ts';

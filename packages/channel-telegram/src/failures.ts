@@ -1,5 +1,5 @@
-import { callOutcome } from '@parley/channels';
-import { ChannelError, type ChannelFailure, reasonOf } from '@parley/contracts';
+import { callOutcome, reconnectBackoff } from '@parley/channels';
+import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { TelegramError } from 'telegraf';
 import { Unsent } from './connection.ts';
 
@@ -96,7 +96,7 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
   if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };
-  // The account is refused, not this part: it may go out once the token is mended.
+  // The account is refused, not this part: it may go out once the token is fixed.
   if (code === 401 || code === 404) return { kind: 'transient' };
   if (GONE.test(reason)) return { kind: 'gone' };
   if (code === 403 || FORBIDDEN.test(reason)) return { kind: 'forbidden' };
@@ -155,11 +155,9 @@ export type AfterPollFailure =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   /** A webhook is set, which forbids polling. */
   | { readonly kind: 'drop-webhook' }
-  /** It will not mend itself. */
-  | { readonly kind: 'give-up'; readonly reason: string; readonly mend: string };
+  /** It does not recover by itself. */
+  | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
 
-const FIRST_BACKOFF_MS = 1_000;
-const LONGEST_BACKOFF_MS = 60_000;
 /** Two pollers end each other; the one that waits longer lets the other one work. */
 const CONFLICT_MS = 10_000;
 
@@ -169,7 +167,7 @@ export function afterPollFailure(
   failures: number,
   random: number,
 ): AfterPollFailure {
-  const afterMs = backoff(failures, random);
+  const afterMs = reconnectBackoff(failures, random);
   if (failure.kind !== 'refused') {
     return { kind: 'retry', afterMs, reason: `Telegram cannot be reached: ${failure.reason}` };
   }
@@ -180,7 +178,7 @@ export function afterPollFailure(
       return {
         kind: 'give-up',
         reason: `Telegram refuses the bot token (${code} ${reason})`,
-        mend: 'Copy the token from @BotFather into channels.telegram.token, check apiRoot if you set one, and start Parley again.',
+        fix: 'Copy the token from @BotFather into channels.telegram.token, check apiRoot if you set one, and start Parley again.',
       };
     case 409:
       // Removed once; if it comes back somebody else wants it, and fighting helps nobody.
@@ -199,10 +197,4 @@ export function afterPollFailure(
         reason: `Telegram refuses to bring messages: ${code} ${reason}`,
       };
   }
-}
-
-/** 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many bots do not return at once. */
-export function backoff(failures: number, random: number): number {
-  const full = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
-  return Math.round(full * (0.5 + random / 2));
 }

@@ -1,4 +1,5 @@
-import { ChannelError, type ChannelFailure } from '@parley/contracts';
+import { readUpTo } from '@parley/channels';
+import { ChannelError, type ChannelFailure } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './connection.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
@@ -31,7 +32,9 @@ export async function fetchFile(
   const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
-    return readUpTo(response.body, limit);
+    const bytes = await readUpTo(response.body, limit).catch(interrupted);
+    if (bytes === undefined) throw tooLarge(limit);
+    return bytes;
   }
   await response.body?.cancel();
   if (announced > limit) throw tooLarge(limit);
@@ -54,22 +57,6 @@ async function addressOf(deps: FetchFileDeps, fileId: string, signal: AbortSigna
     : undefined;
   if (address) return address;
   throw failed({ kind: 'refused' }, 'the server names no place that can be fetched from');
-}
-
-async function readUpTo(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    // Leaving the loop early ends the download.
-    for await (const chunk of body) {
-      length += chunk.byteLength;
-      if (length > limit) throw tooLarge(limit);
-      chunks.push(chunk);
-    }
-  } catch (thrown) {
-    throw thrown instanceof ChannelError ? thrown : interrupted(thrown);
-  }
-  return Buffer.concat(chunks, length);
 }
 
 function kindOf(status: number): ChannelFailure {

@@ -1,4 +1,4 @@
-import { type Button, ChannelError, type RenderedPart } from '@parley/contracts';
+import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 
 /** The topic that every forum has; messages there carry no number, and sends with it are refused. */
 const GENERAL_TOPIC = '1';

@@ -1,14 +1,13 @@
-import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
-import type { TelegramAmbience } from './poller.ts';
+import type {
+  ChannelAdapter,
+  ChannelContext,
+  ChannelDefinition,
+  ChannelEnv,
+} from '@parley/channels';
 import { TelegramSettings } from './settings.ts';
 
-export type { TelegramAmbience } from './poller.ts';
-
 /** Makes the adapter of one account; chance and waiting can be given by tests. */
-type ConnectTelegram = (
-  context: ChannelContext<unknown>,
-  ambience?: TelegramAmbience,
-) => ChannelAdapter;
+type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /** Telegram bots by long polling. Importing this costs the settings schema; telegraf comes with `load`. */
 export const telegram = {
@@ -16,9 +15,9 @@ export const telegram = {
   settings: TelegramSettings,
   async load(): Promise<ConnectTelegram> {
     const { createTelegramAdapter } = await import('./adapter.ts');
-    return (context, ambience) => {
+    return (context, env) => {
       const settings = TelegramSettings.parse(context.settings);
-      return createTelegramAdapter({ ...context, settings }, ambience);
+      return createTelegramAdapter({ ...context, settings }, env);
     };
   },
 } satisfies ChannelDefinition;

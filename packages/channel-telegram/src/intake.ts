@@ -1,5 +1,5 @@
 import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
-import { BoundedMap, type Clock, type InboundMessage, reasonOf } from '@parley/contracts';
+import { BoundedMap, type Clock, type InboundMessage, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './connection.ts';
 import { chatOf, personOf, toInbound } from './content.ts';

@@ -1,4 +1,4 @@
-import { ChannelError } from '@parley/contracts';
+import { ChannelError } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { keyboardOf } from './format.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CommandInfo } from '@parley/channels';
-import { type AdapterValues, type Logger, reasonOf } from '@parley/contracts';
+import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './connection.ts';
 import { callFailureOf } from './failures.ts';
 import type { BotIdentity } from './wire.ts';

@@ -1,5 +1,5 @@
 import type { BeforePart, ChatAddress, MessageFacet } from '@parley/channels';
-import { ChannelError, type OutboundPart, type RenderedPart } from '@parley/contracts';
+import { ChannelError, type OutboundPart, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './connection.ts';
 import { callFailureOf, isFormatRefusal, repeatableErrorOf } from './failures.ts';
 import { keyboardOf, MAX_CAPTION, MAX_TEXT, messageNumber, plainText } from './format.ts';

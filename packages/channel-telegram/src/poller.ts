@@ -1,13 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ChannelState } from '@parley/channels';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type ChannelEnv, type ChannelState, reconnectBackoff } from '@parley/channels';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './connection.ts';
-import { afterPollFailure, backoff, callFailureOf } from './failures.ts';
+import { afterPollFailure, callFailureOf } from './failures.ts';
 import type { TakeUpdate } from './intake.ts';
 import type { BotIdentity, WireUpdate } from './wire.ts';
 
 /** What polling needs. */
-export interface PollerDeps extends TelegramAmbience {
+export interface PollerDeps extends ChannelEnv {
   readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook'>;
   readonly take: TakeUpdate;
   readonly laneOf: (update: WireUpdate) => string;
@@ -75,7 +74,7 @@ export class Poller {
     const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
     switch (decision.kind) {
       case 'give-up':
-        report({ kind: 'failed', reason: decision.reason, mend: decision.mend });
+        report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
         return false;
       case 'drop-webhook':
         log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
@@ -94,13 +93,13 @@ export class Poller {
       this.#failures += 1;
     } catch (thrown) {
       const reason = `the webhook cannot be removed: ${callFailureOf(thrown).reason}`;
-      await this.#pause(backoff(this.#failures, random()), reason, signal);
+      await this.#pause(reconnectBackoff(this.#failures, random()), reason, signal);
     }
   }
 
   async #storeFailed(failure: unknown, signal: AbortSignal): Promise<void> {
     const reason = `messages cannot be stored: ${reasonOf(failure)}`;
-    await this.#pause(backoff(this.#failures, this.#deps.random()), reason, signal);
+    await this.#pause(reconnectBackoff(this.#failures, this.#deps.random()), reason, signal);
   }
 
   async #pause(ms: number, reason: string, signal: AbortSignal): Promise<void> {
@@ -111,20 +110,6 @@ export class Poller {
     await wait(ms, signal);
   }
 }
-
-/** Chance and waiting, for tests to decide. */
-export interface TelegramAmbience {
-  /** In [0, 1). */
-  readonly random: () => number;
-  /** Resolves after `ms`, or as soon as the signal is aborted; never rejects. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
-/** Dice and timers as they are. */
-export const realAmbience: TelegramAmbience = {
-  random: Math.random,
-  wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
-};
 
 /** How far the updates of one poll have come. */
 export interface BatchResult {

@@ -6,7 +6,7 @@ import {
   type OutboundPart,
   type Receipt,
   reasonOf,
-} from '@parley/contracts';
+} from '@parley/core';
 import type { TelegramApi } from './connection.ts';
 import { type Attempt, callFailureOf, nextAttempt, sendErrorOf } from './failures.ts';
 import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, threadOf } from './format.ts';

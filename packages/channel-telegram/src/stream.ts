@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatAddress, StreamingFacet } from '@parley/channels';
-import { BoundedMap, type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { BoundedMap, type Clock, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './connection.ts';
 import { callFailureOf } from './failures.ts';
 import { threadOf } from './format.ts';
@@ -12,6 +12,8 @@ export interface DraftsDeps {
   readonly log: Logger;
   readonly clock: Clock;
   readonly stopping: AbortSignal;
+  /** See `ChannelContext`. */
+  readonly holdsAccount: () => boolean;
 }
 
 /** Streaming by drafts, and what a final message has to wait for. */
@@ -41,11 +43,12 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     async update({ chatId, threadId }, turnId, answer) {
       if (!state.known || !isPrivate(chatId) || state.over.has(turnId)) return;
       if (clock() < state.notBefore) return;
-      const { settled, open } = answer.show();
-      const text = (open.at(-1) ?? settled.at(-1))?.text;
-      if (text === undefined) return;
-      const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...threadOf(threadId) };
-      const showing = show(deps, state, turnId, draft);
+      const showing = answer.show().then(async (parts) => {
+        const text = parts.at(-1)?.text;
+        if (text === undefined) return;
+        const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...threadOf(threadId) };
+        await show(deps, state, turnId, draft);
+      });
       underWay.set(turnId, showing);
       await showing.finally(() => underWay.delete(turnId));
     },
@@ -73,12 +76,14 @@ interface DraftState {
 }
 
 async function show(
-  { api, log, clock, stopping }: DraftsDeps,
+  { api, log, clock, stopping, holdsAccount }: DraftsDeps,
   state: DraftState,
   turnId: string,
   draft: object,
 ): Promise<void> {
   const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
+  // Another gateway's answer may stand there already; a draft would show its beginning once more below it.
+  if (!holdsAccount()) return;
   try {
     await api.call('sendMessageDraft', { ...draft, draft_id: draftId(turnId) }, limit);
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import { InboundMessage } from '@parley/contracts';
+import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from './content.ts';
 import { WireMessage } from './wire.ts';

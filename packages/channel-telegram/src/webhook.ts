@@ -1,17 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { ChannelContext, HttpFacet } from '@parley/channels';
-import { reasonOf } from '@parley/contracts';
+import { type ChannelContext, type ChannelEnv, type HttpFacet, readUpTo } from '@parley/channels';
+import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './connection.ts';
 import { afterPollFailure, callFailureOf } from './failures.ts';
 import type { TakeUpdate } from './intake.ts';
-import { createLanes, laneOf, type TelegramAmbience } from './poller.ts';
+import { createLanes, laneOf } from './poller.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /** What being called by Telegram needs. */
 export interface WebhookDeps
-  extends TelegramAmbience,
+  extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
   readonly api: Pick<TelegramApi, 'getMe' | 'call'>;
   readonly webhook: NonNullable<TelegramSettings['webhook']>;
@@ -73,7 +73,7 @@ export class Webhook implements HttpFacet {
     if (request.method !== 'POST') return answer(405);
     const me = this.#me;
     if (me === undefined) return answer(503);
-    const body = await readBody(request, MAX_BODY_BYTES);
+    const body = request.body ? await readUpTo(request.body, MAX_BODY_BYTES) : undefined;
     const update = WireUpdate.safeParse(parse(body));
     if (!update.success) return answer(400);
     const taking = this.#inLanes(laneOf(update.data), () => this.#take(update.data, me));
@@ -123,7 +123,7 @@ export class Webhook implements HttpFacet {
     const { clock, random, report, wait } = this.#deps;
     const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
     if (decision.kind === 'give-up') {
-      report({ kind: 'failed', reason: decision.reason, mend: decision.mend });
+      report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
       return false;
     }
     if (decision.kind === 'drop-webhook') return true;
@@ -135,9 +135,10 @@ export class Webhook implements HttpFacet {
   }
 }
 
-function parse(body: string | undefined): unknown {
+/** All of it at once: a character may be cut by the edge of a chunk. Undefined for bytes that are no UTF-8. */
+function parse(body: Uint8Array | undefined): unknown {
   try {
-    return JSON.parse(body ?? '');
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     return undefined;
   }
@@ -151,26 +152,4 @@ function sameSecret(given: string, expected: string): boolean {
 
 function answer(status: number): Response {
   return new Response(null, { status });
-}
-
-/**
- * A request's body as text. Bytes are put together before they are read as UTF-8: a character may be
- * cut by the edge of a chunk. Undefined when there is more than `limit` bytes, or no UTF-8 in them.
- */
-async function readBody(
-  request: Pick<Request, 'body'>,
-  limit: number,
-): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > limit) return undefined;
-    chunks.push(chunk);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, length));
-  } catch {
-    return undefined;
-  }
 }

@@ -5,7 +5,7 @@ import {
   type HttpFacet,
   realEnv,
 } from '@parley/channels';
-import { type AdapterValues, type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type AdapterValues, type Clock, type Logger, reasonOf } from '@parley/core';
 import {
   type AuthenticationCreds,
   type BinaryNode,
@@ -156,7 +156,7 @@ export class Connection {
   async #next({ code, reason, lasted }: Ending, signal: AbortSignal): Promise<boolean> {
     const { clock, random, report, values, wait } = this.#deps;
     if (this.#fatal !== undefined) {
-      report({ kind: 'failed', reason: this.#fatal.message, mend: 'Then start Parley again.' });
+      report({ kind: 'failed', reason: this.#fatal.message, fix: 'Then start Parley again.' });
       return false;
     }
     if (lasted >= STABLE_AFTER_MS) this.#failures = this.#brokenSessions = 0;
@@ -164,7 +164,7 @@ export class Connection {
     const decision = afterClose({ code, reason, ...counts }, random());
     if (decision.kind === 'give-up') {
       if (decision.forget) await values.clear();
-      report({ kind: 'failed', reason: decision.reason, mend: decision.mend });
+      report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
       return false;
     }
     if (code !== 515) this.#failures += 1;

@@ -1,5 +1,5 @@
 import { type CommandInfo, isCommand, parseCommand } from '@parley/channels';
-import { type Attachment, InboundMessage } from '@parley/contracts';
+import { type Attachment, InboundMessage } from '@parley/core';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { attachmentIn, type MediaPlace } from './files.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';

@@ -1,4 +1,4 @@
-import type { AdapterValue, AdapterValues } from '@parley/contracts';
+import type { AdapterValue, AdapterValues } from '@parley/core';
 import {
   type AuthenticationCreds,
   BufferJSON,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '@parley/contracts';
+import { BoundedMap } from '@parley/core';
 import type {
   BinaryNode,
   SignalKeyStoreWithTransaction,

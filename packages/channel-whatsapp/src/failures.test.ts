@@ -34,7 +34,7 @@ describe('after a connection has ended', () => {
     expect(afterClose({ ...closing, brokenSessions: 3 }, 0)).toMatchObject({ kind: 'retry' });
     expect(afterClose({ ...closing, brokenSessions: 4 }, 0)).toMatchObject({
       kind: 'give-up',
-      mend: expect.stringContaining('Linked devices'),
+      fix: expect.stringContaining('Linked devices'),
     });
   });
 });

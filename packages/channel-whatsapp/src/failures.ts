@@ -1,5 +1,5 @@
 import { reconnectBackoff } from '@parley/channels';
-import { ChannelError, type ChannelFailure, ParleyError } from '@parley/contracts';
+import { ChannelError, type ChannelFailure, ParleyError } from '@parley/core';
 import { z } from 'zod';
 import { withoutNumbers } from './logs.ts';
 
@@ -113,7 +113,7 @@ type AfterClose =
   | {
       readonly kind: 'give-up';
       readonly reason: string;
-      readonly mend: string;
+      readonly fix: string;
       readonly forget: boolean;
     };
 
@@ -173,6 +173,6 @@ const FINAL: ReadonlyMap<number, AfterClose> = new Map([
   ],
 ]);
 
-function giveUp(reason: string, mend: string, forget = false): AfterClose {
-  return { kind: 'give-up', reason, mend, forget };
+function giveUp(reason: string, fix: string, forget = false): AfterClose {
+  return { kind: 'give-up', reason, fix, forget };
 }

@@ -1,6 +1,6 @@
 import { createDecipheriv, createHash } from 'node:crypto';
 import { type FilesFacet, readUpTo } from '@parley/channels';
-import { type Attachment, ChannelError } from '@parley/contracts';
+import { type Attachment, ChannelError } from '@parley/core';
 import {
   DEFAULT_ORIGIN,
   getMediaKeys,

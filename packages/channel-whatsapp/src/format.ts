@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ChannelError, type OutboundFile, reasonOf } from '@parley/contracts';
+import { ChannelError, type OutboundFile, reasonOf } from '@parley/core';
 import { pixelsOf } from '@parley/tools/documents';
 import {
   type AnyMediaMessageContent,

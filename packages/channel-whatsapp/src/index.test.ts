@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { ChannelState } from '@parley/channels';
-import { memoryValues, type OutboundPart, silentLogger } from '@parley/contracts';
+import { memoryValues, type OutboundPart, silentLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { whatsapp, whatsappFrom } from './index.ts';
 
@@ -32,6 +32,7 @@ async function accountWithout(name: string) {
     clock: () => 0,
     values: memoryValues(),
     receive: async () => ({ kind: 'duplicate' }),
+    holdsAccount: () => true,
     revise: async () => {},
     commands: [],
     report: (state) => states.push(state),
@@ -51,7 +52,7 @@ describe('WhatsApp without its optional library', () => {
         {
           kind: 'failed',
           reason: expect.stringContaining('not installed'),
-          mend: expect.stringContaining('npm install'),
+          fix: expect.stringContaining('npm install'),
         },
         { kind: 'stopped' },
       ]);

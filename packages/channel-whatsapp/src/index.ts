@@ -1,5 +1,5 @@
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
-import { type Capabilities, ChannelError } from '@parley/contracts';
+import { type Capabilities, ChannelError } from '@parley/core';
 import type { WhatsAppEnv } from './connection.ts';
 import { quietLibsignal } from './logs.ts';
 import { CAPABILITIES, WhatsAppSettings } from './settings.ts';
@@ -68,7 +68,7 @@ export function accountWithoutLibrary({
       report({
         kind: 'failed',
         reason: 'WhatsApp needs the library Baileys, which is not installed',
-        mend: 'Run "npm install --include=optional", or "npm install @whiskeysockets/baileys@7.0.0-rc14" (a part of it is under GPL-3.0), and start Parley again.',
+        fix: 'Run "npm install --include=optional", or "npm install @whiskeysockets/baileys@7.0.0-rc14" (a part of it is under GPL-3.0), and start Parley again.',
       });
     },
     async stop() {

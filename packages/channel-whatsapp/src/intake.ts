@@ -1,5 +1,5 @@
 import type { ChannelContext } from '@parley/channels';
-import { BoundedMap, type InboundMessage } from '@parley/contracts';
+import { BoundedMap, type InboundMessage } from '@parley/core';
 import {
   proto,
   type SocketConfig,

@@ -1,4 +1,4 @@
-import type { Logger } from '@parley/contracts';
+import type { Logger } from '@parley/core';
 import type { SocketConfig } from '@whiskeysockets/baileys';
 
 /** Stack frames of libsignal, wherever it is installed. */

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/contracts';
+import { memoryValues } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { Contacts, isGroup, isPerson, personIds, personJid, publicId } from './people.ts';
 

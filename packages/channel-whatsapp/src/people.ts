@@ -1,5 +1,5 @@
 import { guarded } from '@parley/channels';
-import type { AdapterValues, Logger } from '@parley/contracts';
+import type { AdapterValues, Logger } from '@parley/core';
 import type { BinaryNode, GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 
 /** The ids of a person: an identity without a number, a number, or both. */

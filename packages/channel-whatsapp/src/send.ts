@@ -6,7 +6,7 @@ import {
   type Clock,
   type OutboundPart,
   type Receipt,
-} from '@parley/contracts';
+} from '@parley/core';
 import {
   type BinaryNode,
   generateMessageIDV2,

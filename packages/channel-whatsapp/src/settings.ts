@@ -1,4 +1,4 @@
-import type { Capabilities } from '@parley/contracts';
+import type { Capabilities } from '@parley/core';
 import { z } from 'zod';
 
 /** One WhatsApp account, as written below `channels.whatsapp`. */

@@ -7,7 +7,7 @@ import type {
   OutboundPart,
   Receipt,
   RenderedPart,
-} from '@parley/contracts';
+} from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
 import type { BeforePart } from '@parley/store';
 import type { z } from 'zod';
@@ -23,8 +23,8 @@ export type ChannelState =
   /** Another gateway, `holder`, is connected; this one takes over when that one ends. */
   | { readonly kind: 'standby'; readonly holder: string }
   | { readonly kind: 'retrying'; readonly reason: string; readonly nextAttemptAt: number }
-  /** It will not mend itself; `mend` says what a person must do. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly mend: string }
+  /** It does not recover by itself; `fix` says what a person must do. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly fix: string }
   | { readonly kind: 'stopped' };
 
 /** A command for the platform's own menu. Names are lower case, summaries short. */
@@ -58,6 +58,11 @@ export interface ChannelContext<Settings> {
   /** What this account must remember between starts. */
   readonly values: AdapterValues;
   /**
+   * False once another gateway may serve this account. Decided by the clock, so it is right also after a stall,
+   * before any timer or signal has fired. Ask just before a request that no row fences: a preview.
+   */
+  holdsAccount(): boolean;
+  /**
    * Hands a message to ingress. Resolves once it is durable or refused for good: only then may the
    * platform be told that it arrived (D01). Rejects when it could not be stored: do not confirm it.
    */
@@ -81,10 +86,10 @@ export interface ChatAddress {
 }
 
 /**
- * An answer while it is being written. `show` renders what has come since it was last called; whoever
- * has nobody to show it to need not call it. Settled parts are final and keep their place: a platform
- * that edits messages sends each once. Only what is open changes. The finished answer still replaces
- * all of it: it may have numbers, and links whose addresses came last.
+ * An answer while it is being written. `show` renders what has come so far, as parts; an adapter with
+ * nobody to show it to need not call it. Complete blocks keep their place, so mostly only the last part
+ * changes. The finished answer still replaces all of it: it may have numbers, and links whose addresses
+ * came last.
  */
 export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 

@@ -1,4 +1,5 @@
-import { memoryValues, silentLogger } from '@parley/contracts';
+import { memoryValues, silentLogger } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 import { blameAdapter, guardAdapter } from './guard.ts';
@@ -14,24 +15,14 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     clock: Date.now,
     values: { ...memoryValues(), get: () => blame().then(() => new Map()) },
     receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
+    holdsAccount: () => true,
     revise: blame,
     commands: [],
     report: () => void blame(),
     history: () => blame().then(() => []),
   };
   const connect = (core: ChannelContext<object>): ChannelAdapter => ({
-    capabilities: {
-      target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
-      idempotentSend: true,
-      typing: false,
-      edit: false,
-      delete: false,
-      react: false,
-      threads: false,
-      buttons: false,
-      streaming: 'none',
-      media: [],
-    },
+    capabilities: CAPABILITIES,
     async start() {
       core.report({ kind: 'starting' });
       await core.values.get('kind', ['id']);

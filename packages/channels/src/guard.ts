@@ -26,6 +26,7 @@ export function guardAdapter<Settings>(
   const core = {
     ...context,
     values: eachCall(context.values, outside),
+    holdsAccount: () => outside(() => context.holdsAccount()),
     receive: (...args: Parameters<typeof context.receive>) =>
       outside(() => context.receive(...args)),
     revise: (...args: Parameters<typeof context.revise>) => outside(() => context.revise(...args)),

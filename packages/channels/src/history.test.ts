@@ -1,9 +1,9 @@
+import { CAPABILITIES } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chatHistory } from './history.ts';
 import { conversationIdOf, routeOf } from './ingress/route.ts';
 import { aMessage } from './testing/a-message.ts';
-import { CAPABILITIES } from './testing/capabilities.ts';
 
 const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
 const route = routeOf(aMessage(), CAPABILITIES, { mentions: 'dead', numbered: false });

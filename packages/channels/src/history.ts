@@ -1,4 +1,4 @@
-import type { Button, RenderedPart } from '@parley/contracts';
+import type { Button, RenderedPart } from '@parley/core';
 import type { ChatKey, Store } from '@parley/store';
 
 /** One line of a chat as the person sees it. Times in ms. */

@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import type { InboxRow, Store } from '@parley/store';
 import {
   decideAccess,

@@ -1,24 +1,25 @@
+import { CAPABILITIES } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import type { ChannelAdapter } from './adapter.ts';
 import { undeclared } from './guard.ts';
-import { CAPABILITIES } from './testing/capabilities.ts';
 
 const typing = { repeatMs: 1, show: () => Promise.resolve() };
 const bare: ChannelAdapter = {
-  capabilities: { ...CAPABILITIES, typing: false },
+  capabilities: CAPABILITIES,
   start: () => Promise.resolve(),
   stop: () => Promise.resolve(),
   send: () => Promise.resolve({ platformMessageId: '1' }),
 };
+const typed = { ...CAPABILITIES, typing: true };
 const streaming = { minIntervalMs: 1, update: typing.show, end: typing.show };
 
 describe('what an adapter declares', () => {
   it.each<[what: string, adapter: ChannelAdapter, found: string[]]>([
     ['nothing of neither', bare, []],
-    ['typing that is there', { ...bare, capabilities: CAPABILITIES, typing }, []],
+    ['typing that is there', { ...bare, capabilities: typed, typing }, []],
     [
       'typing that is missing',
-      { ...bare, capabilities: CAPABILITIES },
+      { ...bare, capabilities: typed },
       ['"typing" is declared and missing'],
     ],
     ['typing not at all', { ...bare, typing }, ['"typing" is there and not declared']],

@@ -1,9 +1,8 @@
-import type { Dialect } from '@parley/contracts';
+import type { Dialect } from '@parley/core';
 import type { Mark } from './document.ts';
 
 /** Which addresses a dialect can hide behind a link text; all others are written out. */
 export interface LinkRule {
-  /** URL schemes with their colon. */
   readonly schemes: readonly string[];
   /** The platform drops links to hosts without a dot, such as `localhost`. */
   readonly dottedHostOnly: boolean;

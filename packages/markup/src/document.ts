@@ -59,10 +59,8 @@ export interface GridLeaf extends Placed {
   readonly rows: readonly string[];
 }
 
-/** One cell's content. */
 export type Cell = readonly Run[];
 
-/** Where a column's text stands. */
 export type Alignment = 'left' | 'center' | 'right' | undefined;
 
 /** A table for a dialect that has tables; `header` is repeated in every part. */
@@ -73,7 +71,6 @@ export interface TableLeaf extends Placed {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** A thematic break. */
 interface RuleLeaf extends Placed {
   readonly kind: 'rule';
 }
@@ -91,8 +88,10 @@ export type Leaf = TextLeaf | CodeLeaf | GridLeaf | TableLeaf | RuleLeaf;
 export function contentLength(leaves: readonly Leaf[], enough: number): number {
   let length = leaves.length - 1;
   for (const leaf of leaves) {
-    if (length > enough) break;
-    length += lengthOf(leaf, enough - length);
+    for (const text of textsOf(leaf)) {
+      if (length > enough) return length;
+      length += text.length;
+    }
   }
   return length;
 }
@@ -100,64 +99,29 @@ export function contentLength(leaves: readonly Leaf[], enough: number): number {
 /** Whether people would see anything of it; platforms refuse a message in which they would not. */
 export function isVisible(leaf: Leaf): boolean {
   const showsMarker = leaf.within.some(({ type }, at) => type === 'item' && at >= leaf.fresh);
-  return leaf.kind === 'rule' || showsMarker || showsText(leaf);
+  return leaf.kind === 'rule' || showsMarker || textsOf(leaf).some(hasVisible);
 }
 
-function lengthOf(leaf: Leaf, enough: number): number {
+/** The text of a leaf, run by run, line by line or cell by cell. */
+export function* textsOf(leaf: Leaf): Generator<string, undefined> {
   switch (leaf.kind) {
     case 'text':
-      return runsLength(leaf.runs, enough);
+      for (const { text } of leaf.runs) yield text;
+      return;
     case 'code':
-      return leaf.text.length;
+      yield leaf.text;
+      return;
     case 'grid':
-      return sum(leaf.header, enough, lineLength) + sum(leaf.rows, enough, lineLength);
-    case 'table': {
-      const ofRow = (row: readonly Cell[]) => sum(row, enough, (cell) => runsLength(cell, enough));
-      return ofRow(leaf.header) + sum(leaf.rows, enough, ofRow);
-    }
-    case 'rule':
-      return 0;
-  }
-}
-
-function lineLength(line: string): number {
-  return line.length;
-}
-
-function runsLength(runs: readonly Run[], enough: number): number {
-  return sum(runs, enough, ({ text }) => text.length);
-}
-
-function sum<Item>(
-  items: readonly Item[],
-  enough: number,
-  lengthOfItem: (item: Item) => number,
-): number {
-  let length = 0;
-  for (const item of items) {
-    if (length > enough) break;
-    length += lengthOfItem(item);
-  }
-  return length;
-}
-
-function showsText(leaf: Leaf): boolean {
-  switch (leaf.kind) {
-    case 'text':
-      return leaf.runs.some(isShown);
-    case 'code':
-      return hasVisible(leaf.text);
-    case 'grid':
-      return [...leaf.header, ...leaf.rows].some(hasVisible);
+      yield* leaf.header;
+      yield* leaf.rows;
+      return;
     case 'table':
-      return [leaf.header, ...leaf.rows].some((row) => row.some((cell) => cell.some(isShown)));
+      for (const { text } of leaf.header.flat()) yield text;
+      for (const row of leaf.rows) for (const { text } of row.flat()) yield text;
+      return;
     case 'rule':
-      return true;
+      return;
   }
-}
-
-function isShown({ text }: Run): boolean {
-  return hasVisible(text);
 }
 
 /** Whether people would see anything of this text: not of white space and zero-width characters. */

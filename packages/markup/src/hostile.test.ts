@@ -1,7 +1,7 @@
-import type { RenderTarget } from '@parley/contracts';
+import type { RenderTarget } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from './capabilities.ts';
-import { createPrefixRenderer } from './prefix-renderer.ts';
+import { createPrefixRenderer } from './index.ts';
 import { measure, renderSteps } from './render.ts';
 import { hostileInputs } from './testing/hostile-inputs.ts';
 
@@ -55,13 +55,12 @@ describe('hostile input', () => {
     expectAllOf(make(), TELEGRAM);
   });
 
-  it.each(SHARE)('[M06] is shown while it is being written: %s', (_, make) => {
+  it.each(SHARE)('[M06] is shown while it is being written: %s', async (_, make) => {
     const renderer = createPrefixRenderer(TELEGRAM);
     renderer.push(make());
-    renderer.show();
+    await renderer.show();
     renderer.push('\n\nthe end\n\n');
-    const { settled, open } = renderer.show();
-    expect([...settled, ...open].at(-1)?.plain).toContain('the end');
+    expect((await renderer.show()).at(-1)?.plain).toContain('the end');
   });
 });
 

@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
-import type { RenderTarget } from '@parley/contracts';
-import type { PrefixRenderer } from './prefix-renderer.ts';
+import { setImmediate } from 'node:timers/promises';
+import type { RenderTarget } from '@parley/core';
+import type * as Render from './render.ts';
 import type { RenderedPart } from './rendered-part.ts';
+import { completed } from './unfinished.ts';
 
-export type { RenderTarget } from '@parley/contracts';
-export type { PrefixRenderer, ShownPrefix } from './prefix-renderer.ts';
+export type { RenderTarget } from '@parley/core';
 export type { RenderedPart } from './rendered-part.ts';
 export { joinParts, MarkupError } from './rendered-part.ts';
 
@@ -12,41 +13,47 @@ const require = createRequire(import.meta.url);
 
 /*
  * The parser and the printers are many modules, so they are loaded on the first call: a start does not
- * wait for them. With `require` where the call is synchronous.
+ * wait for them. Once: each `import()` or `require` of a known module costs as much as a short answer.
  */
+const renderModule = once((): typeof Render => require('./render.ts'));
 
-/** `render` of `render.ts`. */
-export function render(markdown: string, target: RenderTarget): RenderedPart[] {
-  const loaded: typeof import('./render.ts') = require('./render.ts');
-  return loaded.render(markdown, target);
+function once<Module>(load: () => Module): () => Module {
+  let loaded: Module | undefined;
+  return () => {
+    loaded ??= load();
+    return loaded;
+  };
 }
 
-/** `renderInSteps` of `render.ts`. */
+export function render(markdown: string, target: RenderTarget): RenderedPart[] {
+  return renderModule().render(markdown, target);
+}
+
 export async function renderInSteps(
   markdown: string,
   target: RenderTarget,
   pause: () => Promise<void>,
 ): Promise<RenderedPart[]> {
-  const loaded = await import('./render.ts');
-  return loaded.renderInSteps(markdown, target, pause);
+  return renderModule().renderInSteps(markdown, target, pause);
 }
 
-/** `createPrefixRenderer` of `prefix-renderer.ts`; made by the first `show`, since most answers are never shown growing. */
+export interface PrefixRenderer {
+  /** The answer goes on. Only remembers; nothing is rendered until it is shown. */
+  push(text: string): void;
+  /** The answer so far, with what is half at its end completed, as parts without numbers. */
+  show(): Promise<readonly RenderedPart[]>;
+}
+
+/** Makes a renderer for one answer that comes bit by bit. Each time all of it is rendered again. */
 export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
-  let renderer: PrefixRenderer | undefined;
-  let unread = '';
+  let text = '';
   return {
-    push(text) {
-      unread += text;
+    push(more) {
+      text += more;
     },
-    show() {
-      if (renderer === undefined) {
-        const loaded: typeof import('./prefix-renderer.ts') = require('./prefix-renderer.ts');
-        renderer = loaded.createPrefixRenderer(target);
-      }
-      renderer.push(unread);
-      unread = '';
-      return renderer.show();
+    async show() {
+      const { numbered: _unknownYet, ...unnumbered } = target;
+      return renderModule().renderInSteps(completed(text), unnumbered, () => setImmediate());
     },
   };
 }

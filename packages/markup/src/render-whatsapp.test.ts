@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/contracts';
+import type { RenderTarget } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { render } from './render.ts';
@@ -40,6 +40,11 @@ const links: Case[] = [
     'no mark on an address',
     '**a https://e.org/x b** *https://e.org*',
     '*a* https://e.org/x *b* https://e.org',
+  ],
+  [
+    'no mark on a host with a path before another address',
+    '# e.org/a)(https://e.org',
+    'e.org/a)(https://e.org',
   ],
   ['an image as its name and address', '![i](https://e.org/i.png)', 'i (https://e.org/i.png)'],
   ['a footnote', 'a[^n]\n\n[^n]: b', 'a[n]\n\n[n] b'],

@@ -1,4 +1,4 @@
-import type { Dialect, RenderTarget } from '@parley/contracts';
+import type { Dialect, RenderTarget } from '@parley/core';
 import { CAPABILITIES, type DialectCapabilities } from './capabilities.ts';
 import { contentLength, type Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
@@ -65,7 +65,7 @@ function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): St
 const MIN_LENGTH = 16;
 
 /** @throws MarkupError `target-too-short` if the target's parts are shorter than 16. */
-export function checkTarget({ maxLength }: RenderTarget): void {
+function checkTarget({ maxLength }: RenderTarget): void {
   if (maxLength >= MIN_LENGTH) return;
   throw new MarkupError({
     code: 'target-too-short',

@@ -1,4 +1,4 @@
-import { ParleyError, type RenderTarget } from '@parley/contracts';
+import { ParleyError, type RenderTarget } from '@parley/core';
 
 /** One message. */
 export interface RenderedPart {

@@ -23,7 +23,6 @@ export function finish<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Does the work with a pause after every step. */
 export async function finishInTurns<Result>(
   steps: Steps<Result>,
   pause: () => Promise<void>,

@@ -1,4 +1,4 @@
-import { withoutTemplateTokens as harmless } from '@parley/contracts';
+import { withoutTemplateTokens as harmless } from '@parley/core';
 import type { LanguageModel } from 'ai';
 import { z } from 'zod';
 import {

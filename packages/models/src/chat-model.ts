@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 import { z } from 'zod';
 
 /** A picture that a model is to see. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock, Logger } from '@parley/contracts';
+import type { Clock, Logger } from '@parley/core';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { detectLocalServer, type LocalServer } from './local-servers.ts';

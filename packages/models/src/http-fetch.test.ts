@@ -76,6 +76,11 @@ describe.each([
     expect(ports.size).toBeLessThan(3);
   });
 
+  it('sends half of a surrogate pair as the character that stands for it', async () => {
+    const url = await serve(async (request, response) => void response.end(await text(request)));
+    expect(await (await fetch(url, post('{"a":"你\ud800"}'))).text()).toBe('{"a":"你\ufffd"}');
+  });
+
   it('reads an error with its body, and an answer without one', async () => {
     const statuses = [429, 204];
     const url = await serve(({ headers }, response) => {

@@ -4,6 +4,8 @@ import { eventJoiner } from './http-fetch.ts';
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`;
 const chat = (delta: object, more: object = {}) =>
   data({ id: 'c1', choices: [{ index: 0, delta, finish_reason: null }], ...more });
+const end = (finish_reason: string, id = 'c1') =>
+  data({ id, choices: [{ index: 0, delta: {}, finish_reason }] });
 const block = (delta: object) =>
   `event: content_block_delta\n${data({ type: 'content_block_delta', index: 0, delta })}`;
 
@@ -46,6 +48,16 @@ describe('[G01] pieces of text that arrived together', () => {
       chat({ content: 'say "a\\\n"delta":{"content":"x"}' }),
     ],
     [
+      'a role that is named once',
+      chat({ role: 'assistant', content: '' }) + chat({ content: 'a' }) + chat({ content: 'b' }),
+      chat({ role: 'assistant', content: 'ab' }),
+    ],
+    [
+      'a text and why it ends',
+      `${chat({ content: 'a' })}${end('stop')}${end('stop')}data: [DONE]\n\n`,
+      `${data({ id: 'c1', choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] })}${end('stop')}data: [DONE]\n\n`,
+    ],
+    [
       'an answer with a beginning and an end',
       `${chat({ role: 'assistant' })}${chat({ content: 'é' })}${chat({ content: '你' })}data: [DONE]\n\n`,
       `${chat({ role: 'assistant' })}${chat({ content: 'é你' })}data: [DONE]\n\n`,
@@ -67,6 +79,11 @@ describe('[G01] pieces of text that arrived together', () => {
     ['parts of other answers', chat({ content: 'a' }) + chat({ content: 'a' }, { id: 'c2' })],
     ['events in CRLF', chat({ content: 'a' }).repeat(2).replaceAll('\n', '\r\n')],
     ['comments', `: ping\n\n${chat({ content: 'a' })}: ping\n\n${chat({ content: 'a' })}`],
+    ['the end of another answer', chat({ content: 'a' }) + end('stop', 'c2')],
+    [
+      'the end of a thought',
+      chat({ reasoning_content: 'hm' }) + end('length') + chat({ content: 'a' }),
+    ],
     ['no JSON', 'data: {"delta":{"content":"\n\ndata: <html>\n\n'],
   ])('stay as they are: %s', (_name, events) => {
     expect(joined(events)).toBe(events);

@@ -1,4 +1,4 @@
-import type { Clock } from '@parley/contracts';
+import type { Clock } from '@parley/core';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { explainFailure } from './failures.ts';
 import { LOCAL_PORTS } from './local-servers.ts';

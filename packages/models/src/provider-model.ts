@@ -1,4 +1,4 @@
-import type { Clock } from '@parley/contracts';
+import type { Clock } from '@parley/core';
 import {
   harmlessRequests,
   openProvider,

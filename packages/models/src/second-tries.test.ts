@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import {
   type ChatModel,

@@ -1,4 +1,4 @@
-import type { Logger } from '@parley/contracts';
+import type { Logger } from '@parley/core';
 import {
   type ChatModel,
   ModelError,

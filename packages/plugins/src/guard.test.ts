@@ -1,5 +1,5 @@
 import type { ChannelDefinition } from '@parley/channels';
-import { EXAMPLE_FACTS as facts } from '@parley/contracts/testing';
+import { EXAMPLE_FACTS as facts } from '@parley/core/testing';
 import {
   type ContextSource,
   createAssembler,

@@ -1,6 +1,6 @@
 import { withTimeLimit } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import { Audience } from '@parley/contracts';
+import { Audience } from '@parley/core';
 import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import type { PluginLayer } from './plugin.ts';

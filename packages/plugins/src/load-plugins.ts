@@ -1,5 +1,5 @@
 import { createToolRegistry } from '@parley/agent';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import { createLayerRegistry, houseLayers } from '@parley/prompt';
 import { z } from 'zod';
 import { type ImportedPlugin, importPlugin, setUpPlugin, sharePackages } from './open-plugin.ts';

@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { TimeUpError, withTimeLimit } from '@parley/agent';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
-import { INSTALLATION, isBundle } from '@parley/contracts/installation';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { INSTALLATION, isBundle } from '@parley/core/installation';
 import { z } from 'zod';
 import { guardedChannel, guardedSource } from './guard.ts';
 import {
@@ -142,7 +142,7 @@ async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
     ? resolve(base, use.replace(/^~(?=\/|$)/, homedir()))
     : await packageFolder(use, base);
   if (!(await exists(folder))) {
-    throw new PluginError('plugin-missing', `there is no folder ${folder}. Mend the path.`);
+    throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
   const entry = await entryOf(folder);
   // The real path: code below node_modules would not be read as TypeScript.
@@ -191,7 +191,7 @@ async function namedEntry(file: string): Promise<string | undefined> {
   } catch (error) {
     throw new PluginError(
       'plugin-import',
-      `${file} is not a package.json. Mend or remove it.`,
+      `${file} is not a package.json. Fix or remove it.`,
       error,
     );
   }
@@ -218,7 +218,7 @@ const SHARED: ReadonlySet<string> = new Set([
   '@parley/plugins',
   '@parley/agent',
   '@parley/channels',
-  '@parley/contracts',
+  '@parley/core',
   '@parley/prompt',
   '@parley/workspace',
   'zod',

@@ -1,6 +1,6 @@
 import type { Tool, TurnHook } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import { type Clock, type Logger, ParleyError } from '@parley/contracts';
+import { type Clock, type Logger, ParleyError } from '@parley/core';
 import type { ContextSource, Layer, LayerId } from '@parley/prompt';
 import { z } from 'zod';
 

@@ -8,8 +8,8 @@ import {
   quietUntil,
   readQuietHours,
   repeatSince,
+  reportFailures,
   type TargetFacts,
-  tellFailures,
 } from './alerts.ts';
 import { zoneClock } from './zone-clock.ts';
 
@@ -95,16 +95,16 @@ async function toldBy(states: readonly BeatState[], times: readonly string[]) {
   const told = new Map<string, string>();
   let now = 0;
   const recent = async () => states.map(run);
-  const tell = tellFailures({
+  const services: Parameters<typeof reportFailures>[0] = {
     store: { heartbeats: Object.assign(Object.create(null), { recent }) },
     agent: { id: 'main', timeZone: 'Europe/Vienna' },
     settings: { quietHours: '22:00-07:00' },
-    tell: async (key, words) => void told.set(key, words),
+    notify: async (key, words) => void told.set(key, words),
     clock: () => now,
-  });
+  };
   for (const time of times) {
     now = Date.parse(time);
-    await tell();
+    await reportFailures(services);
   }
   return [...told];
 }

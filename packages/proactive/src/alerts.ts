@@ -1,12 +1,27 @@
 import { createHash } from 'node:crypto';
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
-import type { Clock, Logger } from '@parley/contracts';
-import type { BeatRun, InboxRow, Store } from '@parley/store';
-import type { BeatTarget, FindTarget } from './heartbeat/order.ts';
-import { readWindow } from './heartbeat/task.ts';
-import { type DayWindow, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
+import type { InboundMessage, Logger, ReplyRoute } from '@parley/core';
+import type { BeatRun, InboxRow } from '@parley/store';
+import type { HeartbeatServices } from './heartbeat/heartbeat.ts';
+import { readWindow, type StandingTask } from './heartbeat/task.ts';
+import { type DayWindow, wallMinute, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
 
-/** A possible chat for an alert. */
+/** The chat for the alerts of a run: fixed before the model runs (H04). */
+export interface AlertChat {
+  readonly kind: 'chat';
+  readonly conversationId: string;
+  readonly route: ReplyRoute;
+  /** The last message from there: the chat and the reader. */
+  readonly last: InboundMessage;
+  /** It is a direct chat of an owner. */
+  readonly isOwners: boolean;
+}
+
+/** Finds the chat of a task: that of the owner, or the group which the task names. */
+export type FindTarget = (
+  task: Pick<StandingTask, 'name' | 'tell'>,
+) => Promise<AlertChat | { readonly kind: 'none'; readonly reason: string }>;
+
 export interface KnownChat {
   readonly conversationId: string;
   readonly kind: 'direct' | 'group';
@@ -16,51 +31,42 @@ export interface KnownChat {
   readonly ownerWroteAt?: number;
 }
 
-/** The group that a task names, and the chat with that name; null: none. */
-interface NamedGroup {
-  readonly name: string;
-  readonly chat: KnownChat | null;
-}
-
-/** Inputs of the decision. */
-export interface TargetFacts {
-  /** Absent: the task names none. */
-  readonly tell?: NamedGroup | undefined;
+export interface TargetFacts<Chat extends KnownChat = KnownChat> {
+  /** The group that the task names, and the chat with that name (null: none). Absent: it names none. */
+  readonly tell?: { readonly name: string; readonly chat: Chat | null } | undefined;
   /** The setting: an owner as `channel:userId`, or `last`. */
   readonly choice: string;
-  /** As `channel:userId`. */
   readonly owners: readonly string[];
-  /** Direct chats. */
-  readonly chats: readonly KnownChat[];
+  readonly chats: readonly Chat[];
 }
 
 /** Where an alert goes; `note`: why it goes elsewhere than the task says. */
-type AlertTarget =
-  | { readonly kind: 'chat'; readonly chat: KnownChat; readonly note?: string }
+type AlertTarget<Chat> =
+  | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
   | { readonly kind: 'nobody'; readonly reason: string };
 
 /**
  * Decides before the model runs (H04): the group that the task names, else a direct chat of an owner, and
  * nothing else. An unknown name leads to the owner.
  */
-export function alertTarget({ tell, ...facts }: TargetFacts): AlertTarget {
-  if (tell === undefined) return ownersChat(facts);
-  if (tell.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
-  const note = `no group is called "${tell.name}", so the owner is told`;
-  const chosen = ownersChat(facts);
-  return chosen.kind === 'chat' ? { ...chosen, note } : chosen;
-}
-
-function ownersChat({ choice, owners, chats }: Omit<TargetFacts, 'tell'>): AlertTarget {
-  const own = chats.filter(
-    ({ kind, person }) => kind === 'direct' && person !== undefined && owners.includes(person),
-  );
-  const chosen = choice === 'last' ? own : own.filter(({ person }) => person === choice);
+export function alertTarget<Chat extends KnownChat>({
+  tell,
+  choice,
+  owners,
+  chats,
+}: TargetFacts<Chat>): AlertTarget<Chat> {
+  if (tell?.chat?.kind === 'group') return { kind: 'chat', chat: tell.chat };
   // Only a chat in which an owner has written is known to reach them.
-  const wrote = chosen.filter(({ ownerWroteAt }) => ownerWroteAt !== undefined);
-  const [latest] = wrote.toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
-  if (latest !== undefined) return { kind: 'chat', chat: latest };
-  return { kind: 'nobody', reason: noChat(choice, owners) };
+  const [latest] = chats
+    .filter(({ kind, person, ownerWroteAt }) => {
+      const isOwners = kind === 'direct' && person !== undefined && owners.includes(person);
+      return isOwners && ownerWroteAt !== undefined && (choice === 'last' || person === choice);
+    })
+    .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
+  if (latest === undefined) return { kind: 'nobody', reason: noChat(choice, owners) };
+  if (tell === undefined) return { kind: 'chat', chat: latest };
+  const note = `no group is called "${tell.name}", so the owner is told`;
+  return { kind: 'chat', chat: latest, note };
 }
 
 function noChat(choice: string, owners: readonly string[]): string {
@@ -70,66 +76,54 @@ function noChat(choice: string, owners: readonly string[]): string {
   return `${choice} has not written in a direct chat yet`;
 }
 
-export interface FindTargetDeps extends OwnersChatDeps {
-  /** An owner as `channel:userId`, or `last`. */
+export interface FindTargetServices extends OwnersChatDeps {
   readonly tell: string;
   /** Chats named in the settings. Titles that people give their groups do not count. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly log: Logger;
 }
 
-interface Candidate {
-  readonly known: KnownChat;
+interface Candidate extends KnownChat {
   readonly row: InboxRow;
 }
 
 /** Finds the chat of each task's alerts: an owner's, or the group which the task names (H04). */
-export function createFindTarget(deps: FindTargetDeps): FindTarget {
+export function createFindTarget(deps: FindTargetServices): FindTarget {
   return async ({ name, tell }) => {
     const own = await ownersCandidates(deps);
-    const named = tell === undefined ? null : await namedCandidate(deps, tell);
     const chosen = alertTarget({
-      tell: tell === undefined ? undefined : { name: tell, chat: named?.known ?? null },
+      tell: tell === undefined ? undefined : { name: tell, chat: await namedCandidate(deps, tell) },
       choice: deps.tell,
       // Linked accounts of owners count as theirs, as checked just now.
-      owners: [...deps.owners, ...own.flatMap(({ known: { person } }) => person ?? [])],
-      chats: own.map(({ known }) => known),
+      owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
+      chats: own,
     });
     if (chosen.kind === 'nobody') return { kind: 'none', reason: chosen.reason };
     if (chosen.note !== undefined) deps.log.warn({ task: name }, chosen.note);
-    return targetOf(named === null ? own : [...own, named], chosen.chat);
+    const { conversationId, kind, row } = chosen.chat;
+    const { route, message: last } = row;
+    return { kind: 'chat', conversationId, route, last, isOwners: kind === 'direct' };
   };
 }
 
-async function ownersCandidates(deps: FindTargetDeps): Promise<readonly Candidate[]> {
+async function ownersCandidates(deps: FindTargetServices): Promise<readonly Candidate[]> {
   const found: Candidate[] = [];
-  for await (const { last, conversationId } of ownersChats(deps)) {
-    const { channel, sender } = last.message;
-    const person = `${channel}:${sender.id}`;
-    const known = {
-      conversationId,
-      kind: 'direct',
-      person,
-      ownerWroteAt: last.receivedAt,
-    } as const;
-    found.push({ known, row: last });
+  for await (const { last: row, conversationId } of ownersChats(deps)) {
+    const person = `${row.message.channel}:${row.message.sender.id}`;
+    found.push({ conversationId, kind: 'direct', person, ownerWroteAt: row.receivedAt, row });
   }
   return found;
 }
 
 /** The chat that a task names: by its name in the settings, or as `channel:chatId`. */
-async function namedCandidate(deps: FindTargetDeps, tell: string): Promise<Candidate | null> {
-  const named = namedIn(deps.chats, tell) ?? byId(tell);
+async function namedCandidate(deps: FindTargetServices, tell: string): Promise<Candidate | null> {
+  const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : byId(tell);
   if (named === undefined) return null;
   const found = await namedChat(deps, tell, named);
   if (found.kind === 'none' || !found.inThread) return null;
-  const { last } = found;
-  const kind = last.message.chat.type === 'direct' ? 'direct' : 'group';
-  return { known: { conversationId: last.conversationId, kind }, row: last };
-}
-
-function namedIn(chats: FindTargetDeps['chats'], name: string): NamedChat | undefined {
-  return Object.hasOwn(chats, name) ? chats[name] : undefined;
+  const { last: row } = found;
+  const kind = row.message.chat.type === 'direct' ? 'direct' : 'group';
+  return { conversationId: row.conversationId, kind, row };
 }
 
 function byId(tell: string): NamedChat | undefined {
@@ -138,44 +132,28 @@ function byId(tell: string): NamedChat | undefined {
   return { channel, account: 'default', chat };
 }
 
-function targetOf(candidates: readonly Candidate[], chat: KnownChat): BeatTarget {
-  const chosen = candidates.find(({ known }) => known === chat);
-  if (chosen === undefined) throw new Error('The chosen chat is none of those that were offered.');
-  const { row, known } = chosen;
-  return {
-    kind: 'chat',
-    conversationId: known.conversationId,
-    route: row.route,
-    last: row.message,
-    isOwners: known.kind === 'direct',
-  };
-}
-
-export interface TellFailuresDeps {
-  readonly store: Pick<Store, 'heartbeats'>;
-  readonly agent: { readonly id: string; readonly timeZone: string };
-  /** As in the settings: `off`, or `22:00-07:00`. */
-  readonly settings: { readonly quietHours: string };
-  /** Writes to the owner's direct chat, once for each key, however often it is called. */
-  readonly tell: (key: string, words: string) => Promise<void>;
-  readonly clock: Clock;
-}
-
 /** This many failures in a row are no accident of the provider. */
 const IN_A_ROW = 3;
 const LONGEST = 200;
 
 /** Notifies the owner, once a day and outside the quiet hours, that runs keep failing. */
-export function tellFailures({ store, agent, settings, tell, clock }: TellFailuresDeps) {
-  const hours = readQuietHours(settings.quietHours);
+export async function reportFailures({
+  store,
+  agent,
+  settings,
+  notify,
+  clock,
+}: Pick<HeartbeatServices, 'store' | 'agent' | 'clock'> & {
+  readonly settings: Pick<HeartbeatServices['settings'], 'quietHours'>;
+  readonly notify: NonNullable<HeartbeatServices['notify']>;
+}): Promise<void> {
+  const words = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
   const zone = zoneClock(agent.timeZone);
-  return async (): Promise<void> => {
-    const words = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
-    const now = clock();
-    if (words === null || quietUntil(hours, { clock: zone, now }) !== null) return;
-    const day = new Date(zone.wallAt(now)).toISOString().slice(0, 10);
-    await tell(`beats-failed:${agent.id}:${day}`, words);
-  };
+  const now = clock();
+  const hours = readQuietHours(settings.quietHours);
+  if (words === null || quietUntil(hours, { clock: zone, now }) !== null) return;
+  const day = wallMinute(now, agent.timeZone).slice(0, 10);
+  await notify(`beats-failed:${agent.id}:${day}`, words);
 }
 
 /** @param runs the newest first; null unless all of them failed. */

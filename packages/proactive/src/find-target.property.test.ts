@@ -1,8 +1,8 @@
-import { type InboundMessage, recordingLogger } from '@parley/contracts';
+import { type InboundMessage, recordingLogger } from '@parley/core';
 import { openStore, type Store } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createFindTarget, type FindTargetDeps } from './alerts.ts';
+import { createFindTarget, type FindTargetServices } from './alerts.ts';
 
 const PEOPLE = ['a:1', 'a:2', 'a:3', 'b:1', 'b:2'] as const;
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
@@ -151,7 +151,7 @@ async function checkWorld(world: World, counts: Map<string, number>): Promise<vo
     const all = placed(world);
     for (const [at, each] of all.entries()) await write(store, each, at + 1);
     for (const [at, each] of world.links.entries()) await link(store, each, at + 1);
-    const deps: FindTargetDeps = {
+    const deps: FindTargetServices = {
       ...{ store, owners: world.owners, tell: world.choice, log: recordingLogger().log },
       chats: Object.fromEntries(world.chats),
       serves: (on, by) => 'ab'.includes(on) && !world.gone.includes(`${on}/${by}`),

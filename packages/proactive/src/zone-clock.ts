@@ -70,8 +70,13 @@ export function wallDayAndMinute(moment: number, timeZone: string): string {
   return `${WEEKDAYS[day]} ${wallMinute(moment, timeZone)}`;
 }
 
+/** The moment at which the day began there. */
+export function startOfDay(moment: number, timeZone: string): number {
+  const clock = zoneClock(timeZone);
+  return clock.firstMomentOf(Math.floor(clock.wallAt(moment) / DAY_MS) * DAY_MS);
+}
+
 const MINUTE_MS = 60_000;
-/** Minutes of a day on the wall. */
 export const DAY_MINUTES = 24 * 60;
 
 /**
@@ -83,7 +88,6 @@ export interface DayWindow {
   readonly to: number;
 }
 
-/** All day long. */
 export const WHOLE_DAY: DayWindow = { from: 0, to: DAY_MINUTES };
 
 /** The hours of one day, as moments (ms); `end` is not in them. */

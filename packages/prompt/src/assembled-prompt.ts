@@ -1,4 +1,4 @@
-import { type Audience, mayRead, type PromptPart, type Reader, reasonOf } from '@parley/contracts';
+import { type Audience, mayRead, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import { type Cut, estimateTokens } from '@parley/workspace';
 import type { LayerId, LayerPart, Placement, Rendering } from './layer.ts';
 import { ephemeralLayer } from './layers/instructions.ts';

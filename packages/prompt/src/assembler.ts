@@ -1,4 +1,4 @@
-import { type Logger, type PromptPart, silentLogger } from '@parley/contracts';
+import { type Logger, type PromptPart, silentLogger } from '@parley/core';
 import { type FilePattern, restrictView } from '@parley/workspace';
 import { type AssembledPrompt, composer, type LayerReport } from './assembled-prompt.ts';
 import type { PromptContext, PromptMode } from './context.ts';

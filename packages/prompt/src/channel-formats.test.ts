@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Dialect } from '@parley/contracts';
+import { Dialect } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatLayer, readChannelFormats } from './channel-formats.ts';
 import { contextOf, OWNER, viewOf } from './testing/example-turn.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Dialect, type RenderTarget, reasonOf } from '@parley/contracts';
+import { Dialect, type RenderTarget, reasonOf } from '@parley/core';
 import { absent, type Layer } from './layer.ts';
 import { PromptError } from './prompt-error.ts';
 

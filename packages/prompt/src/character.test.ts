@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Audience, Reader } from '@parley/contracts';
+import type { Audience, Reader } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import type { NamedText } from './character.ts';

@@ -1,4 +1,4 @@
-import { PromptPart } from '@parley/contracts';
+import { PromptPart } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import type { ContextSource, PromptFeatures, TurnAtHand } from './context.ts';
 

@@ -1,4 +1,4 @@
-import type { SentPart, SentPrompt } from '@parley/contracts';
+import type { SentPart, SentPrompt } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { comparePrompts, compareTexts, sharedPrefix } from './compare-prompts.ts';

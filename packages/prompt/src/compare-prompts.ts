@@ -1,4 +1,4 @@
-import type { SentPart, SentPrompt } from '@parley/contracts';
+import type { SentPart, SentPrompt } from '@parley/core';
 import { estimateTokens } from '@parley/workspace';
 
 /** How large a piece of a prompt is. Bytes are those of UTF-8, tokens an estimate. */
@@ -145,10 +145,13 @@ function linesOf(text: string): readonly string[] {
 }
 
 /** One step from a sequence to another: an item of both, of the first alone, or of the second alone. */
-export type SequenceStep<Item> =
+type SequenceStep<Item> =
   | { readonly kind: 'same'; readonly before: Item; readonly after: Item }
   | { readonly kind: 'removed'; readonly before: Item }
   | { readonly kind: 'added'; readonly after: Item };
+
+/** Where an item of both stands: in the first sequence, in the second. */
+type Pair = readonly [number, number];
 
 /** Beyond so many comparisons (a tenth of a second) the differing middle counts as replaced. */
 const MOST_COMPARISONS = 4_000_000;
@@ -162,81 +165,54 @@ function diffSequence<Item>(
   after: readonly Item[],
   keyOf: (item: Item) => string,
 ): readonly SequenceStep<Item>[] {
-  const a = before.map((item) => ({ item, key: keyOf(item) }));
-  const b = after.map((item) => ({ item, key: keyOf(item) }));
-  const most = Math.min(a.length, b.length);
-  let head = 0;
-  while (head < most && a[head]?.key === b[head]?.key) head += 1;
-  let tail = 0;
-  while (tail < most - head && a.at(-1 - tail)?.key === b.at(-1 - tail)?.key) tail += 1;
-  const [endOfA, endOfB] = [a.length - tail, b.length - tail];
-  return [
-    ...both(a.slice(0, head), b.slice(0, head)),
-    ...middle(a.slice(head, endOfA), b.slice(head, endOfB)),
-    ...both(a.slice(endOfA), b.slice(endOfB)),
-  ];
-}
-
-interface Keyed<Item> {
-  readonly item: Item;
-  readonly key: string;
-}
-
-function both<Item>(a: readonly Keyed<Item>[], b: readonly Keyed<Item>[]): SequenceStep<Item>[] {
-  return a.flatMap(({ item }, index) => {
-    const other = b[index];
-    return other === undefined ? [] : [{ kind: 'same', before: item, after: other.item }];
-  });
-}
-
-function middle<Item>(a: readonly Keyed<Item>[], b: readonly Keyed<Item>[]): SequenceStep<Item>[] {
-  const lengths = a.length * b.length > MOST_COMPARISONS ? null : commonLengths(a, b);
-  const removed: SequenceStep<Item>[] = [];
-  const added: SequenceStep<Item>[] = [];
   const steps: SequenceStep<Item>[] = [];
-  const width = b.length + 1;
-  let i = 0;
-  let j = 0;
-  const flush = () => steps.push(...removed.splice(0), ...added.splice(0));
-  for (;;) {
-    const left = a[i];
-    const right = b[j];
-    if (left === undefined && right === undefined) break;
-    if (lengths && left && right && left.key === right.key) {
-      flush();
-      steps.push({ kind: 'same', before: left.item, after: right.item });
-      i += 1;
-      j += 1;
-    } else if (
-      left &&
-      (!right || !lengths || at(lengths, (i + 1) * width + j) >= at(lengths, i * width + j + 1))
-    ) {
-      removed.push({ kind: 'removed', before: left.item });
-      i += 1;
-    } else if (right) {
-      added.push({ kind: 'added', after: right.item });
-      j += 1;
+  let [i, j] = [0, 0];
+  const pairs = pairsInBoth(before.map(keyOf), after.map(keyOf));
+  for (const [ofBefore, ofAfter] of [...pairs, [before.length, after.length]]) {
+    for (const item of before.slice(i, ofBefore)) steps.push({ kind: 'removed', before: item });
+    for (const item of after.slice(j, ofAfter)) steps.push({ kind: 'added', after: item });
+    const [same, other] = [before[ofBefore], after[ofAfter]];
+    if (same !== undefined && other !== undefined) {
+      steps.push({ kind: 'same', before: same, after: other });
     }
+    [i, j] = [ofBefore + 1, ofAfter + 1];
   }
-  flush();
   return steps;
 }
 
-/** For each pair of places, how much the rests have in common; rows of `b.length + 1`. */
-function commonLengths(a: readonly Keyed<unknown>[], b: readonly Keyed<unknown>[]): Uint32Array {
+/** The places of a longest common subsequence; of a middle that is too large, none. */
+function pairsInBoth(a: readonly string[], b: readonly string[]): readonly Pair[] {
+  const most = Math.min(a.length, b.length);
+  let head = 0;
+  while (head < most && a[head] === b[head]) head += 1;
+  let tail = 0;
+  while (tail < most - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
+  const [endOfA, endOfB] = [a.length - tail, b.length - tail];
+  const middle = longestCommon(a.slice(head, endOfA), b.slice(head, endOfB));
+  return [
+    ...Array.from({ length: head }, (_, at): Pair => [at, at]),
+    ...middle.map(([i, j]): Pair => [head + i, head + j]),
+    ...Array.from({ length: tail }, (_, at): Pair => [endOfA + at, endOfB + at]),
+  ];
+}
+
+/** The same, by a table of how much the rests of both have in common. */
+function longestCommon(a: readonly string[], b: readonly string[]): readonly Pair[] {
+  if (a.length * b.length > MOST_COMPARISONS) return [];
   const width = b.length + 1;
   const lengths = new Uint32Array((a.length + 1) * width);
+  const rest = (i: number, j: number) => lengths[i * width + j] ?? 0;
   for (let i = a.length - 1; i >= 0; i -= 1) {
     for (let j = b.length - 1; j >= 0; j -= 1) {
       lengths[i * width + j] =
-        a[i]?.key === b[j]?.key
-          ? at(lengths, (i + 1) * width + j + 1) + 1
-          : Math.max(at(lengths, (i + 1) * width + j), at(lengths, i * width + j + 1));
+        a[i] === b[j] ? rest(i + 1, j + 1) + 1 : Math.max(rest(i + 1, j), rest(i, j + 1));
     }
   }
-  return lengths;
-}
-
-function at(lengths: Uint32Array, place: number): number {
-  return lengths[place] ?? 0;
+  const pairs: Pair[] = [];
+  for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {
+    if (a[i] === b[j]) pairs.push([i++, j++]);
+    else if (rest(i + 1, j) >= rest(i, j + 1)) i += 1;
+    else j += 1;
+  }
+  return pairs;
 }

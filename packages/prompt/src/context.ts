@@ -1,10 +1,4 @@
-import type {
-  InboundMessage,
-  PromptPart,
-  Reader,
-  RenderTarget,
-  RuntimeFacts,
-} from '@parley/contracts';
+import type { InboundMessage, PromptPart, Reader, RenderTarget, RuntimeFacts } from '@parley/core';
 import type { FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
 import type { Identity } from './identity.ts';
 

@@ -1,4 +1,4 @@
-import { Audience, type Logger, reasonOf } from '@parley/contracts';
+import { Audience, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { PromptContext } from './context.ts';
 import { absent, type LayerId, type Rendering } from './layer.ts';

@@ -1,18 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { createPromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler, declaredReads, type PromptAssembler } from './assembler.ts';
 import { readChannelFormats } from './channel-formats.ts';
-import { inspectPrompt } from './inspect-prompt.ts';
 import { houseLayers } from './layers/house-layers.ts';
 import { createLayerRegistry } from './layout.ts';
 import { HOUSE_LAYOUTS } from './layouts.ts';
 import { GROUP_READERS, SCENES, type Scene, sceneContext } from './testing/example-scenes.ts';
 import { exampleWorkspace } from './testing/example-workspace.ts';
+import { inspectPrompt } from './testing/inspect-prompt.ts';
 
 const FORMATS = join(import.meta.dirname, '../../../config/channel-formats');
 const layers = createLayerRegistry(houseLayers(await readChannelFormats(FORMATS)));

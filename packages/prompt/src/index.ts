@@ -50,7 +50,6 @@ export {
   identityOf,
   readIdentity,
 } from './identity.ts';
-export { inspectPrompt } from './inspect-prompt.ts';
 export {
   type Absent,
   absent,

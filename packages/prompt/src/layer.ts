@@ -1,4 +1,4 @@
-import type { PromptPart } from '@parley/contracts';
+import type { PromptPart, Reader } from '@parley/core';
 import type { Cut, FilePattern } from '@parley/workspace';
 import type { PromptContext, PromptMode } from './context.ts';
 
@@ -70,4 +70,14 @@ export interface Rendering {
 /** Says that a layer has nothing to say, and why. */
 export function absent(reason: string): Absent {
   return { absent: reason };
+}
+
+/** A text that anybody may read. */
+export function forEveryone(text: string, source = 'Parley'): LayerPart {
+  return { text, source, audience: { kind: 'everyone' } };
+}
+
+/** A text of this chat: of its people, its message, what is connected to it. */
+export function forChat({ conversationId }: Reader, text: string, source: string): LayerPart {
+  return { text, source, audience: { kind: 'conversation', conversationId } };
 }

@@ -1,4 +1,4 @@
-import { type Audience, silentLogger } from '@parley/contracts';
+import { type Audience, silentLogger } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 
 /**
  * `layer-*` and `layout-*`: the layers or the layout do not fit together, found when the assembler is

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { InboundMessage, RuntimeFacts } from '@parley/contracts';
+import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import { estimateTokens, openWorkspace, readerOf, type Workspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

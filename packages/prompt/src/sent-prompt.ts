@@ -3,7 +3,7 @@ import {
   type SentPrompt,
   type UnsentLayer,
   withoutTemplateTokens,
-} from '@parley/contracts';
+} from '@parley/core';
 import { estimateTokens } from '@parley/workspace';
 import type { AssembledPrompt, LayerReport, SystemPart, UserPart } from './assembled-prompt.ts';
 import type { Placement } from './layer.ts';

@@ -1,4 +1,4 @@
-import type { Audience } from '@parley/contracts';
+import type { Audience } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GUEST, OWNER } from './testing/example-turn.ts';

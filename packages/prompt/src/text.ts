@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Audience, mayRead, type PromptPart, type Reader } from '@parley/contracts';
+import { type Audience, mayRead, type PromptPart, type Reader } from '@parley/core';
 
 /**
  * Invisible, direction-changing and control characters, line separators, and `< > &`: what could

@@ -1,8 +1,10 @@
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/core';
 import {
-  type JobsOptions,
-  type JobType,
+  type IQueueBackend,
+  type Processor,
+  type Queue,
   type Telemetry,
+  type Worker,
   type WorkerOptions,
   withBackend,
 } from 'bullmq';
@@ -17,37 +19,26 @@ export interface WakeUp {
 /** What Parley uses of a BullMQ worker's settings; the backend adds its connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 
-/** What Parley uses of a BullMQ queue. */
-export interface WakeUpJobs {
-  add(name: string, data: WakeUp, options: JobsOptions): Promise<unknown>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  getDeduplicationJobId(id: string): Promise<string | null>;
-  getJobState(jobId: string): Promise<string>;
-  removeDeduplicationKey(id: string): Promise<unknown>;
-  getJobCounts(...states: JobType[]): Promise<Readonly<Record<string, number>>>;
-  close(): Promise<void>;
-}
+/** A queue of BullMQ. */
+export type WakeUpJobs = Pick<
+  Queue<WakeUp, unknown, string, WakeUp, unknown, string, IQueueBackend>,
+  | 'add'
+  | 'on'
+  | 'getDeduplicationJobId'
+  | 'getJobState'
+  | 'removeDeduplicationKey'
+  | 'getJobCounts'
+  | 'close'
+>;
 
-/** What Parley uses of a BullMQ worker. */
-export interface WakeUpConsumer {
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  on(
-    event: 'failed',
-    listener: (job: { readonly data: WakeUp } | undefined, error: Error) => void,
-  ): unknown;
-  waitUntilReady(): Promise<unknown>;
-  pause(doNotWaitActive: boolean): Promise<void>;
-  resume(): Promise<void>;
-  cancelAllJobs(reason: string): void;
-  close(): Promise<void>;
-}
+/** A worker of BullMQ. */
+export type WakeUpConsumer = Pick<
+  Worker<WakeUp, unknown, string, IQueueBackend>,
+  'on' | 'waitUntilReady' | 'pause' | 'resume' | 'cancelAllJobs' | 'close'
+>;
 
-/** One run of a job; `moveToDelayed` hands it back until later. */
-export type WakeUpProcess = (
-  job: { readonly data: WakeUp; moveToDelayed(at: number, token?: string): Promise<void> },
-  token?: string,
-  signal?: AbortSignal,
-) => Promise<void>;
+/** Runs a job. */
+export type WakeUpProcess = Processor<WakeUp>;
 
 /** BullMQ bound to one data store. */
 export interface QueueBackend {

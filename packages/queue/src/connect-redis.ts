@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/core';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { QueueError, type RedisPlace } from './redis-place.ts';
 

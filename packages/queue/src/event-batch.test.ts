@@ -1,4 +1,4 @@
-import type { LiveEvent } from '@parley/contracts';
+import type { LiveEvent } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { createEventBatch } from './redis-bus.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import type { Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keepLeases } from './keep-leases.ts';

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { LaneRepository, Lease } from '@parley/store';
 
 /**

@@ -1,4 +1,4 @@
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/core';
 
 /** Work on one key. Returns after how many ms to look again, or null when nothing is left. */
 export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BusyMode, ParleyError } from '@parley/contracts';
+import { type BusyMode, ParleyError } from '@parley/core';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LiveBus, reasonOf } from '@parley/contracts';
+import { type LiveBus, reasonOf } from '@parley/core';
 import { keepLeases } from './keep-leases.ts';
 import { isCutOff, type LaneDeps, runLane, type StopReason, stopReasonOf } from './lane.ts';
 import { startSweep } from './scheduler.ts';

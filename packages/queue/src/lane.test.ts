@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectPause, runLane, stopReasonOf } from './lane.ts';

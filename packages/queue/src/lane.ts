@@ -7,7 +7,7 @@ import {
   type NewId,
   ParleyError,
   reasonOf,
-} from '@parley/contracts';
+} from '@parley/core';
 import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RunTurn, stopReasonOf } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';

@@ -1,4 +1,4 @@
-import { type LiveEvent, recordingLogger } from '@parley/contracts';
+import { type LiveEvent, recordingLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { createLocalBus } from './open-bus.ts';
 

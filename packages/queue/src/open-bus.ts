@@ -1,10 +1,4 @@
-import {
-  type FreshParts,
-  type LiveBus,
-  type LiveEvent,
-  type Logger,
-  reasonOf,
-} from '@parley/contracts';
+import { type FreshParts, type LiveBus, type LiveEvent, type Logger, reasonOf } from '@parley/core';
 import { QueueError, type RedisPlace } from './redis-place.ts';
 
 /** A live bus that is closed when its process ends; what is published later is heard here alone. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type LiveEvent, ReplyRoute } from '@parley/contracts';
+import { type LiveEvent, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import {
   connectRedis,

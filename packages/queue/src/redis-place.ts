@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 
 /** Where Redis is and how to get in. `url` alone is enough for one server. */
 export interface RedisPlace {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger } from '@parley/contracts';
+import { recordingLogger, silentLogger } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLocalBus } from './open-bus.ts';
 import { type Schedule, type Scheduler, startScheduler, startSweep } from './scheduler.ts';

@@ -1,4 +1,4 @@
-import { type Clock, type LiveBus, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type LiveBus, type Logger, reasonOf } from '@parley/core';
 import { startKeyedWork } from './keyed-work.ts';
 
 /**

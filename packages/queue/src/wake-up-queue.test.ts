@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger, silentLogger } from '@parley/contracts';
+import { recordingLogger, silentLogger } from '@parley/core';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
 import { openTurnQueue, type WakeUpQueue, type WakeUpWorker } from './wake-up-queue.ts';

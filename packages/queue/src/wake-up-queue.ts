@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/core';
 import { DelayedError } from 'bullmq';
 import { type BackendOptions, openBackend, type QueueBackend } from './backend.ts';
 import { retryPause, type WakeUpHandler } from './keyed-work.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { choice, flag, number, section, wholeNumber } from './fields.ts';
 
 /** The name of a file that an operator wrote, without folder and ending. */
 const Name = z
@@ -20,187 +21,146 @@ function isTimeZone(timeZone: string): boolean {
 }
 
 /** `agent`: who answers, from where and how. */
-export const Agent = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32')
-      .default('main')
-      .describe('Names the agent in files and logs.'),
-    name: z.string().min(1).max(80).optional().describe('What the agent is called in its chats.'),
-    role: z.string().min(1).max(200).optional().describe('What it is, in a few words.'),
-    emoji: z.string().min(1).max(16).optional().describe('A sign beside its name.'),
-    timeZone: TimeZone.optional(),
-    workspace: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Folder of its Markdown files; without it `workspace` in the data folder.'),
-    profile: Name.optional().describe(
-      'A file of the folder `profiles`, without its ending: layout, persona, skills, tools and more in one.',
+export const Agent = section('The agent that answers.', {
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32')
+    .default('main')
+    .describe('Names the agent in files and logs.'),
+  name: z.string().min(1).max(80).optional().describe('What the agent is called in its chats.'),
+  role: z.string().min(1).max(200).optional().describe('What it is, in a few words.'),
+  emoji: z.string().min(1).max(16).optional().describe('A sign beside its name.'),
+  timeZone: TimeZone.optional(),
+  workspace: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Folder of its Markdown files; without it `workspace` in the data folder.'),
+  profile: Name.optional().describe(
+    'A file of the folder `profiles`, without its ending: layout, persona, skills, tools and more in one.',
+  ),
+  layout: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('How the prompt is laid out; without it as the profile says, or parley.'),
+  persona: Name.optional().describe('Who it plays: a file of the folder `personas`.'),
+  format: Name.optional().describe(
+    'How answers are shaped: plain, emotion_pipe, emotion_bracket, or a file of the folder `output-formats`.',
+  ),
+  memory: z
+    .enum(['main-session', 'off'])
+    .optional()
+    .describe(
+      'main-session: MEMORY.md and memory/ are there in direct chats with an owner. off: nowhere.',
     ),
-    layout: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('How the prompt is laid out; without it as the profile says, or parley.'),
-    persona: Name.optional().describe('Who it plays: a file of the folder `personas`.'),
-    format: Name.optional().describe(
-      'How answers are shaped: plain, emotion_pipe, emotion_bracket, or a file of the folder `output-formats`.',
-    ),
-    memory: z
-      .enum(['main-session', 'off'])
-      .optional()
-      .describe(
-        'main-session: MEMORY.md and memory/ are there in direct chats with an owner. off: nowhere.',
-      ),
-    skipContextFiles: z
-      .boolean()
-      .optional()
-      .describe('true: AGENTS.md, SOUL.md and the like stay out of the prompt.'),
-    ephemeral: z
-      .string()
-      .min(1)
-      .max(8_000)
-      .optional()
-      .describe('Stands at the end of every prompt and is never remembered.'),
-  })
-  .prefault({})
-  .describe('The agent that answers.');
+  skipContextFiles: z
+    .boolean()
+    .optional()
+    .describe('true: AGENTS.md, SOUL.md and the like stay out of the prompt.'),
+  ephemeral: z
+    .string()
+    .min(1)
+    .max(8_000)
+    .optional()
+    .describe('Stands at the end of every prompt and is never remembered.'),
+});
 
 /** How SOUL.md changes: proposals, their evaluation, and who decides (W06). */
-export const Soul = z
-  .strictObject({
-    apply: z
-      .enum(['after-veto-time', 'ask', 'never'])
-      .default('after-veto-time')
-      .describe(
-        'When a proposal that passed its evaluation comes into use: vetoHours later unless an owner vetoes it, when an owner says /soul apply, or never.',
-      ),
-    vetoHours: z
-      .number()
-      .min(0)
-      .max(24 * 30)
-      .default(24)
-      .describe('How long an owner can say no before it comes into use by itself.'),
-    judge: z
-      .union([z.boolean(), z.string().min(1)])
-      .default(false)
-      .describe(
-        'true: the model tries the new text in some situations and judges its answers; the name of a model: that one of the same provider judges. false: fixed rules alone.',
-      ),
-  })
-  .prefault({})
-  .describe('Who the agent is (SOUL.md), and how that may change.');
+export const Soul = section('Who the agent is (SOUL.md), and how that may change.', {
+  apply: choice(
+    ['after-veto-time', 'ask', 'never'],
+    'When a proposal that passed its evaluation comes into use: vetoHours later unless an owner vetoes it, when an owner says /soul apply, or never.',
+  ),
+  vetoHours: number(
+    { min: 0, max: 24 * 30, default: 24 },
+    'How long an owner can say no before it comes into use by itself.',
+  ),
+  judge: z
+    .union([z.boolean(), z.string().min(1)])
+    .default(false)
+    .describe(
+      'true: the model tries the new text in some situations and judges its answers; the name of a model: that one of the same provider judges. false: fixed rules alone.',
+    ),
+});
 
 const TIME = String.raw`(?:[01]?\d|2[0-3]):[0-5]\d`;
 
 /** When the agent looks after its standing tasks by itself, and how it tells of them (H01–H05). */
-export const Heartbeat = z
-  .strictObject({
-    enabled: z
-      .boolean()
-      .default(true)
-      .describe(
-        'false: never. Without tasks in HEARTBEAT.md nothing is asked of the model anyway.',
-      ),
-    everyMinutes: z
-      .int()
-      .min(5)
-      .max(24 * 60)
-      .default(30)
-      .describe('How often it looks which task is due. At least 5.'),
-    tell: z
-      .string()
-      .regex(/^(last|[a-z][a-z0-9-]*:\S+)$/, 'last, or an owner such as telegram:123456789')
-      .default('last')
-      .describe(
-        'Whose direct chat alerts go to: that of an owner (channel:userId), or last, the one in which an owner wrote last.',
-      ),
-    quietHours: z
-      .string()
-      .regex(new RegExp(`^(off|${TIME}-${TIME})$`), 'off, or from-to such as 22:00-07:00')
-      .default('22:00-07:00')
-      .describe('Alerts wait until these are over, in the time zone of the agent.'),
-    repeatHours: z
-      .number()
-      .min(0)
-      .max(24 * 30)
-      .default(24)
-      .describe('The same alert is not told again within these hours.'),
-    tokensPerDay: z
-      .int()
-      .positive()
-      .default(250_000)
-      .describe('What all runs of a day may use together, in tokens; then the rest waits.'),
-    steps: z.int().min(1).max(50).default(10).describe('How often the model is asked in one run.'),
-  })
-  .prefault({})
-  .describe('Standing tasks of HEARTBEAT.md, looked after between messages.');
+export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after between messages.', {
+  enabled: flag(
+    true,
+    'false: never. Without tasks in HEARTBEAT.md nothing is asked of the model anyway.',
+  ),
+  everyMinutes: wholeNumber(
+    { min: 5, max: 24 * 60, default: 30 },
+    'How often it looks which task is due. At least 5.',
+  ),
+  tell: z
+    .string()
+    .regex(/^(last|[a-z][a-z0-9-]*:\S+)$/, 'last, or an owner such as telegram:123456789')
+    .default('last')
+    .describe(
+      'Whose direct chat alerts go to: that of an owner (channel:userId), or last, the one in which an owner wrote last.',
+    ),
+  quietHours: z
+    .string()
+    .regex(new RegExp(`^(off|${TIME}-${TIME})$`), 'off, or from-to such as 22:00-07:00')
+    .default('22:00-07:00')
+    .describe('Alerts wait until these are over, in the time zone of the agent.'),
+  repeatHours: number(
+    { min: 0, max: 24 * 30, default: 24 },
+    'The same alert is not told again within these hours.',
+  ),
+  tokensPerDay: wholeNumber(
+    { above: 0, default: 250_000 },
+    'What all runs of a day may use together, in tokens; then the rest waits.',
+  ),
+  steps: wholeNumber({ min: 1, max: 50, default: 10 }, 'How often the model is asked in one run.'),
+});
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
 /** Jobs with a timetable that people ask for in their chats (H08). */
-export const Cron = z
-  .strictObject({
-    who: z
-      .enum(['owners', 'everyone'])
-      .default('owners')
-      .describe(
-        'Who may have the agent do things at certain times: owners in any chat, or everyone who may write there.',
-      ),
-    leastMinutes: z
-      .int()
-      .min(1)
-      .max(24 * 60)
-      .default(5)
-      .describe('The shortest time between two runs of a job.'),
-    perConversation: z.int().min(1).max(1_000).default(20).describe('Jobs of one conversation.'),
-    total: z.int().min(1).max(10_000).default(200).describe('Jobs in all.'),
-  })
-  .prefault({})
-  .describe('Jobs that run once, every so often or as a cron expression says.');
+export const Cron = section('Jobs that run once, every so often or as a cron expression says.', {
+  who: choice(
+    ['owners', 'everyone'],
+    'Who may have the agent do things at certain times: owners in any chat, or everyone who may write there.',
+  ),
+  leastMinutes: wholeNumber(
+    { min: 1, max: 24 * 60, default: 5 },
+    'The shortest time between two runs of a job.',
+  ),
+  perConversation: wholeNumber({ min: 1, max: 1_000, default: 20 }, 'Jobs of one conversation.'),
+  total: wholeNumber({ min: 1, max: 10_000, default: 200 }, 'Jobs in all.'),
+});
 
 /** `limits`: what is taken, what may wait and what a turn may use (D07, G01). */
-export const Limits = z
-  .strictObject({
-    messageCharacters: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(32_000)
-      .describe('Longest message that is taken, in characters.'),
-    turnSteps: z
-      .int()
-      .min(1)
-      .max(200)
-      .default(20)
-      .describe('How often the model is asked in one turn; the last time it has to answer.'),
-    turnMinutes: z
-      .number()
-      .positive()
-      .max(60)
-      .default(10)
-      .describe('After this the model is asked for its answer once more.'),
-    turnTokens: z
-      .int()
-      .positive()
-      .default(1_000_000)
-      .describe('The same, of all steps of a turn together.'),
-    waitingPerConversation: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .default(50)
-      .describe('Messages that may wait in one conversation.'),
-    waitingInAll: z
-      .int()
-      .min(1)
-      .max(10_000_000)
-      .default(50_000)
-      .describe('Messages that may wait in all conversations together.'),
-  })
-  .prefault({})
-  .describe('Bounds; what exceeds them is refused and told.');
+export const Limits = section('Bounds; what exceeds them is refused and told.', {
+  messageCharacters: wholeNumber(
+    { min: 1, max: 1_000_000, default: 32_000 },
+    'Longest message that is taken, in characters.',
+  ),
+  turnSteps: wholeNumber(
+    { min: 1, max: 200, default: 20 },
+    'How often the model is asked in one turn; the last time it has to answer.',
+  ),
+  turnMinutes: number(
+    { above: 0, max: 60, default: 10 },
+    'After this the model is asked for its answer once more.',
+  ),
+  turnTokens: wholeNumber(
+    { above: 0, default: 1_000_000 },
+    'The same, of all steps of a turn together.',
+  ),
+  waitingPerConversation: wholeNumber(
+    { min: 1, max: 10_000, default: 50 },
+    'Messages that may wait in one conversation.',
+  ),
+  waitingInAll: wholeNumber(
+    { min: 1, max: 10_000_000, default: 50_000 },
+    'Messages that may wait in all conversations together.',
+  ),
+});
 
 const Cap = z.strictObject({
   tokens: z.int().positive().optional().describe('Tokens in and out together.'),
@@ -212,8 +172,9 @@ const Cap = z.strictObject({
 });
 
 /** How much of the models may be used in a day (G17). */
-export const Spend = z
-  .strictObject({
+export const Spend = section(
+  'Bounds on tokens and money; a day ends at midnight in the time zone of the agent.',
+  {
     perPersonDaily: Cap.optional().describe('What one person may use in a day, in all chats.'),
     perStrangerDaily: z
       .union([Cap, z.literal('off')])
@@ -223,13 +184,9 @@ export const Spend = z
       ),
     perGroupDaily: Cap.optional().describe('What all people of a group may use there in a day.'),
     totalDaily: Cap.optional().describe('What everybody may use together, owners included.'),
-    capOwners: z
-      .boolean()
-      .default(false)
-      .describe('true: perPersonDaily and perGroupDaily hold for owners, too.'),
-  })
-  .prefault({})
-  .describe('Bounds on tokens and money; a day ends at midnight in the time zone of the agent.');
+    capOwners: flag(false, 'true: perPersonDaily and perGroupDaily hold for owners, too.'),
+  },
+);
 export type Spend = z.infer<typeof Spend>;
 
 /** What a stranger may use in a day where the settings say nothing: a long talk, not a bill. */
@@ -260,32 +217,22 @@ const Transcription = z
   .describe('The service that turns voice messages into text; without it they are not understood.');
 
 /** `media`: which files are taken from messages, and how long they are kept. */
-export const Media = z
-  .strictObject({
-    maxFileMb: z
-      .number()
-      .positive()
-      .max(100)
-      .default(20)
-      .describe('Largest file that is taken from a message, in megabytes.'),
-    maxMessageMb: z
-      .number()
-      .positive()
-      .max(200)
-      .default(50)
-      .describe('All files of one message together, in megabytes.'),
-    maxKeptMb: z
-      .number()
-      .min(200)
-      .default(2_000)
-      .describe('All files that are kept at a time, for a day at most, in megabytes.'),
-    maxCharacters: z
-      .int()
-      .min(1_000)
-      .max(1_000_000)
-      .default(30_000)
-      .describe('What the model is shown of the documents of one turn, in characters.'),
-    transcription: Transcription.optional(),
-  })
-  .prefault({})
-  .describe('Pictures, voice messages and documents that people send.');
+export const Media = section('Pictures, voice messages and documents that people send.', {
+  maxFileMb: number(
+    { above: 0, max: 100, default: 20 },
+    'Largest file that is taken from a message, in megabytes.',
+  ),
+  maxMessageMb: number(
+    { above: 0, max: 200, default: 50 },
+    'All files of one message together, in megabytes.',
+  ),
+  maxKeptMb: number(
+    { min: 200, default: 2_000 },
+    'All files that are kept at a time, for a day at most, in megabytes.',
+  ),
+  maxCharacters: wholeNumber(
+    { min: 1_000, max: 1_000_000, default: 30_000 },
+    'What the model is shown of the documents of one turn, in characters.',
+  ),
+  transcription: Transcription.optional(),
+});

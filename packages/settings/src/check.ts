@@ -40,18 +40,18 @@ export function check<T>(
   const value: unknown = structuredClone(input);
   const warnings: SettingsProblem[] = [];
   for (let round = 1; ; round++) {
-    const result = schema.safeParse(value, { error: expectation });
+    const result = schema.safeParse(value);
     if (result.success) return { kind: 'ok', value: result.data, cleaned: value, warnings };
     const leaves = leafIssues(result.error.issues, at);
     const removed = leaves.flatMap((leaf) => removeUnknownKeys(leaf, value, at, source));
     warnings.push(...removed);
     const reread = leaves.filter((leaf) => readText(leaf, value, at, source));
     if ((removed.length === 0 && reread.length === 0) || round === MOST_ROUNDS) {
-      return {
-        kind: 'bad',
-        problems: leaves.map((leaf) => problem(leaf, value, at, source)),
-        warnings,
-      };
+      const problems = leaves.map(
+        (leaf) => misspelt(leaf, input, at, source) ?? problem(leaf, value, at, source),
+      );
+      const paths = new Set(problems.map(({ path }) => path));
+      return { kind: 'bad', problems, warnings: warnings.filter(({ path }) => !paths.has(path)) };
     }
   }
 }
@@ -126,6 +126,24 @@ function problem(
   );
 }
 
+/** What to say of a missing key where an unknown key beside it is nearly the same word. */
+function misspelt(
+  { path }: LeafIssue,
+  input: unknown,
+  at: SettingsPath,
+  source: SettingsSource,
+): SettingsProblem | undefined {
+  const parent = path.slice(0, -1);
+  const container = path.length > at.length ? valueAt(input, parent.slice(at.length)) : undefined;
+  if (typeof container !== 'object' || container === null) return undefined;
+  if (Reflect.has(container, path.at(-1) ?? '')) return undefined;
+  const { keys } = source.allowedAt(parent);
+  const written = Object.keys(container).find(
+    (key) => !keys.includes(key) && nearest(key, keys) === path.at(-1),
+  );
+  return written === undefined ? undefined : unknownKey([...parent, written], source);
+}
+
 type Issue = z.core.$ZodIssue;
 
 /** One thing wrong at one place: a zod issue with its full path and no alternatives left inside. */
@@ -147,7 +165,7 @@ function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
       ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
     ];
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
-      return [{ path, issue, expected: issue.message }];
+      return [{ path, issue, expected: expectation(issue) }];
     }
     const near = issue.errors.filter((branch) => !branch.some(isAtRoot));
     const best = near.toSorted((a, b) => weight(a) - weight(b))[0];
@@ -170,40 +188,15 @@ function weight(branch: readonly Issue[]): number {
 }
 
 /**
- * Zod's issues as phrases that finish "expected: …". Given to `safeParse` as its error map, so that a
- * schema's own words (`z.string({ error: 'a token from @BotFather' })`) always win.
+ * Zod's message as a phrase for "expected: …": what was found is shown apart, and kinds have the names
+ * that people give them. A schema's own message stays.
  */
-function expectation(issue: z.core.$ZodRawIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return KINDS[issue.expected] ?? `a value of type ${issue.expected}`;
-    case 'invalid_value':
-      return oneOf(issue.values.map(String));
-    case 'too_small':
-      return bound(
-        issue.origin,
-        issue.inclusive === false ? 'more than' : 'at least',
-        issue.minimum,
-      );
-    case 'too_big':
-      return bound(
-        issue.origin,
-        issue.inclusive === false ? 'less than' : 'at most',
-        issue.maximum,
-      );
-    case 'invalid_format':
-      return format(issue.format, issue.pattern);
-    case 'not_multiple_of':
-      return `a multiple of ${issue.divisor}`;
-    case 'unrecognized_keys':
-      return 'a known key';
-    case 'invalid_union':
-      return issue.inclusive === false
-        ? 'a value of exactly one kind'
-        : 'one of several kinds of value';
-    default:
-      return 'another value';
-  }
+function expectation({ message }: Issue): string {
+  const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
+  if (kind !== undefined) return KINDS[kind] ?? kind;
+  return message
+    .replace(/^(?:Invalid \w+|Too small|Too big): (?:expected )?/, '')
+    .replace(/^Invalid /, 'a valid ');
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -219,20 +212,4 @@ const KINDS: Readonly<Record<string, string>> = {
 /** `one of a, b, c`, or just `a`. */
 export function oneOf(values: readonly string[]): string {
   return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
-}
-
-function bound(origin: string, relation: string, limit: number | bigint): string {
-  if (origin === 'string') {
-    if (relation === 'at least' && Number(limit) === 1) return 'text that is not empty';
-    return `${relation} ${limit} characters`;
-  }
-  if (origin === 'array' || origin === 'set') return `${relation} ${limit} entries`;
-  if (origin === 'int' || origin === 'number') return `a number of ${relation} ${limit}`;
-  return `${relation} ${limit}`;
-}
-
-function format(name: string, pattern: string | undefined): string {
-  if (name === 'url') return pattern === undefined ? 'a URL' : `a URL of the kind ${pattern}`;
-  if (name === 'regex' && pattern !== undefined) return `text that matches ${pattern}`;
-  return `a valid ${name}`;
 }

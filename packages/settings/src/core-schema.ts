@@ -1,31 +1,23 @@
-import { BusyPolicy } from '@parley/contracts';
+import { BusyPolicy } from '@parley/core';
 import { z } from 'zod';
 import { Agent, Cron, Heartbeat, Limits, Media, Soul, Spend } from './agent-schema.ts';
+import { choice, number, section, wholeNumber } from './fields.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
 /** `lanes`: what becomes of messages that come faster than answers (D03). */
-const Lanes = z
-  .strictObject({
-    busy: BusyPolicy.default('collect').describe(
-      'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }.',
-    ),
-    collectPauseMs: z
-      .int()
-      .min(0)
-      .max(60_000)
-      .default(500)
-      .describe('How long to wait for more of a burst, in milliseconds.'),
-    concurrency: z
-      .int()
-      .min(1)
-      .max(2_000)
-      .default(200)
-      .describe(
-        'Turns that one worker runs at the same time, each of another conversation; they mostly wait for models.',
-      ),
-  })
-  .prefault({})
-  .describe('What happens when messages arrive faster than answers.');
+const Lanes = section('What happens when messages arrive faster than answers.', {
+  busy: BusyPolicy.default('collect').describe(
+    'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }.',
+  ),
+  collectPauseMs: wholeNumber(
+    { min: 0, max: 60_000, default: 500 },
+    'How long to wait for more of a burst, in milliseconds.',
+  ),
+  concurrency: wholeNumber(
+    { min: 1, max: 2_000, default: 200 },
+    'Turns that one worker runs at the same time, each of another conversation; they mostly wait for models.',
+  ),
+});
 
 /** `host:port` of a server among several; the port may be left away. */
 const Node = z
@@ -100,8 +92,9 @@ const Otlp = z
   .describe('Where traces go; without it there are none.');
 
 /** Traces for OpenTelemetry. */
-const Telemetry = z
-  .strictObject({
+const Telemetry = section(
+  'Traces for OpenTelemetry: from a platform’s message to its receipt of the answer.',
+  {
     otlp: Otlp.optional(),
     service: z
       .string()
@@ -109,15 +102,12 @@ const Telemetry = z
       .max(100)
       .default('parley')
       .describe('What the installation is called in traces.'),
-    share: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(1)
-      .describe('Which share of the messages is traced: 1 is all of them, 0.1 every tenth.'),
-  })
-  .prefault({})
-  .describe('Traces for OpenTelemetry: from a platform’s message to its receipt of the answer.');
+    share: number(
+      { min: 0, max: 1, default: 1 },
+      'Which share of the messages is traced: 1 is all of them, 0.1 every tenth.',
+    ),
+  },
+);
 
 /** Platforms may deliver again what they delivered lately: until then a message must be known. */
 const SHORTEST_DAYS = 3;
@@ -126,31 +116,26 @@ const days = (standard: number) =>
   z.union([z.number().min(SHORTEST_DAYS), z.literal('forever')]).default(standard);
 
 /** `retention`: how long things are kept in the database (D15). */
-const Retention = z
-  .strictObject({
-    messageDays: days(90).describe(
-      'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" tell of. What is not answered, sent or settled yet stays. A number of days, or forever.',
+const Retention = section('How long things are kept. Recorded prompts have inspector.keepDays.', {
+  messageDays: days(90).describe(
+    'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" tell of. What is not answered, sent or settled yet stays. A number of days, or forever.',
+  ),
+  historyDays: days(365).describe(
+    'What was said, as the model reads it again; memories and SOUL.md are kept whatever stands here.',
+  ),
+  decisionDays: days(30).describe('Why messages were not taken.'),
+  spendDays: days(400).describe('What was used of models, by day and person.'),
+  maxMegabytes: z
+    .union([z.number().min(1), z.literal('unlimited')])
+    .default(20_000)
+    .describe(
+      'Of the whole database. Beyond it the oldest is removed first, whatever its age; never what is younger than three days.',
     ),
-    historyDays: days(365).describe(
-      'What was said, as the model reads it again; memories and SOUL.md are kept whatever stands here.',
-    ),
-    decisionDays: days(30).describe('Why messages were not taken.'),
-    spendDays: days(400).describe('What was used of models, by day and person.'),
-    maxMegabytes: z
-      .union([z.number().min(1), z.literal('unlimited')])
-      .default(20_000)
-      .describe(
-        'Of the whole database. Beyond it the oldest is removed first, whatever its age; never what is younger than three days.',
-      ),
-    everyMinutes: z
-      .number()
-      .min(0.01)
-      .max(24 * 60)
-      .default(10)
-      .describe('How often old rows are looked for.'),
-  })
-  .prefault({})
-  .describe('How long things are kept. Recorded prompts have inspector.keepDays.');
+  everyMinutes: number(
+    { min: 0.01, max: 24 * 60, default: 10 },
+    'How often old rows are looked for.',
+  ),
+});
 
 /** `telegram:123`: the channel and that platform's user id. */
 const Owner = z
@@ -158,35 +143,33 @@ const Owner = z
   .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789')
   .describe('A person the bot belongs to: channel:userId.');
 
-const Identity = z
-  .strictObject({
+const Identity = section(
+  'What every agent is called; stands above the agent’s own settings and IDENTITY.md.',
+  {
     name: z.string().min(1).max(80).optional(),
     role: z.string().min(1).max(200).optional(),
     emoji: z.string().min(1).max(16).optional(),
-  })
-  .prefault({})
-  .describe('What every agent is called; stands above the agent’s own settings and IDENTITY.md.');
+  },
+);
 
-const Skills = z
-  .strictObject({
+const Skills = section(
+  'Folders with instructions that the agent reads when a task calls for them.',
+  {
     extra: z.array(z.string().min(1)).default([]).describe('More folders with skills.'),
     allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
     block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
-    show: z
-      .enum(['outline', 'inline'])
-      .default('outline')
-      .describe('outline: name and description in the prompt; inline: the whole text.'),
-    max: z.int().min(0).max(1_000).default(150).describe('Skills in the prompt.'),
-    maxCharacters: z
-      .int()
-      .min(0)
-      .max(200_000)
-      .default(30_000)
-      .describe('The list of skills in the prompt, in characters.'),
-    maxFileBytes: z.int().min(1_000).default(256_000).describe('Larger SKILL.md are skipped.'),
-  })
-  .prefault({})
-  .describe('Folders with instructions that the agent reads when a task calls for them.');
+    show: choice(
+      ['outline', 'inline'],
+      'outline: name and description in the prompt; inline: the whole text.',
+    ),
+    max: wholeNumber({ min: 0, max: 1_000, default: 150 }, 'Skills in the prompt.'),
+    maxCharacters: wholeNumber(
+      { min: 0, max: 200_000, default: 30_000 },
+      'The list of skills in the prompt, in characters.',
+    ),
+    maxFileBytes: wholeNumber({ min: 1_000, default: 256_000 }, 'Larger SKILL.md are skipped.'),
+  },
+);
 
 const Plugin = z
   .union([
@@ -198,102 +181,68 @@ const Plugin = z
   ])
   .transform((plugin) => (typeof plugin === 'string' ? { use: plugin, options: {} } : plugin));
 
-const Inspector = z
-  .strictObject({
-    keepDays: z
-      .number()
-      .min(0)
-      .max(365)
-      .default(7)
-      .describe('How long prompts are kept for "parley prompt" and the page; 0: not at all.'),
-  })
-  .prefault({})
-  .describe('What the model was told, turn by turn.');
+const Inspector = section('What the model was told, turn by turn.', {
+  keepDays: number(
+    { min: 0, max: 365, default: 7 },
+    'How long prompts are kept for "parley prompt" and the page; 0: not at all.',
+  ),
+});
 
-const Http = z
-  .strictObject({
-    host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
-    port: z.int().min(0).max(65_535).default(7411).describe('0 takes any free port.'),
-    token: z
-      .string()
-      .min(
-        32,
-        'at least 32 characters: let "openssl rand -hex 24" make it, and refer to a variable with it',
-      )
-      .optional()
-      .describe(
-        'The secret of the web page; the same for all gateways. Without it each data folder has its own.',
-      ),
-    sessions: z
-      .strictObject({
-        idleHours: z
-          .number()
-          .min(0.25)
-          .max(720)
-          .default(12)
-          .describe('A browser that was not used for so long has to sign in again.'),
-        longestDays: z
-          .number()
-          .min(0.01)
-          .max(365)
-          .default(30)
-          .describe('So does any browser after this time.'),
-      })
-      .prefault({})
-      .describe('How long a browser stays signed in to the page.'),
-  })
-  .prefault({})
-  .describe('Where the web page, health and metrics are served.');
+const Http = section('Where the web page, health and metrics are served.', {
+  host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
+  port: wholeNumber({ min: 0, max: 65_535, default: 7411 }, '0 takes any free port.'),
+  token: z
+    .string()
+    .min(
+      32,
+      'at least 32 characters: let "openssl rand -hex 24" make it, and refer to a variable with it',
+    )
+    .optional()
+    .describe(
+      'The secret of the web page; the same for all gateways. Without it each data folder has its own.',
+    ),
+  sessions: section('How long a browser stays signed in to the page.', {
+    idleHours: number(
+      { min: 0.25, max: 720, default: 12 },
+      'A browser that was not used for so long has to sign in again.',
+    ),
+    longestDays: number(
+      { min: 0.01, max: 365, default: 30 },
+      'So does any browser after this time.',
+    ),
+  }),
+});
 
-const Log = z
-  .strictObject({
-    level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
-    format: z
-      .enum(['auto', 'pretty', 'json'])
-      .default('auto')
-      .describe('auto: pretty in a terminal, JSON elsewhere.'),
-  })
-  .prefault({})
-  .describe('Structured logs.');
+const Log = section('Structured logs.', {
+  level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  format: choice(['auto', 'pretty', 'json'], 'auto: pretty in a terminal, JSON elsewhere.'),
+});
 
-const Store = z
-  .strictObject({
-    url: z
-      .url({
-        protocol: /^postgres(ql)?$/,
-        error: 'a PostgreSQL URL, such as postgres://user@host/parley',
-      })
-      .optional()
-      .describe('PostgreSQL, or PgBouncer before it; without it the embedded SQLite file.'),
-    connections: z
-      .int()
-      .min(2)
-      .max(1_000)
-      .default(10)
-      .describe('To PostgreSQL, of each process at most.'),
-    connectSeconds: z
-      .number()
-      .min(0.5)
-      .max(60)
-      .default(5)
-      .describe('How long to wait for a connection.'),
-    querySeconds: z
-      .number()
-      .min(0.5)
-      .max(600)
-      .default(10)
-      .describe('How long to wait for an answer; then the connection is destroyed.'),
-  })
-  .prefault({})
-  .describe('Where messages are kept.');
+const Store = section('Where messages are kept.', {
+  url: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      error: 'a PostgreSQL URL, such as postgres://user@host/parley',
+    })
+    .optional()
+    .describe('PostgreSQL, or PgBouncer before it; without it the embedded SQLite file.'),
+  connections: wholeNumber(
+    { min: 2, max: 1_000, default: 10 },
+    'To PostgreSQL, of each process at most.',
+  ),
+  connectSeconds: number({ min: 0.5, max: 60, default: 5 }, 'How long to wait for a connection.'),
+  querySeconds: number(
+    { min: 0.5, max: 600, default: 10 },
+    'How long to wait for an answer; then the connection is destroyed.',
+  ),
+});
 
 /** Every setting that is neither a model's nor a channel's. All have defaults. */
 export const CoreSettings = z.strictObject({
-  version: z
-    .int()
-    .min(1)
-    .default(1)
-    .describe('Of this file; Parley writes it, and "parley config upgrade" changes it.'),
+  version: wholeNumber(
+    { min: 1, default: 1 },
+    'Of this file; Parley writes it, and "parley config upgrade" changes it.',
+  ),
   identity: Identity,
   agent: Agent,
   skills: Skills,

@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -183,24 +183,8 @@ function printable(line: string): string {
   return line.replaceAll(/\p{Cc}/gu, ' ');
 }
 
-function explain(error: YAMLError): string {
-  switch (error.code) {
-    case 'TAB_AS_INDENT':
-      return 'spaces for indentation; YAML does not allow tabs';
-    case 'DUPLICATE_KEY':
-      return 'each key once in its block; this one is written twice';
-    case 'BAD_INDENT':
-      return `the same indentation for all keys of a block (${lowerFirst(error.message)})`;
-    case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'one `key: value` a line; quote a value that contains a colon and a space';
-    case 'MULTIPLE_DOCS':
-      return 'one document; remove the line `---` in the middle';
-    default:
-      return `valid YAML (${lowerFirst(error.message)})`;
-  }
-}
-
-function lowerFirst(message: string): string {
-  const sentence = message.split('\n')[0] ?? '';
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+/** In the parser's own words, but where they name a function of it. */
+function explain({ code, message }: YAMLError): string {
+  if (code === 'MULTIPLE_DOCS') return 'one document; remove the line `---` in the middle';
+  return `valid YAML: ${message}`;
 }

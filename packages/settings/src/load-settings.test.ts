@@ -91,8 +91,8 @@ describe('loadSettings with a file that is not YAML', () => {
   });
 
   it.each([
-    ['a tab as indentation', 'agent:\n\tname: x\n', 'spaces'],
-    ['a key written twice', 'log: {}\nlog: {}\n', 'written twice'],
+    ['a tab as indentation', 'agent:\n\tname: x\n', 'Tabs are not allowed as indentation'],
+    ['a key written twice', 'log: {}\nlog: {}\n', 'Map keys must be unique'],
     ['a list', '- a\n', 'lines of the form `key: value`'],
     ['a word', 'hello', 'lines of the form `key: value`'],
     ['two documents', 'a: 1\n---\nb: 2\n', 'one document'],

@@ -1,8 +1,8 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { reasonOf } from '@parley/contracts';
-import { configPath } from '@parley/contracts/installation';
+import { reasonOf } from '@parley/core';
+import { configPath } from '@parley/core/installation';
 import type { z } from 'zod';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { check } from './check.ts';

@@ -12,7 +12,7 @@ describe('loadSettings with wrong values', () => {
         path: 'log.level',
         position: { line: 2, column: 10 },
         found: '"inof"',
-        expected: 'one of debug, info, warn, error, silent',
+        expected: 'one of "debug"|"info"|"warn"|"error"|"silent"',
         nearest: 'info',
       },
       {
@@ -20,7 +20,7 @@ describe('loadSettings with wrong values', () => {
         path: 'http.port',
         position: { line: 3, column: 15 },
         found: '99999',
-        expected: 'a number of at most 65535',
+        expected: 'number to be <=65535',
       },
     ]);
   });
@@ -60,7 +60,7 @@ describe('loadSettings with wrong values', () => {
       'nothing',
     ],
     ['model: { provider: anthropic }', 'model.apiKey', 'text'],
-    ['model: 5', 'model', 'one of auto, offline, or a block'],
+    ['model: 5', 'model', 'one of "auto"|"offline", or a block'],
     ['model: {}', 'model.provider', 'one of local, anthropic'],
   ])('[D12] %s: says at %s that it expects %s', (yaml, path, expected) => {
     const found = problems(load(yaml));
@@ -81,7 +81,7 @@ describe('loadSettings with wrong values', () => {
     expect(result.secrets).toEqual(expect.arrayContaining(['sk-very-secret', 'sk-env-secret']));
   });
 
-  it('[D12] reports broken channels too when the core is invalid, to be mended in one go', () => {
+  it('[D12] reports broken channels too when the core is invalid, to be fixed in one go', () => {
     const paths = problems(load('log: 1\nchannels: { telegram: {} }')).map((p) => p.path);
     expect(paths).toEqual(['log', 'channels.telegram.token']);
   });
@@ -105,6 +105,15 @@ describe('loadSettings with unknown keys', () => {
   ])('[D12] warns of %s and names the nearest key', (yaml, path, meant) => {
     const { warnings } = okay(load(yaml));
     expect(warnings).toEqual([
+      expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
+    ]);
+  });
+
+  it.each([
+    ['model: { providr: ollama }', 'model.providr', 'provider'],
+    ['model: { provider: anthropic, apiKy: k }', 'model.apiKy', 'apiKey'],
+  ])('[D12] %s: names the typo, not the key that it leaves missing', (yaml, path, meant) => {
+    expect(problems(load(yaml))).toEqual([
       expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
     ]);
   });

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type Checked, check, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { ParleyError, reasonOf } from '@parley/contracts';
+import { ParleyError, reasonOf } from '@parley/core';
 
 /** Settings written by people stay far below this; more is a wrong file, and parsing it would stall. */
 export const LARGEST_SETTINGS_BYTES = 1_000_000;

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { parseSettings } from './document.ts';
 import { nearest } from './nearest.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';

@@ -80,7 +80,7 @@ export interface Position {
 
 /**
  * One thing in the settings that is wrong (or, as a warning, without effect), with all that a person
- * needs to mend it. `found` and `excerpt` never show a secret.
+ * needs to fix it. `found` and `excerpt` never show a secret.
  */
 export interface SettingsProblem {
   readonly kind: 'syntax' | 'newer' | 'unknown-key' | 'missing' | 'value' | 'reference';

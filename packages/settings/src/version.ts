@@ -1,5 +1,5 @@
 import { copyFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { type Document, isMap, isScalar, type Pair, parseDocument, YAMLMap } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
 import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './read-text.ts';

@@ -1,4 +1,4 @@
-import type { AdapterValues } from '@parley/contracts';
+import type { AdapterValues } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
 import { openStore } from './open-store.ts';
@@ -25,6 +25,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const found = await again.adapterValues('whatsapp', 'default').get('session', ['a', 'x']);
       await again.close();
       expect([...found]).toEqual([['a', '1']]);
+    });
+
+    it('[D09] is written only while the lease is held, and the next holder reads all that was written', async () => {
+      const take = async (owner: string, now: number) => {
+        const acquired = await store.leases.acquire('account:whatsapp/default', owner, now, 10);
+        if (acquired.kind === 'busy') throw new Error('it is held');
+        return store.adapterValues('whatsapp', 'default', acquired.lease);
+      };
+      const change = (value: string) => [{ kind: 'k', id: 'a', value }];
+      const old = await take('old', 0);
+      await old.set(change('old'));
+      const next = await take('next', 20);
+      await expect(old.set(change('late'))).rejects.toMatchObject({ code: 'store-fenced' });
+      await expect(old.clear()).rejects.toMatchObject({ code: 'store-fenced' });
+      expect([...(await next.get('k', ['a']))]).toEqual([['a', 'old']]);
+      await next.set(change('next'));
+      expect([...(await old.get('k', ['a']))]).toEqual([['a', 'next']]);
     });
 
     it('changes, removes and adds in one go, the last of two changes counting', async () => {

@@ -1,98 +1,84 @@
-import type { AdapterValue, AdapterValues } from '@parley/contracts';
+import type { AdapterValues } from '@parley/core';
 import type { Database, Sql } from './database.ts';
+import { toJson } from './json-column.ts';
+import type { NamedLease } from './leases.ts';
+import { statement } from './statement.ts';
+import { StoreError } from './store-error.ts';
 
-/** Both databases take more parameters than this in one statement; four go into a row. */
-const ROWS_PER_STATEMENT = 200;
-
-/** The values of one account on SQL. */
-export function adapterValues(database: Database, channel: string, account: string): AdapterValues {
+/**
+ * The values of one account on SQL. Under a lease that another process has taken over they are only read:
+ * `set` and `clear` throw StoreError `store-fenced`.
+ */
+export function adapterValues(
+  database: Database,
+  { channel, account, lease }: AdapterValuesPlace,
+): AdapterValues {
   const place = { channel, account };
+  const fence = { lease: lease?.name ?? null, epoch: lease?.epoch ?? null };
+  const write = (change: (sql: Sql) => void): Promise<void> =>
+    database.write(async (sql) => {
+      change(sql);
+      if ((await sql.get(HELD, fence)) === undefined) throw fenced(lease);
+    });
   return {
     async get(kind, ids) {
-      const found = new Map<string, string>();
-      for (const some of chunks(ids)) {
-        const rows = await database.read((sql) =>
-          sql
-            .selectFrom('adapter_value')
-            .select(['id', 'value'])
-            .where('channel', '=', channel)
-            .where('account', '=', account)
-            .where('kind', '=', kind)
-            .where('id', 'in', some)
-            .execute(),
-        );
-        for (const { id, value } of rows) found.set(id, value);
-      }
-      return found;
+      const rows = await database.read((sql) => sql.all(GET, { ...place, kind, ids: toJson(ids) }));
+      return new Map(rows.map(({ id, value }) => [id, value]));
     },
     async set(changes) {
-      const last = lastOfEach(changes);
-      if (last.length === 0) return;
-      await database.write(async (sql) => {
-        for (const some of chunks(last)) await writeSome(sql, place, some);
-      });
+      const [{ kind, id, value } = NO_CHANGE, ...others] = changes;
+      if (value !== null && others.length === 0) {
+        // One statement: no pause of this process can lie between its look at the lease and its commit.
+        const params = { ...place, ...fence, kind, id, value };
+        if ((await database.change('power-cut', SET, params)) === 0) throw fenced(lease);
+      } else if (changes.length > 0) {
+        await write((sql) => {
+          for (const change of changes) {
+            const { value, ...at } = change;
+            if (value === null) sql.send(REMOVE, { ...place, ...at });
+            else sql.send(SET, { ...place, ...fence, ...at, value });
+          }
+        });
+      }
     },
-    async clear() {
-      await database.write((sql) =>
-        sql
-          .deleteFrom('adapter_value')
-          .where('channel', '=', channel)
-          .where('account', '=', account)
-          .execute(),
-      );
-    },
+    clear: () => write((sql) => sql.send(CLEAR, place)),
   };
 }
 
-interface Place {
+const NO_CHANGE = { kind: '', id: '', value: null };
+
+function fenced(lease: NamedLease | null): StoreError {
+  return new StoreError('store-fenced', `${lease?.name} is held by another process now.`);
+}
+
+interface AdapterValuesPlace {
   readonly channel: string;
   readonly account: string;
+  /** Of the account; null where no other gateway can serve it. */
+  readonly lease: NamedLease | null;
 }
 
-async function writeSome(sql: Sql, place: Place, changes: readonly AdapterValue[]): Promise<void> {
-  const kept = changes.flatMap(({ kind, id, value }) =>
-    value === null ? [] : [{ ...place, kind, id, value }],
-  );
-  if (kept.length > 0) {
-    await sql
-      .insertInto('adapter_value')
-      .values(kept)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['channel', 'account', 'kind', 'id'])
-          .doUpdateSet((excluded) => ({ value: excluded.ref('excluded.value') })),
-      )
-      .execute();
-  }
-  for (const { kind, id, value } of changes) {
-    if (value !== null) continue;
-    await sql
-      .deleteFrom('adapter_value')
-      .where('channel', '=', place.channel)
-      .where('account', '=', place.account)
-      .where('kind', '=', kind)
-      .where('id', '=', id)
-      .execute();
-  }
-}
+const OF_ACCOUNT = 'channel = :channel and account = :account';
 
-/** One statement may not write a row twice. */
-function lastOfEach(changes: readonly AdapterValue[]): AdapterValue[] {
-  return [...new Map(changes.map((change) => [`${change.kind}\n${change.id}`, change])).values()];
-}
+const HAS_LEASE = `(exists (select 1 from lease
+  where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
 
-function chunks<T>(all: readonly T[]): T[][] {
-  const count = Math.ceil(all.length / ROWS_PER_STATEMENT);
-  return Array.from({ length: count }, (_, at) =>
-    all.slice(at * ROWS_PER_STATEMENT, (at + 1) * ROWS_PER_STATEMENT),
-  );
-}
+const HELD = statement(`select 1 as held where ${HAS_LEASE}`).rows<{ readonly held: number }>();
 
-/** What adapters remember; `value` is theirs to understand. */
-export interface AdapterValueTable {
-  channel: string;
-  account: string;
-  kind: string;
-  id: string;
-  value: string;
-}
+const GET = statement(`
+  select id, value from adapter_value
+  where ${OF_ACCOUNT} and kind = :kind and id in (select value from json_each(:ids))`).rows<{
+  readonly id: string;
+  readonly value: string;
+}>();
+
+const SET = statement(`
+  insert into adapter_value (channel, account, kind, id, value)
+  select :channel, :account, :kind, :id, :value where ${HAS_LEASE}
+  on conflict (channel, account, kind, id) do update set value = excluded.value`);
+
+const REMOVE = statement(
+  `delete from adapter_value where ${OF_ACCOUNT} and kind = :kind and id = :id`,
+);
+
+const CLEAR = statement(`delete from adapter_value where ${OF_ACCOUNT}`);

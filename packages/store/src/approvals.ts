@@ -1,11 +1,9 @@
-import type { NewId } from '@parley/contracts';
-import type { Generated, Insertable, Selectable } from 'kysely';
+import type { NewId } from '@parley/core';
 import { lockLeased } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
-import { OPEN_APPROVAL } from './literals.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
-import type { Seq } from './tables.ts';
+import { statement } from './statement.ts';
 import { isUnfinished } from './turns.ts';
 
 /**
@@ -62,8 +60,6 @@ export type ApprovalVerdict =
  * not claimed, and no other turn of its conversation begins (D02). The turn writes the table `approval`, a
  * command of the inbox decides; the next claim of the turn, the page and the audit read it.
  */
-export type ApprovalRepository = ReturnType<typeof approvalRepository>;
-
 export function approvalRepository(database: Database, newId: NewId) {
   return {
     /**
@@ -77,32 +73,20 @@ export function approvalRepository(database: Database, newId: NewId) {
     allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
         if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
-        await sql
-          .insertInto('approval')
-          .values(newApprovalRow(approval, lease.conversationId, 'auto', now))
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
+        sql.send(ADD, newRow(approval, lease.conversationId, 'auto', now));
         return 'committed';
       }),
 
     /** The question about a call; null when nobody was asked. */
     of: (turnId: string, callKey: string) =>
-      database.read((sql) => approvalBy(sql, { turn_id: turnId, call_key: callKey })),
+      database.read((sql) => approvalOf(sql, turnId, callKey)),
 
     /** Closes questions whose time is up; gives back the conversations whose turns go on. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
     /** The newest `limit` questions, newest first: the audit. */
     recent: (limit: number): Promise<readonly Approval[]> =>
-      database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('approval')
-          .selectAll()
-          .orderBy('seq', 'desc')
-          .limit(limit)
-          .execute();
-        return rows.map(readApprovalRow);
-      }),
+      database.read(async (sql) => (await sql.all(NEWEST, { limit })).map(readApprovalRow)),
   };
 }
 
@@ -119,25 +103,11 @@ async function ask(
   { lease, approval, parts, now, newId }: Asking,
 ): Promise<'asked' | 'code-taken' | 'fenced'> {
   if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
-  const row = await sql
-    .insertInto('approval')
-    .values(newApprovalRow(approval, lease.conversationId, 'pending', now))
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('seq')
-    .executeTakeFirst();
-  if (row === undefined) {
-    const known = await approvalBy(sql, {
-      turn_id: approval.turnId,
-      call_key: approval.callKey,
-    });
+  if ((await sql.run(ADD, newRow(approval, lease.conversationId, 'pending', now))) === 0) {
+    const known = await approvalOf(sql, approval.turnId, approval.callKey);
     return known === null ? 'code-taken' : 'asked';
   }
-  await sql
-    .updateTable('turn')
-    // It has come this far, so its worker did not die of it: the count of attempts begins anew.
-    .set({ awaits: approval.code, attempts: 0 })
-    .where('id', '=', approval.turnId)
-    .execute();
+  sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
   // No parts of the answer, so of no turn.
   insertParts(sql, parts, { turnId: null, now, newId });
   return 'asked';
@@ -167,159 +137,113 @@ export async function decideApproval(
   { code, verdict, by }: ApprovalDecision,
   now: number,
 ): Promise<ApprovalVerdict> {
-  if (code === null) return { kind: 'pending', approvals: await openIn(sql, conversationId, now) };
-  const row = await sql
-    .updateTable('approval')
-    .set({ state: verdict, decided_by: by, decided_at: now })
-    .where('code', '=', code)
-    .where('state', '=', OPEN_APPROVAL)
-    .where('expires_at', '>', now)
-    .where('asked_in', '=', conversationId)
-    .returningAll()
-    .executeTakeFirst();
+  if (code === null) {
+    const open = await sql.all(OPEN_IN, { conversationId, now });
+    return { kind: 'pending', approvals: open.map(readApprovalRow) };
+  }
+  const row = await sql.get(DECIDE, { code, verdict, by, now, conversationId });
   if (row === undefined) {
-    const approval = await approvalBy(sql, { code });
-    if (approval === null) return { kind: 'unknown' };
+    const known = await sql.get(BY_CODE, { code });
+    if (known === undefined) return { kind: 'unknown' };
+    const approval = readApprovalRow(known);
     return approval.askedIn === conversationId
       ? { kind: 'closed', approval }
       : { kind: 'elsewhere' };
   }
-  await letGoOn(sql, [row]);
+  letGoOn(sql, [row]);
   return { kind: 'decided', approval: readApprovalRow(row) };
 }
 
 /** Whatever stops a turn ends its waiting, too. */
-export async function withdrawApprovals(
+export function withdrawApprovals(
   sql: Sql,
   conversationId: string,
   by: string | null,
   now: number,
-): Promise<void> {
-  await sql
-    .updateTable('approval')
-    .set({ state: 'withdrawn', decided_by: by, decided_at: now })
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', OPEN_APPROVAL)
-    .execute();
+): void {
+  sql.send(WITHDRAW, { conversationId, by, now });
 }
 
 async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]> {
-  const rows = await sql
-    .updateTable('approval')
-    .set({ state: 'expired', decided_at: now })
-    .where('state', '=', OPEN_APPROVAL)
-    .where('expires_at', '<=', now)
-    .returningAll()
-    .execute();
-  await letGoOn(sql, rows);
-  return [...new Set(rows.map((row) => row.conversation_id))];
+  const rows = await sql.all(EXPIRE, { now });
+  letGoOn(sql, rows);
+  return [...new Set(rows.map((row) => row.conversationId))];
 }
 
-async function letGoOn(
-  sql: Sql,
-  rows: readonly { readonly turn_id: string; readonly code: string }[],
-): Promise<void> {
-  for (const { turn_id, code } of rows) {
-    await sql
-      .updateTable('turn')
-      .set({ awaits: null })
-      .where('id', '=', turn_id)
-      .where('awaits', '=', code)
-      .execute();
-  }
-}
-
-async function openIn(sql: Sql, conversationId: string, now: number) {
-  const rows = await sql
-    .selectFrom('approval')
-    .selectAll()
-    .where('asked_in', '=', conversationId)
-    .where('state', '=', OPEN_APPROVAL)
-    .where('expires_at', '>', now)
-    .orderBy('seq')
-    .execute();
-  return rows.map(readApprovalRow);
+function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
+  for (const { turnId: id, code } of rows) sql.send(GO_ON, { id, code });
 }
 
 /** The row of a question that is being asked, or that the settings have answered already. */
-function newApprovalRow(
-  approval: NewApproval,
+function newRow(
+  { approvers, ...approval }: NewApproval,
   conversationId: string,
   state: 'pending' | 'auto',
   now: number,
-): Insertable<ApprovalTable> {
-  return {
-    code: approval.code,
-    conversation_id: conversationId,
-    turn_id: approval.turnId,
-    call_key: approval.callKey,
-    tool: approval.tool,
-    shown: approval.shown,
-    asked_by: approval.askedBy,
-    place: approval.place,
-    asked_in: approval.askedIn,
-    // Ids of people hold no white space.
-    approvers: approval.approvers.join('\n'),
-    state,
-    asked_at: now,
-    expires_at: approval.expiresAt,
-    decided_at: state === 'auto' ? now : null,
-  };
+) {
+  const decidedAt = state === 'auto' ? now : null;
+  // Ids of people hold no white space.
+  return { ...approval, approvers: approvers.join('\n'), conversationId, state, now, decidedAt };
+}
+
+/** A stored question; its approvers have a line each. */
+export interface ApprovalRow extends Omit<Approval, 'approvers'> {
+  readonly approvers: string;
 }
 
 /** A stored question as the other packages know it. */
-export function readApprovalRow(row: Selectable<ApprovalTable>): Approval {
-  return {
-    code: row.code,
-    conversationId: row.conversation_id,
-    turnId: row.turn_id,
-    callKey: row.call_key,
-    tool: row.tool,
-    shown: row.shown,
-    askedBy: row.asked_by,
-    place: row.place,
-    askedIn: row.asked_in ?? row.conversation_id,
-    approvers: row.approvers === '' ? [] : row.approvers.split('\n'),
-    state: row.state,
-    askedAt: row.asked_at,
-    expiresAt: row.expires_at,
-    decidedBy: row.decided_by,
-    decidedAt: row.decided_at,
-    result: row.result,
-  };
+export function readApprovalRow({ approvers, ...row }: ApprovalRow): Approval {
+  return { ...row, approvers: approvers === '' ? [] : approvers.split('\n') };
 }
 
-/** One question, by the columns that name it; null when there is none. */
-async function approvalBy(
-  sql: Sql,
-  names: { readonly code: string } | { readonly turn_id: string; readonly call_key: string },
-): Promise<Approval | null> {
-  const query = sql
-    .selectFrom('approval')
-    .selectAll()
-    .where((eb) => eb.and(names));
-  const row = await query.executeTakeFirst();
+/** The columns that make an `ApprovalRow`. */
+export const APPROVAL_COLUMNS = `code, conversation_id as "conversationId", turn_id as "turnId",
+  call_key as "callKey", tool, shown, asked_by as "askedBy", place,
+  coalesce(asked_in, conversation_id) as "askedIn", approvers, state, asked_at as "askedAt",
+  expires_at as "expiresAt", decided_by as "decidedBy", decided_at as "decidedAt", result`;
+
+async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
+  const row = await sql.get(BY_CALL, { turnId, callKey });
   return row === undefined ? null : readApprovalRow(row);
 }
 
-/** Questions whether a tool may be called, and what became of them; `approvers` has one per line. */
-export interface ApprovalTable {
-  seq: Seq;
-  code: string;
-  conversation_id: string;
-  turn_id: string;
-  call_key: string;
-  tool: string;
-  shown: string;
-  asked_by: string;
-  place: string;
-  /** The conversation in which it was put; null in rows of older versions. */
-  asked_in: Generated<string | null>;
-  approvers: string;
-  state: ApprovalState;
-  asked_at: number;
-  expires_at: number;
-  decided_by: Generated<string | null>;
-  decided_at: Generated<number | null>;
-  result: Generated<'done' | 'failed' | null>;
-}
+const ADD = statement(`
+  insert into approval (code, conversation_id, turn_id, call_key, tool, shown, asked_by, place,
+    asked_in, approvers, state, asked_at, expires_at, decided_at)
+  values (:code, :conversationId, :turnId, :callKey, :tool, :shown, :askedBy, :place,
+    :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt)
+  on conflict do nothing`);
+
+// It has come this far, so its worker did not die of it: attempts are counted from 0 again.
+const SUSPEND = statement('update turn set awaits = :code, attempts = 0 where id = :id');
+
+const GO_ON = statement('update turn set awaits = null where id = :id and awaits = :code');
+
+const BY_CODE = statement(
+  `select ${APPROVAL_COLUMNS} from approval where code = :code`,
+).rows<ApprovalRow>();
+
+const BY_CALL = statement(
+  `select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId and call_key = :callKey`,
+).rows<ApprovalRow>();
+
+const NEWEST = statement(
+  `select ${APPROVAL_COLUMNS} from approval order by seq desc limit :limit`,
+).rows<ApprovalRow>();
+
+const OPEN_IN = statement(`
+  select ${APPROVAL_COLUMNS} from approval
+  where asked_in = :conversationId and state = 'pending' and expires_at > :now order by seq`).rows<ApprovalRow>();
+
+const DECIDE = statement(`
+  update approval set state = :verdict, decided_by = :by, decided_at = :now
+  where code = :code and state = 'pending' and expires_at > :now and asked_in = :conversationId
+  returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();
+
+const WITHDRAW = statement(`
+  update approval set state = 'withdrawn', decided_by = :by, decided_at = :now
+  where conversation_id = :conversationId and state = 'pending'`);
+
+const EXPIRE = statement(`
+  update approval set state = 'expired', decided_at = :now
+  where state = 'pending' and expires_at <= :now returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();

@@ -1,4 +1,4 @@
-import type { Attachment } from '@parley/contracts';
+import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
 import type { AdmittedMessage } from './rows.ts';

@@ -1,5 +1,4 @@
-import type { Attachment, InboundMessage } from '@parley/contracts';
-import type { Generated } from 'kysely';
+import type { Attachment, InboundMessage } from '@parley/core';
 import type { Database, Sql } from './database.ts';
 import { toJson } from './json-column.ts';
 import type { InboxRow } from './rows.ts';
@@ -264,25 +263,3 @@ const UNFETCHED = statement(`
     and inbox_seq in (select cast(value as bigint) from json_each(:seqs))`).rows<{
   readonly seq: number;
 }>();
-
-/** What came with a message; `bytes` is null until it is fetched, and again when it is old. */
-export interface AttachmentTable {
-  inbox_seq: number;
-  attachment_index: number;
-  channel: string;
-  account: string;
-  kind: Attachment['kind'];
-  name: string | null;
-  mime_type: string | null;
-  /** In bytes: as the platform claims, and as it is once it is `ready`. */
-  size: number | null;
-  ref: string;
-  state: StoredAttachment['state'];
-  reason: Generated<string | null>;
-  attempts: Generated<number>;
-  not_before: number;
-  text: Generated<string | null>;
-  created_at: number;
-  updated_at: number;
-  bytes: Generated<Uint8Array | null>;
-}

@@ -1,4 +1,6 @@
 import type { Database, Sql } from './database.ts';
+import { toJson } from './json-column.ts';
+import { statement } from './statement.ts';
 
 /** Somebody an owner let in, or a linked account, and when it was last of use. Times in ms. */
 export interface KnownPerson {
@@ -24,38 +26,14 @@ export interface JournalledWrite {
 const MOST_TURNS = 1_000;
 
 /** What `parley audit` asks the database. It only reads, and nothing on the message path uses it. */
-export type AuditRepository = ReturnType<typeof auditRepository>;
-
 export function auditRepository(database: Database) {
   return {
     /** Everybody an owner let in by a code. */
     letIn: (): Promise<readonly KnownPerson[]> =>
-      database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('let_in')
-          .select(['channel', 'sender_id', 'let_in_at'])
-          .execute();
-        const people = rows.map(({ channel, sender_id, let_in_at }) => ({
-          personId: `${channel}:${sender_id}`,
-          since: let_in_at,
-        }));
-        return withLastDay(sql, people);
-      }),
+      database.read((sql) => sql.all(LET_IN, { colon: ':' })),
 
     /** All accounts that are linked. */
-    linked: (): Promise<readonly KnownPerson[]> =>
-      database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('person_link')
-          .select(['person_id', 'linked_at'])
-          .orderBy('person_id')
-          .execute();
-        const people = rows.map(({ person_id, linked_at }) => ({
-          personId: person_id,
-          since: linked_at,
-        }));
-        return withLastDay(sql, people);
-      }),
+    linked: (): Promise<readonly KnownPerson[]> => database.read((sql) => sql.all(LINKED)),
 
     /** Successful calls of these tools in turns that ended since then, newest first. */
     writes: (tools: readonly string[], since: number) =>
@@ -63,55 +41,53 @@ export function auditRepository(database: Database) {
   };
 }
 
-async function withLastDay(
-  sql: Sql,
-  people: readonly Omit<KnownPerson, 'lastDay'>[],
-): Promise<readonly KnownPerson[]> {
-  if (people.length === 0) return [];
-  const ids = people.map(({ personId }) => personId);
-  const rows = await sql
-    .selectFrom('spend')
-    .select(['person_id', (eb) => eb.fn.max('day').as('day')])
-    .where('person_id', 'in', ids)
-    .groupBy('person_id')
-    .execute();
-  const days = new Map(rows.map(({ person_id, day }) => [person_id, day]));
-  return people.map((person) => ({ ...person, lastDay: days.get(person.personId) ?? null }));
-}
+const LET_IN = statement(`
+  select channel || :colon || sender_id as "personId", let_in_at as since, max(day) as "lastDay"
+  from let_in left join spend on person_id = channel || :colon || sender_id
+  group by channel, account, sender_id, let_in_at`).rows<KnownPerson>();
+
+const LINKED = statement(`
+  select person_link.person_id as "personId", linked_at as since, max(day) as "lastDay"
+  from person_link left join spend on spend.person_id = person_link.person_id
+  group by person_link.person_id, linked_at order by person_link.person_id`).rows<KnownPerson>();
+
+const TURNS = statement(`
+  select id, conversation_id from turn where finished_at >= :since
+  order by finished_at desc limit ${MOST_TURNS}`).rows<{
+  readonly id: string;
+  readonly conversation_id: string;
+}>();
+
+const STEPS = statement(`
+  select turn_id, step_index, content, created_at from turn_step
+  where turn_id in (select value from json_each(:turns))
+    and exists (select 1 from json_each(:patterns) where content like value)
+  order by created_at desc`).rows<{
+  readonly turn_id: string;
+  readonly step_index: number;
+  readonly content: string;
+  readonly created_at: number;
+}>();
+
+const DECIDED = statement(`
+  select call_key, decided_by from approval
+  where turn_id in (select value from json_each(:turns)) and decided_by is not null`).rows<{
+  readonly call_key: string;
+  readonly decided_by: string;
+}>();
 
 async function writesSince(
   sql: Sql,
   tools: readonly string[],
   since: number,
 ): Promise<readonly JournalledWrite[]> {
-  const turns = await sql
-    .selectFrom('turn')
-    .select(['id', 'conversation_id'])
-    .where('finished_at', '>=', since)
-    .orderBy('finished_at', 'desc')
-    .limit(MOST_TURNS)
-    .execute();
+  const turns = await sql.all(TURNS, { since });
   if (turns.length === 0) return [];
-  const ids = turns.map(({ id }) => id);
+  const ids = toJson(turns.map(({ id }) => id));
   const conversations = new Map(turns.map((turn) => [turn.id, turn.conversation_id]));
-  const steps = await sql
-    .selectFrom('turn_step')
-    .select(['turn_id', 'step_index', 'content', 'created_at'])
-    .where('turn_id', 'in', ids)
-    .where((eb) =>
-      eb.or([
-        ...tools.map((tool) => eb('content', 'like', `%"name":"${tool}"%`)),
-        eb('content', 'like', '{"kind":"result"%'),
-      ]),
-    )
-    .orderBy('created_at', 'desc')
-    .execute();
-  const approvals = await sql
-    .selectFrom('approval')
-    .select(['turn_id', 'call_key', 'decided_by'])
-    .where('turn_id', 'in', ids)
-    .where('decided_by', 'is not', null)
-    .execute();
+  const patterns = [...tools.map((tool) => `%"name":"${tool}"%`), '{"kind":"result"%'];
+  const steps = await sql.all(STEPS, { turns: ids, patterns: toJson(patterns) });
+  const approvals = await sql.all(DECIDED, { turns: ids });
   const deciders = new Map(approvals.map((row) => [row.call_key, row.decided_by]));
   const read = steps.map((step) => ({ ...step, content: Object(JSON.parse(step.content)) }));
   const done = new Set(

@@ -1,5 +1,5 @@
 import type { Database, Sql } from './database.ts';
-import { RUNNING, UNFINISHED, WAITING } from './literals.ts';
+import { statement } from './statement.ts';
 
 /** A conversation in which messages wait for a turn. */
 interface WaitingConversation {
@@ -44,104 +44,57 @@ export interface Backlog {
   readonly outgoing: readonly OwedByAccount[];
 }
 
-/** The work that is not done yet; it has no table of its own and writes nothing. Status and page read it. */
-export type BacklogRepository = ReturnType<typeof backlogRepository>;
-
-/** Each query goes by an index that holds nothing else. */
+/**
+ * The work that is not done yet; it has no table of its own and writes nothing. Status and page read it. Each query
+ * goes by an index that holds nothing else.
+ */
 export function backlogRepository(database: Database) {
   return {
     look: (limit: number) =>
       database.read(
         async (sql): Promise<Backlog> => ({
           ...(await totals(sql)),
-          waiting: await waiting(sql, limit),
+          waiting: await sql.all(WAITING, { limit }),
           running: await running(sql, limit),
-          outgoing: await outgoing(sql, limit),
+          outgoing: await sql.all(OUTGOING, { limit }),
         }),
       ),
   };
 }
 
 async function totals(sql: Sql) {
-  const { messages, conversations } = await sql
-    .selectFrom('inbox')
-    .select((eb) => [
-      eb.fn.countAll<number>().as('messages'),
-      eb.fn.count<number>('conversation_id').distinct().as('conversations'),
-    ])
-    .where('state', '=', WAITING)
-    .executeTakeFirstOrThrow();
-  const { turns } = await sql
-    .selectFrom('turn')
-    .select((eb) => eb.fn.countAll<number>().as('turns'))
-    .where('state', '=', RUNNING)
-    .executeTakeFirstOrThrow();
-  return { messages, conversations, turns };
+  const found = await sql.get(TOTALS);
+  return found ?? { messages: 0, conversations: 0, turns: 0 };
 }
 
-async function waiting(sql: Sql, limit: number): Promise<readonly WaitingConversation[]> {
-  const rows = await sql
-    .selectFrom('inbox')
-    .select((eb) => [
-      'conversation_id',
-      eb.fn.countAll<number>().as('messages'),
-      eb.fn.min('received_at').as('oldest'),
-    ])
-    .where('state', '=', WAITING)
-    .groupBy('conversation_id')
-    .orderBy('oldest')
-    .limit(limit)
-    .execute();
-  return rows.map(({ conversation_id, messages, oldest }) => ({
-    conversationId: conversation_id,
-    messages,
-    oldestAt: oldest,
-  }));
-}
+const TOTALS = statement(`
+  select count(*) as messages, count(distinct conversation_id) as conversations,
+    (select count(*) from turn where state = 'running') as turns
+  from inbox where state = 'waiting'`).rows<
+  Pick<Backlog, 'messages' | 'conversations' | 'turns'>
+>();
+
+const WAITING = statement(`
+  select conversation_id as "conversationId", count(*) as messages, min(received_at) as "oldestAt"
+  from inbox where state = 'waiting'
+  group by conversation_id order by min(received_at) limit :limit`).rows<WaitingConversation>();
 
 async function running(sql: Sql, limit: number): Promise<readonly RunningTurn[]> {
-  const rows = await sql
-    .selectFrom('turn')
-    .innerJoin('conversation', 'conversation.id', 'turn.conversation_id')
-    .select(['turn.id', 'turn.conversation_id', 'started_at', 'attempts', 'awaits'])
-    .select(['lease_owner', 'lease_until'])
-    .where('turn.state', '=', RUNNING)
-    .orderBy('started_at')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({
-    turnId: row.id,
-    conversationId: row.conversation_id,
-    startedAt: row.started_at,
-    attempts: row.attempts,
-    owner: row.lease_owner,
-    leaseUntil: row.lease_until,
-    isSuspended: row.awaits !== null,
-  }));
+  const rows = await sql.all(RUNNING, { limit });
+  return rows.map(({ awaits, ...row }) => ({ ...row, isSuspended: awaits !== null }));
 }
 
-async function outgoing(sql: Sql, limit: number): Promise<readonly OwedByAccount[]> {
-  const rows = await sql
-    .selectFrom('outbox')
-    .select((eb) => [
-      'channel',
-      'account',
-      eb.fn.countAll<number>().as('parts'),
-      eb.fn.countAll<number>().filterWhere('state', '=', 'sending').as('sending'),
-      eb.fn.count<number>('chat_id').distinct().as('chats'),
-      eb.fn.min('created_at').as('oldest'),
-    ])
-    .where('state', 'in', UNFINISHED)
-    .groupBy(['channel', 'account'])
-    .orderBy('oldest')
-    .limit(limit)
-    .execute();
-  return rows.map(({ channel, account, parts, sending, chats, oldest }) => ({
-    channel,
-    account,
-    pending: parts - sending,
-    sending,
-    chats,
-    oldestAt: oldest,
-  }));
-}
+const RUNNING = statement(`
+  select turn.id as "turnId", conversation_id as "conversationId", started_at as "startedAt", attempts,
+    lease_owner as owner, lease_until as "leaseUntil", awaits
+  from turn join conversation on conversation.id = turn.conversation_id
+  where turn.state = 'running' order by started_at limit :limit`).rows<
+  Omit<RunningTurn, 'isSuspended'> & { readonly awaits: string | null }
+>();
+
+const OUTGOING = statement(`
+  select channel, account, count(*) filter (where state = 'pending') as pending,
+    count(*) filter (where state = 'sending') as sending, count(distinct chat_id) as chats,
+    min(created_at) as "oldestAt"
+  from outbox where state in ('pending', 'sending')
+  group by channel, account order by min(created_at) limit :limit`).rows<OwedByAccount>();

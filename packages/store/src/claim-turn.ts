@@ -1,15 +1,14 @@
-import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley/core';
 import { withoutUnfetched } from './attachments.ts';
-import { type ConversationTable, lockLeased } from './conversations.ts';
+import { type ConversationRow, lockLeased } from './conversations.ts';
 import type { Sql } from './database.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { fromJson } from './json-column.ts';
 import { dropPlan } from './modes.ts';
 import { overheardBy, takeOverheard } from './overheard.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
 import { statement } from './statement.ts';
-import { type TurnRun, type TurnTable, withRun } from './turns.ts';
+import { type TurnRun, withRun } from './turns.ts';
 
 /** What a claim found: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */
 export type ClaimResult =
@@ -31,7 +30,7 @@ const LONGEST_FOLLOWUP = 100;
 
 /** A conversation that this transaction keeps for itself. */
 export type LockedLane = Pick<
-  Selectable<ConversationTable>,
+  ConversationRow,
   'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run'
 > & {
   /** False: no turn of it is unfinished. */
@@ -65,7 +64,7 @@ export async function claimIn(
   const { session } = conversation;
   const turn = await beginTurn(sql, { ...claim, session, run }, ready.rows);
   const isPassed = conversation.plan !== null && turn?.messages.some(isOfPerson) === true;
-  if (isPassed && conversation.plan_run === 0) await dropPlan(sql, conversationId);
+  if (isPassed && conversation.plan_run === 0) dropPlan(sql, conversationId);
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode } };
 }
 
@@ -141,23 +140,19 @@ export async function waitingMessages(
   return (await sql.all(WAITING, { conversationId, limit })).map(readInboxRow);
 }
 
-const COLUMNS = INBOX_COLUMNS.join(', ');
-
-type MessageRow = Parameters<typeof readInboxRow>[0];
-
 // States are written out, because a partial index serves only what names its condition.
 const IS_WAITING = "conversation_id = :conversationId and state = 'waiting'";
 
 const WAITING = statement(
-  `select ${COLUMNS} from inbox where ${IS_WAITING} order by seq limit :limit`,
+  `select ${INBOX_COLUMNS} from inbox where ${IS_WAITING} order by seq limit :limit`,
 ).rows<MessageRow>();
 
 const NEWEST = statement(
-  `select ${COLUMNS} from inbox where ${IS_WAITING} order by seq desc limit 1`,
+  `select ${INBOX_COLUMNS} from inbox where ${IS_WAITING} order by seq desc limit 1`,
 ).rows<MessageRow>();
 
 const OF_TURN = statement(
-  `select ${COLUMNS} from inbox where turn_id = :turnId order by seq`,
+  `select ${INBOX_COLUMNS} from inbox where turn_id = :turnId order by seq`,
 ).rows<MessageRow>();
 
 const CLAIM = statement(`
@@ -170,9 +165,13 @@ const BEGIN = statement(`
 
 const UNFINISHED = statement(`
   select id, session, attempts, awaits, runs from turn
-  where conversation_id = :conversationId and state = 'running'`).rows<
-  Pick<Selectable<TurnTable>, 'id' | 'session' | 'attempts' | 'awaits' | 'runs'>
->();
+  where conversation_id = :conversationId and state = 'running'`).rows<{
+  readonly id: string;
+  readonly session: number;
+  readonly attempts: number;
+  readonly awaits: string | null;
+  readonly runs: string | null;
+}>();
 
 const RESUME = statement('update turn set attempts = :attempts, runs = :runs where id = :turnId');
 

@@ -1,5 +1,5 @@
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
-import type { Database, Sql } from './database.ts';
+import type { Sql } from './database.ts';
 import type { Resend } from './dead-letters.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
 import {
@@ -13,6 +13,7 @@ import { clearOverheard } from './overheard.ts';
 import { approveRequest, type PairingRequest, pendingRequests } from './pairing.ts';
 import { resendUncertain } from './replay-dead-letter.ts';
 import type { AdmittedMessage } from './rows.ts';
+import { statement } from './statement.ts';
 import { setResultsAside, stopLane, stopOwn, stopSubAgents } from './stop-lane.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */
@@ -78,12 +79,15 @@ type Found = Omit<CommandResult, 'duplicate'>;
 
 const NOTHING: Found = { stoppedTurn: null, setAside: 0 };
 
+const NEW_SESSION = statement(
+  'update conversation set session = session + 1, plan = null where id = :conversationId',
+);
+
 /**
  * Does to a conversation what a command asks for. The caller has locked it, so all that waits was
  * stored before the command.
  */
 export async function applyCommand(
-  database: Database,
   sql: Sql,
   { conversationId, message, route, receivedAt: now }: AdmittedMessage,
   effect: CommandEffect,
@@ -92,17 +96,13 @@ export async function applyCommand(
     case 'none':
       return NOTHING;
     case 'new-session':
-      await sql
-        .updateTable('conversation')
-        .set((eb) => ({ session: eb('session', '+', 1), plan: null }))
-        .where('id', '=', conversationId)
-        .execute();
+      sql.send(NEW_SESSION, { conversationId });
       clearOverheard(sql, conversationId);
-      await setResultsAside(sql, conversationId);
+      setResultsAside(sql, conversationId);
       return { ...NOTHING, stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
     case 'stop':
       if (effect.senderId !== undefined) return stopOwn(sql, conversationId, effect.senderId, now);
-      await withdrawApprovals(sql, conversationId, `${message.channel}:${message.sender.id}`, now);
+      withdrawApprovals(sql, conversationId, `${message.channel}:${message.sender.id}`, now);
       return {
         ...(await stopLane(sql, conversationId, now)),
         stoppedSubAgents: await stopSubAgents(sql, conversationId, now),
@@ -114,7 +114,7 @@ export async function applyCommand(
     case 'decide':
       return { ...NOTHING, approval: await decideApproval(sql, conversationId, effect, now) };
     case 'resend':
-      return { ...NOTHING, resend: await resendUncertain(database, sql, route, effect, now) };
+      return { ...NOTHING, resend: await resendUncertain(sql, route, effect, now) };
     case 'link': {
       const { asker, action } = effect;
       const link = await applyLink(sql, asker, action, route, now);

@@ -1,5 +1,4 @@
-import type { NewId, OutboundPart } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import type { NewId, OutboundPart } from '@parley/core';
 import type { Sql } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { toJson } from './json-column.ts';
@@ -8,7 +7,7 @@ import { forgetOverheard } from './overheard.ts';
 import type { Lease, TranscriptEntry, TurnCommit, TurnUsage } from './rows.ts';
 import { addSpend } from './spend.ts';
 import { ofListItem, statement } from './statement.ts';
-import { storeStep, type TurnTable } from './turns.ts';
+import { storeStep } from './turns.ts';
 
 interface Commit {
   readonly lease: Lease;
@@ -45,24 +44,17 @@ export async function commitTurn(
  * same commit again, or the turn of another lane.
  */
 async function lockTurn(sql: Sql, { conversationId, epoch }: Lease, turnId: string) {
-  const row = await sql.get(LOCK_TURN, { conversationId, turnId });
-  if (row?.epoch !== epoch) return null;
-  return {
-    session: row.session,
-    inputTokens: row.input_tokens ?? 0,
-    outputTokens: row.output_tokens ?? 0,
-    costUsd: row.cost_usd ?? 0,
-  };
+  const turn = await sql.get(LOCK_TURN, { conversationId, turnId });
+  return turn?.epoch === epoch ? turn : null;
 }
 
 const LOCK_TURN = statement(`
-  select conversation.epoch, turn.session, turn.input_tokens, turn.output_tokens, turn.cost_usd
+  select conversation.epoch, turn.session, coalesce(input_tokens, 0) as "inputTokens",
+    coalesce(output_tokens, 0) as "outputTokens", coalesce(cost_usd, 0) as "costUsd"
   from conversation join turn on turn.conversation_id = conversation.id
   where conversation.id = :conversationId and turn.id = :turnId and turn.state = 'running'
   /*pg for no key update of conversation*/`).rows<
-  Pick<Selectable<TurnTable>, 'session' | 'input_tokens' | 'output_tokens' | 'cost_usd'> & {
-    readonly epoch: number;
-  }
+  Counted & { readonly epoch: number; readonly session: number }
 >();
 
 const FINISH = statement(`

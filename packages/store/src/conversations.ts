@@ -1,8 +1,13 @@
-import type { Generated, Selectable } from 'kysely';
 import type { Sql } from './database.ts';
 import type { ConversationMode } from './modes.ts';
 import type { Lease } from './rows.ts';
 import { statement } from './statement.ts';
+
+/** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
+export const HEARTBEAT_LANE = 'beat:';
+
+/** What a sub-agent's lane is called; no chat ever has such a name, since theirs begin with a channel. */
+export const SUB_AGENT_LANE = 'sub:';
 
 const ENSURE = statement(
   'insert into conversation (id, created_at) values (:id, :now) on conflict (id) do nothing',
@@ -11,9 +16,7 @@ const ENSURE = statement(
 // On SQLite the transaction itself keeps the others out.
 const LOCK = statement(`
   select epoch, session, lease_owner, lease_until, mode, plan, plan_run from conversation
-  where id = :id /*pg for no key update*/`).rows<
-  Omit<Selectable<ConversationTable>, 'id' | 'created_at'>
->();
+  where id = :id /*pg for no key update*/`).rows<ConversationRow>();
 
 /** Makes sure that a conversation has its row. */
 export function ensureConversation(sql: Sql, id: string, now: number): void {
@@ -37,27 +40,24 @@ export async function lockLeased(sql: Sql, lease: Lease) {
 
 /** Whether a turn is neither stopped nor of a session that `/new` has ended. */
 export async function isTurnRunning(sql: Sql, turnId: string): Promise<boolean> {
-  const turn = await sql
-    .selectFrom('turn')
-    .innerJoin('conversation', 'conversation.id', 'turn.conversation_id')
-    .select(['turn.session as began', 'conversation.session as now'])
-    .where('turn.id', '=', turnId)
-    .where('turn.state', '=', 'running')
-    .executeTakeFirst();
-  return turn !== undefined && turn.began === turn.now;
+  return (await sql.get(RUNS_IN_SESSION, { turnId })) !== undefined;
 }
 
+const RUNS_IN_SESSION = statement(`
+  select turn.id from turn join conversation on conversation.id = conversation_id
+  where turn.id = :turnId and turn.state = 'running' and turn.session = conversation.session`).rows<{
+  readonly id: string;
+}>();
+
 /** One chat as a lane: fencing epoch, `/new` counter and the lease of the worker on it. */
-export interface ConversationTable {
-  id: string;
-  epoch: Generated<number>;
-  session: Generated<number>;
-  lease_owner: Generated<string | null>;
-  lease_until: Generated<number | null>;
-  mode: Generated<ConversationMode>;
+export interface ConversationRow {
+  readonly epoch: number;
+  readonly session: number;
+  readonly lease_owner: string | null;
+  readonly lease_until: number | null;
+  readonly mode: ConversationMode;
   /** The turn whose plan may be run; null when there is none, or something newer was said. */
-  plan: Generated<string | null>;
+  readonly plan: string | null;
   /** 1: it was run. */
-  plan_run: Generated<number>;
-  created_at: number;
+  readonly plan_run: number;
 }

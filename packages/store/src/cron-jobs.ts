@@ -1,12 +1,11 @@
-import { InboundMessage, ReplyRoute, Timetable } from '@parley/contracts';
-import type { Generated, Insertable, Selectable } from 'kysely';
+import { InboundMessage, ReplyRoute, Timetable } from '@parley/core';
 import { ensureConversation, lockConversation } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
-import { newInboxRow } from './inbox-rows.ts';
+import { addMessage } from './inbox-rows.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
-import { ON_JOB } from './literals.ts';
 import type { ChatKey } from './outbox-parts.ts';
 import type { AdmittedMessage } from './rows.ts';
+import { statement } from './statement.ts';
 
 /** `over`: it was for once, or it has failed for good. */
 export type CronJobState = 'on' | 'paused' | 'over';
@@ -58,28 +57,30 @@ export type CronChange = Partial<
  * Jobs with a timetable (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change them;
  * the scheduler reads and fires them. Reading changes nothing.
  */
-export type CronJobRepository = ReturnType<typeof cronJobRepository>;
-
 export function cronJobRepository(database: Database) {
   return {
     /** `known`: the same call has made it already. */
     add: (job: NewCronJob, bounds: CronBounds, now: number) =>
       database.write((sql) => addJob(sql, job, bounds, now)),
-    get: (id: string) => database.read((sql) => oneJob(sql, 'id', id)),
+    get: (id: string): Promise<CronJob | null> =>
+      database.read(async (sql) => readCronJobIf(await sql.get(JOB_BY_ID, { id }))),
     /** The job that a call or command has made. */
-    find: (askedBy: string) => database.read((sql) => oneJob(sql, 'asked_by', askedBy)),
+    find: (askedBy: string): Promise<CronJob | null> =>
+      database.read(async (sql) => readCronJobIf(await sql.get(JOB_ASKED_BY, { askedBy }))),
     /** Of one conversation, or all, in the order in which they were made. */
     list: (conversationId?: string): Promise<readonly CronJob[]> =>
       database.read(async (sql) => {
-        const all = sql.selectFrom('cron_job').selectAll().orderBy('created_at').orderBy('id');
-        const query =
-          conversationId === undefined ? all : all.where('conversation_id', '=', conversationId);
-        return (await query.execute()).map(readCronJob);
+        const rows = await (conversationId === undefined
+          ? sql.all(ALL_JOBS)
+          : sql.all(JOBS_OF_CONVERSATION, { conversationId }));
+        return rows.map(readCronJob);
       }),
     /** Those whose time has come, the longest overdue first. */
-    due: (now: number, limit: number) => database.read((sql) => dueJobs(sql, now, limit)),
+    due: (now: number, limit: number): Promise<readonly CronJob[]> =>
+      database.read(async (sql) => (await sql.all(DUE, { now, limit })).map(readCronJob)),
     /** When the next one is due; null when none is on. */
-    nextAt: () => database.read(nextDue),
+    nextAt: (): Promise<number | null> =>
+      database.read(async (sql) => (await sql.get(NEXT_AT))?.at ?? null),
     /**
      * Puts the message of a due job into its conversation and moves the job on, in one transaction; the
      * job belongs to that conversation from then on. False when it has been moved, paused or removed
@@ -94,32 +95,62 @@ export function cronJobRepository(database: Database) {
     /** Jobs whose last run is over but not settled, with how it ended. */
     unsettled: (limit: number) => database.read((sql) => unsettledJobs(sql, limit)),
     /** Gives a job another time without a run. False as for `fire`. */
-    postpone: (job: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number) =>
-      database.write((sql) => postponeJob(sql, job, nextAt)),
+    postpone: async ({ id, nextAt: dueAt }: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number) =>
+      dueAt !== null && (await database.change('power-cut', POSTPONE, { id, dueAt, nextAt })) > 0,
     /**
      * Notes how the last run ended, once; `then` changes the job with it (backoff, pause). False when it
      * is noted, or the job has been changed since it was read.
      */
-    settle: (
-      job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>,
+    async settle(
+      { id, lastAt, state: wasState, nextAt: wasNextAt }: SettledJob,
       outcome: string,
       then: CronChange,
-    ) => database.write((sql) => settleJob(sql, job, outcome, then)),
+    ): Promise<boolean> {
+      const was = { id, lastAt, wasState, wasNextAt, outcome };
+      return (await database.change('power-cut', SETTLE, { ...was, ...changed(then) })) > 0;
+    },
     /** False when there is no such job. */
-    change: (id: string, change: CronChange) => database.write((sql) => changeJob(sql, id, change)),
-    remove: (id: string): Promise<boolean> =>
-      database.write(async (sql) => {
-        const gone = sql.deleteFrom('cron_job').where('id', '=', id).returning('id');
-        return (await gone.executeTakeFirst()) !== undefined;
-      }),
+    change: async (id: string, change: CronChange): Promise<boolean> =>
+      (await database.change('power-cut', CHANGE, { id, ...changed(change) })) > 0,
+    remove: async (id: string): Promise<boolean> =>
+      (await database.change('power-cut', REMOVE, { id })) > 0,
   };
 }
 
-async function oneJob(sql: Sql, column: 'id' | 'asked_by', value: string): Promise<CronJob | null> {
-  const query = sql.selectFrom('cron_job').selectAll().where(column, '=', value);
-  const row = await query.executeTakeFirst();
-  return row === undefined ? null : readCronJob(row);
-}
+type SettledJob = Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>;
+
+const COLUMNS = `cron_job.id, asked_by as "askedBy", cron_job.conversation_id as "conversationId",
+  origin, cron_job.route, cron_job.from_owner as "fromOwner", title, task, timetable,
+  cron_job.state, next_at as "nextAt", failures, last_at as "lastAt",
+  last_outcome as "lastOutcome", created_at as "createdAt"`;
+
+const ALL_JOBS = statement(
+  `select ${COLUMNS} from cron_job order by created_at, id`,
+).rows<CronJobRow>();
+
+const JOBS_OF_CONVERSATION = statement(`
+  select ${COLUMNS} from cron_job where conversation_id = :conversationId
+  order by created_at, id`).rows<CronJobRow>();
+
+const JOB_BY_ID = statement(`select ${COLUMNS} from cron_job where id = :id`).rows<CronJobRow>();
+
+const JOB_ASKED_BY = statement(
+  `select ${COLUMNS} from cron_job where asked_by = :askedBy`,
+).rows<CronJobRow>();
+
+const REMOVE = statement('delete from cron_job where id = :id');
+
+const ADD = statement(`
+  insert into cron_job (id, asked_by, conversation_id, origin, route, from_owner, title, task,
+    timetable, state, next_at, created_at)
+  values (:id, :askedBy, :conversationId, :origin, :route, :fromOwner, :title, :task,
+    :timetable, 'on', :nextAt, :now)
+  on conflict (asked_by) do nothing`);
+
+/** Jobs that are over keep nobody from asking for another. */
+const COUNT = statement(`
+  select count(*) as total, count(*) filter (where conversation_id = :conversationId) as here
+  from cron_job where state <> 'over'`).rows<{ readonly total: number; readonly here: number }>();
 
 async function addJob(
   sql: Sql,
@@ -127,60 +158,61 @@ async function addJob(
   { perConversation, total }: CronBounds,
   now: number,
 ): Promise<'added' | 'known' | 'full'> {
-  const added = await sql
-    .insertInto('cron_job')
-    .values(newCronJobRow(job, now))
-    .onConflict((conflict) => conflict.column('asked_by').doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (added === undefined) return 'known';
-  // Counted with the new one in place; jobs that are over keep nobody from asking for another.
-  const { here, all } = await sql
-    .selectFrom('cron_job')
-    .select(({ fn, eb }) => [
-      fn.countAll<number>().as('all'),
-      fn
-        .sum<number>(
-          eb.case().when('conversation_id', '=', job.conversationId).then(1).else(0).end(),
-        )
-        .as('here'),
-    ])
-    .where('state', '!=', 'over')
-    .executeTakeFirstOrThrow();
-  if (Number(here) <= perConversation && all <= total) return 'added';
-  await sql.deleteFrom('cron_job').where('id', '=', job.id).execute();
+  const { id, conversationId } = job;
+  const added = await sql.run(ADD, {
+    ...job,
+    origin: toJson(job.origin),
+    route: toJson(job.route),
+    fromOwner: job.fromOwner ? 1 : 0,
+    timetable: toJson(job.timetable),
+    now,
+  });
+  if (added === 0) return 'known';
+  // Counted with the new one in place.
+  const count = await sql.get(COUNT, { conversationId });
+  if (count !== undefined && count.here <= perConversation && count.total <= total) return 'added';
+  sql.send(REMOVE, { id });
   return 'full';
 }
 
-async function changeJob(sql: Sql, id: string, change: CronChange): Promise<boolean> {
-  const columns = changedColumns(change);
-  if (Object.keys(columns).length === 0) return false;
-  const changed = sql.updateTable('cron_job').set(columns).where('id', '=', id).returning('id');
-  return (await changed.executeTakeFirst()) !== undefined;
+/** A job that is not on has no next time. */
+const CHANGES = `title = coalesce(:title, title), task = coalesce(:task, task),
+  failures = coalesce(:failures, failures), timetable = coalesce(:timetable, timetable),
+  state = coalesce(:state, state), next_at = case when :setsNext = 1 then :nextAt else next_at end`;
+
+const CHANGE = statement(`update cron_job set ${CHANGES} where id = :id`);
+
+const SETTLE = statement(`
+  update cron_job set ${CHANGES}, last_outcome = :outcome
+  where id = :id and last_at = :lastAt and last_outcome is null and state = :wasState
+    and next_at is not distinct from :wasNextAt`);
+
+/** The parameters of `CHANGES`. */
+function changed({ timetable, nextAt, state, title, task, failures }: CronChange) {
+  const isOff = state !== undefined && state !== 'on';
+  return {
+    title: title ?? null,
+    task: task ?? null,
+    failures: failures ?? null,
+    timetable: timetable === undefined ? null : toJson(timetable),
+    state: state ?? null,
+    setsNext: isOff || nextAt !== undefined ? 1 : 0,
+    nextAt: isOff ? null : (nextAt ?? null),
+  };
 }
 
-async function dueJobs(sql: Sql, now: number, limit: number): Promise<readonly CronJob[]> {
-  const rows = await sql
-    .selectFrom('cron_job')
-    .selectAll()
-    .where('state', '=', ON_JOB)
-    .where('next_at', '<=', now)
-    .orderBy('next_at')
-    .limit(limit)
-    .execute();
-  return rows.map(readCronJob);
-}
+const DUE = statement(`
+  select ${COLUMNS} from cron_job where state = 'on' and next_at <= :now
+  order by next_at limit :limit`).rows<CronJobRow>();
 
-async function nextDue(sql: Sql): Promise<number | null> {
-  const row = await sql
-    .selectFrom('cron_job')
-    .select('next_at')
-    .where('state', '=', ON_JOB)
-    .orderBy('next_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.next_at ?? null;
-}
+const NEXT_AT = statement(`select min(next_at) as at from cron_job where state = 'on'`).rows<{
+  readonly at: number | null;
+}>();
+
+const FIRE = statement(`
+  update cron_job set conversation_id = :conversationId, next_at = :nextAt, state = :state,
+    last_at = :now, last_message = :messageId, last_outcome = null
+  where id = :id and next_at = :dueAt and state = 'on'`);
 
 async function fireJob(
   sql: Sql,
@@ -192,23 +224,17 @@ async function fireJob(
   if (job.nextAt === null) return false;
   ensureConversation(sql, message.conversationId, now);
   await lockConversation(sql, message.conversationId);
-  const taken = await sql
-    .updateTable('cron_job')
-    .set({
-      conversation_id: message.conversationId,
-      next_at: nextAt,
-      state: nextAt === null ? 'over' : 'on',
-      last_at: now,
-      last_message: message.message.messageId,
-      last_outcome: null,
-    })
-    .where('id', '=', job.id)
-    .where('next_at', '=', job.nextAt)
-    .where('state', '=', ON_JOB)
-    .returning('id')
-    .executeTakeFirst();
-  if (taken === undefined) return false;
-  await sql.insertInto('inbox').values(newInboxRow(message, 'waiting')).execute();
+  const fired = await sql.run(FIRE, {
+    id: job.id,
+    dueAt: job.nextAt,
+    conversationId: message.conversationId,
+    messageId: message.message.messageId,
+    state: nextAt === null ? 'over' : 'on',
+    nextAt,
+    now,
+  });
+  if (fired === 0) return false;
+  addMessage(sql, message);
   return true;
 }
 
@@ -216,59 +242,18 @@ async function unsettledJobs(
   sql: Sql,
   limit: number,
 ): Promise<readonly (CronJob & { readonly outcome: string })[]> {
-  const rows = await sql
-    .selectFrom('cron_job')
-    .innerJoin('inbox', (join) =>
-      join
-        .onRef('inbox.message_id', '=', 'cron_job.last_message')
-        .onRef('inbox.conversation_id', '=', 'cron_job.conversation_id'),
-    )
-    .selectAll('cron_job')
-    .select('inbox.outcome')
-    .where('cron_job.last_message', 'is not', null)
-    .where('cron_job.last_outcome', 'is', null)
-    .where('inbox.state', '=', 'done')
-    .orderBy('cron_job.last_at')
-    .limit(limit)
-    .execute();
+  const rows = await sql.all(UNSETTLED, { limit });
   return rows.map(({ outcome, ...row }) => ({ ...readCronJob(row), outcome: outcome ?? 'silent' }));
 }
 
-async function postponeJob(
-  sql: Sql,
-  { id, nextAt: before }: Pick<CronJob, 'id' | 'nextAt'>,
-  nextAt: number,
-): Promise<boolean> {
-  if (before === null) return false;
-  const moved = await sql
-    .updateTable('cron_job')
-    .set({ next_at: nextAt })
-    .where('id', '=', id)
-    .where('next_at', '=', before)
-    .where('state', '=', ON_JOB)
-    .returning('id')
-    .executeTakeFirst();
-  return moved !== undefined;
-}
+const UNSETTLED = statement(`
+  select ${COLUMNS}, inbox.outcome from cron_job
+  join inbox on inbox.message_id = last_message and inbox.conversation_id = cron_job.conversation_id
+  where last_message is not null and last_outcome is null and inbox.state = 'done'
+  order by last_at limit :limit`).rows<CronJobRow & { readonly outcome: string | null }>();
 
-async function settleJob(
-  sql: Sql,
-  job: Pick<CronJob, 'id' | 'lastAt' | 'state' | 'nextAt'>,
-  outcome: string,
-  then: CronChange,
-): Promise<boolean> {
-  const settled = await sql
-    .updateTable('cron_job')
-    .set({ ...changedColumns(then), last_outcome: outcome })
-    .where('id', '=', job.id)
-    .where('last_at', '=', job.lastAt)
-    .where('last_outcome', 'is', null)
-    .where('state', '=', job.state)
-    .where('next_at', job.nextAt === null ? 'is' : '=', job.nextAt)
-    .returning('id')
-    .executeTakeFirst();
-  return settled !== undefined;
-}
+const POSTPONE = statement(`
+  update cron_job set next_at = :nextAt where id = :id and next_at = :dueAt and state = 'on'`);
 
 /** Jobs go with a chat that gets a new id, such as a group that becomes a supergroup (H08). */
 export async function moveCronJobs(
@@ -277,93 +262,37 @@ export async function moveCronJobs(
   newChatId: string,
 ): Promise<void> {
   // There are few of them, and no column tells their chat.
-  const rows = await sql.selectFrom('cron_job').select(['id', 'origin', 'route']).execute();
-  for (const row of rows) {
+  for (const row of await sql.all(ALL_JOBS)) {
     const route = fromCheckedJson(ReplyRoute, row.route, `reply route of the job ${row.id}`);
     const isThere = route.channel === channel && route.account === account;
     if (!isThere || route.chatId !== chatId) continue;
     const origin = fromCheckedJson(InboundMessage, row.origin, `message of the job ${row.id}`);
     const chat = { ...origin.chat, id: newChatId };
-    await sql
-      .updateTable('cron_job')
-      .set({
-        origin: toJson({ ...origin, chat }),
-        route: toJson({ ...route, chatId: newChatId }),
-      })
-      .where('id', '=', row.id)
-      .execute();
+    const moved = { origin: { ...origin, chat }, route: { ...route, chatId: newChatId } };
+    sql.send(MOVE, { id: row.id, origin: toJson(moved.origin), route: toJson(moved.route) });
   }
 }
 
+const MOVE = statement('update cron_job set origin = :origin, route = :route where id = :id');
+
+const readCronJobIf = (row: CronJobRow | undefined) =>
+  row === undefined ? null : readCronJob(row);
+
+interface CronJobRow extends Omit<CronJob, 'origin' | 'route' | 'timetable' | 'fromOwner'> {
+  readonly origin: string;
+  readonly route: string;
+  readonly timetable: string;
+  readonly fromOwner: number;
+}
+
 /** A stored job as the other packages know it. Throws StoreError `store-damaged`. */
-function readCronJob(row: Selectable<CronJobTable>): CronJob {
+function readCronJob(row: CronJobRow): CronJob {
   const what = `of the job ${row.id}`;
   return {
-    id: row.id,
-    askedBy: row.asked_by,
-    conversationId: row.conversation_id,
+    ...row,
     origin: fromCheckedJson(InboundMessage, row.origin, `message ${what}`),
     route: fromCheckedJson(ReplyRoute, row.route, `reply route ${what}`),
-    fromOwner: row.from_owner === 1,
-    title: row.title,
-    task: row.task,
     timetable: fromCheckedJson(Timetable, row.timetable, `timetable ${what}`),
-    state: row.state,
-    nextAt: row.next_at,
-    failures: row.failures,
-    lastAt: row.last_at,
-    lastOutcome: row.last_outcome,
-    createdAt: row.created_at,
+    fromOwner: row.fromOwner === 1,
   };
-}
-
-/** The row of a job that was just asked for. */
-function newCronJobRow(job: NewCronJob, now: number): Insertable<CronJobTable> {
-  return {
-    id: job.id,
-    asked_by: job.askedBy,
-    conversation_id: job.conversationId,
-    origin: toJson(job.origin),
-    route: toJson(job.route),
-    from_owner: job.fromOwner ? 1 : 0,
-    title: job.title,
-    task: job.task,
-    timetable: toJson(job.timetable),
-    state: 'on',
-    next_at: job.nextAt,
-    created_at: now,
-  };
-}
-
-/** The columns that a change concerns; a job that is not on has no next time. */
-function changedColumns({ timetable, nextAt, state, title, task, failures }: CronChange) {
-  return {
-    ...(title !== undefined && { title }),
-    ...(task !== undefined && { task }),
-    ...(failures !== undefined && { failures }),
-    ...(timetable !== undefined && { timetable: toJson(timetable) }),
-    ...(nextAt !== undefined && { next_at: nextAt }),
-    ...(state !== undefined && { state }),
-    ...(state !== undefined && state !== 'on' && { next_at: null }),
-  };
-}
-
-/** Jobs with a timetable; `last_message` is the id of the message that their last run began with. */
-export interface CronJobTable {
-  id: string;
-  asked_by: string;
-  conversation_id: string;
-  origin: string;
-  route: string;
-  from_owner: number;
-  title: string;
-  task: string;
-  timetable: string;
-  state: CronJobState;
-  next_at: number | null;
-  failures: Generated<number>;
-  last_at: Generated<number | null>;
-  last_message: Generated<string | null>;
-  last_outcome: Generated<string | null>;
-  created_at: number;
 }

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/core';
 import type { Database } from './database.ts';
-import { raw } from './kysely.ts';
 import { explainSqliteFailure } from './sqlite/sqlite-failure.ts';
+import { statement } from './statement.ts';
 import { StoreError, type StoreErrorCode } from './store-error.ts';
 import { IN_MEMORY, type StoreAddress } from './store-url.ts';
 
@@ -69,11 +69,11 @@ export function watchDatabase(
     dialect: database.dialect,
     trouble: () => trouble,
     async check() {
-      await read((sql) => raw`select 1`.execute(sql));
+      await read((sql) => sql.get(ONE));
       if (address.dialect === 'sqlite') await checkRoom(address);
       // There may be room again, and nobody may have written since.
       if (address.dialect === 'sqlite' && trouble !== null)
-        await write((sql) => raw`pragma user_version = 0`.execute(sql));
+        await write((sql) => sql.run(WRITE_NOTHING));
       if (trouble !== null) throw trouble;
     },
     read,
@@ -95,6 +95,10 @@ async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): 
   const full = Object.assign(new Error('no room'), { code: 'ENOSPC' });
   throw explainSqliteFailure(name, full);
 }
+
+const ONE = statement('select 1');
+
+const WRITE_NOTHING = statement('pragma user_version = 0');
 
 const TOLD = {
   warn: 'the database does not answer; Parley tries again',

@@ -1,9 +1,7 @@
-import type { Kysely } from 'kysely';
 import type { Bound, Statement } from './statement.ts';
-import type { Tables } from './tables.ts';
 
-/** Runs statements that were written once; what is on the path of a message uses these alone. */
-export interface Statements {
+/** What a query is written against; in `write` it is the caller's own transaction. */
+export interface Sql {
   all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]>;
   /** The first row. */
   get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined>;
@@ -15,15 +13,6 @@ export interface Statements {
    */
   send<P>(statement: Statement<P>, ...params: Bound<P>): void;
 }
-
-/** What a query is written against; in `write` it is the caller's own transaction. */
-export interface Sql extends Statements, Builder {}
-
-/** Kysely, for what runs seldom: each call builds its query anew. */
-export type Builder = Pick<
-  Kysely<Tables>,
-  'selectFrom' | 'insertInto' | 'updateTable' | 'deleteFrom' | 'getExecutor'
->;
 
 /**
  * What a write must survive. `power-cut` (the default): everything, once it has resolved. `process`:

@@ -1,9 +1,8 @@
-import type { Generated } from 'kysely';
+import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
-import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './literals.ts';
 import type { ChatKey, PartState } from './outbox-parts.ts';
+import { dropLetter, replayLetter } from './replay-dead-letter.ts';
 import { statement } from './statement.ts';
-import type { Seq } from './tables.ts';
 
 /**
  * Something that was owed to somebody and was given up (D06):
@@ -92,11 +91,8 @@ export interface LetterPage {
 }
 
 /** Dead letters, table `dead_letter`. What gives up writes them, in its transaction; operators settle them. */
-export type DeadLetterRepository = ReturnType<typeof deadLetterRepository>;
-
 export function deadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
-  const settling = () => import('./replay-dead-letter.ts');
   return {
     /** The newest `limit` letters that nobody has settled, older than the letter `before`; newest first. */
     async open(page: LetterPage) {
@@ -124,15 +120,10 @@ export function deadLetterRepository(database: Database) {
      * may have arrived needs `even-twice`: a person's word that it may come twice. Messages without an answer
      * wait in their old place for a new turn, and the history forgets that they were asked before.
      */
-    async replay(id: number, how: 'once' | 'even-twice', now: number) {
-      const { replayLetter } = await settling();
-      return database.write((sql) => replayLetter(database, sql, { id, how, now }));
-    },
+    replay: (id: number, how: 'once' | 'even-twice', now: number) =>
+      database.write((sql) => replayLetter(sql, { id, how, now })),
     /** Settles it without doing anything: it stays failed. */
-    async drop(id: number, now: number) {
-      const { dropLetter } = await settling();
-      return database.write((sql) => dropLetter(sql, id, now));
-    },
+    drop: (id: number, now: number) => database.write((sql) => dropLetter(sql, id, now)),
   };
 }
 
@@ -167,14 +158,4 @@ export function recordDeadTurn(
   const lanes = [SUB_AGENT_LANE, HEARTBEAT_LANE];
   if (lanes.some((lane) => conversationId.startsWith(lane))) return;
   sql.send(RECORD, { kind: 'unanswered', subject: turnId, now });
-}
-
-/** What was given up; `subject` is the id of a part or of a turn. */
-export interface DeadLetterTable {
-  seq: Seq;
-  kind: DeadLetter['kind'];
-  subject: string;
-  died_at: number;
-  settled: Generated<SettledLetter['how'] | null>;
-  settled_at: Generated<number | null>;
 }

@@ -1,12 +1,12 @@
-import type { Generated } from 'kysely';
-import { type Approval, readApprovalRow } from './approvals.ts';
+import { APPROVAL_COLUMNS, type Approval, type ApprovalRow, readApprovalRow } from './approvals.ts';
+import { HEARTBEAT_LANE } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
 import type { MessageKey } from './inbox.ts';
-import { HEARTBEAT_LANE } from './literals.ts';
-import { type ChatKey, OF_CHAT } from './outbox-parts.ts';
-import type { TurnCommit } from './rows.ts';
+import type { InboxOutcome } from './inbox-rows.ts';
+import { toJson } from './json-column.ts';
+import { type ChatKey, OF_CHAT, type PartState } from './outbox-parts.ts';
 import { statement } from './statement.ts';
-import type { Seq } from './tables.ts';
+import type { TurnState } from './turns.ts';
 
 /** That a message was not taken, by whom it was and why. Never its text. */
 export interface Decision extends MessageKey {
@@ -28,7 +28,7 @@ export interface AwaitedYes extends Pick<Approval, 'code' | 'tool' | 'approvers'
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
-  readonly outcome: 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
+  readonly outcome: TurnState;
   readonly reason: string | null;
   /** Only of a turn that is `running` in name: it waits. */
   readonly awaits?: AwaitedYes;
@@ -103,7 +103,7 @@ export function decisionRepository(database: Database) {
         const stories = [
           ...(await notTaken(sql, chat, limit)),
           ...(await taken(sql, chat, limit)),
-          ...(await toldAlerts(sql, chat, partsOf)),
+          ...(await toldAlerts(sql, chat)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
       }),
@@ -125,61 +125,54 @@ const FORGET_OF_CHAT = statement(`
     select seq from decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
 async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
-  const rows = await sql
-    .selectFrom('decision')
-    .select(['message_id', 'decided_at', 'outcome', 'reason'])
-    .where('channel', '=', chat.channel)
-    .where('account', '=', chat.account)
-    .where('chat_id', '=', chat.chatId)
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.reverse().map(({ message_id, decided_at, outcome, reason }) => ({
-    messageId: message_id,
-    at: decided_at,
-    outcome,
-    reason,
-    turn: null,
-  }));
+  const { channel, account, chatId } = chat;
+  const rows = await sql.all(NOT_TAKEN, { channel, account, chatId, limit });
+  return rows.reverse().map((row) => ({ ...row, turn: null }));
 }
 
+const NOT_TAKEN = statement(`
+  select message_id as "messageId", decided_at as at, outcome, reason from decision
+  where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageStory, 'turn'>>();
+
+/** A message with its turn, if it has one. */
+interface TakenRow {
+  readonly messageId: string;
+  readonly at: number;
+  readonly outcome: InboxOutcome | null;
+  readonly reason: string | null;
+  readonly interruptions: number;
+  readonly turnId: string | null;
+  readonly turnState: TurnState | null;
+  readonly turnReason: string | null;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly attempts: number | null;
+  readonly awaits: string | null;
+}
+
+const TAKEN = statement(`
+  select message_id as "messageId", received_at as at, inbox.outcome, inbox.reason, interruptions,
+    turn_id as "turnId", turn.state as "turnState", turn.reason as "turnReason",
+    started_at as "startedAt", finished_at as "finishedAt", attempts, awaits
+  from inbox left join turn on turn.id = inbox.turn_id
+  where ${OF_CHAT} order by seq desc limit :limit`).rows<TakenRow>();
+
 async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
-  const rows = await sql
-    .selectFrom('inbox')
-    .leftJoin('turn', 'turn.id', 'inbox.turn_id')
-    .select(['message_id', 'received_at', 'inbox.outcome', 'inbox.reason', 'turn_id'])
-    .select('interruptions')
-    .select(['turn.state as turn_state', 'turn.reason as turn_reason'])
-    .select(['started_at', 'finished_at', 'attempts', 'awaits'])
-    .where('channel', '=', chat.channel)
-    .where('account', '=', chat.account)
-    .where('chat_id', '=', chat.chatId)
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .execute();
-  const turnIds = [...new Set(rows.flatMap(({ turn_id }) => turn_id ?? []))];
-  const parts = await partsOf(sql, turnIds);
-  const asked = await awaited(sql, [...new Set(rows.flatMap(({ awaits }) => awaits ?? []))]);
+  const { channel, account, chatId } = chat;
+  const rows = await sql.all(TAKEN, { channel, account, chatId, limit });
+  const parts = await partsOf(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
+  const asked = await awaited(sql, new Set(rows.flatMap(({ awaits }) => awaits ?? [])));
   return rows.reverse().map((row): MessageStory => {
-    const { turn_id, turn_state, started_at, attempts } = row;
-    const { interruptions } = row;
-    const base = {
-      messageId: row.message_id,
-      at: row.received_at,
-      reason: row.reason,
-      ...(interruptions > 0 && { interruptions }),
-    };
-    if (turn_id === null || turn_state === null || started_at === null) {
+    const { messageId, at, reason, interruptions, turnId, turnState, startedAt, finishedAt } = row;
+    const base = { messageId, at, reason, ...(interruptions > 0 && { interruptions }) };
+    if (turnId === null || turnState === null || startedAt === null) {
       return { ...base, outcome: withoutTurn(row.outcome), turn: null };
     }
     const awaits = asked.get(row.awaits ?? '');
     const turn: TurnStory = {
-      startedAt: started_at,
-      finishedAt: row.finished_at,
-      outcome: turn_state,
-      reason: row.turn_reason,
-      attempts: attempts ?? 1,
-      parts: parts.get(turn_id) ?? NO_PARTS,
+      ...{ startedAt, finishedAt, outcome: turnState, reason: row.turnReason },
+      attempts: row.attempts ?? 1,
+      parts: parts.get(turnId) ?? NO_PARTS,
       ...(awaits === undefined ? {} : { awaits }),
     };
     return { ...base, outcome: 'turn', turn };
@@ -193,33 +186,36 @@ function withoutTurn(outcome: string | null): MessageStory['outcome'] {
 
 const NO_PARTS: TurnStory['parts'] = { sent: 0, waiting: 0, unknown: 0, failed: 0 };
 
+const PARTS = statement(`
+  select turn_id as "turnId", state from outbox
+  where turn_id is not null and turn_id in (select value from json_each(:turnIds))`).rows<{
+  readonly turnId: string;
+  readonly state: PartState;
+}>();
+
 async function partsOf(
   sql: Sql,
-  turnIds: readonly string[],
+  turnIds: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, TurnStory['parts']>> {
   const parts = new Map<string, TurnStory['parts']>();
-  if (turnIds.length === 0) return parts;
-  const rows = await sql
-    .selectFrom('outbox')
-    .select(['turn_id', 'state'])
-    .where('turn_id', 'in', turnIds)
-    .execute();
-  for (const { turn_id, state } of rows) {
-    if (turn_id === null) continue;
-    const counted = parts.get(turn_id) ?? NO_PARTS;
+  for (const { turnId, state } of await sql.all(PARTS, { turnIds: toJson([...turnIds]) })) {
+    const counted = parts.get(turnId) ?? NO_PARTS;
     const kind = state === 'pending' || state === 'sending' ? 'waiting' : state;
-    parts.set(turn_id, { ...counted, [kind]: counted[kind] + 1 });
+    parts.set(turnId, { ...counted, [kind]: counted[kind] + 1 });
   }
   return parts;
 }
 
+const AWAITED = statement(`
+  select ${APPROVAL_COLUMNS} from approval
+  where code in (select value from json_each(:codes))`).rows<ApprovalRow>();
+
 /** The open questions with these codes. */
 async function awaited(
   sql: Sql,
-  codes: readonly string[],
+  codes: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, AwaitedYes>> {
-  if (codes.length === 0) return new Map();
-  const rows = await sql.selectFrom('approval').selectAll().where('code', 'in', codes).execute();
+  const rows = codes.size === 0 ? [] : await sql.all(AWAITED, { codes: toJson([...codes]) });
   return new Map(
     rows.map(readApprovalRow).map(({ code, tool, approvers, expiresAt }) => {
       return [code, { code, tool, approvers, expiresAt }];
@@ -228,70 +224,29 @@ async function awaited(
 }
 
 /** So far back a chat is looked through for alerts, in parts of answers. */
-const PARTS = 100;
+const LATEST_PARTS = 100;
 
-/** How the parts of each turn fared. */
-type PartsOf = (
-  sql: Sql,
-  turnIds: readonly string[],
-) => Promise<ReadonlyMap<string, TurnStory['parts']>>;
+const ALERTS = statement(`
+  select beat.id as "messageId", beat.task as reason, inbox.turn_id as "turnId", received_at as at,
+    attempts, turn.started_at as "startedAt", turn.finished_at as "finishedAt"
+  from inbox join beat on beat.id = inbox.message_id join turn on turn.id = inbox.turn_id
+  where inbox.conversation_id like '${HEARTBEAT_LANE as string}%' and inbox.turn_id is not null
+    and inbox.turn_id in (select turn_id from outbox
+      where ${OF_CHAT} order by seq desc limit ${LATEST_PARTS})`).rows<
+  Pick<MessageStory, 'messageId' | 'reason' | 'at'> &
+    Pick<TurnStory, 'attempts' | 'startedAt' | 'finishedAt'> & { readonly turnId: string }
+>();
 
 /**
  * The alerts of standing tasks that went to a chat lately. Runs of which nobody there was told are
  * left out: they are nobody's business there.
  */
-async function toldAlerts(
-  sql: Sql,
-  chat: ChatKey,
-  partsOf: PartsOf,
-): Promise<readonly MessageStory[]> {
-  const parts = await sql
-    .selectFrom('outbox')
-    .select('turn_id')
-    .where('channel', '=', chat.channel)
-    .where('account', '=', chat.account)
-    .where('chat_id', '=', chat.chatId)
-    .orderBy('seq', 'desc')
-    .limit(PARTS)
-    .execute();
-  const turnIds = [...new Set(parts.flatMap(({ turn_id }) => turn_id ?? []))];
-  if (turnIds.length === 0) return [];
-  const runs = await sql
-    .selectFrom('inbox')
-    .innerJoin('beat', 'beat.id', 'inbox.message_id')
-    .innerJoin('turn', 'turn.id', 'inbox.turn_id')
-    .select(['beat.id', 'beat.task', 'inbox.turn_id', 'received_at', 'attempts'])
-    .select(['turn.started_at', 'turn.finished_at'])
-    .where('inbox.turn_id', 'in', turnIds)
-    .where('inbox.conversation_id', 'like', `${HEARTBEAT_LANE}%`)
-    .execute();
-  const told = await partsOf(sql, turnIds);
-  return runs.flatMap(({ id, task, turn_id, received_at, started_at, finished_at, attempts }) => {
-    const counted = told.get(turn_id ?? '');
-    if (counted === undefined) return [];
-    const turn: TurnStory = {
-      startedAt: started_at,
-      finishedAt: finished_at,
-      outcome: 'answered',
-      reason: null,
-      attempts,
-      parts: counted,
-    };
-    return { messageId: id, at: received_at, outcome: 'alert' as const, reason: task, turn };
-  });
-}
-
-/** Messages that were not taken, and why; never their text. */
-export interface DecisionTable {
-  seq: Seq;
-  channel: string;
-  account: string;
-  chat_id: string;
-  message_id: string;
-  sender_id: string;
-  outcome: Decision['outcome'];
-  reason: string;
-  decided_at: number;
-  /** When it was written, as the platform says. */
-  sent_at: Generated<number | null>;
+async function toldAlerts(sql: Sql, chat: ChatKey): Promise<readonly MessageStory[]> {
+  const { channel, account, chatId } = chat;
+  const runs = await sql.all(ALERTS, { channel, account, chatId });
+  const parts = await partsOf(sql, new Set(runs.map(({ turnId }) => turnId)));
+  return runs.map(({ messageId, reason, at, turnId, ...run }) => ({
+    ...{ messageId, reason, at, outcome: 'alert' },
+    turn: { ...run, outcome: 'answered', reason: null, parts: parts.get(turnId) ?? NO_PARTS },
+  }));
 }

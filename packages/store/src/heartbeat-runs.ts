@@ -1,14 +1,13 @@
-import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/contracts';
-import type { Generated, Selectable } from 'kysely';
+import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation } from './conversations.ts';
 import type { Sql } from './database.ts';
-import { newInboxRow } from './inbox-rows.ts';
+import { addMessage } from './inbox-rows.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
-import { HELD_ALERT, RUNNING } from './literals.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { AdmittedMessage, Lease, NewPart, TranscriptEntry, TurnCommit } from './rows.ts';
+import { statement } from './statement.ts';
 
 /** When an agent's heart beats next, and what came of the last time. Times in ms. */
 export interface BeatPlan {
@@ -94,35 +93,6 @@ export interface BeatTurn {
   readonly alert?: BeatAlert;
 }
 
-/** When each agent’s heart beats next. */
-export interface HeartbeatTable {
-  agent: string;
-  every_ms: number;
-  next_at: number;
-  last_at: Generated<number | null>;
-  last_reason: Generated<string | null>;
-}
-
-/** Runs of standing tasks; `entry` and `parts` are JSON and there while an alert is held. */
-export interface BeatTable {
-  id: string;
-  agent: string;
-  task: string;
-  target: string;
-  state: BeatState;
-  reason: Generated<string | null>;
-  alert: Generated<string | null>;
-  fingerprint: Generated<string | null>;
-  entry: Generated<string | null>;
-  parts: Generated<string | null>;
-  held_until: Generated<number | null>;
-  turn_id: Generated<string | null>;
-  input_tokens: Generated<number>;
-  output_tokens: Generated<number>;
-  started_at: number;
-  finished_at: Generated<number | null>;
-}
-
 /** Moves the plan on if it still stands at the slot: the one update that only one caller can make. */
 export async function takeSlot(
   sql: Sql,
@@ -130,14 +100,7 @@ export async function takeSlot(
   reason: string | null,
   now: number,
 ): Promise<boolean> {
-  const taken = await sql
-    .updateTable('heartbeat')
-    .set({ next_at: nextAt, last_at: now, last_reason: reason })
-    .where('agent', '=', agent)
-    .where('next_at', '=', dueAt)
-    .returning('agent')
-    .executeTakeFirst();
-  return taken !== undefined;
+  return (await sql.run(TAKE_SLOT, { agent, dueAt, nextAt, reason, now })) > 0;
 }
 
 /** Begins a run: its row and the message that begins its turn, unless another one is not over. */
@@ -150,22 +113,11 @@ export async function beginBeat(
   ensureConversation(sql, message.conversationId, now);
   // Two that begin at once wait for each other here, so that the second finds the run of the first.
   await lockConversation(sql, message.conversationId);
-  const running = await sql
-    .selectFrom('beat')
-    .select('id')
-    .where('agent', '=', agent)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
+  const running = await sql.get(RUNNING_OF, { agent });
   if (running !== undefined) return running.id === id ? 'gone' : 'busy';
   if (slot !== null && !(await takeSlot(sql, slot, null, now))) return 'gone';
-  const begun = await sql
-    .insertInto('beat')
-    .values({ id, agent, task, target, state: 'running', started_at: now })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (begun === undefined) return 'gone';
-  await sql.insertInto('inbox').values(newInboxRow(message, 'waiting')).execute();
+  if ((await sql.run(BEGIN, { id, agent, task, target, now })) === 0) return 'gone';
+  addMessage(sql, message);
   return 'begun';
 }
 
@@ -181,48 +133,58 @@ export async function endBeat(
   sql: Sql,
   { lease, turn, now, newId }: Ending,
 ): Promise<'committed' | 'fenced'> {
-  const run = await sql
-    .selectFrom('beat')
-    .select(['id', 'target'])
-    .where('id', '=', turn.id)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
+  const run = await sql.get(TARGET_OF, { id: turn.id });
   if (run === undefined) return 'fenced';
   // Before the lane: the lock order.
   await lockConversation(sql, run.target);
   const { commit, alert } = turn;
   if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
-  await beginSession(sql, lease.conversationId);
+  // Each run is a session of its own: what was fixed for one does not hold for the next.
+  sql.send(BEGIN_SESSION, { id: lease.conversationId });
   const isHeld = alert?.heldUntil !== undefined && alert.heldUntil > now;
-  await sql
-    .updateTable('beat')
-    .set({
-      state: isHeld ? 'held' : turn.state,
-      reason: turn.reason,
-      turn_id: commit.turnId,
-      input_tokens: commit.usage?.inputTokens ?? 0,
-      output_tokens: commit.usage?.outputTokens ?? 0,
-      finished_at: now,
-      alert: alert?.text ?? null,
-      fingerprint: alert?.fingerprint ?? null,
-      ...(isHeld && heldColumns(alert)),
-    })
-    .where('id', '=', turn.id)
-    .execute();
+  sql.send(END, {
+    id: turn.id,
+    state: isHeld ? 'held' : turn.state,
+    reason: turn.reason,
+    turnId: commit.turnId,
+    input: commit.usage?.inputTokens ?? 0,
+    output: commit.usage?.outputTokens ?? 0,
+    now,
+    alert: alert?.text ?? null,
+    fingerprint: alert?.fingerprint ?? null,
+    heldUntil: isHeld ? (alert.heldUntil ?? null) : null,
+    entry: isHeld ? toJson(alert.entry) : null,
+    parts: isHeld ? toJson(alert.parts) : null,
+  });
   if (alert !== undefined && !isHeld) {
-    await tell(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
+    tell(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
   }
   return 'committed';
 }
 
-/** Each run is a session of its own: what was fixed for one holds no longer for the next. */
-async function beginSession(sql: Sql, lane: string): Promise<void> {
-  await sql
-    .updateTable('conversation')
-    .set((eb) => ({ session: eb('session', '+', 1) }))
-    .where('id', '=', lane)
-    .execute();
-}
+const TAKE_SLOT = statement(`
+  update heartbeat set next_at = :nextAt, last_at = :now, last_reason = :reason
+  where agent = :agent and next_at = :dueAt`);
+
+const RUNNING_OF = statement(
+  "select id from beat where agent = :agent and state = 'running'",
+).rows<{ readonly id: string }>();
+
+const BEGIN = statement(`
+  insert into beat (id, agent, task, target, state, started_at)
+  values (:id, :agent, :task, :target, 'running', :now) on conflict (id) do nothing`);
+
+const TARGET_OF = statement("select target from beat where id = :id and state = 'running'").rows<{
+  readonly target: string;
+}>();
+
+const BEGIN_SESSION = statement('update conversation set session = session + 1 where id = :id');
+
+const END = statement(`
+  update beat set state = :state, reason = :reason, turn_id = :turnId, input_tokens = :input,
+    output_tokens = :output, finished_at = :now, alert = :alert, fingerprint = :fingerprint,
+    held_until = :heldUntil, entry = :entry, parts = :parts
+  where id = :id`);
 
 const Entry = z.object({
   role: z.enum(['user', 'assistant', 'tool', 'system']),
@@ -231,60 +193,58 @@ const Entry = z.object({
 
 const Parts = z.array(z.object({ route: ReplyRoute, body: RenderedPart, ...PartExtras.shape }));
 
-function heldColumns({ heldUntil, entry, parts }: BeatAlert) {
-  return { held_until: heldUntil ?? null, entry: toJson(entry), parts: toJson(parts) };
-}
-
 /** Lets go of the alerts whose time has come, the oldest first; where their parts went. */
 export async function releaseBeats(
   sql: Sql,
   now: number,
   newId: NewId,
 ): Promise<readonly ReplyRoute[]> {
-  const due = sql
-    .selectFrom('beat')
-    .select('target')
-    .distinct()
-    .where('state', '=', HELD_ALERT)
-    .where('held_until', '<=', now)
-    .orderBy('target');
+  const due = await sql.all(DUE_TARGETS, { now });
   // All of them first, and by id: the lock order.
-  const targets = (await due.execute()).map(({ target }) => target);
+  const targets = due.map(({ target }) => target);
   for (const target of targets) await lockConversation(sql, target);
   if (targets.length === 0) return [];
-  const rows = await sql
-    .updateTable('beat')
-    .set({ state: 'alerted' })
-    .where('state', '=', HELD_ALERT)
-    .where('held_until', '<=', now)
-    .where('target', 'in', targets)
-    .returning(['id', 'target', 'turn_id', 'entry', 'parts', 'finished_at'])
-    .execute();
+  const rows = await sql.all(RELEASE, { now, targets: toJson(targets) });
   const routes: ReplyRoute[] = [];
   for (const row of rows.toSorted(byEnd)) {
     const parts = fromCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
     const entry = fromCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
-    const turnId = row.turn_id ?? '';
-    await tell(sql, { entry, parts, target: row.target, turnId }, now, newId);
+    tell(sql, { entry, parts, target: row.target, turnId: row.turnId ?? '' }, now, newId);
+    sql.send(EMPTY, { id: row.id });
     routes.push(...parts.map(({ route }) => route));
-  }
-  const ids = rows.map(({ id }) => id);
-  if (ids.length > 0) {
-    // What was said stands in the history and in the outbox now.
-    await sql
-      .updateTable('beat')
-      .set({ entry: null, parts: null, held_until: null })
-      .where('id', 'in', ids)
-      .execute();
   }
   return routes;
 }
 
-type Released = Pick<Selectable<BeatTable>, 'finished_at'>;
-
+/** The oldest first. */
 function byEnd(one: Released, other: Released): number {
-  return (one.finished_at ?? 0) - (other.finished_at ?? 0);
+  return (one.endedAt ?? 0) - (other.endedAt ?? 0);
 }
+
+const DUE_TARGETS = statement(`
+  select distinct target from beat where state = 'held' and held_until <= :now order by target`).rows<{
+  readonly target: string;
+}>();
+
+interface Released {
+  readonly id: string;
+  readonly target: string;
+  readonly turnId: string | null;
+  readonly entry: string | null;
+  readonly parts: string | null;
+  readonly endedAt: number | null;
+}
+
+const RELEASE = statement(`
+  update beat set state = 'alerted'
+  where state = 'held' and held_until <= :now
+    and target in (select value from json_each(:targets))
+  returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
+
+/** What was said is in the history and in the outbox now. */
+const EMPTY = statement(
+  'update beat set entry = null, parts = null, held_until = null where id = :id',
+);
 
 interface Telling extends Pick<BeatAlert, 'entry' | 'parts'> {
   readonly target: string;
@@ -292,27 +252,16 @@ interface Telling extends Pick<BeatAlert, 'entry' | 'parts'> {
 }
 
 /** Puts an alert into the outbox and into the history of the conversation that it belongs to. */
-async function tell(
+function tell(
   sql: Sql,
   { entry, parts, target, turnId }: Telling,
   now: number,
   newId: NewId,
-): Promise<void> {
-  const place = await sql
-    .selectFrom('conversation')
-    .select('session')
-    .where('id', '=', target)
-    .executeTakeFirstOrThrow();
-  await sql
-    .insertInto('transcript')
-    .values({
-      conversation_id: target,
-      session: place.session,
-      turn_id: turnId,
-      role: entry.role,
-      content: toJson(entry.content),
-      created_at: now,
-    })
-    .execute();
+): void {
+  sql.send(APPEND, { target, turnId, role: entry.role, content: toJson(entry.content), now });
   insertParts(sql, parts, { turnId, now, newId });
 }
+
+const APPEND = statement(`
+  insert into transcript (conversation_id, session, turn_id, role, content, created_at)
+  select id, session, :turnId, :role, :content, :now from conversation where id = :target`);

@@ -1,32 +1,28 @@
-import type { NewId, ReplyRoute } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import type { NewId, ReplyRoute } from '@parley/core';
 import type { Database, Sql } from './database.ts';
 import {
   type BeatOrder,
   type BeatPlan,
   type BeatRun,
   type BeatSlot,
-  type BeatTable,
   type BeatTurn,
   beginBeat,
   endBeat,
-  type HeartbeatTable,
   releaseBeats,
   takeSlot,
 } from './heartbeat-runs.ts';
-import { HELD_ALERT } from './literals.ts';
 import type { Lease } from './rows.ts';
+import { statement } from './statement.ts';
 
 /**
  * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks (`beat`). The
  * scheduler and the turn of a run write them; the page, `/why` and status read them.
  */
-export type HeartbeatRepository = ReturnType<typeof heartbeatRepository>;
-
 export function heartbeatRepository(database: Database, newId: NewId) {
   return {
     /** Null before `arm` was called the first time. */
-    plan: (agent: string) => database.read((sql) => planOf(sql, agent)),
+    plan: (agent: string): Promise<BeatPlan | null> =>
+      database.read(async (sql) => (await sql.get(PLAN_OF, { agent })) ?? null),
     /** Makes the plan, or gives it another cadence: then the next beat is `everyMs` from `now` at most. */
     arm: (agent: string, everyMs: number, now: number) =>
       database.write((sql) => arm(sql, agent, everyMs, now)),
@@ -53,151 +49,80 @@ export function heartbeatRepository(database: Database, newId: NewId) {
   };
 }
 
-async function planOf(sql: Sql, agent: string): Promise<BeatPlan | null> {
-  const row = await sql
-    .selectFrom('heartbeat')
-    .selectAll()
-    .where('agent', '=', agent)
-    .executeTakeFirst();
-  return row === undefined ? null : readPlan(row);
-}
-
 async function arm(sql: Sql, agent: string, everyMs: number, now: number): Promise<BeatPlan> {
-  const first = { agent, every_ms: everyMs, next_at: now + everyMs };
-  await sql
-    .insertInto('heartbeat')
-    .values(first)
-    .onConflict((conflict) => conflict.column('agent').doNothing())
-    .execute();
-  const latest = now + everyMs;
-  await sql
-    .updateTable('heartbeat')
-    .set({ every_ms: everyMs })
-    .where('agent', '=', agent)
-    .execute();
+  sql.send(PLAN, { agent, everyMs, nextAt: now + everyMs });
   // Also after the clock was set back, and after the cadence was made shorter.
-  await sql
-    .updateTable('heartbeat')
-    .set({ next_at: latest })
-    .where('agent', '=', agent)
-    .where('next_at', '>', latest)
-    .execute();
-  const row = await sql
-    .selectFrom('heartbeat')
-    .selectAll()
-    .where('agent', '=', agent)
-    .executeTakeFirstOrThrow();
-  return readPlan(row);
+  sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });
+  const plan = await sql.get(PLAN_OF, { agent });
+  if (plan === undefined) throw new Error(`Agent ${agent} has no plan.`);
+  return plan;
 }
 
-function readPlan(row: Selectable<HeartbeatTable>): BeatPlan {
-  return {
-    agent: row.agent,
-    everyMs: row.every_ms,
-    nextAt: row.next_at,
-    lastAt: row.last_at,
-    lastReason: row.last_reason,
-  };
-}
+const PLAN = statement(`
+  insert into heartbeat (agent, every_ms, next_at) values (:agent, :everyMs, :nextAt)
+  on conflict (agent) do nothing`);
+
+const BRING_FORWARD = statement(`
+  update heartbeat set every_ms = :everyMs,
+    next_at = case when next_at > :latest then :latest else next_at end
+  where agent = :agent`);
+
+const PLAN_OF = statement(`
+  select agent, every_ms as "everyMs", next_at as "nextAt", last_at as "lastAt",
+    last_reason as "lastReason"
+  from heartbeat where agent = :agent`).rows<BeatPlan>();
 
 /** What can be asked of runs that began. */
 function beatLookups(database: Database) {
   return {
-    /** A run by its id. */
     of: (id: string): Promise<BeatRun | null> =>
-      database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('beat')
-          .selectAll()
-          .where('id', '=', id)
-          .executeTakeFirst();
-        return row === undefined ? null : readBeat(row);
-      }),
+      database.read(async (sql) => (await sql.get(RUN_BY_ID, { id })) ?? null),
     /** The newest first. */
     recent: (agent: string, limit: number): Promise<readonly BeatRun[]> =>
-      database.read(async (sql) => {
-        const query = sql.selectFrom('beat').selectAll().where('agent', '=', agent);
-        const rows = await query.orderBy('started_at', 'desc').limit(limit).execute();
-        return rows.map(readBeat);
-      }),
+      database.read((sql) => sql.all(NEWEST_RUNS, { agent, limit })),
     /** When the next held alert may go; null when none is held. */
-    nextRelease: () => database.read(nextRelease),
+    nextRelease: (): Promise<number | null> =>
+      database.read(async (sql) => (await sql.get(NEXT_RELEASE))?.until ?? null),
     /** Whether an alert that says the same was told, or is held, since then. */
-    alertedSince: (agent: string, fingerprint: string, since: number) =>
-      database.read((sql) => alertedSince(sql, agent, fingerprint, since)),
+    alertedSince: (agent: string, fingerprint: string, since: number): Promise<boolean> =>
+      database.read(async (sql) => {
+        return (await sql.get(ALERTED, { agent, fingerprint, since })) !== undefined;
+      }),
     /** When each task last began. */
-    lastRuns: (agent: string) => database.read((sql) => lastRuns(sql, agent)),
+    lastRuns: (agent: string): Promise<ReadonlyMap<string, number>> =>
+      database.read(async (sql) => {
+        return new Map((await sql.all(LAST_RUNS, { agent })).map(({ task, at }) => [task, at]));
+      }),
     /** Tokens in and out of all runs that began since then. */
-    tokensSince: (agent: string, since: number) =>
-      database.read((sql) => tokensSince(sql, agent, since)),
+    tokensSince: (agent: string, since: number): Promise<number> =>
+      database.read(async (sql) => (await sql.get(TOKENS, { agent, since }))?.tokens ?? 0),
   };
 }
 
-async function nextRelease(sql: Sql): Promise<number | null> {
-  const row = await sql
-    .selectFrom('beat')
-    .select('held_until')
-    .where('state', '=', HELD_ALERT)
-    .orderBy('held_until')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.held_until ?? null;
-}
+const RUN = `
+  select id, agent, task, target, state, reason, alert, held_until as "heldUntil",
+    started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
+    output_tokens as "outputTokens"
+  from beat`;
 
-async function alertedSince(
-  sql: Sql,
-  agent: string,
-  fingerprint: string,
-  since: number,
-): Promise<boolean> {
-  const row = await sql
-    .selectFrom('beat')
-    .select('id')
-    .where('agent', '=', agent)
-    .where('fingerprint', '=', fingerprint)
-    .where('started_at', '>=', since)
-    .where('state', 'in', ['alerted', 'held'])
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+const RUN_BY_ID = statement(`${RUN} where id = :id`).rows<BeatRun>();
 
-async function lastRuns(sql: Sql, agent: string): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql
-    .selectFrom('beat')
-    .select(['task', (eb) => eb.fn.max('started_at').as('at')])
-    .where('agent', '=', agent)
-    .groupBy('task')
-    .execute();
-  return new Map(rows.map(({ task, at }) => [task, Number(at)]));
-}
+const NEWEST_RUNS = statement(
+  `${RUN} where agent = :agent order by started_at desc limit :limit`,
+).rows<BeatRun>();
 
-async function tokensSince(sql: Sql, agent: string, since: number): Promise<number> {
-  const row = await sql
-    .selectFrom('beat')
-    .select(({ fn }) => [
-      fn.sum<number | null>('input_tokens').as('asked'),
-      fn.sum<number | null>('output_tokens').as('said'),
-    ])
-    .where('agent', '=', agent)
-    .where('started_at', '>=', since)
-    .executeTakeFirstOrThrow();
-  return Number(row.asked ?? 0) + Number(row.said ?? 0);
-}
+const NEXT_RELEASE = statement(
+  "select min(held_until) as until from beat where state = 'held'",
+).rows<{ readonly until: number | null }>();
 
-function readBeat(row: Selectable<BeatTable>): BeatRun {
-  return {
-    id: row.id,
-    agent: row.agent,
-    task: row.task,
-    target: row.target,
-    state: row.state,
-    reason: row.reason,
-    alert: row.alert,
-    heldUntil: row.held_until,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-  };
-}
+const ALERTED = statement(`
+  select id from beat where agent = :agent and fingerprint = :fingerprint and started_at >= :since
+    and state in ('alerted', 'held') limit 1`).rows<{ readonly id: string }>();
+
+const LAST_RUNS = statement(
+  'select task, max(started_at) as at from beat where agent = :agent group by task',
+).rows<{ readonly task: string; readonly at: number }>();
+
+const TOKENS = statement(`
+  select coalesce(sum(input_tokens + output_tokens), 0) as tokens
+  from beat where agent = :agent and started_at >= :since`).rows<{ readonly tokens: number }>();

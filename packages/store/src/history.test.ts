@@ -9,11 +9,16 @@ const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
 const LIMIT = 4;
 
 /** One turn, answered with one part. */
-async function answered(by: Store, nth: number, outcome: 'answered' | 'failed' = 'answered') {
+async function answered(
+  by: Store,
+  nth: number,
+  outcome: 'answered' | 'failed' = 'answered',
+  text = `says ${nth}`,
+) {
   await by.inbox.accept({ ...message(`m${nth}`), fromOwner: true });
   const lease = await hold(by, 'web:c1', `w${nth}`, nth * 10_000);
   await claim(by, lease, `t${nth}`);
-  const commit = answer(`t${nth}`, [`says ${nth}`]);
+  const commit = answer(`t${nth}`, [text]);
   await by.lanes.commit(lease, { ...commit, outcome }, nth);
 }
 
@@ -133,6 +138,19 @@ describe('remembered history', () => {
     const after = await store.transcript.sinceSummary(PLACE, LIMIT);
     expect(after.entries).toHaveLength(2);
     expect(after.entries[0]).toBe(before.entries[0]);
+  });
+
+  it('does not count what a long talk has left behind', async () => {
+    const store = await sqlite.openEmpty();
+    const text = 'x'.repeat(300_000);
+    await answered(store, 1, 'answered', text);
+    let before = await store.transcript.sinceSummary(PLACE, LIMIT);
+    for (let nth = 2; nth <= 9; nth += 1) {
+      await answered(store, nth, 'answered', text);
+      const after = await store.transcript.sinceSummary(PLACE, LIMIT);
+      expect(after.entries.at(-2)).toBe(before.entries.at(-1));
+      before = after;
+    }
   });
 
   const session = { entries: [], reaches: 0, characters: 40 };

@@ -1,12 +1,10 @@
-import type { Selectable } from 'kysely';
 import type { Database } from './database.ts';
-import { INBOX_COLUMNS, type InboxTable, readInboxRow } from './inbox-rows.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { fromJson } from './json-column.ts';
 import type { PinPlace } from './pins.ts';
 import type { InboxRow, TranscriptEntry } from './rows.ts';
 import { statement } from './statement.ts';
 import type { StoredSummary, SummaryPlace } from './summaries.ts';
-import type { Seq } from './tables.ts';
 
 /** A line of the history, and why not all of it reached its chat, if so (D05). */
 export interface RememberedEntry extends TranscriptEntry {
@@ -35,9 +33,6 @@ const REMEMBERED = 1_500_000;
  * The model's history of a conversation, table `transcript`. The commit of a turn writes it, the next turns read
  * it; forgetting and retention take rows away.
  */
-export type TranscriptRepository = ReturnType<typeof transcriptRepository>;
-
-/** The table `transcript`, read. */
 export function transcriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
   return {
@@ -169,10 +164,10 @@ const BETWEEN = statement(`
   order by created_at desc, seq desc limit :limit`).rows<EntryRow>();
 
 const BEHIND = statement(`
-  select ${INBOX_COLUMNS.join(', ')} from inbox
+  select ${INBOX_COLUMNS} from inbox
   where turn_id is not null and turn_id in (select turn_id from transcript
     where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
-  order by seq`).rows<Pick<Selectable<InboxTable>, (typeof INBOX_COLUMNS)[number]>>();
+  order by seq`).rows<MessageRow>();
 
 function remembered({ role, content, undelivered }: EntryRow): RememberedEntry {
   const entry = { role, content: fromJson(content) };
@@ -228,15 +223,4 @@ export class RememberedHistory {
       this.#size -= characters;
     }
   }
-}
-
-/** The model's history; `content` is JSON. */
-export interface TranscriptTable {
-  seq: Seq;
-  conversation_id: string;
-  session: number;
-  turn_id: string;
-  role: TranscriptEntry['role'];
-  content: string;
-  created_at: number;
 }

@@ -1,25 +1,27 @@
-import { InboundMessage, ReplyRoute } from '@parley/contracts';
-import type { Generated, Insertable, Selectable } from 'kysely';
+import { InboundMessage, ReplyRoute } from '@parley/core';
+import type { Sql } from './database.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
 import type { AdmittedMessage, InboxRow, TurnCommit } from './rows.ts';
-import type { Seq } from './tables.ts';
+import { statement } from './statement.ts';
 
 /** The columns that make an `InboxRow`. */
-export const INBOX_COLUMNS = [
-  'seq',
-  'conversation_id',
-  'message',
-  'route',
-  'received_at',
-  'from_owner',
-  'settles_at',
-  'trace',
-] as const;
+export const INBOX_COLUMNS =
+  'inbox.seq, inbox.conversation_id, message, route, received_at, from_owner, settles_at, inbox.trace';
+
+/** What a query for `INBOX_COLUMNS` gives. */
+export interface MessageRow {
+  readonly seq: number;
+  readonly conversation_id: string;
+  readonly message: string;
+  readonly route: string;
+  readonly received_at: number;
+  readonly from_owner: number;
+  readonly settles_at: number | null;
+  readonly trace: string | null;
+}
 
 /** A stored message as the other packages know it. Throws StoreError `store-damaged`. */
-export function readInboxRow(
-  row: Pick<Selectable<InboxTable>, (typeof INBOX_COLUMNS)[number]>,
-): InboxRow {
+export function readInboxRow(row: MessageRow): InboxRow {
   return {
     seq: row.seq,
     conversationId: row.conversation_id,
@@ -36,53 +38,35 @@ export function readInboxRow(
 export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
   const { message } = admitted;
   return {
-    conversation_id: admitted.conversationId,
+    conversationId: admitted.conversationId,
     channel: message.channel,
     account: message.account,
-    chat_id: message.chat.id,
-    message_id: message.messageId,
+    chatId: message.chat.id,
+    messageId: message.messageId,
     message: toJson(message),
     route: toJson(admitted.route),
-    received_at: admitted.receivedAt,
+    receivedAt: admitted.receivedAt,
     state,
     outcome: state === 'done' ? 'command' : null,
-    from_owner: admitted.fromOwner === true ? 1 : 0,
+    fromOwner: admitted.fromOwner === true ? 1 : 0,
     reason: admitted.reason ?? null,
-    settles_at: admitted.settlesAt ?? null,
+    settlesAt: admitted.settlesAt ?? null,
     trace: admitted.trace ?? null,
-  } satisfies Insertable<InboxTable>;
+  };
 }
 
-/** Inbound messages; `message` and `route` are JSON. */
-export interface InboxTable {
-  seq: Seq;
-  conversation_id: string;
-  channel: string;
-  account: string;
-  chat_id: string;
-  message_id: string;
-  message: string;
-  route: string;
-  received_at: number;
-  state: 'waiting' | 'claimed' | 'done';
-  turn_id: Generated<string | null>;
-  outcome: Generated<InboxOutcome | null>;
-  /** 1: an owner wrote it in a direct chat. */
-  from_owner: Generated<number>;
-  /** Why ingress took it. */
-  reason: Generated<string | null>;
-  /** When its burst is over and a turn may take it; null: at once. */
-  settles_at: Generated<number | null>;
-  /** How often its turn was ended by a later message. */
-  interruptions: Generated<number>;
-  /** When its turn took it. */
-  claimed_at: Generated<number | null>;
-  /** When it was set aside or withdrawn; of all others their turn knows. */
-  done_at: Generated<number | null>;
-  /** How often the platform told of it again. */
-  repeats: Generated<number>;
-  /** The trace it belongs to, in the form of `traceparent`. */
-  trace: Generated<string | null>;
+/** Inserts a row of `newInboxRow`. */
+export const INSERT_MESSAGE = `
+  insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
+    received_at, state, outcome, from_owner, reason, settles_at, trace)
+  values (:conversationId, :channel, :account, :chatId, :messageId, :message, :route,
+    :receivedAt, :state, :outcome, :fromOwner, :reason, :settlesAt, :trace)`;
+
+const ADD = statement(INSERT_MESSAGE);
+
+/** Puts a message that Parley itself writes into a lane. */
+export function addMessage(sql: Sql, message: AdmittedMessage): void {
+  sql.send(ADD, newInboxRow(message, 'waiting'));
 }
 
 /** How a message ended: by its turn, by `/stop`, by its author, or because it was a command. */

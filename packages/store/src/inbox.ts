@@ -1,12 +1,18 @@
-import { type InboundMessage, type NewId, ReplyRoute } from '@parley/contracts';
+import { type InboundMessage, type NewId, ReplyRoute } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
-import { INBOX_COLUMNS, newInboxRow, readInboxRow } from './inbox-rows.ts';
+import {
+  INBOX_COLUMNS,
+  INSERT_MESSAGE,
+  type InboxOutcome,
+  type MessageRow,
+  newInboxRow,
+  readInboxRow,
+} from './inbox-rows.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
-import { FROM_OWNER } from './literals.ts';
-import { type ChatKey, insertParts } from './outbox-parts.ts';
+import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
 import { reviseOverheard } from './overheard.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
 import { statement } from './statement.ts';
@@ -18,9 +24,6 @@ export interface MessageKey extends ChatKey {
 
 /** Messages of owners that are looked at to find where they write. */
 const LATELY = 200;
-
-/** Messages that no person wrote. Inside a text of JSON these quotes would stand behind a backslash. */
-const BY_PARLEY = '%,"occasion":"%';
 
 /** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
 export type InboxRepository = ReturnType<typeof inboxRepository>;
@@ -61,8 +64,12 @@ export function inboxRepository(database: Database, newId: NewId) {
         const seq = await insertOnce(sql, admitted, 'done');
         if (seq === null) return { duplicate: true, stoppedTurn: null, setAside: 0 };
         const { receivedAt } = admitted;
-        const found = await applyCommand(database, sql, admitted, effect);
-        if (effect.kind === 'run-plan') await runPlan(sql, seq, admitted, found.plan, effect.text);
+        const found = await applyCommand(sql, admitted, effect);
+        if (effect.kind === 'run-plan' && found.plan === 'runs') {
+          const { message } = admitted;
+          const asks = { ...message, text: effect.text, typed: message.text };
+          sql.send(RUN_PLAN, { seq, message: toJson(asks) });
+        }
         const result = { duplicate: false, ...found };
         const { trace } = admitted;
         const origin = { turnId: null, now: receivedAt, newId, answers: seq, trace };
@@ -80,7 +87,7 @@ export function inboxRepository(database: Database, newId: NewId) {
     /** Where an owner last wrote in a direct chat; null when none ever did. */
     ownerRoute: (): Promise<ReplyRoute | null> =>
       database.read(async (sql) => {
-        const row = await ofOwners(sql).select('route').limit(1).executeTakeFirst();
+        const row = await sql.get(OWNER_ROUTE);
         if (row === undefined) return null;
         return fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
       }),
@@ -104,36 +111,33 @@ export function inboxRepository(database: Database, newId: NewId) {
       limit: number,
     ): Promise<readonly (InboxRow & { readonly outcome: string | null })[]> =>
       database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('inbox')
-          .select([...INBOX_COLUMNS, 'outcome'])
-          .where('channel', '=', channel)
-          .where('account', '=', account)
-          .where('chat_id', '=', chatId)
-          .orderBy('seq', 'desc')
-          .limit(limit)
-          .execute();
+        const rows = await sql.all(RECENT, { channel, account, chatId, limit });
         return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
       }),
   };
 }
 
-/** Messages that owners wrote themselves in direct chats, newest first. */
-function ofOwners(sql: Sql) {
-  return sql
-    .selectFrom('inbox')
-    .where('from_owner', '=', FROM_OWNER)
-    .where('message', 'not like', BY_PARLEY)
-    .orderBy('seq', 'desc');
-}
+// Messages that owners wrote themselves in direct chats, newest first; served by `inbox_owner`. Those that
+// Parley wrote have an occasion: inside a text of JSON these quotes would stand behind a backslash.
+const OF_OWNERS: string = `
+  from inbox where from_owner = 1 and message not like '%,"occasion":"%' order by seq desc`;
+
+const OWNER_ROUTE = statement(`select route ${OF_OWNERS} limit 1`).rows<{
+  readonly route: string;
+}>();
+
+const OWNER_CHATS = statement(
+  `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${LATELY}`,
+).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
+
+const RECENT = statement(`
+  select ${INBOX_COLUMNS}, outcome from inbox where ${OF_CHAT}
+  order by seq desc limit :limit`).rows<MessageRow & { readonly outcome: InboxOutcome | null }>();
 
 /** The last message of each direct chat in which an owner wrote lately, newest first. */
 async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
-  const rows = await ofOwners(sql)
-    .select([...INBOX_COLUMNS, 'channel', 'account', 'chat_id'])
-    .limit(LATELY)
-    .execute();
-  const newest = new Map<string, (typeof rows)[number]>();
+  const rows = await sql.all(OWNER_CHATS);
+  const newest = new Map<string, MessageRow>();
   for (const row of rows) {
     const chat = JSON.stringify([row.channel, row.account, row.chat_id]);
     if (!newest.has(chat)) newest.set(chat, row);
@@ -141,45 +145,36 @@ async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
   return [...newest.values()].map(readInboxRow);
 }
 
-async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null): Promise<boolean> {
-  const changed = await sql
-    .updateTable('inbox')
-    .set(
-      message === null
-        ? { state: 'done', outcome: 'withdrawn' }
-        : { message: toJson({ ...message, messageId: key.messageId }) },
-    )
-    .where('channel', '=', key.channel)
-    .where('account', '=', key.account)
-    .where('chat_id', '=', key.chatId)
-    .where('message_id', '=', key.messageId)
-    .where('state', '=', 'waiting')
-    .returning(['seq', 'received_at'])
-    .executeTakeFirst();
+async function revise(
+  sql: Sql,
+  { channel, account, chatId, messageId }: MessageKey,
+  message: InboundMessage | null,
+): Promise<boolean> {
+  const key = { channel, account, chatId, messageId };
+  const changed =
+    message === null
+      ? await sql.get(WITHDRAW, key)
+      : await sql.get(REVISE, { ...key, message: toJson({ ...message, messageId }) });
   if (changed === undefined) return reviseOverheard(sql, key, message?.text ?? null);
   if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
   return true;
 }
 
+const WHILE_WAITING = `
+  where ${OF_CHAT} and message_id = :messageId and state = 'waiting' returning seq, received_at`;
+
+const WITHDRAW = statement(
+  `update inbox set state = 'done', outcome = 'withdrawn' ${WHILE_WAITING}`,
+).rows<Pick<MessageRow, 'seq' | 'received_at'>>();
+
+const REVISE = statement(`update inbox set message = :message ${WHILE_WAITING}`).rows<
+  Pick<MessageRow, 'seq' | 'received_at'>
+>();
+
 /** The command that runs a plan is answered by a turn, too, and stored as that. */
-async function runPlan(
-  sql: Sql,
-  seq: number,
-  { message }: AdmittedMessage,
-  found: CommandResult['plan'],
-  text: string,
-): Promise<void> {
-  if (found !== 'runs') return;
-  await sql
-    .updateTable('inbox')
-    .set({
-      state: 'waiting',
-      outcome: null,
-      message: toJson({ ...message, text, typed: message.text }),
-    })
-    .where('seq', '=', seq)
-    .execute();
-}
+const RUN_PLAN = statement(
+  "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",
+);
 
 const WAITING_IN_ALL = statement(
   "select count(*) as count from inbox where state = 'waiting'",
@@ -194,15 +189,11 @@ const ENTER = statement(`
   select (select count(*) from inbox where conversation_id = :id and state = 'waiting') as waiting
   from conversation where id = :id /*pg for no key update*/`).rows<{ readonly waiting: number }>();
 
-const KNOWN = statement(`
-  select seq from inbox where channel = :channel and account = :account and chat_id = :chatId
-    and message_id = :messageId`).rows<{ readonly seq: number }>();
+const KNOWN = statement(`select seq from inbox where ${OF_CHAT} and message_id = :messageId`).rows<{
+  readonly seq: number;
+}>();
 
-const INSERT = statement(`
-  insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
-    received_at, state, outcome, from_owner, reason, settles_at, trace)
-  values (:conversation_id, :channel, :account, :chat_id, :message_id, :message, :route,
-    :received_at, :state, :outcome, :from_owner, :reason, :settles_at, :trace)
+const INSERT = statement(`${INSERT_MESSAGE}
   on conflict (channel, account, chat_id, message_id) do update set repeats = inbox.repeats + 1
   returning seq, repeats`).rows<{ readonly seq: number; readonly repeats: number }>();
 

@@ -1,4 +1,4 @@
-import type { BusyMode } from '@parley/contracts';
+import type { BusyMode } from '@parley/core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';

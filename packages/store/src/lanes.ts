@@ -1,8 +1,9 @@
-import type { BusyPolicy, FreshParts, NewId } from '@parley/contracts';
+import type { BusyPolicy, FreshParts, NewId } from '@parley/core';
 import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
+import { toJson } from './json-column.ts';
 import type { PromptWriter } from './prompts.ts';
 import type {
   ClaimedTurn,
@@ -12,7 +13,7 @@ import type {
   Lease,
   TurnCommit,
 } from './rows.ts';
-import { statement } from './statement.ts';
+import { ofListItem, statement } from './statement.ts';
 
 /** Which messages may join a running turn, and what the journal is told of that (D03). */
 export interface Joining {
@@ -190,52 +191,29 @@ async function renewLeases(
   const busy: string[] = [];
   for (let from = 0; from < leases.length; from += AT_ONCE) {
     const some = leases.slice(from, from + AT_ONCE);
+    const held = toJson(some.map(({ conversationId, epoch }) => [conversationId, epoch]));
     await database.writeUrgent(async (sql) => {
-      const done = await renewSome(database, sql, some, until);
+      const done = (await sql.all(RENEW, { held, until })).map(({ id }) => id);
       renewed.push(...done);
-      const left = some.filter(({ conversationId }) => !done.includes(conversationId));
-      if (database.dialect === 'postgres' && left.length > 0)
-        busy.push(...(await heldOf(sql, left).execute()).map(({ id }) => id));
+      if (database.dialect === 'sqlite' || done.length === some.length) return;
+      const all = await sql.all(HELD, { held });
+      busy.push(...all.flatMap(({ id }) => (done.includes(id) ? [] : [id])));
     });
   }
   return { renewed, busy };
 }
 
-function heldOf(sql: Sql, leases: readonly Lease[]) {
-  return sql
-    .selectFrom('conversation')
-    .select('id')
-    .where(
-      'id',
-      'in',
-      leases.map(({ conversationId }) => conversationId),
-    )
-    .where('lease_owner', 'is not', null)
-    .where((eb) =>
-      eb.or(
-        leases.map(({ conversationId, epoch }) =>
-          eb.and([eb('id', '=', conversationId), eb('epoch', '=', epoch)]),
-        ),
-      ),
-    );
-}
+const HELD_BY = `
+  select id from conversation where lease_owner is not null and (id, epoch) in (
+    select ${ofListItem(0)}, cast(${ofListItem(1)} as bigint) from json_each(:held))` as const;
 
-async function renewSome(
-  database: Database,
-  sql: Sql,
-  leases: readonly Lease[],
-  until: number,
-): Promise<readonly string[]> {
-  const held = heldOf(sql, leases);
-  const free = held.forNoKeyUpdate().skipLocked();
-  const rows = await sql
-    .updateTable('conversation')
-    .set({ lease_until: until })
-    .where('id', 'in', database.dialect === 'postgres' ? free : held)
-    .returning('id')
-    .execute();
-  return rows.map(({ id }) => id);
-}
+const HELD = statement(HELD_BY).rows<{ readonly id: string }>();
+
+const RENEW = statement(`
+  update conversation set lease_until = :until
+  where id in (${HELD_BY} /*pg for no key update skip locked*/) returning id`).rows<{
+  readonly id: string;
+}>();
 
 interface LaneWork {
   readonly conversationId: string;

@@ -1,12 +1,13 @@
+import { ReplyRoute } from '@parley/core';
 import { withoutUnfetched } from './attachments.ts';
 import { goesToSamePlace, readyMessages, waitingMessages } from './claim-turn.ts';
 import { lockLeased } from './conversations.ts';
 import type { Sql } from './database.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
+import { fromCheckedJson } from './json-column.ts';
 import type { Interruption, Joining } from './lanes.ts';
-import { RUNNING, WAITING } from './literals.ts';
 import { giveBackOverheard } from './overheard.ts';
 import type { InboxRow, Lease } from './rows.ts';
+import { statement } from './statement.ts';
 import { isUnfinished, storeStep } from './turns.ts';
 
 interface Join {
@@ -29,14 +30,8 @@ export async function joinTurn(
   const rows = await joiningNow(sql, lease.conversationId, joining, now);
   const last = rows.at(-1);
   if (last === undefined) return { kind: 'none' };
-  await sql
-    .updateTable('inbox')
-    .set({ state: 'claimed', turn_id: turnId, claimed_at: now })
-    .where('conversation_id', '=', lease.conversationId)
-    .where('state', '=', WAITING)
-    // The oldest of what waits, without a gap: the order of the lane stays (D02).
-    .where('seq', '<=', last.seq)
-    .execute();
+  // The oldest of what waits, without a gap: the order of the lane stays (D02).
+  sql.send(JOIN, { turnId, now, conversationId: lease.conversationId, last: last.seq });
   for (const step of joining.steps(rows)) await storeStep(sql, turnId, step, now);
   return { kind: 'joined', rows };
 }
@@ -56,11 +51,7 @@ async function joiningNow(
 }
 
 async function isOfSession(sql: Sql, turnId: string, session: number): Promise<boolean> {
-  const turn = await sql
-    .selectFrom('turn')
-    .select('session')
-    .where('id', '=', turnId)
-    .executeTakeFirst();
+  const turn = await sql.get(SESSION_OF, { turnId });
   return turn?.session === session;
 }
 
@@ -83,18 +74,12 @@ export async function interruptTurn(
 ): Promise<Interruption> {
   const conversation = await lockLeased(sql, lease);
   if (conversation === null) return { kind: 'fenced' };
-  const turn = await sql
-    .selectFrom('turn')
-    .select(['session', 'awaits'])
-    .where('id', '=', turnId)
-    .where('conversation_id', '=', lease.conversationId)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
+  const turn = await sql.get(RUNNING, { turnId, conversationId: lease.conversationId });
   if (turn === undefined) return { kind: 'fenced' };
   // A question that somebody may be about to answer stays, and so do the words before `/new`.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
   const found = await whatInterrupts(sql, lease.conversationId, turnId, now);
-  if (found.kind === 'interrupted') await endTurn(sql, lease.conversationId, turnId, now);
+  if (found.kind === 'interrupted') endTurn(sql, lease.conversationId, turnId, now);
   return found;
 }
 
@@ -105,16 +90,11 @@ async function whatInterrupts(
   turnId: string,
   now: number,
 ): Promise<Interruption> {
-  const [first] = await sql
-    .selectFrom('inbox')
-    .select([...INBOX_COLUMNS, 'interruptions'])
-    .where('turn_id', '=', turnId)
-    .orderBy('seq')
-    .execute();
+  const first = await sql.get(FIRST_OF_TURN, { turnId });
   if (first === undefined || first.interruptions >= MOST_IN_A_ROW) return { kind: 'goes-on' };
   const waiting = await waitingMessages(sql, conversationId, 'interrupt');
   const [next] = waiting;
-  if (next === undefined || !goesToSamePlace(next.route, readInboxRow(first).route)) {
+  if (next === undefined || !goesToSamePlace(next.route, routeOf(first.route))) {
     return { kind: 'goes-on' };
   }
   const ready = readyMessages(waiting, 'interrupt', now);
@@ -126,26 +106,40 @@ async function whatInterrupts(
   return { kind: isByPerson ? 'interrupted' : 'goes-on' };
 }
 
-async function endTurn(
-  sql: Sql,
-  conversationId: string,
-  turnId: string,
-  now: number,
-): Promise<void> {
-  await sql
-    .updateTable('turn')
-    .set({ state: 'interrupted', finished_at: now, reason: 'interrupted by a later message' })
-    .where('id', '=', turnId)
-    .execute();
-  await sql
-    .updateTable('inbox')
-    .set((eb) => ({
-      state: 'waiting',
-      turn_id: null,
-      claimed_at: null,
-      interruptions: eb('interruptions', '+', 1),
-    }))
-    .where('turn_id', '=', turnId)
-    .execute();
+const routeOf = (text: string) => fromCheckedJson(ReplyRoute, text, 'reply route of a message');
+
+const JOIN = statement(`
+  update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now
+  where conversation_id = :conversationId and state = 'waiting' and seq <= :last`);
+
+const SESSION_OF = statement('select session from turn where id = :turnId').rows<{
+  readonly session: number;
+}>();
+
+const RUNNING = statement(`
+  select session, awaits from turn
+  where id = :turnId and conversation_id = :conversationId and state = 'running'`).rows<{
+  readonly session: number;
+  readonly awaits: string | null;
+}>();
+
+const FIRST_OF_TURN = statement(`
+  select interruptions, route from inbox where turn_id = :turnId order by seq limit 1`).rows<{
+  readonly interruptions: number;
+  readonly route: string;
+}>();
+
+function endTurn(sql: Sql, conversationId: string, turnId: string, now: number): void {
+  sql.send(END, { turnId, now });
+  sql.send(WAIT_AGAIN, { turnId });
   giveBackOverheard(sql, conversationId, turnId);
 }
+
+const END = statement(`
+  update turn set state = 'interrupted', finished_at = :now, reason = 'interrupted by a later message'
+  where id = :turnId`);
+
+const WAIT_AGAIN = statement(`
+  update inbox set state = 'waiting', turn_id = null, claimed_at = null,
+    interruptions = interruptions + 1
+  where turn_id = :turnId`);

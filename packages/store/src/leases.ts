@@ -112,11 +112,3 @@ const RELEASE = statement(`
 const HELD = statement(`
   select name, owner, lease_until as until from lease
   where lease_until > :now and owner is not null order by name`).rows<HeldLease>();
-
-/** Things that one process at a time may do; a row stays for its epoch. Free: `owner` is null. */
-export interface LeaseTable {
-  name: string;
-  epoch: number;
-  owner: string | null;
-  lease_until: number | null;
-}

@@ -1,5 +1,4 @@
-import { ReplyRoute } from '@parley/contracts';
-import type { Generated, Selectable } from 'kysely';
+import { ReplyRoute } from '@parley/core';
 import type { Database, Sql } from './database.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
 import { statement } from './statement.ts';
@@ -71,7 +70,7 @@ export function linkRepository(database: Database) {
 const LINK = statement(`
   select person_id, link_id, by_owner from person_link
   where link_id = (select link_id from person_link where person_id = :personId)
-  order by person_id`).rows<Selectable<PersonLinkTable>>();
+  order by person_id`).rows<LinkRow>();
 
 /** The link an account belongs to, inside the caller's transaction. */
 async function linkOf(sql: Sql, personId: string): Promise<Link | null> {
@@ -106,45 +105,24 @@ async function join(
   const before = await linkOf(sql, host);
   if (before?.byOwner === byOwner && before.members.includes(newcomer)) return before.members;
   await leave(sql, newcomer);
-  const kind = { by_owner: byOwner ? 1 : 0, linked_at: now };
-  const existing = await sql
-    .selectFrom('person_link')
-    .select('link_id')
-    .where('person_id', '=', host)
-    .where('by_owner', '=', kind.by_owner)
-    .executeTakeFirst();
+  const isByOwner = byOwner ? 1 : 0;
+  const existing = await sql.get(LINK_OF_KIND, { personId: host, byOwner: isByOwner });
   if (existing === undefined) await leave(sql, host);
-  const link = { ...kind, link_id: existing?.link_id ?? linkId };
-  const members = existing === undefined ? [host, newcomer] : [newcomer];
-  await sql
-    .insertInto('person_link')
-    .values(members.map((person_id) => ({ ...link, person_id })))
-    .execute();
+  const link = { linkId: existing?.link_id ?? linkId, byOwner: isByOwner, now };
+  if (existing === undefined) sql.send(ADD_MEMBER, { ...link, personId: host });
+  sql.send(ADD_MEMBER, { ...link, personId: newcomer });
   return (await linkOf(sql, newcomer))?.members ?? [];
 }
 
 /** Takes an account out of its link; one that is left alone is linked no more. False if there is none. */
 async function leave(sql: Sql, personId: string): Promise<boolean> {
-  const gone = await sql
-    .deleteFrom('person_link')
-    .where('person_id', '=', personId)
-    .returning('link_id')
-    .executeTakeFirst();
+  const gone = await sql.get(REMOVE_MEMBER, { personId });
   if (gone === undefined) return false;
-  const left = await sql
-    .selectFrom('person_link')
-    .select('person_id')
-    .where('link_id', '=', gone.link_id)
-    .execute();
-  if (left.length === 1) {
-    await sql.deleteFrom('person_link').where('link_id', '=', gone.link_id).execute();
-  }
+  sql.send(DISSOLVE, { linkId: gone.link_id });
   return true;
 }
 
 const VALID_MS = 10 * 60_000;
-
-type Code = Selectable<LinkCodeTable>;
 
 /** Does what `/link` asks for, inside the caller's transaction. */
 export async function applyLink(
@@ -154,7 +132,7 @@ export async function applyLink(
   route: ReplyRoute,
   now: number,
 ): Promise<LinkResult> {
-  await sql.deleteFrom('link_code').where('expires_at', '<=', now).execute();
+  sql.send(FORGET_CODES, { now });
   switch (action.kind) {
     case 'make':
       return makeCode(sql, asker, action.code, route, now);
@@ -173,19 +151,12 @@ async function makeCode(
   now: number,
 ): Promise<LinkResult> {
   const members = (await linkOf(sql, personId))?.members ?? [];
-  const valid = await sql
-    .selectFrom('link_code')
-    .select(['code', 'typist_id'])
-    .where('maker_id', '=', personId)
-    .executeTakeFirst();
+  const valid = await sql.get(CODE_OF, { personId });
   if (valid !== undefined) {
     return { kind: 'code', code: valid.code, members, typist: valid.typist_id };
   }
-  const maker = { maker_id: personId, maker_is_owner: isOwner ? 1 : 0 };
-  await sql
-    .insertInto('link_code')
-    .values({ code, ...maker, maker_route: toJson(route), expires_at: now + VALID_MS })
-    .execute();
+  const maker = { personId, isOwner: isOwner ? 1 : 0, route: toJson(route) };
+  sql.send(MAKE_CODE, { code, ...maker, expiresAt: now + VALID_MS });
   return { kind: 'code', code, members, typist: null };
 }
 
@@ -196,11 +167,7 @@ async function typeCode(
   route: ReplyRoute,
   now: number,
 ): Promise<LinkResult> {
-  const code = await sql
-    .selectFrom('link_code')
-    .selectAll()
-    .where('code', '=', typed)
-    .executeTakeFirst();
+  const code = await sql.get(CODE, { code: typed });
   if (code === undefined) return { kind: 'unknown-code' };
   if (code.maker_id === asker.personId) return confirm(sql, asker, code, now);
   if (code.typist_id !== null) return { kind: 'taken' };
@@ -223,13 +190,8 @@ async function waitForOwner(
   code: Code,
   route: ReplyRoute,
 ): Promise<LinkResult> {
-  const claimed = await sql
-    .updateTable('link_code')
-    .set({ typist_id: personId, typist_route: toJson(route) })
-    .where('code', '=', code.code)
-    .where('typist_id', 'is', null)
-    .executeTakeFirst();
-  if (claimed.numUpdatedRows === 0n) return { kind: 'taken' };
+  const claim = { code: code.code, personId, route: toJson(route) };
+  if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
   return { kind: 'to-confirm', code: code.code, makerRoute: routeOf(code.maker_route) };
 }
 
@@ -240,8 +202,7 @@ async function link(
   otherRoute: ReplyRoute,
   now: number,
 ): Promise<LinkResult> {
-  const used = await sql.deleteFrom('link_code').where('code', '=', code.code).executeTakeFirst();
-  if (used.numDeletedRows === 0n) return { kind: 'unknown-code' };
+  if ((await sql.run(USE_CODE, { code: code.code })) === 0) return { kind: 'unknown-code' };
   const byOwner = code.maker_is_owner === 1;
   const joining = { host: code.maker_id, newcomer, linkId: code.code, byOwner };
   return { kind: 'linked', members: await join(sql, joining, now), otherRoute };
@@ -258,22 +219,53 @@ function routeOf(text: string): ReplyRoute {
   return fromCheckedJson(ReplyRoute, text, 'route of a link code');
 }
 
-/** Accounts of one person; those with the same `link_id` belong together. */
-export interface PersonLinkTable {
-  person_id: string;
-  link_id: string;
+interface LinkRow {
+  readonly person_id: string;
+  /** Those with the same one belong together. */
+  readonly link_id: string;
   /** 1: an owner confirmed it, so its members may do what an owner may. */
-  by_owner: number;
-  linked_at: number;
+  readonly by_owner: number;
 }
 
-/** Codes of `/link` that are still valid; the routes are JSON, the typist is null until somebody typed it. */
-export interface LinkCodeTable {
-  code: string;
-  maker_id: string;
-  maker_route: string;
-  maker_is_owner: number;
-  typist_id: Generated<string | null>;
-  typist_route: Generated<string | null>;
-  expires_at: number;
+/** A code of `/link`; the routes are JSON, the typist is null until an account has typed it. */
+interface Code {
+  readonly code: string;
+  readonly maker_id: string;
+  readonly maker_route: string;
+  readonly maker_is_owner: number;
+  readonly typist_id: string | null;
+  readonly typist_route: string | null;
 }
+
+const LINK_OF_KIND = statement(
+  'select link_id from person_link where person_id = :personId and by_owner = :byOwner',
+).rows<Pick<LinkRow, 'link_id'>>();
+
+const ADD_MEMBER = statement(`
+  insert into person_link (person_id, link_id, by_owner, linked_at)
+  values (:personId, :linkId, :byOwner, :now)`);
+
+const REMOVE_MEMBER = statement(
+  'delete from person_link where person_id = :personId returning link_id',
+).rows<Pick<LinkRow, 'link_id'>>();
+
+/** Of a link with one member left. */
+const DISSOLVE = statement(`
+  delete from person_link where link_id = :linkId
+    and (select count(*) from person_link where link_id = :linkId) = 1`);
+
+const FORGET_CODES = statement('delete from link_code where expires_at <= :now');
+
+const CODE = statement('select * from link_code where code = :code').rows<Code>();
+
+const CODE_OF = statement('select * from link_code where maker_id = :personId').rows<Code>();
+
+const MAKE_CODE = statement(`
+  insert into link_code (code, maker_id, maker_is_owner, maker_route, expires_at)
+  values (:code, :personId, :isOwner, :route, :expiresAt)`);
+
+const CLAIM_CODE = statement(`
+  update link_code set typist_id = :personId, typist_route = :route
+  where code = :code and typist_id is null`);
+
+const USE_CODE = statement('delete from link_code where code = :code');

@@ -1,6 +1,6 @@
-import type { Insertable, Selectable } from 'kysely';
 import type { Database, Sql } from './database.ts';
-import { raw } from './kysely.ts';
+import { toJson } from './json-column.ts';
+import { statement } from './statement.ts';
 
 /** A memory as the index knows it: where it stands and where it came from, and never its words. */
 export interface IndexedMemory {
@@ -17,126 +17,67 @@ export interface IndexedMemory {
   readonly messageId: string | null;
 }
 
-/** In the text, so that `memory_entry_used` serves the query. */
-const NEVER = raw.lit<0>(0);
-
-/** Rows that are written in one statement. */
-const AT_ONCE = 200;
-
 /** The index of memories (G14). The files are the truth: `rebuild` makes it what they say. */
 export type MemoryIndex = ReturnType<typeof memoryIndexRepository>;
 
 export function memoryIndexRepository(database: Database) {
   return {
-    add: (memory: IndexedMemory) => database.write((sql) => insert(sql, [memory])),
+    add: (memory: IndexedMemory): Promise<void> =>
+      database.write(async (sql) => sql.send(ADD, { ...memory, uses: 0 })),
 
     remove: (memories: readonly Pick<IndexedMemory, 'file' | 'id'>[]): Promise<void> =>
       database.write(async (sql) => {
-        for (const { file, id } of memories) {
-          await sql
-            .deleteFrom('memory_entry')
-            .where('file', '=', file)
-            .where('id', '=', id)
-            .execute();
-        }
+        for (const { file, id } of memories) sql.send(REMOVE, { file, id });
       }),
 
     /** Makes the index of these files anew; what is known of their use is kept. */
     rebuild: (memories: readonly IndexedMemory[], files: readonly string[]): Promise<void> =>
       database.write(async (sql) => {
         const known = await usesOf(sql);
-        if (files.length > 0) {
-          await sql.deleteFrom('memory_entry').where('file', 'in', files).execute();
-        }
-        await insert(sql, memories, known);
+        sql.send(EMPTY, { files: toJson(files) });
+        for (const memory of memories)
+          sql.send(ADD, { ...memory, uses: known.get(memory.id) ?? 0 });
       }),
 
     /** Counts one use of each. A power cut may take the last ones. */
-    used: (ids: readonly string[]): Promise<void> =>
-      database.write(async (sql) => {
-        if (ids.length === 0) return;
-        await sql
-          .updateTable('memory_entry')
-          .set((eb) => ({ uses: eb('uses', '+', 1) }))
-          .where('id', 'in', ids)
-          .execute();
-      }, 'process'),
+    used: async (ids: readonly string[]): Promise<void> => {
+      if (ids.length > 0) await database.change('process', USED, { ids: toJson(ids) });
+    },
 
     /** How often each was of use; those that never were are left out. */
     uses: () => database.read(usesOf),
 
-    list: (): Promise<readonly IndexedMemory[]> =>
-      database.read(async (sql) => {
-        const rows = await sql
-          .selectFrom('memory_entry')
-          .selectAll()
-          .orderBy('file')
-          .orderBy('id')
-          .execute();
-        return rows.map(memoryOf);
-      }),
+    list: (): Promise<readonly IndexedMemory[]> => database.read((sql) => sql.all(LIST)),
   };
 }
 
 async function usesOf(sql: Sql): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql
-    .selectFrom('memory_entry')
-    .select(['id', 'uses'])
-    .where('uses', '>', NEVER)
-    .execute();
-  return new Map(rows.map(({ id, uses }) => [id, uses]));
+  return new Map((await sql.all(USES)).map(({ id, uses }) => [id, uses]));
 }
 
 /** A memory that is known already stays as it is. */
-async function insert(
-  sql: Sql,
-  memories: readonly IndexedMemory[],
-  uses: ReadonlyMap<string, number> = new Map(),
-): Promise<void> {
-  for (let at = 0; at < memories.length; at += AT_ONCE) {
-    const rows = memories.slice(at, at + AT_ONCE).map((memory) => rowOf(memory, uses));
-    await sql
-      .insertInto('memory_entry')
-      .values(rows)
-      .onConflict((conflict) => conflict.columns(['file', 'id']).doNothing())
-      .execute();
-  }
-}
+const ADD = statement(`
+  insert into memory_entry (file, id, type, scope, person, words, saved_on, channel, chat_id,
+    message_id, uses)
+  values (:file, :id, :type, :scope, :person, :words, :savedOn, :channel, :chatId, :messageId, :uses)
+  on conflict (file, id) do nothing`);
 
-function rowOf(
-  { savedOn, chatId, messageId, ...memory }: IndexedMemory,
-  uses: ReadonlyMap<string, number>,
-): Insertable<MemoryEntryTable> {
-  return {
-    ...memory,
-    saved_on: savedOn,
-    chat_id: chatId,
-    message_id: messageId,
-    uses: uses.get(memory.id) ?? 0,
-  };
-}
+const REMOVE = statement('delete from memory_entry where file = :file and id = :id');
 
-function memoryOf({
-  saved_on: savedOn,
-  chat_id: chatId,
-  message_id: messageId,
-  uses: _uses,
-  ...memory
-}: Selectable<MemoryEntryTable>): IndexedMemory {
-  return { ...memory, savedOn, chatId, messageId };
-}
+const EMPTY = statement(
+  'delete from memory_entry where file in (select value from json_each(:files))',
+);
 
-/** Where memories stand; their words are in the files. */
-export interface MemoryEntryTable {
-  file: string;
-  id: string;
-  type: string;
-  scope: string;
-  person: string | null;
-  words: string;
-  saved_on: string | null;
-  channel: string | null;
-  chat_id: string | null;
-  message_id: string | null;
-  uses: number;
-}
+const USED = statement(
+  'update memory_entry set uses = uses + 1 where id in (select value from json_each(:ids))',
+);
+
+const USES = statement('select id, uses from memory_entry where uses > 0').rows<{
+  readonly id: string;
+  readonly uses: number;
+}>();
+
+const LIST = statement(`
+  select file, id, type, scope, person, words, saved_on as "savedOn", channel, chat_id as "chatId",
+    message_id as "messageId"
+  from memory_entry order by file, id`).rows<IndexedMemory>();

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Database } from './database.ts';
-import { raw as query } from './kysely.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { composed } from './statement.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { message } from './testing/messages.ts';
@@ -47,10 +47,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const again = await openStore({ url: database.url(), clock });
       expect(await again.inbox.waiting('web:c1')).toBe(1);
       await again.close();
-      const applied = await raw.read((sql) =>
-        sql.selectFrom('parley_migration').select(['number', 'name']).execute(),
-      );
-      expect(applied).toEqual(known);
+      expect(await stepsOf(raw)).toEqual(known);
     });
 
     it('leave the old state when one step fails, and the Parley before still starts on it', async () => {
@@ -86,9 +83,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     }, async () => {
       const children = Array.from({ length: 4 }, () => spawnMigration(database.url()));
       await Promise.all(children.map((child) => said(child, 'migrated')));
-      const { rows } = await raw.read((sql) =>
-        query<{ text: string }>`select text from mark`.execute(sql),
-      );
+      const rows = await raw.read((sql) => sql.all(composed('select text from mark')));
       expect(rows).toEqual([{ text: 'once' }]);
       expect(await stepsOf(raw)).toEqual([...known, { number: 1_000_000, name: 'mark' }]);
     });
@@ -98,15 +93,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         migrate(raw, [...MIGRATIONS, NOTE], 'db', clock),
       );
       await Promise.all(starts);
-      const applied = await raw.read((sql) =>
-        sql.selectFrom('parley_migration').select('number').execute(),
-      );
-      expect(applied).toHaveLength(known.length + 1);
+      expect(await stepsOf(raw)).toHaveLength(known.length + 1);
     });
 
     it('refuse a newer Parley’s data and change nothing, neither schema nor rows', async () => {
-      const future = { number: 9_999, name: 'future', parley_version: '7.3.0', applied_at: 0 };
-      await raw.write((sql) => sql.insertInto('parley_migration').values(future).execute());
+      const future = "insert into parley_migration values (9999, 'future', '7.3.0', 0)";
+      await raw.change('power-cut', composed(future));
       const before = await schemaOf(raw);
       const opening = openStore({ url: database.url(), clock });
       await expect(opening).rejects.toMatchObject({
@@ -116,7 +108,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
       expect(await schemaOf(raw)).toEqual(before);
       const rows = await raw.read((sql) =>
-        sql.selectFrom('inbox').select(['message_id', 'state']).execute(),
+        sql.all(composed('select message_id, state from inbox')),
       );
       expect(rows).toEqual([{ message_id: 'm1', state: 'waiting' }]);
     });
@@ -141,7 +133,6 @@ async function said(child: ChildProcess, words: string): Promise<void> {
 }
 
 function stepsOf(database: Database) {
-  return database.read((sql) =>
-    sql.selectFrom('parley_migration').select(['number', 'name']).orderBy('number').execute(),
-  );
+  const steps = composed('select number, name from parley_migration order by number');
+  return database.read((sql) => sql.all(steps));
 }

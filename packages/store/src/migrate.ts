@@ -1,8 +1,8 @@
-import type { Clock } from '@parley/contracts';
+import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
 import type { Database, Sql } from './database.ts';
-import { raw } from './kysely.ts';
 import type { Migration } from './migrations.ts';
+import { composed, statement } from './statement.ts';
 import { StoreError } from './store-error.ts';
 
 /** Any number that no other program on the same PostgreSQL is likely to lock. */
@@ -11,7 +11,7 @@ const MIGRATION_LOCK = 7_275_395;
 /**
  * Brings the schema up to date in one transaction: after a failed step, or a kill in the middle, the
  * database is as it was, and the Parley before this one still starts on it. Throws StoreError
- * `store-newer`, having changed nothing, for a newer Parley's database.
+ * `store-newer` or `store-older`, having changed nothing, for a database that this Parley does not know.
  */
 export async function migrate(
   database: Database,
@@ -23,11 +23,8 @@ export async function migrate(
   await database.writeLong(async (sql) => {
     await onlyOne(database, sql);
     await makeLedger(sql);
-    const applied = await sql
-      .selectFrom('parley_migration')
-      .select(['number', 'parley_version'])
-      .execute();
-    refuseNewer(applied, migrations, name);
+    const applied = await sql.all(APPLIED);
+    refuseUnknown(applied, migrations, name);
     const done = new Set(applied.map(({ number }) => number));
     const missing = migrations.filter(({ number }) => !done.has(number));
     await applySteps(database, sql, missing, clock());
@@ -41,27 +38,28 @@ async function isUpToDate(
   name: string,
 ): Promise<boolean> {
   return database.read(async (sql) => {
-    const { rows } = await raw<{ there: boolean }>`
-      select to_regclass('parley_migration') is not null as there`.execute(sql);
-    if (rows[0]?.there !== true) return false;
-    const applied = await sql
-      .selectFrom('parley_migration')
-      .select(['number', 'parley_version'])
-      .execute();
-    refuseNewer(applied, migrations, name);
+    if ((await sql.get(IS_THERE))?.there !== true) return false;
+    const applied = await sql.all(APPLIED);
+    refuseUnknown(applied, migrations, name);
     return applied.length === migrations.length;
   });
 }
 
+const IS_THERE = statement("select to_regclass('parley_migration') is not null as there").rows<{
+  readonly there: boolean;
+}>();
+
 /** The table that says which steps a database has seen. */
 export async function makeLedger(sql: Sql): Promise<void> {
-  await raw`create table if not exists parley_migration (
-    number bigint not null primary key,
-    name text not null,
-    parley_version text not null,
-    applied_at bigint not null
-  )`.execute(sql);
+  await sql.run(MAKE_LEDGER);
 }
+
+const MAKE_LEDGER = composed(`create table if not exists parley_migration (
+  number bigint not null primary key,
+  name text not null,
+  parley_version text not null,
+  applied_at bigint not null
+)`);
 
 /** A step that a database has seen. */
 export interface AppliedStep {
@@ -69,28 +67,41 @@ export interface AppliedStep {
   readonly parley_version: string;
 }
 
+/** The steps that a database has seen. */
+export const APPLIED = composed(
+  'select number, parley_version from parley_migration order by number',
+).rows<AppliedStep>();
+
 /** The newest step that was applied and that this Parley does not know. */
 export function newerStep(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
 ): AppliedStep | null {
-  const known = new Set(migrations.map(({ number }) => number));
-  const unknown = applied.filter(({ number }) => !known.has(number));
-  return unknown.toSorted((a, b) => b.number - a.number)[0] ?? null;
+  const newest = migrations.at(-1)?.number ?? 0;
+  const newer = applied.filter(({ number }) => number > newest);
+  return newer.toSorted((a, b) => b.number - a.number)[0] ?? null;
 }
 
-/** Throws StoreError `store-newer` when a step was applied that this Parley does not know. */
-export function refuseNewer(
+/** Throws StoreError `store-newer` or `store-older` when a step was applied that this Parley does not know. */
+export function refuseUnknown(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
   name: string,
 ): void {
-  const unknown = newerStep(applied, migrations);
-  if (unknown === null) return;
+  const newer = newerStep(applied, migrations);
+  if (newer !== null) {
+    throw new StoreError(
+      'store-newer',
+      `The data in ${name} was written by Parley ${newer.parley_version}, which is newer than this one ` +
+        `(${manifest.version}). Nothing was changed. Update Parley, or use another data folder.`,
+    );
+  }
+  const known = new Set(migrations.map(({ number }) => number));
+  if (applied.every(({ number }) => known.has(number))) return;
   throw new StoreError(
-    'store-newer',
-    `The data in ${name} was written by Parley ${unknown.parley_version}, which is newer than this one ` +
-      `(${manifest.version}). Nothing was changed. Update Parley, or use another data folder.`,
+    'store-older',
+    `The data in ${name} was written by a Parley from before 0.1.0, and this one (${manifest.version}) cannot ` +
+      'read it. Nothing was changed. Use another data folder, or go on with the Parley that wrote it.',
   );
 }
 
@@ -100,11 +111,13 @@ export function refuseNewer(
  */
 export async function onlyOne(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
-  await raw`set local lock_timeout = 0`.execute(sql);
+  await sql.run(composed('set local lock_timeout = 0'));
   // Of a process that was killed the server would finish the step first; known since version 14.
-  await raw`select set_config(name, '1000', true) from pg_settings
-    where name = 'client_connection_check_interval'`.execute(sql);
-  await raw`select pg_advisory_xact_lock(${raw.lit(MIGRATION_LOCK)})`.execute(sql);
+  await sql.run(
+    composed(`select set_config(name, '1000', true) from pg_settings
+      where name = 'client_connection_check_interval'`),
+  );
+  await sql.run(composed(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
 }
 
 /** Takes these steps, in their order, in the caller's transaction. */
@@ -115,18 +128,10 @@ export async function applySteps(
   now: number,
 ): Promise<void> {
   for (const { number, name, statements } of steps) {
-    for (const statement of statements(database.dialect)) await raw.raw(statement).execute(sql);
-    await sql
-      .insertInto('parley_migration')
-      .values({ number, name, parley_version: manifest.version, applied_at: now })
-      .execute();
+    for (const text of statements(database.dialect)) await sql.run(composed(text));
+    await sql.run(APPLY, { number, name, version: manifest.version, now });
   }
 }
 
-/** Which migrations a database has seen, and by which Parley. */
-export interface MigrationTable {
-  number: number;
-  name: string;
-  parley_version: string;
-  applied_at: number;
-}
+const APPLY = composed(`insert into parley_migration (number, name, parley_version, applied_at)
+  values (:number, :name, :version, :now)`);

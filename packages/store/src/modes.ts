@@ -1,5 +1,6 @@
+import type { ConversationRow } from './conversations.ts';
 import type { Sql } from './database.ts';
-import { WAITING } from './literals.ts';
+import { statement } from './statement.ts';
 
 /** How freely the agent acts in a conversation (G04). Outlives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';
@@ -24,11 +25,7 @@ export async function changeMode(
 ): Promise<ModeChange> {
   const { mode: before } = await heldBy(sql, conversationId);
   if (to === null || to === before) return { before, now: before };
-  await sql
-    .updateTable('conversation')
-    .set({ mode: to })
-    .where('id', '=', conversationId)
-    .execute();
+  sql.send(SET_MODE, { id: conversationId, mode: to });
   return { before, now: to };
 }
 
@@ -44,40 +41,32 @@ export async function takePlan(
   const held = await heldBy(sql, conversationId);
   if (held.plan === null || (plan ?? held.plan) !== held.plan) return 'none';
   if (held.plan_run === 1) return 'was-run';
-  if (await hasWaiting(sql, conversationId)) return 'none';
-  await sql
-    .updateTable('conversation')
-    .set({ mode: 'agent', plan_run: 1 })
-    .where('id', '=', conversationId)
-    .execute();
+  if ((await sql.get(ONE_WAITING, { id: conversationId })) !== undefined) return 'none';
+  sql.send(RUN_PLAN, { id: conversationId });
   return 'runs';
 }
 
 /** Something newer is said than the plan that was waiting, so it is not run any more. */
-export async function dropPlan(sql: Sql, conversationId: string): Promise<void> {
-  await sql
-    .updateTable('conversation')
-    .set({ plan: null })
-    .where('id', '=', conversationId)
-    .where('plan_run', '=', 0)
-    .execute();
+export function dropPlan(sql: Sql, conversationId: string): void {
+  sql.send(DROP_PLAN, { id: conversationId });
 }
 
-function heldBy(sql: Sql, conversationId: string) {
-  return sql
-    .selectFrom('conversation')
-    .select(['mode', 'plan', 'plan_run'])
-    .where('id', '=', conversationId)
-    .executeTakeFirstOrThrow();
+async function heldBy(sql: Sql, conversationId: string) {
+  const held = await sql.get(HELD, { id: conversationId });
+  if (held === undefined) throw new Error(`There is no conversation ${conversationId}.`);
+  return held;
 }
 
-async function hasWaiting(sql: Sql, conversationId: string): Promise<boolean> {
-  const row = await sql
-    .selectFrom('inbox')
-    .select('seq')
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', WAITING)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+const HELD = statement('select mode, plan, plan_run from conversation where id = :id').rows<
+  Pick<ConversationRow, 'mode' | 'plan' | 'plan_run'>
+>();
+
+const SET_MODE = statement('update conversation set mode = :mode where id = :id');
+
+const RUN_PLAN = statement(`update conversation set mode = 'agent', plan_run = 1 where id = :id`);
+
+const DROP_PLAN = statement('update conversation set plan = null where id = :id and plan_run = 0');
+
+const ONE_WAITING = statement(
+  `select seq from inbox where conversation_id = :id and state = 'waiting' limit 1`,
+).rows<{ readonly seq: number }>();

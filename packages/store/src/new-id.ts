@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Clock, NewId } from '@parley/contracts';
+import type { Clock, NewId } from '@parley/core';
 
 /** Ids that begin with the time, so that rows made together lie together in an index. */
 export function timedIds(clock: Clock): NewId {

@@ -4,7 +4,7 @@ import {
   type Logger,
   type NewId,
   silentLogger,
-} from '@parley/contracts';
+} from '@parley/core';
 import { adapterValues } from './adapter-values.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
@@ -20,12 +20,11 @@ import { heartbeatRepository } from './heartbeats.ts';
 import { transcriptRepository } from './history.ts';
 import { inboxRepository } from './inbox.ts';
 import { laneRepository } from './lanes.ts';
-import { leaseRepository } from './leases.ts';
+import { leaseRepository, type NamedLease } from './leases.ts';
 import { linkRepository } from './links.ts';
 import { memoryIndexRepository } from './memory-index.ts';
-import { migrate, newerStep, refuseNewer } from './migrate.ts';
-import { hasAllSteps } from './migrations/has-all-steps.ts';
-import type { Migration } from './migrations.ts';
+import { migrate, newerStep, refuseUnknown } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { outboxRepository } from './outbox.ts';
 import { overheardRepository } from './overheard.ts';
@@ -61,20 +60,19 @@ export interface StoreOptions extends PostgresLimits {
 
 /**
  * Opens the database, creating or migrating it first. Throws StoreError: `store-url`,
- * `store-newer`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
+ * `store-newer`, `store-older`, `store-damaged`, `store-unwritable`, `store-full`, `store-unreachable`, …
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const address = parseStoreUrl(options.url);
   const { name } = address;
   const seen = address.dialect === 'sqlite' ? (readAppliedSteps(address.path) ?? []) : [];
-  const migrations = hasAllSteps(seen) ? null : await loadMigrations();
-  if (migrations !== null) refuseNewer(seen, migrations, name);
+  refuseUnknown(seen, MIGRATIONS, name);
   const database =
     address.dialect === 'sqlite'
       ? openSqlite(address)
       : await postgresAt({ ...options, ...address });
   try {
-    if (migrations !== null) await migrate(database, migrations, name, options.clock);
+    if (seen.length < MIGRATIONS.length) await migrate(database, MIGRATIONS, name, options.clock);
   } catch (reason) {
     await database.close();
     throw reason;
@@ -86,18 +84,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 /** The version of a newer Parley that has changed the schema since this one opened it; null: none has. */
 async function newerParley(sql: Sql): Promise<string | null> {
   const applied = await sql.all(STEPS);
-  return newerStep(applied, await loadMigrations())?.parley_version ?? null;
+  return newerStep(applied, MIGRATIONS)?.parley_version ?? null;
 }
 
 const STEPS = statement('select number, parley_version from parley_migration').rows<{
   readonly number: number;
   readonly parley_version: string;
 }>();
-
-/** Most starts find nothing to do, and need none of the steps. */
-async function loadMigrations(): Promise<readonly Migration[]> {
-  return (await import('./migrations.ts')).MIGRATIONS;
-}
 
 async function postgresAt(options: Parameters<typeof openPostgres>[0]): Promise<Database> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');
@@ -146,8 +139,11 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     } satisfies RetentionRepository,
     pairing: pairingRepository(database, newId),
     /** What the adapter of this account must remember. */
-    adapterValues: (channel: string, account: string): AdapterValues =>
-      adapterValues(database, channel, account),
+    adapterValues: (
+      channel: string,
+      account: string,
+      lease: NamedLease | null = null,
+    ): AdapterValues => adapterValues(database, { channel, account, lease }),
     /** Resolves when the database can be read and written; rejects with a StoreError otherwise. For `/readyz`. */
     ping: () => database.check(),
     /** What queries have found to be wrong with the database as a whole; null: nothing. Asks nothing. */

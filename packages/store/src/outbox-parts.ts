@@ -1,11 +1,4 @@
-import {
-  type NewId,
-  type OutboundPart,
-  PartExtras,
-  RenderedPart,
-  ReplyRoute,
-} from '@parley/contracts';
-import type { ColumnType, Generated, Selectable } from 'kysely';
+import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { isTurnRunning, lockConversation } from './conversations.ts';
 import type { Sql } from './database.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
@@ -84,42 +77,6 @@ export interface AccountWork {
   readonly kind: 'parts' | 'files';
   readonly channel: string;
   readonly account: string;
-}
-
-/** Outbound parts; `route` and `body` are JSON, the chat's columns repeat the route for the index. */
-export interface OutboxTable {
-  /** A part that is sent once more takes a new one. */
-  seq: ColumnType<number, never, number>;
-  id: string;
-  idempotency_key: string;
-  turn_id: string | null;
-  part_index: number | null;
-  /** The part whose fate this one tells. */
-  notice_of: string | null;
-  channel: string;
-  account: string;
-  chat_id: string;
-  route: string;
-  body: string;
-  state: PartState;
-  attempts: Generated<number>;
-  not_before: number;
-  error: Generated<string | null>;
-  platform_message_id: Generated<string | null>;
-  /** Epoch of the lease under which it is being sent; 0 where no lease is needed. */
-  sender: Generated<number | null>;
-  created_at: number;
-  updated_at: number;
-  /** When it was first given to the platform, and when last. */
-  tried_at: Generated<number | null>;
-  sending_at: Generated<number | null>;
-  sent_at: Generated<number | null>;
-  /** One line for each time it was put off: until when, and why. */
-  retries: Generated<string | null>;
-  /** The message (its `seq`) that it answers, where no turn does. */
-  answers: Generated<number | null>;
-  /** The trace it belongs to, in the form of `traceparent`. */
-  trace: Generated<string | null>;
 }
 
 /** Who wrote the parts (null: no turn did), about which other part if any, and when. */
@@ -266,17 +223,19 @@ async function countPosts(sql: Sql, turnId: string): Promise<number> {
 }
 
 /** The columns that make an `OutboundPart`. */
-export const OUTBOX_COLUMNS = [
-  'id',
-  'idempotency_key',
-  'turn_id',
-  'part_index',
-  'notice_of',
-  'route',
-  'body',
-] as const;
+export const OUTBOX_COLUMNS =
+  'outbox.id, idempotency_key, outbox.turn_id, part_index, notice_of, route, body';
 
-export type PartRow = Pick<Selectable<OutboxTable>, (typeof OUTBOX_COLUMNS)[number]>;
+/** What a query for `OUTBOX_COLUMNS` gives. */
+export interface PartRow {
+  readonly id: string;
+  readonly idempotency_key: string;
+  readonly turn_id: string | null;
+  readonly part_index: number | null;
+  readonly notice_of: string | null;
+  readonly route: string;
+  readonly body: string;
+}
 
 /** The content of the column `body`. */
 const Body = RenderedPart.extend(PartExtras.shape);

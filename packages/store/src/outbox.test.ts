@@ -1,4 +1,4 @@
-import type { FreshParts } from '@parley/contracts';
+import type { FreshParts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';

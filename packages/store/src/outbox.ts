@@ -1,5 +1,4 @@
-import { type NewId, ReplyRoute } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import { type NewId, ReplyRoute } from '@parley/core';
 import { moveCronJobs } from './cron-jobs.ts';
 import type { Database, Sql } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
@@ -14,7 +13,6 @@ import {
   OF_CHAT,
   OUTBOX_COLUMNS,
   type OutboxEntry,
-  type OutboxTable,
   type PartRow,
   type PartState,
   type Post,
@@ -140,17 +138,13 @@ function chatsOf(database: Database, newId: NewId) {
     post: (post: Post, now: number): Promise<PostResult> =>
       database.write((sql) => postParts(sql, post, now)),
     /** Chats of an account with unfinished parts due at `now`: the sweep and the start. */
-    chatsWithWork: async (
+    chatsWithWork: (
       channel: string,
       account: string,
       now: number,
       limit: number,
-    ): Promise<readonly ChatKey[]> => {
-      const rows = await database.read((sql) =>
-        sql.all(CHATS_WITH_WORK, { channel, account, now, limit }),
-      );
-      return rows.map(({ chat_id }) => ({ channel, account, chatId: chat_id }));
-    },
+    ): Promise<readonly ChatKey[]> =>
+      database.read((sql) => sql.all(CHATS_WITH_WORK, { channel, account, now, limit })),
     /** Accounts that have parts to send or files to fetch, due at `now`: one look for all of a gateway. */
     accountsWithWork: (now: number): Promise<readonly AccountWork[]> =>
       database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
@@ -167,16 +161,12 @@ function chatsOf(database: Database, newId: NewId) {
       return rows.reverse().map((row) => ({
         part: readPart(row),
         state: row.state,
-        createdAt: row.created_at,
+        createdAt: row.createdAt,
         error: row.error,
       }));
     },
   };
 }
-
-const PART = OUTBOX_COLUMNS.join(', ');
-
-type Row = Selectable<OutboxTable>;
 
 // Written out, because a partial index serves only what names its condition.
 const UNFINISHED = "state in ('pending', 'sending')";
@@ -186,13 +176,14 @@ const UNFINISHED = "state in ('pending', 'sending')";
  * SQLite goes through all parts that the chat ever had, by the index that has the same columns.
  */
 const FIRST = statement(`
-  select ${PART}, state, attempts, not_before, sending_at, created_at, trace,
-    exists (select 1 from outbox later
+  select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore", sending_at as "sendingAt",
+    created_at as "createdAt", trace, exists (select 1 from outbox later
       where later.turn_id = outbox.turn_id and later.part_index > outbox.part_index) as goes_on
   from outbox /*sqlite indexed by outbox_unfinished */where ${OF_CHAT} and ${UNFINISHED}
   order by seq limit :limit`).rows<
   PartRow &
-    Pick<Row, 'state' | 'attempts' | 'not_before' | 'sending_at' | 'created_at' | 'trace'> & {
+    Omit<DuePart, 'part' | 'trace'> & {
+      readonly trace: string | null;
       readonly goes_on: number | boolean;
     }
 >();
@@ -203,15 +194,14 @@ async function unfinished(
   limit: number,
 ): Promise<DuePart[]> {
   const rows = await sql.all(FIRST, { channel, account, chatId, limit });
-  return rows.map((row) => ({
-    part: { ...readPart(row), isLast: !row.goes_on },
-    state: row.state === 'sending' ? 'sending' : 'pending',
-    attempts: row.attempts,
-    notBefore: row.not_before,
-    sendingAt: row.sending_at,
-    createdAt: row.created_at,
-    ...(row.trace === null ? {} : { trace: row.trace }),
-  }));
+  return rows.map((row) => {
+    const { state, attempts, notBefore, sendingAt, createdAt, trace } = row;
+    return {
+      part: { ...readPart(row), isLast: !row.goes_on },
+      ...{ state, attempts, notBefore, sendingAt, createdAt },
+      ...(trace === null ? {} : { trace }),
+    };
+  });
 }
 
 // A process may send while it has the lease of the account; `lease` is null where it needs none.
@@ -263,7 +253,9 @@ const RETRY = statement(`
 const GIVE_UP = statement(`
   update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
 
-const STATE = statement('select state from outbox where id = :partId').rows<Pick<Row, 'state'>>();
+const STATE = statement('select state from outbox where id = :partId').rows<{
+  readonly state: PartState;
+}>();
 
 /**
  * A part that is not being sent may have arrived where it should already, because the answer of a first
@@ -283,9 +275,9 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
 /** Messages of each direction that tell how far the platform had numbered. */
 const KNOWN_BEFORE = 50;
 
-const PLACE = statement(
-  'select channel, account, chat_id, sending_at from outbox where id = :partId',
-).rows<Pick<Row, 'channel' | 'account' | 'chat_id' | 'sending_at'>>();
+const PLACE = statement(`
+  select channel, account, chat_id as "chatId", coalesce(sending_at, 0) as until from outbox
+  where id = :partId`).rows<ChatKey & { readonly until: number }>();
 
 interface Known {
   readonly chatId: string;
@@ -310,8 +302,7 @@ const UNCERTAIN = statement(
 async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const { channel, account, chat_id: chatId, sending_at } = part;
-  const until = sending_at ?? 0;
+  const { channel, account, chatId, until } = part;
   const known = (rows: readonly Known[], direction: 'in' | 'out') =>
     rows.flatMap(({ messageId, at, ...row }) =>
       messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
@@ -327,20 +318,20 @@ async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
 
 /** The newest parts of a chat. */
 const RECENT = statement(`
-  select ${PART}, state, created_at, error from outbox where ${OF_CHAT}
-  order by seq desc limit :limit`).rows<PartRow & Pick<Row, 'state' | 'created_at' | 'error'>>();
+  select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error from outbox where ${OF_CHAT}
+  order by seq desc limit :limit`).rows<PartRow & Omit<OutboxEntry, 'part'>>();
 
 /**
  * Chats whose first unfinished part is due; a later part never overtakes it, so only the first
  * one counts. The oldest part first, so that a limit cannot hide a chat for ever.
  */
 const CHATS_WITH_WORK = statement(`
-  select part.chat_id from outbox part
+  select part.channel, part.account, part.chat_id as "chatId" from outbox part
   where part.channel = :channel and part.account = :account and part.${UNFINISHED}
     and part.not_before <= :now and not exists (select 1 from outbox earlier
       where earlier.channel = part.channel and earlier.account = part.account
         and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
-  order by part.seq limit :limit`).rows<Pick<Row, 'chat_id'>>();
+  order by part.seq limit :limit`).rows<ChatKey>();
 
 const ACCOUNTS_WITH_WORK = statement(`
   select 'parts' as kind, channel, account from outbox
@@ -355,7 +346,7 @@ const COUNTS = statement('select state, count(*) as count from outbox group by s
 
 const ROUTES = statement(`
   select id, route from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq`).rows<
-  Pick<Row, 'id' | 'route'>
+  Pick<PartRow, 'id' | 'route'>
 >();
 
 const MOVE = statement('update outbox set chat_id = :chatId, route = :route where id = :id');

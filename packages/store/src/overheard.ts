@@ -1,11 +1,9 @@
-import type { Generated } from 'kysely';
 import { ensureConversation, lockConversation } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
 import type { MessageKey } from './inbox.ts';
 import type { ChatKey } from './outbox-parts.ts';
 import type { Overheard } from './rows.ts';
 import { statement } from './statement.ts';
-import type { Seq } from './tables.ts';
 
 /** As many as the next turn gets to see (F06). */
 const KEPT = 50;
@@ -119,19 +117,4 @@ export async function reviseOverheard(
 function cut(text: string): string {
   if (text.length <= LONGEST) return text;
   return `${text.slice(0, LONGEST).toWellFormed()}… [cut: ${LONGEST} of ${text.length} characters]`;
-}
-
-/** What groups said without addressing the bot; `turn_id` is null until a turn takes it. */
-export interface OverheardTable {
-  seq: Seq;
-  conversation_id: string;
-  channel: string;
-  account: string;
-  chat_id: string;
-  message_id: string;
-  sender_id: string;
-  sender_name: string;
-  text: string;
-  heard_at: number;
-  turn_id: Generated<string | null>;
 }

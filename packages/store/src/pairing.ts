@@ -1,10 +1,9 @@
-import { type NewId, ReplyRoute } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import { type NewId, ReplyRoute } from '@parley/core';
 import type { Database, Sql } from './database.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
-import { raw } from './kysely.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
+import { statement } from './statement.ts';
 
 /** A stranger in a direct chat, and how to answer there. The name is untrusted. */
 export interface PairingApplicant {
@@ -46,25 +45,14 @@ export function pairingRepository(database: Database, newId: NewId) {
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
         // Two strangers at once must not both take the last place.
-        if (database.dialect === 'postgres') {
-          await raw`lock table pairing_request in exclusive mode`.execute(sql);
-        }
-        await forgetExpired(sql, now);
-        const { channel, account, senderId, senderName } = applicant;
-        const pending = await sql
-          .selectFrom('pairing_request')
-          .select('sender_id')
-          .where('channel', '=', channel)
-          .where('account', '=', account)
-          .execute();
-        if (pending.some((row) => row.sender_id === senderId)) return 'known';
+        if (database.dialect === 'postgres') sql.send(LOCK);
+        sql.send(FORGET_EXPIRED, { now });
+        const { channel, account, senderId } = applicant;
+        const pending = await sql.all(APPLICANTS, { channel, account });
+        if (pending.some((row) => row.senderId === senderId)) return 'known';
         if (pending.length >= PENDING_PER_ACCOUNT) return 'full';
-        const row = { code, channel, account, sender_id: senderId, sender_name: senderName };
         const route = toJson(applicant.route);
-        await sql
-          .insertInto('pairing_request')
-          .values({ ...row, route, expires_at: now + VALID_MS })
-          .execute();
+        sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + VALID_MS });
         insertParts(sql, tell, { turnId: null, now, newId });
         return 'new';
       }),
@@ -91,26 +79,14 @@ export function pairingRepository(database: Database, newId: NewId) {
 
     isLetIn: (channel: string, account: string, senderId: string): Promise<boolean> =>
       database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('let_in')
-          .select('let_in_at')
-          .where('channel', '=', channel)
-          .where('account', '=', account)
-          .where('sender_id', '=', senderId)
-          .executeTakeFirst();
-        return row !== undefined;
+        return (await sql.get(IS_LET_IN, { channel, account, senderId })) !== undefined;
       }),
   };
 }
 
 /** Requests that are still valid, oldest first, inside the caller's transaction. */
 export async function pendingRequests(sql: Sql, now: number): Promise<readonly PairingRequest[]> {
-  const rows = await sql
-    .selectFrom('pairing_request')
-    .selectAll()
-    .where('expires_at', '>', now)
-    .orderBy('expires_at')
-    .execute();
+  const rows = await sql.all(PENDING, { now });
   return rows.map(readRequest);
 }
 
@@ -120,53 +96,52 @@ export async function approveRequest(
   code: string,
   now: number,
 ): Promise<PairingRequest | null> {
-  const row = await sql
-    .deleteFrom('pairing_request')
-    .where('code', '=', code)
-    .where('expires_at', '>', now)
-    .returningAll()
-    .executeTakeFirst();
+  const row = await sql.get(TAKE, { code, now });
   if (row === undefined) return null;
-  const { channel, account, sender_id } = row;
-  await sql
-    .insertInto('let_in')
-    .values({ channel, account, sender_id, let_in_at: now })
-    .onConflict((conflict) => conflict.columns(['channel', 'account', 'sender_id']).doNothing())
-    .execute();
+  const { channel, account, senderId } = row;
+  sql.send(LET_IN, { channel, account, senderId, now });
   return readRequest(row);
 }
 
-async function forgetExpired(sql: Sql, now: number): Promise<void> {
-  await sql.deleteFrom('pairing_request').where('expires_at', '<=', now).execute();
+interface RequestRow extends Omit<PairingRequest, 'route'> {
+  readonly route: string;
 }
 
-function readRequest(row: Selectable<PairingRequestTable>): PairingRequest {
-  return {
-    code: row.code,
-    channel: row.channel,
-    account: row.account,
-    senderId: row.sender_id,
-    senderName: row.sender_name,
-    route: fromCheckedJson(ReplyRoute, row.route, 'route of a pairing request'),
-    expiresAt: row.expires_at,
-  };
+function readRequest(row: RequestRow): PairingRequest {
+  const route = fromCheckedJson(ReplyRoute, row.route, 'route of a pairing request');
+  return { ...row, route };
 }
 
-/** Strangers who wait to be let in; `route` is JSON. */
-export interface PairingRequestTable {
-  code: string;
-  channel: string;
-  account: string;
-  sender_id: string;
-  sender_name: string;
-  route: string;
-  expires_at: number;
-}
+const LOCK = statement('lock table pairing_request in exclusive mode');
 
-/** Strangers who were let in for good. */
-export interface LetInTable {
-  channel: string;
-  account: string;
-  sender_id: string;
-  let_in_at: number;
-}
+const FORGET_EXPIRED = statement('delete from pairing_request where expires_at <= :now');
+
+const APPLICANTS = statement(`
+  select sender_id as "senderId" from pairing_request
+  where channel = :channel and account = :account`).rows<{ readonly senderId: string }>();
+
+const REQUEST = statement(`
+  insert into pairing_request (code, channel, account, sender_id, sender_name, route, expires_at)
+  values (:code, :channel, :account, :senderId, :senderName, :route, :expiresAt)`);
+
+const COLUMNS = `code, channel, account, sender_id as "senderId", sender_name as "senderName", route,
+    expires_at as "expiresAt"`;
+
+const PENDING = statement(
+  `select ${COLUMNS} from pairing_request where expires_at > :now order by expires_at`,
+).rows<RequestRow>();
+
+const TAKE = statement(`
+  delete from pairing_request where code = :code and expires_at > :now
+  returning ${COLUMNS}`).rows<RequestRow>();
+
+const LET_IN = statement(`
+  insert into let_in (channel, account, sender_id, let_in_at)
+  values (:channel, :account, :senderId, :now)
+  on conflict do nothing`);
+
+const IS_LET_IN = statement(`
+  select let_in_at from let_in
+  where channel = :channel and account = :account and sender_id = :senderId`).rows<{
+  readonly let_in_at: number;
+}>();

@@ -49,12 +49,3 @@ const PIN = statement(`
   insert into session_pin (conversation_id, session, pin_key, content, pinned_at)
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, pin_key) do nothing`);
-
-/** What stays the same for a session; the content is JSON. */
-export interface SessionPinTable {
-  conversation_id: string;
-  session: number;
-  pin_key: string;
-  content: string;
-  pinned_at: number;
-}

@@ -1,4 +1,3 @@
-import type { Generated } from 'kysely';
 import { z } from 'zod';
 import type { Database, Sql } from './database.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
@@ -43,18 +42,14 @@ type Beat =
   | { readonly kind: 'outdated'; readonly newer: string };
 
 /** The processes that share this database. For people and for finding a gateway; nothing else relies on it. */
-export type ProcessRepository = ReturnType<typeof processRepository>;
-
-/** The table `process`. */
 export function processRepository(
   database: Database,
   newerParley: (sql: Sql) => Promise<string | null>,
 ) {
-  const { beat, time } = BY_DIALECT[database.dialect];
   return {
     /** The time on the database's clock, in ms since 1970; on SQLite it is this machine's. */
     async time(): Promise<number> {
-      return (await database.read((sql) => sql.get(time)))?.time ?? 0;
+      return (await database.read((sql) => sql.get(TIME)))?.time ?? 0;
     },
 
     /**
@@ -67,7 +62,7 @@ export function processRepository(
         if (newer !== null) return { kind: 'outdated', newer };
         sql.send(FORGET, { before: now - FORGOTTEN_AFTER_MS });
         const json = facts === undefined ? null : toJson(facts);
-        const row = await sql.get(beat, { ...about, now, facts: json });
+        const row = await sql.get(BEAT, { ...about, now, facts: json });
         return { kind: 'noted', time: row?.time ?? 0 };
       }, 'process'),
 
@@ -95,27 +90,18 @@ interface Time {
   readonly time: number;
 }
 
-const BEAT = `
+const CLOCK = `/*sqlite cast(unixepoch('subsec') * 1000 as integer)*/
+  /*pg cast(extract(epoch from clock_timestamp()) * 1000 as float8)*/ as time` as const;
+
+const TIME = statement(`select ${CLOCK}`).rows<Time>();
+
+const BEAT = statement(`
   insert into process (id, role, host, pid, address, version, started_at, seen_at, facts)
   values (:id, :role, :host, :pid, :address, :version, :startedAt, :now, :facts)
   on conflict (id) do update set role = excluded.role, host = excluded.host, pid = excluded.pid,
     address = excluded.address, version = excluded.version, started_at = excluded.started_at,
-    seen_at = excluded.seen_at, facts = excluded.facts`;
-
-const SQLITE_TIME = "cast(unixepoch('subsec') * 1000 as integer) as time";
-
-const POSTGRES_TIME = 'cast(extract(epoch from clock_timestamp()) * 1000 as float8) as time';
-
-const BY_DIALECT = {
-  sqlite: {
-    beat: statement(`${BEAT} returning ${SQLITE_TIME}`).rows<Time>(),
-    time: statement(`select ${SQLITE_TIME}`).rows<Time>(),
-  },
-  postgres: {
-    beat: statement(`${BEAT} returning ${POSTGRES_TIME}`).rows<Time>(),
-    time: statement(`select ${POSTGRES_TIME}`).rows<Time>(),
-  },
-} as const;
+    seen_at = excluded.seen_at, facts = excluded.facts
+  returning ${CLOCK}`).rows<Time>();
 
 const FORGET = statement('delete from process where seen_at < :before');
 
@@ -126,17 +112,3 @@ const LIST = statement(`
   where seen_at >= :since order by started_at, id`).rows<
   Omit<RunningProcess, 'facts'> & { readonly facts: string | null }
 >();
-
-/** The processes of the deployment; `address` is that of their web server. */
-export interface ProcessTable {
-  id: string;
-  role: ProcessRole;
-  host: string;
-  pid: number;
-  address: string;
-  version: string;
-  started_at: number;
-  seen_at: number;
-  /** JSON: `ProcessFacts`. */
-  facts: Generated<string | null>;
-}

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { PromptLists, PromptPlace, rememberTexts } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import { PromptLists, PromptPlace, rememberTexts } from '@parley/core';
 import { fromCheckedJson, toJson } from './json-column.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from './prompts.ts';
 
@@ -24,26 +23,40 @@ export function hashed(text: string): HashedText {
   return { hash: hash('sha256', content, 'base64url'), content };
 }
 
-/** The row of a prompt, whose parts refer to `texts` in their order. */
+type Part = NewPrompt['parts'][number];
+
+/** Makes the function that writes a part without its text; most parts are the same object in many prompts. */
+export function partsJson(hashOf: (text: string) => HashedText) {
+  const known = new WeakMap<Part, string>();
+  return (part: Part): string => {
+    const json =
+      known.get(part) ??
+      // JSON leaves out what is undefined.
+      toJson({ ...part, text: undefined, hash: hashOf(part.text).hash });
+    known.set(part, json);
+    return json;
+  };
+}
+
+/** The row of a prompt. */
 export function rowOf(
   prompt: NewPrompt,
-  texts: readonly HashedText[],
   hashOf: (text: string) => HashedText,
-): Selectable<TurnPromptTable> {
+  jsonOf: (part: Part) => string,
+): PromptRow & { readonly chatId: string } {
   const { parts, place } = prompt;
   return {
-    turn_id: prompt.turnId,
-    conversation_id: prompt.conversationId,
-    chat_id: place.chatId,
-    created_at: prompt.at,
+    turnId: prompt.turnId,
+    conversationId: prompt.conversationId,
+    chatId: place.chatId,
+    at: prompt.at,
     layout: prompt.layout,
     model: prompt.model,
     characters: parts.reduce((sum, { text }) => sum + text.length, 0),
     tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0),
     place: toJson(place),
-    message_ids: toJson(prompt.messageIds),
-    // JSON leaves out what is undefined; so no part is copied twice.
-    parts: toJson(parts.map((part, at) => ({ ...part, text: undefined, hash: texts[at]?.hash }))),
+    messageIds: toJson(prompt.messageIds),
+    parts: `[${parts.map(jsonOf).join(',')}]`,
     unsent: toJson(prompt.unsent),
     tools: toJson(prompt.tools),
     messages: messagesJson(prompt.messages, hashOf),
@@ -63,47 +76,41 @@ function messagesJson(
   return `[${json}]`;
 }
 
-/** The columns of a row that tell of a prompt without its texts. */
-export const SUMMARY = [
-  'turn_id',
-  'conversation_id',
-  'created_at',
-  'layout',
-  'model',
-  'characters',
-  'tokens',
-  'place',
-  'message_ids',
-] as const;
+/** The columns that make a `SummaryRow`. */
+export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",
+  created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds"`;
+
+/** What a row tells of a prompt without its texts; `place` and `messageIds` are JSON. */
+export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds'> {
+  readonly place: string;
+  readonly messageIds: string;
+}
+
+/** The prompt of a turn; the columns of this type are JSON, the parts refer to texts by hash. */
+export interface PromptRow extends SummaryRow {
+  readonly parts: string;
+  readonly unsent: string;
+  readonly tools: string;
+  readonly messages: string;
+}
 
 /** What a row tells without its texts. Throws StoreError `store-damaged`. */
-export function summaryOf(
-  row: Pick<Selectable<TurnPromptTable>, (typeof SUMMARY)[number]>,
-): PromptSummary {
+export function summaryOf(row: SummaryRow): PromptSummary {
   return {
-    turnId: row.turn_id,
-    conversationId: row.conversation_id,
-    at: row.created_at,
-    layout: row.layout,
-    model: row.model,
-    characters: row.characters,
-    tokens: row.tokens,
+    ...row,
     place: fromCheckedJson(PromptPlace, row.place, 'place of a prompt'),
-    messageIds: fromCheckedJson(PromptLists.names, row.message_ids, 'message ids of a prompt'),
+    messageIds: fromCheckedJson(PromptLists.names, row.messageIds, 'message ids of a prompt'),
   };
 }
 
 /** The hashes of a row's parts, each once. Throws StoreError `store-damaged`. */
-export function hashesOf(row: Pick<Selectable<TurnPromptTable>, 'parts'>): readonly string[] {
+export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
   const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return [...new Set(parts.map(({ hash }) => hash))];
 }
 
 /** The whole prompt of a row. `textOf` gives the text of a hash. Throws StoreError `store-damaged`. */
-export function promptOf(
-  row: Selectable<TurnPromptTable>,
-  textOf: (hash: string) => string,
-): StoredPrompt {
+export function promptOf(row: PromptRow, textOf: (hash: string) => string): StoredPrompt {
   const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return {
     ...summaryOf(row),
@@ -112,29 +119,4 @@ export function promptOf(
     tools: fromCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
     messages: fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt'),
   };
-}
-
-/** A text of a prompt under its hash, once for all turns that used it; the content is JSON. */
-export interface PromptTextTable {
-  hash: string;
-  content: string;
-  used_at: number;
-}
-
-/** The prompt of a turn; the columns from `place` on are JSON, the parts refer to texts by hash. */
-export interface TurnPromptTable {
-  turn_id: string;
-  conversation_id: string;
-  chat_id: string;
-  created_at: number;
-  layout: string;
-  model: string;
-  characters: number;
-  tokens: number;
-  place: string;
-  message_ids: string;
-  parts: string;
-  unsent: string;
-  tools: string;
-  messages: string;
 }

@@ -1,11 +1,11 @@
-import type { SentPart } from '@parley/contracts';
+import type { SentPart } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { raw } from './kysely.ts';
 import type { Store } from './open-store.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { KNOWN_FOR_MS, knownHashes, type NewPrompt } from './prompts.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { composed } from './statement.ts';
 import { parseStoreUrl } from './store-url.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 
@@ -197,9 +197,8 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
   const address = parseStoreUrl(database.url());
   const look = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
   try {
-    const { rows } = await look.read((sql) =>
-      raw<{ content: string }>`select content from prompt_text`.execute(sql),
-    );
+    const texts = composed('select content from prompt_text').rows<{ content: string }>();
+    const rows = await look.read((sql) => sql.all(texts));
     return rows.map(({ content }): unknown => JSON.parse(content)).sort();
   } finally {
     await look.close();

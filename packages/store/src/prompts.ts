@@ -1,25 +1,20 @@
-import {
-  BoundedMap,
-  type PromptMessage,
-  type PromptPlace,
-  type SentPrompt,
-} from '@parley/contracts';
-import type { SelectQueryBuilder } from 'kysely';
+import { BoundedMap, type PromptMessage, type PromptPlace, type SentPrompt } from '@parley/core';
 import type { Database, Sql } from './database.ts';
 import { fromJson, toJson } from './json-column.ts';
-import { raw } from './kysely.ts';
 import {
   type HashedText,
   hashesOf,
+  type PromptRow,
+  partsJson,
   promptOf,
   rowOf,
-  SUMMARY,
+  SUMMARY_COLUMNS,
+  type SummaryRow,
   summaryOf,
   textHashes,
 } from './prompt-rows.ts';
 import { ofListItem, statement } from './statement.ts';
 import { StoreError } from './store-error.ts';
-import type { Tables } from './tables.ts';
 
 /** What is told of a prompt without its texts. Sizes are those of its parts; tokens are estimates. */
 export interface PromptSummary {
@@ -86,12 +81,12 @@ export type PromptRepository = ReturnType<typeof promptRepository>;
 export function promptRepository(database: Database) {
   const known = knownHashes();
   const hashOf = textHashes();
+  const jsonOf = partsJson(hashOf);
   const writer: PromptWriter = {
     prepare(prompt) {
-      const hashes = prompt.parts.map(({ text }) => hashOf(text));
-      const texts = distinct(hashes);
+      const texts = distinct(prompt.parts.map(({ text }) => hashOf(text)));
       const fresh = texts.filter(({ hash }) => !known.has(hash, prompt.at));
-      return { at: prompt.at, texts, fresh, row: rowOf(prompt, hashes, hashOf) };
+      return { at: prompt.at, texts, fresh, row: rowOf(prompt, hashOf, jsonOf) };
     },
     async write(sql, { at, texts, fresh, row }) {
       const gone = await takenAway(database, sql, texts);
@@ -122,26 +117,28 @@ export function promptRepository(database: Database) {
     /** Null when the turn is not known, or too old. */
     ofTurn: (turnId: string): Promise<StoredPrompt | null> =>
       database.read(async (sql) => {
-        const row = await sql
-          .selectFrom('turn_prompt')
-          .selectAll()
-          .where('turn_id', '=', turnId)
-          .executeTakeFirst();
+        const row = await sql.get(OF_TURN, { turnId });
         if (row === undefined) return null;
         const texts = await textsOf(sql, hashesOf(row));
         return promptOf(row, (hash) => texts.get(hash) ?? missing(turnId));
       }),
 
     /** Newest first. */
-    list: (search: PromptSearch): Promise<readonly PromptSummary[]> =>
-      database.read(async (sql) => {
-        const rows = await matching(sql.selectFrom('turn_prompt').select(SUMMARY), search)
-          .orderBy('created_at', 'desc')
-          .orderBy('turn_id', 'desc')
-          .limit(search.limit)
-          .execute();
-        return rows.map(summaryOf);
-      }),
+    async list({
+      chat,
+      messageId,
+      before,
+      limit,
+    }: PromptSearch): Promise<readonly PromptSummary[]> {
+      const { at = Number.MAX_SAFE_INTEGER, turnId = '' } = before ?? {};
+      const quoted = JSON.stringify(messageId ?? '').replaceAll(/[!%_]/g, '!$&');
+      const message = messageId === undefined ? '%' : `%${quoted}%`;
+      const params = { at, turnId, message, limit };
+      const rows = await database.read((sql) =>
+        chat === undefined ? sql.all(NEWEST, params) : sql.all(NEWEST_OF_CHAT, { ...params, chat }),
+      );
+      return rows.map(summaryOf);
+    },
 
     // Told by whoever changes texts besides: what was written once may be gone.
     textsChanged() {
@@ -189,48 +186,39 @@ const KEEP_TEXTS = statement(`
 const KEEP = statement(`
   insert into turn_prompt (turn_id, conversation_id, chat_id, created_at, layout, model, characters,
     tokens, place, message_ids, parts, unsent, tools, messages)
-  values (:turn_id, :conversation_id, :chat_id, :created_at, :layout, :model, :characters,
-    :tokens, :place, :message_ids, :parts, :unsent, :tools, :messages)
+  values (:turnId, :conversationId, :chatId, :at, :layout, :model, :characters,
+    :tokens, :place, :messageIds, :parts, :unsent, :tools, :messages)
   on conflict (turn_id) do update set conversation_id = excluded.conversation_id,
     chat_id = excluded.chat_id, created_at = excluded.created_at, layout = excluded.layout,
     model = excluded.model, characters = excluded.characters, tokens = excluded.tokens,
     place = excluded.place, message_ids = excluded.message_ids, parts = excluded.parts,
     unsent = excluded.unsent, tools = excluded.tools, messages = excluded.messages`);
 
-async function textsOf(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  if (hashes.length === 0) return new Map();
-  const rows = await sql
-    .selectFrom('prompt_text')
-    .select(['hash', 'content'])
-    .where('hash', 'in', hashes)
-    .execute();
-  return new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
-}
+const OF_TURN = statement(`
+  select ${SUMMARY_COLUMNS}, parts, unsent, tools, messages from turn_prompt
+  where turn_id = :turnId`).rows<PromptRow>();
 
-function matching<Row>(
-  query: SelectQueryBuilder<Tables, 'turn_prompt', Row>,
-  { chat, messageId, before }: PromptSearch,
-): SelectQueryBuilder<Tables, 'turn_prompt', Row> {
-  let found = query;
-  if (chat !== undefined) {
-    found = found.where((eb) =>
-      eb.or([eb('conversation_id', '=', chat), eb('chat_id', '=', chat)]),
-    );
-  }
-  if (messageId !== undefined) {
-    const quoted = JSON.stringify(messageId).replaceAll(/[!%_]/g, '!$&');
-    found = found.where(raw<boolean>`message_ids like ${`%${quoted}%`} escape '!'`);
-  }
-  if (before !== undefined) {
-    const { at, turnId } = before;
-    found = found.where((eb) =>
-      eb.or([
-        eb('created_at', '<', at),
-        eb.and([eb('created_at', '=', at), eb('turn_id', '<', turnId)]),
-      ]),
-    );
-  }
-  return found;
+const MATCHING = `message_ids like :message escape '!' and created_at <= :at
+  and (created_at < :at or turn_id < :turnId)
+  order by created_at desc, turn_id desc limit :limit`;
+
+const NEWEST = statement(
+  `select ${SUMMARY_COLUMNS} from turn_prompt where ${MATCHING}`,
+).rows<SummaryRow>();
+
+const NEWEST_OF_CHAT = statement(`
+  select ${SUMMARY_COLUMNS} from turn_prompt
+  where (conversation_id = :chat or chat_id = :chat) and ${MATCHING}`).rows<SummaryRow>();
+
+const TEXTS = statement(`
+  select hash, content from prompt_text where hash in (select value from json_each(:hashes))`).rows<{
+  readonly hash: string;
+  readonly content: string;
+}>();
+
+async function textsOf(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.all(TEXTS, { hashes: toJson(hashes) });
+  return new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
 }
 
 function missing(turnId: string): never {

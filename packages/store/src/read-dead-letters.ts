@@ -1,25 +1,35 @@
-import type { Selectable } from 'kysely';
 import type { Sql } from './database.ts';
 import type {
   DeadLetter,
-  DeadLetterTable,
   DeadPart,
   DeadTurn,
   LetterPage,
   UnansweredMessage,
 } from './dead-letters.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
-import { OUTBOX_COLUMNS, readPart } from './outbox-parts.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
+import { toJson } from './json-column.ts';
+import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
+import { LETTER, type LetterRow } from './replay-dead-letter.ts';
+import { statement } from './statement.ts';
+
+// Served by `dead_letter_open`.
+const OPEN = 'from dead_letter where settled is null';
+
+const OPEN_LETTERS = statement(
+  `select * ${OPEN} and seq < :before order by seq desc limit :limit`,
+).rows<LetterRow>();
 
 /** The newest letters that nobody has settled. */
 export async function openLetters(
   sql: Sql,
-  { before, limit }: LetterPage,
+  { before = Number.MAX_SAFE_INTEGER, limit }: LetterPage,
 ): Promise<readonly DeadLetter[]> {
-  const newest = openRows(sql).selectAll().orderBy('seq', 'desc').limit(limit);
-  const page = before === undefined ? newest : newest.where('seq', '<', before);
-  return withSubjects(sql, await page.execute());
+  return withSubjects(sql, await sql.all(OPEN_LETTERS, { before, limit }));
 }
+
+const OPEN_IDS = statement(`
+  select seq ${OPEN} and kind in (select value from json_each(:kinds)) and seq > :after
+  order by seq limit :limit`).rows<Pick<LetterRow, 'seq'>>();
 
 /** The oldest numbers of some kinds. */
 export async function openIds(
@@ -28,51 +38,49 @@ export async function openIds(
   after: number,
   limit: number,
 ): Promise<readonly number[]> {
-  const rows = await openRows(sql)
-    .select('seq')
-    .where('kind', 'in', kinds)
-    .where('seq', '>', after)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
+  const rows = await sql.all(OPEN_IDS, { kinds: toJson(kinds), after, limit });
   return rows.map(({ seq }) => seq);
 }
 
 /** One letter, settled or not. */
 export async function oneLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
-  const rows = await sql.selectFrom('dead_letter').selectAll().where('seq', '=', id).execute();
-  const [letter] = await withSubjects(sql, rows);
+  const [letter] = await withSubjects(sql, await sql.all(LETTER, { id }));
   return letter ?? null;
 }
 
+const COUNTS = statement(`select kind, count(*) as count ${OPEN} group by kind`).rows<{
+  readonly kind: DeadLetter['kind'];
+  readonly count: number;
+}>();
+
 /** How many nobody has settled. */
 export async function countOpen(sql: Sql): Promise<Readonly<Record<DeadLetter['kind'], number>>> {
-  const rows = await openRows(sql)
-    .select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
-    .groupBy('kind')
-    .execute();
   const counts = { refused: 0, uncertain: 0, unanswered: 0 };
-  for (const { kind, count } of rows) counts[kind] = count;
+  for (const { kind, count } of await sql.all(COUNTS)) counts[kind] = count;
   return counts;
 }
 
-/** Served by `dead_letter_open`. */
-function openRows(sql: Sql) {
-  return sql.selectFrom('dead_letter').where('settled', 'is', null);
-}
-
-type Row = Selectable<DeadLetterTable>;
-
 /** Rows with what they are about, in their order. */
-async function withSubjects(sql: Sql, rows: readonly Row[]): Promise<readonly DeadLetter[]> {
-  const isTurn = ({ kind }: Row) => kind === 'unanswered';
-  const [turns, parts] = [rows.filter(isTurn), rows.filter((row) => !isTurn(row))];
-  const letters = [...(await deadTurns(sql, turns)), ...(await deadParts(sql, parts))];
-  const byId = new Map(letters.map((letter) => [letter.id, letter]));
-  return rows.flatMap(({ seq }) => byId.get(seq) ?? []);
+async function withSubjects(sql: Sql, rows: readonly LetterRow[]): Promise<readonly DeadLetter[]> {
+  const ids = toJson(rows.map(({ subject }) => subject));
+  const parts = new Map((await sql.all(PARTS, { ids })).map((part) => [part.id, part]));
+  const turns = new Map((await sql.all(TURNS, { ids })).map((turn) => [turn.turnId, turn]));
+  const messages = (await sql.all(MESSAGES, { ids })).map(unanswered);
+  return rows.flatMap((row): DeadLetter[] => {
+    if (row.kind !== 'unanswered') {
+      const part = parts.get(row.subject);
+      return part === undefined ? [] : [{ ...common(row), kind: row.kind, ...partOf(part) }];
+    }
+    const turn = turns.get(row.subject);
+    if (turn === undefined) return [];
+    const its = messages.filter(({ turnId }) => turnId === turn.turnId);
+    return [
+      { ...common(row), kind: row.kind, ...turn, messages: its.map(({ message }) => message) },
+    ];
+  });
 }
 
-function common({ seq, died_at, settled, settled_at }: Row) {
+function common({ seq, died_at, settled, settled_at }: LetterRow) {
   return {
     id: seq,
     diedAt: died_at,
@@ -80,92 +88,44 @@ function common({ seq, died_at, settled, settled_at }: Row) {
   };
 }
 
-async function deadParts(sql: Sql, rows: readonly Row[]): Promise<readonly DeadPart[]> {
-  if (rows.length === 0) return [];
-  const ids = rows.map(({ subject }) => subject);
-  const found = await sql
-    .selectFrom('outbox')
-    .select([...OUTBOX_COLUMNS, 'channel', 'account', 'chat_id', 'state', 'error'])
-    .where('id', 'in', ids)
-    .execute();
-  const byId = new Map(found.map((part) => [part.id, part]));
-  return rows.flatMap((row): DeadPart[] => {
-    const stored = byId.get(row.subject);
-    if (stored === undefined || row.kind === 'unanswered') return [];
-    const { channel, account, chat_id, turn_id, state, error } = stored;
-    const { index, body, file } = readPart(stored);
-    return [
-      {
-        ...common(row),
-        kind: row.kind,
-        partId: row.subject,
-        chat: { channel, account, chatId: chat_id },
-        turnId: turn_id,
-        index,
-        text: body.plain,
-        file: file?.name ?? null,
-        state,
-        reason: error,
-      },
-    ];
-  });
+interface StoredPart extends PartRow {
+  readonly channel: string;
+  readonly account: string;
+  readonly chat_id: string;
+  readonly state: PartState;
+  readonly error: string | null;
 }
 
-async function deadTurns(sql: Sql, rows: readonly Row[]): Promise<readonly DeadTurn[]> {
-  if (rows.length === 0) return [];
-  const ids = rows.map(({ subject }) => subject);
-  const found = await sql
-    .selectFrom('turn')
-    .select(['id', 'conversation_id', 'reason'])
-    .where('id', 'in', ids)
-    .execute();
-  const byId = new Map(found.map((turn) => [turn.id, turn]));
-  const messages = await messagesOf(sql, ids);
-  const steps = await stepsOf(sql, ids);
-  return rows.flatMap((row): DeadTurn[] => {
-    const turn = byId.get(row.subject);
-    if (turn === undefined) return [];
-    return [
-      {
-        ...common(row),
-        kind: 'unanswered',
-        turnId: turn.id,
-        conversationId: turn.conversation_id,
-        messages: messages.get(turn.id) ?? [],
-        steps: steps.get(turn.id) ?? 0,
-        reason: turn.reason,
-      },
-    ];
-  });
+const PARTS = statement(`
+  select ${OUTBOX_COLUMNS}, channel, account, chat_id, state, error from outbox
+  where id in (select value from json_each(:ids))`).rows<StoredPart>();
+
+function partOf(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
+  const { channel, account, chat_id: chatId, turn_id: turnId, state, error: reason } = part;
+  const { index, body, file } = readPart(part);
+  return {
+    partId: part.id,
+    chat: { channel, account, chatId },
+    ...{ turnId, index, text: body.plain, file: file?.name ?? null, state, reason },
+  };
 }
 
-async function messagesOf(
-  sql: Sql,
-  turnIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly UnansweredMessage[]>> {
-  const rows = await sql
-    .selectFrom('inbox')
-    .select([...INBOX_COLUMNS, 'turn_id'])
-    .where('turn_id', 'in', turnIds)
-    .orderBy('seq')
-    .execute();
-  const byTurn = new Map<string, UnansweredMessage[]>();
-  for (const row of rows) {
-    const { message, receivedAt: at } = readInboxRow(row);
-    const { channel, account, messageId, sender, text } = message;
-    const chat = { channel, account, chatId: message.chat.id };
-    const written = { messageId, chat, from: sender.name, text, at };
-    byTurn.set(row.turn_id ?? '', [...(byTurn.get(row.turn_id ?? '') ?? []), written]);
-  }
-  return byTurn;
-}
+const TURNS = statement(`
+  select id as "turnId", conversation_id as "conversationId", reason,
+    (select count(*) from turn_step where turn_id = turn.id) as steps
+  from turn where id in (select value from json_each(:ids))`).rows<
+  Pick<DeadTurn, 'turnId' | 'conversationId' | 'reason' | 'steps'>
+>();
 
-async function stepsOf(sql: Sql, turnIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql
-    .selectFrom('turn_step')
-    .select((eb) => ['turn_id', eb.fn.countAll<number>().as('count')])
-    .where('turn_id', 'in', turnIds)
-    .groupBy('turn_id')
-    .execute();
-  return new Map(rows.map(({ turn_id, count }) => [turn_id, count]));
+const MESSAGES = statement(`
+  select ${INBOX_COLUMNS}, turn_id from inbox
+  where turn_id is not null and turn_id in (select value from json_each(:ids))
+  order by seq`).rows<MessageRow & { readonly turn_id: string }>();
+
+function unanswered(row: MessageRow & { readonly turn_id: string }) {
+  const { message, receivedAt: at } = readInboxRow(row);
+  const { channel, account, messageId, sender, text } = message;
+  const chat = { channel, account, chatId: message.chat.id };
+  const written: UnansweredMessage = { messageId, chat, from: sender.name, text, at };
+  return { turnId: row.turn_id, message: written };
 }

@@ -1,4 +1,4 @@
-import type { BusyMode } from '@parley/contracts';
+import type { BusyMode } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { readyMessages } from './claim-turn.ts';
 import type { InboxRow } from './rows.ts';

@@ -1,17 +1,15 @@
-import type { Selectable } from 'kysely';
 import { lockConversation } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
+import type { Sql } from './database.ts';
 import type {
-  DeadLetterTable,
+  DeadLetter,
   LetterReplay,
   LetterWake,
   Resend,
   SettledLetter,
 } from './dead-letters.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
-import { raw } from './kysely.ts';
-import { UNDELIVERED } from './literals.ts';
-import type { ChatKey } from './outbox-parts.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
+import { type ChatKey, OF_CHAT } from './outbox-parts.ts';
+import { statement } from './statement.ts';
 
 interface Replay {
   readonly id: number;
@@ -19,13 +17,22 @@ interface Replay {
   readonly now: number;
 }
 
+/** A letter; `subject` is the id of a part or of a turn. */
+export interface LetterRow {
+  readonly seq: number;
+  readonly kind: DeadLetter['kind'];
+  readonly subject: string;
+  readonly died_at: number;
+  readonly settled: SettledLetter['how'] | null;
+  readonly settled_at: number | null;
+}
+
+/** One letter, settled or not. */
+export const LETTER = statement('select * from dead_letter where seq = :id').rows<LetterRow>();
+
 /** Has done again what a letter is about, at most once however often it is asked. */
-export async function replayLetter(
-  database: Database,
-  sql: Sql,
-  { id, how, now }: Replay,
-): Promise<LetterReplay> {
-  const letter = await letterRow(sql, id);
+export async function replayLetter(sql: Sql, { id, how, now }: Replay): Promise<LetterReplay> {
+  const letter = await sql.get(LETTER, { id });
   if (letter === undefined) return { kind: 'missing' };
   if (letter.settled === null && letter.kind === 'uncertain' && how === 'once') {
     return { kind: 'uncertain' };
@@ -33,7 +40,7 @@ export async function replayLetter(
   const wake =
     letter.kind === 'unanswered'
       ? await askAgain(sql, letter, now)
-      : await sendAgain(database, sql, letter, now);
+      : await sendAgain(sql, letter, now);
   return wake === null ? { kind: 'settled' } : { kind: 'replayed', wake };
 }
 
@@ -42,45 +49,40 @@ export async function replayLetter(
  * caller has locked the conversation.
  */
 export async function resendUncertain(
-  database: Database,
   sql: Sql,
   { channel, account, chatId }: ChatKey,
   { key, senderId }: { readonly key: string | null; readonly senderId?: string },
   now: number,
 ): Promise<Resend> {
-  const letter = await sql
-    .selectFrom('dead_letter')
-    .innerJoin('outbox', 'outbox.id', 'dead_letter.subject')
-    .selectAll('dead_letter')
-    .select(['outbox.turn_id', 'outbox.answers'])
-    .where('dead_letter.kind', '=', 'uncertain')
-    .where('outbox.channel', '=', channel)
-    .where('outbox.account', '=', account)
-    .where('outbox.chat_id', '=', chatId)
-    .$if(key !== null, (letters) => letters.where('outbox.idempotency_key', '=', key ?? ''))
-    .orderBy('dead_letter.seq', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const letter = await sql.get(UNCERTAIN, { channel, account, chatId, key });
   if (letter === undefined) return 'none';
   if (letter.settled !== null) return 'settled';
   if (senderId !== undefined && !(await isAnswerTo(sql, letter, senderId))) return 'others';
-  return (await sendAgain(database, sql, letter, now)) === null ? 'settled' : 'resent';
+  return (await sendAgain(sql, letter, now)) === null ? 'settled' : 'resent';
 }
+
+const UNCERTAIN = statement(`
+  select dead_letter.*, outbox.turn_id, outbox.answers
+  from dead_letter join outbox on outbox.id = dead_letter.subject
+  where kind = 'uncertain' and ${OF_CHAT} and (idempotency_key = :key or :key is null)
+  order by dead_letter.seq desc limit 1`).rows<LetterRow & Answering>();
+
+/** What a part answers: the messages of a turn, or one by its `seq`. */
+interface Answering {
+  readonly turn_id: string | null;
+  readonly answers: number | null;
+}
+
+const ANSWERED = statement(`
+  select ${INBOX_COLUMNS} from inbox where turn_id = :turnId or seq = :answers`).rows<MessageRow>();
 
 /** Whether somebody wrote one of the messages that a part answers. */
 async function isAnswerTo(
   sql: Sql,
-  {
-    turn_id: turnId,
-    answers,
-  }: { readonly turn_id: string | null; readonly answers: number | null },
+  { turn_id: turnId, answers }: Answering,
   senderId: string,
 ): Promise<boolean> {
-  const rows = await sql
-    .selectFrom('inbox')
-    .select(INBOX_COLUMNS)
-    .where((eb) => eb.or([eb('turn_id', '=', turnId), eb('seq', '=', answers)]))
-    .execute();
+  const rows = await sql.all(ANSWERED, { turnId, answers });
   return rows.some((row) => readInboxRow(row).message.sender.id === senderId);
 }
 
@@ -91,11 +93,7 @@ export async function dropLetter(
   now: number,
 ): Promise<'dropped' | 'settled' | 'missing'> {
   if (await settleLetter(sql, id, 'dropped', now)) return 'dropped';
-  return (await letterRow(sql, id)) === undefined ? 'missing' : 'settled';
-}
-
-async function letterRow(sql: Sql, id: number): Promise<Selectable<DeadLetterTable> | undefined> {
-  return sql.selectFrom('dead_letter').selectAll().where('seq', '=', id).executeTakeFirst();
+  return (await sql.get(LETTER, { id })) === undefined ? 'missing' : 'settled';
 }
 
 /** Whoever changes the row has the letter; false: somebody else had it before. */
@@ -105,82 +103,68 @@ async function settleLetter(
   how: SettledLetter['how'],
   now: number,
 ): Promise<boolean> {
-  const changed = await sql
-    .updateTable('dead_letter')
-    .set({ settled: how, settled_at: now })
-    .where('seq', '=', id)
-    .where('settled', 'is', null)
-    .executeTakeFirst();
-  return changed.numUpdatedRows > 0n;
+  return (await sql.run(SETTLE, { id, how, now })) > 0;
 }
+
+const SETTLE = statement(`
+  update dead_letter set settled = :how, settled_at = :now where seq = :id and settled is null`);
 
 /** The part keeps its row and its key; only its place in the order is a new one. */
 async function sendAgain(
-  { dialect }: Database,
   sql: Sql,
-  { seq: id, subject }: Selectable<DeadLetterTable>,
+  { seq: id, subject }: LetterRow,
   now: number,
 ): Promise<LetterWake | null> {
   if (!(await settleLetter(sql, id, 'replayed', now))) return null;
-  const next =
-    dialect === 'sqlite'
-      ? raw<number>`(select max(seq) + 1 from outbox)`
-      : raw<number>`nextval(pg_get_serial_sequence('outbox', 'seq'))`;
-  const part = await sql
-    .updateTable('outbox')
-    .set({ state: 'pending', seq: next, attempts: 0, not_before: now, updated_at: now })
-    .where('id', '=', subject)
-    .where('state', 'in', UNDELIVERED)
-    .returning(['channel', 'account', 'chat_id'])
-    .executeTakeFirstOrThrow();
-  const { channel, account, chat_id: chatId } = part;
-  return { kind: 'chat', chat: { channel, account, chatId } };
+  const chat = await sql.get(SEND_AGAIN, { subject, now });
+  if (chat === undefined) throw new Error(`Part ${subject} of letter ${id} was not given up.`);
+  return { kind: 'chat', chat };
 }
+
+// States are written out, because a partial index serves only what names its condition.
+const UNDELIVERED = "state in ('failed', 'unknown')";
+
+// `seq` stands first: SQLite takes an update that begins with a state for a part on its way, which does not
+// change the history that the process remembers (`sqlite-sql.ts`).
+const SEND_AGAIN = statement(`
+  update outbox set
+    seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,
+    state = 'pending', attempts = 0, not_before = :now, updated_at = :now
+  where id = :subject and ${UNDELIVERED}
+  returning channel, account, chat_id as "chatId"`).rows<ChatKey>();
 
 /** The messages wait again, where they stood: before whatever was written since. */
 async function askAgain(
   sql: Sql,
-  { seq: id, subject: turnId }: Selectable<DeadLetterTable>,
+  { seq: id, subject: turnId }: LetterRow,
   now: number,
 ): Promise<LetterWake | null> {
-  const turn = await sql
-    .selectFrom('turn')
-    .select(['conversation_id', 'session'])
-    .where('id', '=', turnId)
-    .executeTakeFirstOrThrow();
-  const { conversation_id: conversationId, session } = turn;
+  const turn = await sql.get(LANE, { turnId });
+  if (turn === undefined) throw new Error(`Letter ${id} is about turn ${turnId}, which is gone.`);
+  const { conversationId, session } = turn;
   await lockConversation(sql, conversationId);
   if (!(await settleLetter(sql, id, 'replayed', now))) return null;
-  await sql
-    .updateTable('inbox')
-    .set({ state: 'waiting', turn_id: null, outcome: null, settles_at: null })
-    .where('turn_id', '=', turnId)
-    .where('turn_id', 'is not', null)
-    .execute();
+  sql.send(WAIT_AGAIN, { turnId });
   // Else the model would read the question twice.
-  await sql
-    .deleteFrom('transcript')
-    .where('conversation_id', '=', conversationId)
-    .where('session', '=', session)
-    .where('turn_id', '=', turnId)
-    .execute();
-  await dropExcuses(sql, turnId, now);
+  sql.send(UNASK, { conversationId, session, turnId });
+  // That there was no answer need not be told any more, if that did not arrive either.
+  sql.send(DROP_EXCUSES, { turnId, now });
   return { kind: 'conversation', conversationId };
 }
 
-/** That there was no answer need not be told any more, if that did not arrive either. */
-async function dropExcuses(sql: Sql, turnId: string, now: number): Promise<void> {
-  const excuses = sql
-    .selectFrom('outbox')
-    .select('id')
-    .where('turn_id', '=', turnId)
-    .where('turn_id', 'is not', null)
-    .where('part_index', 'is not', null)
-    .where('state', 'in', UNDELIVERED);
-  await sql
-    .updateTable('dead_letter')
-    .set({ settled: 'dropped', settled_at: now })
-    .where('subject', 'in', excuses)
-    .where('settled', 'is', null)
-    .execute();
-}
+const LANE = statement(
+  'select conversation_id as "conversationId", session from turn where id = :turnId',
+).rows<{ readonly conversationId: string; readonly session: number }>();
+
+const WAIT_AGAIN = statement(`
+  update inbox set state = 'waiting', turn_id = null, outcome = null, settles_at = null
+  where turn_id = :turnId`);
+
+const UNASK = statement(`
+  delete from transcript
+  where conversation_id = :conversationId and session = :session and turn_id = :turnId`);
+
+const DROP_EXCUSES = statement(`
+  update dead_letter set settled = 'dropped', settled_at = :now
+  where settled is null and subject in (select id from outbox
+    where turn_id = :turnId and part_index is not null and ${UNDELIVERED})`);

@@ -1,6 +1,4 @@
-import { raw } from './kysely.ts';
 import { KNOWN_FOR_MS } from './prompts.ts';
-import type { Tables } from './tables.ts';
 
 /** For how long rows are kept, in ms; Infinity: for ever. Named as in the settings. */
 export interface RetentionAges {
@@ -17,7 +15,7 @@ export interface RetentionAges {
 
 /** A table of which old rows are removed. */
 export interface RetentionRule {
-  readonly table: keyof Tables;
+  readonly table: string;
   /** The row is as old as the younger of these is allowed to be. */
   readonly keeps: readonly (keyof RetentionAges)[];
   /** The columns of an index; rows are looked through in its order. */
@@ -44,13 +42,13 @@ const TEXT_IS_KNOWN_MS = 2 * KNOWN_FOR_MS;
 
 const hasLetter = (subject: string) =>
   `exists (select 1 from dead_letter where subject = ${subject})`;
-const refersTo = (table: keyof Tables, column: string, id: string) =>
+const refersTo = (table: string, column: string, id: string) =>
   `exists (select 1 from ${table} as child where child.${column} = ${id})`;
-const ofSession = (table: keyof Tables) =>
+const ofSession = (table: string) =>
   `exists (select 1 from conversation where conversation.id = ${table}.conversation_id
     and conversation.session = ${table}.session)`;
 
-const REFER_TO_TURN: readonly (readonly [table: keyof Tables, column: string])[] = [
+const REFER_TO_TURN: readonly (readonly [table: string, column: string])[] = [
   ['transcript', 'turn_id'],
   ['inbox', 'turn_id'],
   ['outbox', 'turn_id'],
@@ -65,7 +63,7 @@ const REFER_TO_TURN: readonly (readonly [table: keyof Tables, column: string])[]
  * What is removed when it is old; rows that refer to others stand before them. Attachments go with their
  * message. A table that grows and is not here is named in `BOUNDED_OTHERWISE`; a test knows all tables.
  */
-const RULES = [
+export const RETENTION_RULES: readonly RetentionRule[] = [
   {
     table: 'turn_prompt',
     keeps: ['prompts'],
@@ -188,13 +186,10 @@ const RULES = [
     isSorted: true,
     isDay: true,
   },
-] as const satisfies readonly RetentionRule[];
-export const RETENTION_RULES: readonly RetentionRule[] = RULES;
+];
 
 /** What keeps all other tables small, for `parley storage`. */
-export const BOUNDED_OTHERWISE: Readonly<
-  Record<Exclude<keyof Tables, (typeof RULES)[number]['table']>, string>
-> = {
+export const BOUNDED_OTHERWISE: Readonly<Record<string, string>> = {
   conversation: 'one row for each chat and each run of a sub-agent; kept',
   attachment: 'with its message; the bytes for a day',
   overheard: 'the last 50 of each group',
@@ -221,10 +216,9 @@ export function beforeOf({ keeps }: RetentionRule, ages: RetentionAges, now: num
   return age === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - age);
 }
 
-/** Which rows are old and not needed any more. */
-export function isOld(rule: RetentionRule, before: number) {
-  const needed = rule.needed === undefined ? raw`` : raw` and not (${raw.raw(rule.needed)})`;
-  return raw<boolean>`${raw.ref(rule.at)} < ${boundOf(rule, before)}${needed}`;
+/** Condition: the rows that are older than `:bound` and not needed any more. */
+export function isOld({ at, needed }: RetentionRule): string {
+  return `${at} < :bound${needed === undefined ? '' : ` and not (${needed})`}`;
 }
 
 export const boundOf = ({ isDay }: RetentionRule, at: number) => (isDay === true ? dayOf(at) : at);

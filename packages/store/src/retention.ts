@@ -1,5 +1,4 @@
-import type { Database, Sql } from './database.ts';
-import { raw } from './kysely.ts';
+import type { Database } from './database.ts';
 import {
   beforeOf,
   boundOf,
@@ -9,23 +8,10 @@ import {
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
+import { composed, type SqlValue, statement } from './statement.ts';
 import type { StorageUse } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';
-
-/** What the last round did; one row, so that all processes and `parley storage` know. */
-interface RetentionRunTable {
-  id: number;
-  ended_at: number;
-  took_ms: number;
-  removed: number;
-  cutoff: number | null;
-}
-
-/** Tables of this file. The worker that holds the lease writes it, `parley storage` reads it. */
-export interface RetentionTables {
-  retention_run: RetentionRunTable;
-}
 
 /** Bounds of a database. */
 export interface RetentionBounds {
@@ -72,13 +58,19 @@ const HEADROOM = 0.95;
 
 /** What the last round did; null before the first. */
 export async function lastRetention(database: Database): Promise<RetentionRun | null> {
-  const row = await database.read((sql) =>
-    sql.selectFrom('retention_run').selectAll().executeTakeFirst(),
-  );
-  if (row === undefined) return null;
-  const { ended_at: endedAt, took_ms: tookMs, removed, cutoff } = row;
-  return { endedAt, tookMs, removed, cutoff };
+  return (await database.read((sql) => sql.get(LAST_RUN))) ?? null;
 }
+
+// One row, so that all processes and `parley storage` know.
+const LAST_RUN = statement(`
+  select ended_at as "endedAt", took_ms as "tookMs", removed, cutoff
+  from retention_run`).rows<RetentionRun>();
+
+const KEEP_RUN = statement(`
+  insert into retention_run (id, ended_at, took_ms, removed, cutoff)
+  values (1, :endedAt, :tookMs, :removed, :cutoff)
+  on conflict (id) do update set ended_at = excluded.ended_at, took_ms = excluded.took_ms,
+    removed = excluded.removed, cutoff = excluded.cutoff`);
 
 /**
  * Removes what is older than its age, and more of the oldest while the database is too large (D15). In steps
@@ -111,11 +103,10 @@ export async function retain(
   }
   const run = { endedAt: clock(), tookMs: clock() - now, removed, cutoff };
   // A round that was ended early was none: the next one looks at everything.
-  if (goesOn) await database.write((sql) => keepRun(sql, run), 'process');
+  if (goesOn)
+    await database.change('process', KEEP_RUN, { ...run, tookMs: Math.round(run.tookMs) });
   return run;
 }
-
-type Cells = readonly (string | number)[];
 
 interface Step {
   readonly removed: number;
@@ -127,44 +118,62 @@ async function* removeOld(
   rule: RetentionRule,
   before: number,
 ): AsyncGenerator<Step> {
+  const { table, key, at, among } = rule;
   const bound = boundOf(rule, before);
-  const key = columnsOf(rule);
-  const among = raw.raw(rule.among ?? '1 = 1');
-  let behind = raw``;
+  const columns = key.join(', ');
+  const cells = (row: string) => key.map((_, nth) => `:${row}${nth}`).join(', ');
+  const behind = `(${columns}) > (${cells('after')})`;
+  const upTo = `(${columns}) <= (${cells('to')}) and ${isOld(rule)}`;
+  const step = (...conditions: readonly (string | undefined)[]) => {
+    const some = conditions.filter((condition) => condition !== undefined);
+    const where = some.length === 0 ? '' : ` where ${some.join(' and ')}`;
+    const removed = [...some, upTo].join(' and ');
+    return {
+      select: composed(
+        `select ${columns}, ${at} from ${table}${where} order by ${columns} limit :limit`,
+      ).rows<Row>(),
+      remove: composed(`delete from ${table} where ${removed}`),
+    };
+  };
+  const [first, further] = [step(among), step(among, behind)];
+  let after: Record<string, SqlValue> | null = null;
   let limit = FIRST_ROWS;
   for (;;) {
+    const { select, remove } = after === null ? first : further;
     let tookMs = 0;
-    const query = raw<Record<string, string | number | null>>`
-      select ${key}, ${raw.ref(rule.at)} from ${raw.table(rule.table)}
-      where ${among}${behind} order by ${key} limit ${limit}`;
-    const { rows } = await database.read(async (sql) => {
+    const rows = await database.read(async (sql) => {
       const began = performance.now();
-      const result = await query.execute(sql);
+      const found = await sql.all(select, { ...after, limit });
       tookMs = performance.now() - began;
-      return result;
+      return found;
     });
     const last = rows.at(-1);
     if (last === undefined) return;
-    const isBeforeBound = (at: string | number | null | undefined) => at == null || at < bound;
-    const upTo = cellsOf(rule, last);
+    const isBeforeBound = (row: Row) => row[at] == null || row[at] < bound;
     let removed = 0;
-    if (rows.some((row) => isBeforeBound(row[rule.at]))) {
+    if (rows.some(isBeforeBound)) {
+      const cells = cellsOf('to', rule, last);
       removed = await database.write(async (sql) => {
         const began = performance.now();
-        const { numAffectedRows = 0n } = await raw`delete from ${raw.table(rule.table)}
-          where ${among}${behind} and (${key}) <= (${raw.join(upTo)}) and ${isOld(rule, before)}`.execute(
-          sql,
-        );
+        const count = await sql.run(remove, { ...after, ...cells, bound });
         tookMs += performance.now() - began;
-        return Number(numAffectedRows);
+        return count;
       }, 'process');
     }
     yield { removed, tookMs };
-    if (rows.length < limit || (rule.isSorted && !isBeforeBound(last[rule.at]))) return;
-    behind = raw` and (${key}) > (${raw.join(upTo)})`;
+    if (rows.length < limit || (rule.isSorted && !isBeforeBound(last))) return;
+    after = cellsOf('after', rule, last);
     if (tookMs > STEP_MS) limit = Math.max(10, Math.floor(limit / 2));
     else if (tookMs < STEP_MS / 2) limit = Math.min(MOST_ROWS, limit * 2);
   }
+}
+
+/** The columns of a rule’s key and when the row was written. */
+type Row = Readonly<Record<string, string | number | null>>;
+
+/** The key of a row as parameters: `to0`, `to1`, … */
+function cellsOf(name: string, { key }: RetentionRule, row: Row): Record<string, SqlValue> {
+  return Object.fromEntries(key.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
 }
 
 /** In pages: what is free beyond this, and beyond a quarter of the file, is given back to the disk. */
@@ -175,27 +184,26 @@ const INCREMENTAL = 2;
 /** A step of making a file of SQLite smaller; how long it took, null where there is nothing to do. */
 async function shrink(database: Database): Promise<number | null> {
   if (database.dialect !== 'sqlite') return null;
-  const { rows } = await database.read((sql) =>
-    raw<{ pages: number; free: number; mode: number }>`
-      select page_count as pages, freelist_count as free, auto_vacuum as mode
-      from pragma_page_count, pragma_freelist_count, pragma_auto_vacuum`.execute(sql),
-  );
-  const { pages, free, mode } = rows[0] ?? { pages: 0, free: 0, mode: 0 };
+  const found = await database.read((sql) => sql.get(PAGES));
+  const { pages, free, mode } = found ?? { pages: 0, free: 0, mode: 0 };
   if (mode !== INCREMENTAL || free < Math.max(MOST_FREE, pages / 4)) return null;
   return database.write(async (sql) => {
     const began = performance.now();
     // It has no columns, so it is run and not read, and stops at its first page.
-    const page = raw`pragma incremental_vacuum(1)`;
-    for (let nth = 0; nth < PAGES_OF_STEP; nth += 1) await page.execute(sql);
+    for (let nth = 0; nth < PAGES_OF_STEP; nth += 1) await sql.run(FREE_PAGE);
     return performance.now() - began;
   }, 'process');
 }
 
-const columnsOf = ({ key }: RetentionRule) => raw.join(key.map((name) => raw.ref(name)));
+const PAGES = statement(`
+  select page_count as pages, freelist_count as free, auto_vacuum as mode
+  from pragma_page_count, pragma_freelist_count, pragma_auto_vacuum`).rows<{
+  readonly pages: number;
+  readonly free: number;
+  readonly mode: number;
+}>();
 
-function cellsOf({ key }: RetentionRule, row: Record<string, string | number | null>): Cells {
-  return key.map((name) => row[name] ?? 0);
-}
+const FREE_PAGE = statement('pragma incremental_vacuum(1)');
 
 /**
  * What is older has to go so that the rest has room; null when there is room. As if all times had written as
@@ -223,26 +231,14 @@ const LARGE: ReadonlySet<string> = new Set(['transcript', 'inbox', 'outbox', 'tu
 async function oldestOf(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {
-    const { rows } = await database.read((sql) =>
-      raw<{ at: number }>`select ${raw.ref(rule.at)} as at from ${raw.table(rule.table)}
-        order by ${columnsOf(rule)} limit ${1}`.execute(sql),
+    const { table, key, at } = rule;
+    const first = composed(
+      `select ${at} as at from ${table} order by ${key.join(', ')} limit :limit`,
     );
-    oldest = Math.min(oldest, rows[0]?.at ?? now);
+    const row = await database.read((sql) =>
+      sql.get(first.rows<{ readonly at: number }>(), { limit: 1 }),
+    );
+    oldest = Math.min(oldest, row?.at ?? now);
   }
   return oldest;
-}
-
-async function keepRun(sql: Sql, run: RetentionRun): Promise<void> {
-  const row = {
-    id: 1,
-    ended_at: run.endedAt,
-    took_ms: Math.round(run.tookMs),
-    removed: run.removed,
-    cutoff: run.cutoff,
-  };
-  await sql
-    .insertInto('retention_run')
-    .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-    .execute();
 }

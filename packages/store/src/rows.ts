@@ -1,10 +1,4 @@
-import type {
-  InboundMessage,
-  PartExtras,
-  RenderedPart,
-  ReplyRoute,
-  StepFacts,
-} from '@parley/contracts';
+import type { InboundMessage, PartExtras, RenderedPart, ReplyRoute, StepFacts } from '@parley/core';
 import type { ConversationMode } from './modes.ts';
 import type { NewPrompt } from './prompts.ts';
 import type { SpendAccount } from './spend.ts';

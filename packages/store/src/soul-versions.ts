@@ -1,8 +1,6 @@
-import type { Generated, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Sql } from './database.ts';
 import { fromCheckedJson } from './json-column.ts';
-import { IN_USE } from './literals.ts';
 import { statement } from './statement.ts';
 
 /** Who wrote a version: what stood in SOUL.md at first, the agent, or a person. */
@@ -87,34 +85,16 @@ export interface SoulRollback
   readonly to: number;
 }
 
-/** One row an agent: whoever changes its versions locks it first. */
-export interface SoulTable {
-  agent: string;
-  next_number: number;
+/** A stored version; `findings` is JSON. */
+export interface SoulVersionRow extends Omit<SoulVersion, 'findings'> {
+  readonly findings: string;
 }
 
-/** Versions of SOUL.md; `findings` is JSON, `untold` 1 or 0. */
-export interface SoulVersionTable {
-  agent: string;
-  number: number;
-  asked_by: string;
-  text: string;
-  head: string;
-  author: SoulAuthor;
-  by_whom: string | null;
-  reason: string;
-  based_on: number | null;
-  diff: string;
-  score: Generated<number | null>;
-  findings: Generated<string>;
-  state: SoulState;
-  untold: Generated<number>;
-  created_at: number;
-  judged_at: Generated<number | null>;
-  applies_at: Generated<number | null>;
-  applied_at: Generated<number | null>;
-  decided_by: Generated<string | null>;
-}
+/** The columns that make a `SoulVersionRow`. */
+export const SOUL_COLUMNS = `agent, number, text, head, author, by_whom as "by", reason,
+  based_on as "basedOn", diff, score, findings, state, created_at as "createdAt",
+  judged_at as "judgedAt", applies_at as "appliesAt", applied_at as "appliedAt",
+  decided_by as "decidedBy"`;
 
 /** Which version is changed, and when. */
 export interface SoulMoment {
@@ -125,49 +105,50 @@ export interface SoulMoment {
 
 /** Makes all others who change the versions of this agent wait; how many versions it has. */
 export async function lockSoul(sql: Sql, agent: string): Promise<number> {
-  await sql
-    .insertInto('soul')
-    .values({ agent, next_number: 0 })
-    .onConflict((conflict) => conflict.column('agent').doNothing())
-    .execute();
-  const row = await sql
-    .updateTable('soul')
-    .set(({ ref }) => ({ next_number: ref('next_number') }))
-    .where('agent', '=', agent)
-    .returning('next_number')
-    .executeTakeFirstOrThrow();
-  return row.next_number;
+  sql.send(ADD_SOUL, { agent });
+  return (await sql.get(LOCK, { agent }))?.next ?? 0;
 }
 
+const ADD_SOUL = statement(
+  'insert into soul (agent, next_number) values (:agent, 0) on conflict (agent) do nothing',
+);
+
+const LOCK = statement(`
+  update soul set next_number = next_number where agent = :agent returning next_number as next`).rows<{
+  readonly next: number;
+}>();
+
 /** Puts a version into use, and what was in use out of it. */
-export async function useVersion(
+export function useVersion(
   sql: Sql,
   { agent, number, now }: SoulMoment,
   { by, untold }: { readonly by: string | null; readonly untold: 0 | 1 },
-): Promise<void> {
-  await sql
-    .updateTable('soul_version')
-    .set({ state: 'replaced', untold: 0 })
-    .where('agent', '=', agent)
-    .where('state', '=', IN_USE)
-    .execute();
-  await sql
-    .updateTable('soul_version')
-    .set({ state: 'applied', applied_at: now, applies_at: null, decided_by: by, untold })
-    .where('agent', '=', agent)
-    .where('number', '=', number)
-    .execute();
+): void {
+  sql.send(REPLACE_APPLIED, { agent });
+  sql.send(USE, { agent, number, now, by, untold });
 }
+
+const REPLACE_APPLIED = statement(`
+  update soul_version set state = 'replaced', untold = 0 where agent = :agent and state = 'applied'`);
+
+const USE = statement(`
+  update soul_version set state = 'applied', applied_at = :now, applies_at = null, decided_by = :by,
+    untold = :untold
+  where agent = :agent and number = :number`);
 
 /** The version in use; null before the seed. */
 export async function appliedOf(sql: Sql, agent: string): Promise<SoulVersion | null> {
-  const row = await sql.get(APPLIED, { agent });
-  return row === undefined ? null : readSoulVersion(row);
+  return readIf(await sql.get(APPLIED, { agent }));
 }
 
-const APPLIED = statement(
-  "select * from soul_version where agent = :agent and state = 'applied'",
-).rows<Selectable<SoulVersionTable>>();
+/** A statement for whole versions of an agent. */
+export function versions<const Rest extends string>(rest: Rest) {
+  return statement(
+    `select ${SOUL_COLUMNS} from soul_version where agent = :agent and ${rest}`,
+  ).rows<SoulVersionRow>();
+}
+
+const APPLIED = versions("state = 'applied'");
 
 /** One version; null when there is none of that number. */
 export async function versionOf(
@@ -175,14 +156,10 @@ export async function versionOf(
   agent: string,
   number: number,
 ): Promise<SoulVersion | null> {
-  const row = await sql
-    .selectFrom('soul_version')
-    .selectAll()
-    .where('agent', '=', agent)
-    .where('number', '=', number)
-    .executeTakeFirst();
-  return row === undefined ? null : readSoulVersion(row);
+  return readIf(await sql.get(BY_NUMBER, { agent, number }));
 }
+
+const BY_NUMBER = versions('number = :number');
 
 /** The version that this call, command or edit has made. */
 export async function versionAskedBy(
@@ -190,38 +167,20 @@ export async function versionAskedBy(
   agent: string,
   askedBy: string,
 ): Promise<SoulVersion | null> {
-  const row = await sql
-    .selectFrom('soul_version')
-    .selectAll()
-    .where('agent', '=', agent)
-    .where('asked_by', '=', askedBy)
-    .executeTakeFirst();
-  return row === undefined ? null : readSoulVersion(row);
+  return readIf(await sql.get(ASKED_BY, { agent, askedBy }));
 }
+
+const ASKED_BY = versions('asked_by = :askedBy');
+
+const readIf = (row: SoulVersionRow | undefined) =>
+  row === undefined ? null : readSoulVersion(row);
 
 const Findings = z.array(
   z.object({ rule: z.string(), points: z.number(), blocks: z.boolean(), words: z.string() }),
 );
 
 /** A stored version as the other packages know it. Throws StoreError `store-damaged`. */
-export function readSoulVersion(row: Selectable<SoulVersionTable>): SoulVersion {
-  return {
-    agent: row.agent,
-    number: row.number,
-    text: row.text,
-    head: row.head,
-    author: row.author,
-    by: row.by_whom,
-    reason: row.reason,
-    basedOn: row.based_on,
-    diff: row.diff,
-    score: row.score,
-    findings: fromCheckedJson(Findings, row.findings, `findings of version ${row.number}`),
-    state: row.state,
-    createdAt: row.created_at,
-    judgedAt: row.judged_at,
-    appliesAt: row.applies_at,
-    appliedAt: row.applied_at,
-    decidedBy: row.decided_by,
-  };
+export function readSoulVersion(row: SoulVersionRow): SoulVersion {
+  const findings = fromCheckedJson(Findings, row.findings, `findings of version ${row.number}`);
+  return { ...row, findings };
 }

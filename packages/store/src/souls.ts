@@ -5,6 +5,7 @@ import {
   lockSoul,
   type NewSoul,
   readSoulVersion,
+  SOUL_COLUMNS,
   type SoulAuthor,
   type SoulGlance,
   type SoulMoment,
@@ -13,9 +14,11 @@ import {
   type SoulState,
   type SoulVerdict,
   type SoulVersion,
+  type SoulVersionRow,
   useVersion,
   versionAskedBy,
   versionOf,
+  versions,
 } from './soul-versions.ts';
 import { statement } from './statement.ts';
 
@@ -56,25 +59,25 @@ export function soulRepository(database: Database) {
     rollback: (agent: string, order: SoulRollback, now: number) =>
       database.write((sql) => rollbackSoul(sql, agent, order, now)),
     /** The front matter of the file has changed; the text is the same. */
-    keepHead: (agent: string, number: number, head: string): Promise<void> =>
-      database.write(async (sql) => {
-        const row = sql.updateTable('soul_version').set({ head }).where('agent', '=', agent);
-        await row.where('number', '=', number).execute();
-      }),
+    keepHead: async (agent: string, number: number, head: string): Promise<void> => {
+      await database.change('power-cut', KEEP_HEAD, { agent, number, head });
+    },
     /** The owner knows; unless its state has changed meanwhile. */
-    told: (agent: string, number: number, state: SoulState): Promise<void> =>
-      database.write(async (sql) => {
-        const row = sql.updateTable('soul_version').set({ untold: 0 }).where('agent', '=', agent);
-        await row.where('number', '=', number).where('state', '=', state).execute();
-      }),
+    told: async (agent: string, number: number, state: SoulState): Promise<void> => {
+      await database.change('power-cut', TOLD, { agent, number, state });
+    },
   };
 }
 
+const KEEP_HEAD = statement(
+  'update soul_version set head = :head where agent = :agent and number = :number',
+);
+
+const TOLD = statement(`
+  update soul_version set untold = 0 where agent = :agent and number = :number and state = :state`);
+
 /** What of the repository reads alone. */
 function soulLookups(database: Database) {
-  const all = (sql: Sql, agent: string) =>
-    sql.selectFrom('soul_version').selectAll().where('agent', '=', agent);
-  const oldestFirst = (sql: Sql, agent: string) => all(sql, agent).orderBy('number');
   return {
     /** The one in use; null before the seed. */
     applied: (agent: string): Promise<SoulVersion | null> =>
@@ -83,35 +86,16 @@ function soulLookups(database: Database) {
       database.read((sql) => versionOf(sql, agent, number)),
     /** The newest first. */
     list: (agent: string, limit: number): Promise<readonly SoulVersion[]> =>
-      database.read(async (sql) => {
-        const query = all(sql, agent).orderBy('number', 'desc').limit(limit);
-        return (await query.execute()).map(readSoulVersion);
-      }),
+      database.read(async (sql) => (await sql.all(NEWEST, { agent, limit })).map(readSoulVersion)),
     /** Whether this text was in use at some time. */
     wasApplied: (agent: string, text: string): Promise<boolean> =>
-      database.read(async (sql) => {
-        const query = sql
-          .selectFrom('soul_version')
-          .select('number')
-          .where('agent', '=', agent)
-          .where('text', '=', text)
-          .where('applied_at', 'is not', null);
-        return (await query.limit(1).executeTakeFirst()) !== undefined;
-      }),
+      database.read(async (sql) => (await sql.get(ONCE_APPLIED, { agent, text })) !== undefined),
     /** What waits for the evaluation, oldest first. */
     unjudged: (agent: string): Promise<readonly SoulVersion[]> =>
-      database.read(async (sql) => {
-        const query = oldestFirst(sql, agent).where('state', '=', 'proposed');
-        return (await query.execute()).map(readSoulVersion);
-      }),
+      database.read(async (sql) => (await sql.all(UNJUDGED, { agent })).map(readSoulVersion)),
     /** Passed ones whose time has come, oldest first. */
     due: (agent: string, now: number): Promise<readonly SoulVersion[]> =>
-      database.read(async (sql) => {
-        const query = oldestFirst(sql, agent)
-          .where('state', '=', 'passed')
-          .where('applies_at', '<=', now);
-        return (await query.execute()).map(readSoulVersion);
-      }),
+      database.read(async (sql) => (await sql.all(DUE, { agent, now })).map(readSoulVersion)),
     /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
     glance: (agent: string, now: number): Promise<SoulGlance> =>
       database.read(async (sql) => {
@@ -120,12 +104,19 @@ function soulLookups(database: Database) {
       }),
     /** Versions whose state the owner has not been told yet, oldest first. */
     untold: (agent: string): Promise<readonly SoulVersion[]> =>
-      database.read(async (sql) => {
-        const query = oldestFirst(sql, agent).where('untold', '=', 1);
-        return (await query.execute()).map(readSoulVersion);
-      }),
+      database.read(async (sql) => (await sql.all(UNTOLD, { agent })).map(readSoulVersion)),
   };
 }
+
+const NEWEST = versions('number >= 0 order by number desc limit :limit');
+
+const ONCE_APPLIED = versions('text = :text and applied_at is not null limit 1');
+
+const UNJUDGED = versions("state = 'proposed' order by number");
+
+const DUE = versions("state = 'passed' and applies_at <= :now order by number");
+
+const UNTOLD = versions('untold = 1 order by number');
 
 const GLANCE = statement(`
   select (select number from soul_version where agent = :agent and state = 'applied') as "inUse",
@@ -145,7 +136,7 @@ async function seedSoul(
   const seed = { askedBy: 'seed', author: 'seed', basedOn: null, diff: '' } as const;
   const reason = 'what SOUL.md said at first';
   const { number } = await addVersion(sql, agent, { ...soul, ...seed, reason }, now);
-  await useVersion(sql, { agent, number, now }, { by: null, untold: 0 });
+  useVersion(sql, { agent, number, now }, { by: null, untold: 0 });
   return true;
 }
 
@@ -162,49 +153,40 @@ async function proposeSoul(
   const [oldest] = open;
   if (open.length >= most && oldest !== undefined) {
     if (soul.author === 'agent') return { kind: 'full' };
-    await sql
-      .updateTable('soul_version')
-      .set({ state: 'replaced', untold: 0 })
-      .where('agent', '=', agent)
-      .where('number', '=', oldest)
-      .execute();
+    sql.send(REPLACE, { agent, number: oldest });
   }
   return { kind: 'proposed', version: await addVersion(sql, agent, soul, now) };
 }
+
+const REPLACE = statement(`
+  update soul_version set state = 'replaced', untold = 0 where agent = :agent and number = :number`);
 
 /** Stores a text under the next number, as a proposal. The caller has locked the agent’s soul. */
 async function addVersion(
   sql: Sql,
   agent: string,
-  soul: Omit<NewSoul, 'author'> & { readonly author: SoulAuthor },
+  { askedBy, text, head, author, by, reason, basedOn, diff }: StoredSoul,
   now: number,
 ): Promise<SoulVersion> {
-  const { next_number: next } = await sql
-    .updateTable('soul')
-    .set((eb) => ({ next_number: eb('next_number', '+', 1) }))
-    .where('agent', '=', agent)
-    .returning('next_number')
-    .executeTakeFirstOrThrow();
-  const row = await sql
-    .insertInto('soul_version')
-    .values({
-      agent,
-      number: next - 1,
-      asked_by: soul.askedBy,
-      text: soul.text,
-      head: soul.head,
-      author: soul.author,
-      by_whom: soul.by,
-      reason: soul.reason,
-      based_on: soul.basedOn,
-      diff: soul.diff,
-      state: 'proposed',
-      created_at: now,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const next = await sql.get(NEXT_NUMBER, { agent });
+  const soul = { askedBy, text, head, author, by, reason, basedOn, diff };
+  const row = next && (await sql.get(ADD, { agent, number: next.number, ...soul, now }));
+  if (row === undefined) throw new Error(`The soul of ${agent} is not locked.`);
   return readSoulVersion(row);
 }
+
+type StoredSoul = Omit<NewSoul, 'author'> & { readonly author: SoulAuthor };
+
+const NEXT_NUMBER = statement(`
+  update soul set next_number = next_number + 1 where agent = :agent
+  returning next_number - 1 as number`).rows<{ readonly number: number }>();
+
+const ADD = statement(`
+  insert into soul_version (agent, number, asked_by, text, head, author, by_whom, reason, based_on,
+    diff, state, created_at)
+  values (:agent, :number, :askedBy, :text, :head, :author, :by, :reason, :basedOn,
+    :diff, 'proposed', :now)
+  returning ${SOUL_COLUMNS}`).rows<SoulVersionRow>();
 
 /** The numbers of proposals that are not decided, oldest first. */
 async function openOf(
@@ -212,39 +194,24 @@ async function openOf(
   agent: string,
   author: 'agent' | 'person',
 ): Promise<readonly number[]> {
-  const rows = await sql
-    .selectFrom('soul_version')
-    .select('number')
-    .where('agent', '=', agent)
-    .where('author', '=', author)
-    .where('state', 'in', ['proposed', 'passed'])
-    .orderBy('number')
-    .execute();
-  return rows.map(({ number }) => number);
+  return (await sql.all(OPEN, { agent, author })).map(({ number }) => number);
 }
+
+const OPEN = versions("author = :author and state in ('proposed', 'passed') order by number");
 
 async function judgeSoul(
   sql: Sql,
   { agent, number, now }: SoulMoment,
   { state, score, findings, appliesAt }: SoulVerdict,
 ): Promise<boolean> {
-  const judged = await sql
-    .updateTable('soul_version')
-    .set({
-      state,
-      score,
-      findings: toJson(findings),
-      applies_at: appliesAt,
-      judged_at: now,
-      untold: 1,
-    })
-    .where('agent', '=', agent)
-    .where('number', '=', number)
-    .where('state', '=', 'proposed')
-    .returning('number')
-    .executeTakeFirst();
-  return judged !== undefined;
+  const verdict = { state, score, findings: toJson(findings), appliesAt };
+  return (await sql.run(JUDGE, { agent, number, now, ...verdict })) > 0;
 }
+
+const JUDGE = statement(`
+  update soul_version set state = :state, score = :score, findings = :findings,
+    applies_at = :appliesAt, judged_at = :now, untold = 1
+  where agent = :agent and number = :number and state = 'proposed'`);
 
 async function applySoul(
   sql: Sql,
@@ -256,7 +223,7 @@ async function applySoul(
   const version = await versionOf(sql, moment.agent, moment.number);
   if (version?.state !== 'passed') return false;
   if ((await appliedOf(sql, moment.agent))?.number !== inUse) return false;
-  await useVersion(sql, moment, { by, untold: by === null ? 1 : 0 });
+  useVersion(sql, moment, { by, untold: by === null ? 1 : 0 });
   return true;
 }
 
@@ -267,16 +234,12 @@ async function closeSoul(
   by: string | null,
 ): Promise<boolean> {
   await lockSoul(sql, agent);
-  const closed = await sql
-    .updateTable('soul_version')
-    .set({ state, decided_by: by, applies_at: null, untold: 0 })
-    .where('agent', '=', agent)
-    .where('number', '=', number)
-    .where('state', 'in', ['proposed', 'passed'])
-    .returning('number')
-    .executeTakeFirst();
-  return closed !== undefined;
+  return (await sql.run(CLOSE, { agent, number, state, by })) > 0;
 }
+
+const CLOSE = statement(`
+  update soul_version set state = :state, decided_by = :by, applies_at = null, untold = 0
+  where agent = :agent and number = :number and state in ('proposed', 'passed')`);
 
 /** Puts the text of an earlier version into use again, as a new one. */
 async function rollbackSoul(
@@ -295,12 +258,12 @@ async function rollbackSoul(
   // The front matter is the file’s own: going back to an older text must not open what was closed since.
   const soul = { ...order, text: earlier.text, head: inUse.head, author: 'person' } as const;
   const { number } = await addVersion(sql, agent, soul, now);
-  await sql
-    .updateTable('soul_version')
-    .set({ score: earlier.score, findings: toJson(earlier.findings), judged_at: now })
-    .where('agent', '=', agent)
-    .where('number', '=', number)
-    .execute();
-  await useVersion(sql, { agent, number, now }, { by: order.by, untold: 0 });
+  const verdict = { score: earlier.score, findings: toJson(earlier.findings) };
+  sql.send(KEEP_VERDICT, { agent, number, now, ...verdict });
+  useVersion(sql, { agent, number, now }, { by: order.by, untold: 0 });
   return versionOf(sql, agent, number);
 }
+
+const KEEP_VERDICT = statement(`
+  update soul_version set score = :score, findings = :findings, judged_at = :now
+  where agent = :agent and number = :number`);

@@ -32,9 +32,6 @@ type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
  * Tokens and money per person, group and day (G17), table `spend`. Steps and commits of turns add to it; the
  * budget before a turn and status read it.
  */
-export type SpendRepository = ReturnType<typeof spendRepository>;
-
-/** The table `spend`; steps and commits of turns write it, too. */
 export function spendRepository(database: Database) {
   return {
     /** What counts against the caps of a turn on this account. */
@@ -125,14 +122,3 @@ const OF_DAY = statement(`
   select ${SUMS}, count(distinct nullif(person_id, '')) as people,
     count(distinct nullif(group_id, '')) as groups
   from spend where day = :day`).rows<Sums & { readonly people: number; readonly groups: number }>();
-
-/** What models were used for; `group_id` is empty for direct chats. */
-export interface SpendTable {
-  day: string;
-  person_id: string;
-  group_id: string;
-  input_tokens: number;
-  output_tokens: number;
-  /** US dollars, as far as prices are known. */
-  cost_usd: number;
-}

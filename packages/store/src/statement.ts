@@ -16,6 +16,8 @@ export interface Statement<Params = unknown, Row = unknown> {
   readonly text: string;
   /** The parameters, in the order of their first use. */
   readonly names: readonly string[];
+  /** The text was composed for this call: databases do not keep it prepared. */
+  readonly isComposed?: true;
   /** Types only: what is bound, and what a row holds. */
   readonly types?: { readonly params: Params; readonly row: Row };
 }
@@ -31,7 +33,11 @@ type NamesIn<Text extends string, Found = never> = Text extends `${string}:${inf
 type ParamsOf<Text extends string> = { readonly [Name in NamesIn<Text> & string]: SqlValue };
 
 /** The arguments of a call: none where the text names no parameter. */
-export type Bound<Params> = keyof Params extends never ? [] : [params: Params];
+export type Bound<Params> = keyof Params extends never
+  ? []
+  : string extends keyof Params
+    ? [params?: Params]
+    : [params: Params];
 
 /** Makes a statement; `rows` says what its rows hold, where it gives any. */
 export function statement<const Text extends string>(
@@ -39,6 +45,20 @@ export function statement<const Text extends string>(
 ): Statement<ParamsOf<Text>, never> & { rows<Row>(): Statement<ParamsOf<Text>, Row> } {
   const names = [...new Set(Array.from(text.matchAll(PARAMETER), ([, name]) => name ?? ''))];
   const made = { text: text.trim(), names };
+  return { ...made, rows: () => made };
+}
+
+/** Values of parameters by their names. */
+export type Values = Readonly<Record<string, SqlValue>>;
+
+/**
+ * The same for a text that is composed while the process runs, such as a condition on a table that a rule
+ * names. Values are parameters here, too.
+ */
+export function composed(
+  text: string,
+): Statement<Values, never> & { rows<Row>(): Statement<Values, Row> } {
+  const made = { ...statement(text), isComposed: true } as const;
   return { ...made, rows: () => made };
 }
 

@@ -1,9 +1,10 @@
 import { withdrawApprovals } from './approvals.ts';
 import type { CommandResult } from './commands.ts';
 import type { Sql } from './database.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
-import { RUNNING, WAITING } from './literals.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
+import { toJson } from './json-column.ts';
 import { giveBackOverheard } from './overheard.ts';
+import { statement } from './statement.ts';
 import { COMPLETION } from './sub-agent-rows.ts';
 
 /**
@@ -15,11 +16,11 @@ export async function stopLane(
   conversationId: string,
   now: number,
 ): Promise<Pick<CommandResult, 'stoppedTurn' | 'setAside'>> {
-  await fence(sql, conversationId);
-  await withdrawApprovals(sql, conversationId, null, now);
+  fence(sql, conversationId);
+  withdrawApprovals(sql, conversationId, null, now);
   return {
     stoppedTurn: await stopTurn(sql, conversationId, now),
-    setAside: await setAside(sql, conversationId, now),
+    setAside: await sql.run(SET_ASIDE, { conversationId, now }),
   };
 }
 
@@ -33,13 +34,7 @@ export async function stopOwn(
   senderId: string,
   now: number,
 ): Promise<Pick<CommandResult, 'stoppedTurn' | 'setAside'>> {
-  const rows = await sql
-    .selectFrom('inbox')
-    .leftJoin('turn', 'turn.id', 'inbox.turn_id')
-    .select([...INBOX_COLUMNS.map((column) => `inbox.${column}` as const), 'turn.id as turn'])
-    .where('inbox.conversation_id', '=', conversationId)
-    .where((eb) => eb.or([eb('inbox.state', '=', WAITING), eb('turn.state', '=', RUNNING)]))
-    .execute();
+  const rows = await sql.all(UNDONE, { conversationId });
   const messages = rows.map((row) => ({
     seq: row.seq,
     turn: row.turn,
@@ -47,63 +42,29 @@ export async function stopOwn(
   }));
   const running = messages.filter(({ turn }) => turn !== null);
   const waiting = messages.filter(({ turn, isOwn }) => turn === null && isOwn);
+  const seqs = toJson(waiting.map(({ seq }) => seq));
   const isOwnTurn = running.length > 0 && running.every(({ isOwn }) => isOwn);
   if (isOwnTurn) {
-    await fence(sql, conversationId);
-    await withdrawApprovals(sql, conversationId, null, now);
+    fence(sql, conversationId);
+    withdrawApprovals(sql, conversationId, null, now);
   }
   return {
     stoppedTurn: isOwnTurn ? await stopTurn(sql, conversationId, now) : null,
-    setAside: await setAside(
-      sql,
-      conversationId,
-      now,
-      waiting.map(({ seq }) => seq),
-    ),
+    setAside: await sql.run(SET_SOME_ASIDE, { conversationId, now, seqs }),
   };
 }
 
 /** From here on the running worker can write nothing more, and the next may begin at once. */
-async function fence(sql: Sql, conversationId: string): Promise<void> {
-  await sql
-    .updateTable('conversation')
-    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null, plan: null }))
-    .where('id', '=', conversationId)
-    .execute();
+function fence(sql: Sql, conversationId: string): void {
+  sql.send(FENCE, { conversationId });
 }
 
 async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<string | null> {
-  const turn = await sql
-    .updateTable('turn')
-    .set({ state: 'stopped', finished_at: now })
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', RUNNING)
-    .returning('id')
-    .executeTakeFirst();
+  const turn = await sql.get(STOP_TURN, { conversationId, now });
   if (turn === undefined) return null;
-  await sql
-    .updateTable('inbox')
-    .set({ state: 'done', outcome: 'stopped' })
-    .where('turn_id', '=', turn.id)
-    .execute();
+  sql.send(STOP_MESSAGES, { turnId: turn.id });
   giveBackOverheard(sql, conversationId, turn.id);
   return turn.id;
-}
-
-async function setAside(
-  sql: Sql,
-  conversationId: string,
-  now: number,
-  only?: readonly number[],
-): Promise<number> {
-  if (only?.length === 0) return 0;
-  const all = sql
-    .updateTable('inbox')
-    .set({ state: 'done', outcome: 'stopped', done_at: now })
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', WAITING);
-  const result = await (only === undefined ? all : all.where('seq', 'in', only)).executeTakeFirst();
-  return Number(result.numUpdatedRows);
 }
 
 /**
@@ -118,39 +79,64 @@ export async function stopSubAgents(
   now: number,
   parent?: string,
 ): Promise<string[]> {
-  const all = sql
-    .selectFrom('sub_agent')
-    .select(['id', 'conversation_id'])
-    .where('root_conversation', '=', root)
-    .where('state', '=', RUNNING)
-    .orderBy('depth');
-  const running = await (parent === undefined
-    ? all
-    : all.where('parent_conversation', '=', parent)
-  ).execute();
+  const all = await sql.all(RUNNING_SUB_AGENTS, { root });
+  const running = all.filter((run) => parent === undefined || run.parent_conversation === parent);
   for (const { id, conversation_id } of running) {
     await stopLane(sql, conversation_id, now);
-    await sql
-      .updateTable('sub_agent')
-      .set({ state: 'stopped', finished_at: now })
-      .where('id', '=', id)
-      .execute();
+    sql.send(STOP_SUB_AGENT, { id, now });
   }
   return running.map(({ conversation_id }) => conversation_id);
 }
 
 /** What sub-agents have found waits to be told: a session that was begun anew did not ask for it. */
-export async function setResultsAside(sql: Sql, root: string): Promise<void> {
-  await sql
-    .updateTable('inbox')
-    .set({ state: 'done', outcome: 'stopped' })
-    .where('conversation_id', '=', root)
-    .where('state', '=', WAITING)
-    .where('message_id', 'in', (runs) =>
-      runs
-        .selectFrom('sub_agent')
-        .select(({ eb, ref, val }) => eb(ref('id'), '||', val(COMPLETION)).as('message_id'))
-        .where('root_conversation', '=', root),
-    )
-    .execute();
+export function setResultsAside(sql: Sql, root: string): void {
+  sql.send(SET_RESULTS_ASIDE, { root, completion: COMPLETION });
 }
+
+// States are written out, because a partial index serves only what names its condition.
+const UNDONE = statement(`
+  select ${INBOX_COLUMNS}, turn.id as turn from inbox left join turn on turn.id = inbox.turn_id
+  where inbox.conversation_id = :conversationId
+    and (inbox.state = 'waiting' or turn.state = 'running')`).rows<
+  MessageRow & { readonly turn: string | null }
+>();
+
+const FENCE = statement(`
+  update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
+  where id = :conversationId`);
+
+const STOP_TURN = statement(`
+  update turn set state = 'stopped', finished_at = :now
+  where conversation_id = :conversationId and state = 'running' returning id`).rows<{
+  readonly id: string;
+}>();
+
+const STOP_MESSAGES = statement(
+  "update inbox set state = 'done', outcome = 'stopped' where turn_id = :turnId",
+);
+
+const SET_ASIDE = statement(`
+  update inbox set state = 'done', outcome = 'stopped', done_at = :now
+  where conversation_id = :conversationId and state = 'waiting'`);
+
+const SET_SOME_ASIDE = statement(`
+  update inbox set state = 'done', outcome = 'stopped', done_at = :now
+  where conversation_id = :conversationId and state = 'waiting'
+    and seq in (select cast(value as bigint) from json_each(:seqs))`);
+
+const RUNNING_SUB_AGENTS = statement(`
+  select id, conversation_id, parent_conversation from sub_agent
+  where root_conversation = :root and state = 'running' order by depth`).rows<{
+  readonly id: string;
+  readonly conversation_id: string;
+  readonly parent_conversation: string;
+}>();
+
+const STOP_SUB_AGENT = statement(
+  "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
+);
+
+const SET_RESULTS_ASIDE = statement(`
+  update inbox set state = 'done', outcome = 'stopped'
+  where conversation_id = :root and state = 'waiting' and message_id in (
+    select id || :completion from sub_agent where root_conversation = :root)`);

@@ -1,14 +1,14 @@
 import type { Database, Sql } from './database.ts';
-import { raw } from './kysely.ts';
 import {
   BOUNDED_OTHERWISE,
   beforeOf,
+  boundOf,
   isOld,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
-import type { Tables } from './tables.ts';
+import { composed, statement } from './statement.ts';
 
 /** What a table takes, its indexes included. */
 export interface TableUse {
@@ -43,22 +43,17 @@ export async function storageUse(
   now: number,
 ): Promise<StorageUse> {
   const sizes = await (database.dialect === 'sqlite' ? sqliteSizes : postgresSizes)(database);
-  const rules = new Map(RETENTION_RULES.map((rule) => [String(rule.table), rule]));
+  const rules = new Map(RETENTION_RULES.map((rule) => [rule.table, rule]));
   const tables: TableUse[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
     const { rows, old } = await countOf(database, table, rule, rule && beforeOf(rule, ages, now));
-    const bound = rule?.keeps ?? otherBoundOf(table);
+    const bound = rule?.keeps ?? BOUNDED_OTHERWISE[table] ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
   }
   const { bytes, freeBytes } = sizes;
   return { tables: tables.sort((a, b) => b.bytes - a.bytes), bytes, freeBytes };
-}
-
-function otherBoundOf(table: string): string {
-  const known: Readonly<Record<string, string>> = BOUNDED_OTHERWISE;
-  return known[table] ?? '';
 }
 
 async function countOf(
@@ -67,13 +62,11 @@ async function countOf(
   rule: RetentionRule | undefined,
   before = 0,
 ): Promise<{ readonly rows: number; readonly old: number }> {
-  const condition = rule === undefined ? raw`1 = 0` : isOld(rule, before - (rule.longer ?? 0));
-  const { rows } = await look(database, (sql) =>
-    raw<{ rows: number; old: number }>`select count(*) as "rows",
-      (select count(*) from ${raw.table(table)} where ${condition}) as "old"
-      from ${raw.table(table)}`.execute(sql),
-  );
-  return rows[0] ?? { rows: 0, old: 0 };
+  const old = rule === undefined ? '0' : `(select count(*) from ${table} where ${isOld(rule)})`;
+  const count = composed(`select count(*) as "rows", ${old} as "old" from ${table}`);
+  const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
+  const counted = count.rows<{ readonly rows: number; readonly old: number }>();
+  return (await look(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
 }
 
 interface Sizes {
@@ -82,29 +75,35 @@ interface Sizes {
   readonly freeBytes: number | null;
 }
 
-const PAGES = raw<{ bytes: number; free: number }>`
+const PAGES = statement(`
   select page_count * page_size as bytes, freelist_count * page_size as free
-  from pragma_page_count, pragma_page_size, pragma_freelist_count`;
+  from pragma_page_count, pragma_page_size, pragma_freelist_count`).rows<{
+  readonly bytes: number;
+  readonly free: number;
+}>();
+
+interface TableSize {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const SQLITE_SIZES = statement(`
+  select tbl_name as name, sum(pgsize) as bytes
+  from dbstat join sqlite_schema using (name)
+  where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`).rows<TableSize>();
 
 async function sqliteSizes(database: Database): Promise<Sizes> {
-  const { rows } = await look(database, (sql) =>
-    raw<{ name: string; bytes: number }>`
-      select tbl_name as name, sum(pgsize) as bytes
-      from dbstat join sqlite_schema using (name)
-      where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`.execute(sql),
-  );
-  const pages = await database.read((sql) => PAGES.execute(sql));
-  const { bytes = 0, free = 0 } = pages.rows[0] ?? {};
+  const rows = await look(database, (sql) => sql.all(SQLITE_SIZES));
+  const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   return { tables: new Map(rows.map((row) => [row.name, row.bytes])), bytes, freeBytes: free };
 }
 
-const OWN_TABLES = raw`from pg_class as c where relkind = 'r' and relnamespace = current_schema()::regnamespace`;
+const POSTGRES_SIZES = statement(`
+  select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+  where relkind = 'r' and relnamespace = cast(current_schema() as regnamespace)`).rows<TableSize>();
 
 async function postgresSizes(database: Database): Promise<Sizes> {
-  const { rows } = await database.read((sql) =>
-    raw<{ name: string; bytes: number }>`
-      select relname as name, pg_total_relation_size(oid) as bytes ${OWN_TABLES}`.execute(sql),
-  );
+  const rows = await database.read((sql) => sql.all(POSTGRES_SIZES));
   const tables = new Map(rows.map((row) => [row.name, row.bytes]));
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   return { tables, bytes, freeBytes: null };
@@ -116,8 +115,8 @@ async function postgresSizes(database: Database): Promise<Sizes> {
  */
 export async function bytesUsed(database: Database, most: number): Promise<number> {
   if (database.dialect === 'sqlite') {
-    const { rows } = await database.read((sql) => PAGES.execute(sql));
-    return (rows[0]?.bytes ?? 0) - (rows[0]?.free ?? 0);
+    const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
+    return bytes - free;
   }
   const { bytes } = await postgresSizes(database);
   if (bytes <= most) return bytes;
@@ -131,16 +130,12 @@ const SAMPLE = 200;
 const ROW_BYTES = 28;
 
 async function estimated(database: Database, { table, key }: RetentionRule): Promise<number> {
-  const newest = raw.join(key.map((name) => raw`${raw.ref(name)} desc`));
-  const { rows } = await database.read((sql) =>
-    raw<{ bytes: number | null }>`
-      select n_live_tup * (1 + pg_indexes_size(relid)::float8 / greatest(pg_table_size(relid), 1))
-        * (select avg(pg_column_size(newest.*)) + ${ROW_BYTES} from
-          (select * from ${raw.table(table)} order by ${newest} limit ${SAMPLE}) as newest) as bytes
-      from pg_stat_user_tables
-      where schemaname = current_schema() and relname = ${table satisfies keyof Tables}`.execute(
-      sql,
-    ),
-  );
-  return rows[0]?.bytes ?? 0;
+  const newest = key.map((name) => `${name} desc`).join(', ');
+  const estimate = composed(`
+    select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))
+      * (select avg(pg_column_size(newest.*)) + ${ROW_BYTES} from
+        (select * from ${table} order by ${newest} limit ${SAMPLE}) as newest) as bytes
+    from pg_stat_user_tables where schemaname = current_schema() and relname = :table`);
+  const estimated = estimate.rows<{ readonly bytes: number | null }>();
+  return (await database.read((sql) => sql.get(estimated, { table })))?.bytes ?? 0;
 }

@@ -1,9 +1,10 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 
 /** What can be wrong with a database, each with one remedy. */
 export type StoreErrorCode =
   | 'store-url'
   | 'store-newer'
+  | 'store-older'
   | 'store-missing'
   | 'store-damaged'
   | 'store-unwritable'

@@ -1,8 +1,4 @@
-import { InboundMessage, ReplyRoute } from '@parley/contracts';
-import type { Generated, Selectable } from 'kysely';
-import { ensureConversation } from './conversations.ts';
-import type { Sql } from './database.ts';
-import { newInboxRow } from './inbox-rows.ts';
+import { InboundMessage, ReplyRoute } from '@parley/core';
 import { fromCheckedJson } from './json-column.ts';
 import type { AdmittedMessage, TurnCommit } from './rows.ts';
 
@@ -70,53 +66,22 @@ export interface SubAgentTurn {
   readonly words: string;
 }
 
-/** Sub-agents; `origin` and `route` are JSON: the message they work for, and where it is answered. */
-export interface SubAgentTable {
-  id: string;
-  call_id: string;
-  conversation_id: string;
-  parent_conversation: string;
-  root_conversation: string;
-  parent_turn: string;
-  depth: number;
-  title: string;
-  task: string;
-  reader: SubAgentRun['reader'];
-  origin: string;
-  route: string;
-  from_owner: number;
-  state: SubAgentRun['state'];
-  result: Generated<string | null>;
-  steps: Generated<number>;
-  input_tokens: Generated<number>;
-  output_tokens: Generated<number>;
-  cost_usd: Generated<number | null>;
-  started_at: number;
-  finished_at: Generated<number | null>;
+/** A stored run with what its messages need; `origin` and `route` are JSON. */
+export interface SubAgentRow extends SubAgentRun, Origin {}
+
+/** The message that a run works for, where it is answered, and whether an owner wrote it (1). */
+export interface Origin {
+  readonly origin: string;
+  readonly route: string;
+  readonly fromOwner: number;
 }
 
-/** A run as the other packages know it. */
-export function readSubAgent(row: Selectable<SubAgentTable>): SubAgentRun {
-  return {
-    id: row.id,
-    conversationId: row.conversation_id,
-    parentConversation: row.parent_conversation,
-    rootConversation: row.root_conversation,
-    parentTurn: row.parent_turn,
-    depth: row.depth,
-    title: row.title,
-    task: row.task,
-    reader: row.reader,
-    state: row.state,
-    result: row.result,
-    steps: row.steps,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    costUsd: row.cost_usd,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-  };
-}
+/** The columns that make a `SubAgentRow`. */
+export const SUB_AGENT_COLUMNS = `id, conversation_id as "conversationId",
+  parent_conversation as "parentConversation", root_conversation as "rootConversation",
+  parent_turn as "parentTurn", depth, title, task, reader, state, result, steps,
+  input_tokens as "inputTokens", output_tokens as "outputTokens", cost_usd as "costUsd",
+  started_at as "startedAt", finished_at as "finishedAt", origin, route, from_owner as "fromOwner"`;
 
 /** Behind the id of a run: the id of the message that tells of its end. */
 export const COMPLETION = '.over';
@@ -133,7 +98,7 @@ interface OwnWords {
 
 /** The message of a run or of its completion: where and by whom the work was asked for, in new words. */
 export function ownMessage(
-  run: Pick<Selectable<SubAgentTable>, 'origin' | 'route' | 'from_owner'>,
+  run: Origin,
   { conversationId, messageId, text, chatId, now }: OwnWords,
 ): AdmittedMessage {
   const origin = fromCheckedJson(InboundMessage, run.origin, 'message that a sub-agent works for');
@@ -142,7 +107,7 @@ export function ownMessage(
     conversationId,
     route: fromCheckedJson(ReplyRoute, run.route, 'reply route of a sub-agent'),
     receivedAt: now,
-    fromOwner: run.from_owner === 1,
+    fromOwner: run.fromOwner === 1,
     reason: 'a sub-agent works for this conversation',
     message: {
       channel,
@@ -158,10 +123,4 @@ export function ownMessage(
       occasion: 'sub-agent',
     },
   };
-}
-
-/** Puts such a message into its lane. */
-export async function putOwnMessage(sql: Sql, message: AdmittedMessage): Promise<void> {
-  ensureConversation(sql, message.conversationId, message.receivedAt);
-  await sql.insertInto('inbox').values(newInboxRow(message, 'waiting')).execute();
 }

@@ -1,22 +1,25 @@
-import type { NewId } from '@parley/contracts';
-import type { Selectable } from 'kysely';
+import type { NewId } from '@parley/core';
 import { commitTurn } from './commit-turn.ts';
-import { ensureConversation, isTurnRunning, lockConversation } from './conversations.ts';
+import {
+  ensureConversation,
+  isTurnRunning,
+  lockConversation,
+  SUB_AGENT_LANE,
+} from './conversations.ts';
 import type { Database, Sql } from './database.ts';
-import { INBOX_COLUMNS, readInboxRow } from './inbox-rows.ts';
-import { toJson } from './json-column.ts';
-import { RUNNING, SUB_AGENT_LANE, WAITING } from './literals.ts';
+import { addMessage } from './inbox-rows.ts';
 import type { Lease } from './rows.ts';
+import { statement } from './statement.ts';
 import { stopSubAgents } from './stop-lane.ts';
 import {
   COMPLETION,
+  type Origin,
   ownMessage,
-  putOwnMessage,
-  readSubAgent,
+  SUB_AGENT_COLUMNS,
   type SubAgentBounds,
   type SubAgentOrder,
+  type SubAgentRow,
   type SubAgentRun,
-  type SubAgentTable,
   type SubAgentTurn,
 } from './sub-agent-rows.ts';
 
@@ -37,10 +40,7 @@ export function subAgentRepository(database: Database, newId: NewId) {
 
     /** The run of a lane; null when it is no sub-agent's. */
     of: (conversationId: string): Promise<SubAgentRun | null> =>
-      database.read(async (sql) => {
-        const row = await laneRow(sql, conversationId);
-        return row === undefined ? null : readSubAgent(row);
-      }),
+      database.read(async (sql) => (await laneRow(sql, conversationId)) ?? null),
 
     /**
      * Commits a turn of a sub-agent. Unless sub-agents of its own still run (then it goes on when they
@@ -64,87 +64,55 @@ async function commitSubAgent(
   const run = await laneRow(sql, lease.conversationId);
   if (run === undefined) return { kind: 'fenced' };
   // From the conversation with people down to the lane itself: the order in which all lock them.
-  await lockConversation(sql, run.root_conversation);
-  if (run.parent_conversation !== run.root_conversation) {
-    await lockConversation(sql, run.parent_conversation);
+  await lockConversation(sql, run.rootConversation);
+  if (run.parentConversation !== run.rootConversation) {
+    await lockConversation(sql, run.parentConversation);
   }
   const committed = await commitTurn(sql, { lease, commit: turn.commit, now, newId });
   if (committed === null) return { kind: 'fenced' };
-  await addUsage(sql, run.id, turn);
+  addUsage(sql, run.id, turn);
   if (turn.state === 'done' && (await hasMoreToDo(sql, run))) return { kind: 'goes-on' };
   await endRun(sql, run, turn, now);
-  const { parent_conversation: conversationId } = run;
-  const isLane = conversationId !== run.root_conversation;
-  const chatId = isLane ? { chatId: conversationId } : {};
+  const { parentConversation: conversationId } = run;
+  const isLane = conversationId !== run.rootConversation;
   const words = {
     conversationId,
     messageId: `${run.id}${COMPLETION}`,
     text: turn.words,
-    ...chatId,
+    ...(isLane && { chatId: conversationId }),
     now,
   };
-  await putOwnMessage(sql, ownMessage(run, words));
+  addMessage(sql, ownMessage(run, words));
   return { kind: 'over', wake: conversationId };
 }
 
-function laneRow(sql: Sql, lane: string): Promise<Selectable<SubAgentTable> | undefined> {
-  return sql
-    .selectFrom('sub_agent')
-    .selectAll()
-    .where('conversation_id', '=', lane)
-    .executeTakeFirst();
+function laneRow(sql: Sql, lane: string) {
+  return sql.get(OF_LANE, { lane });
 }
 
-async function addUsage(sql: Sql, id: string, { commit, steps }: SubAgentTurn): Promise<void> {
-  const { usage } = commit;
-  await sql
-    .updateTable('sub_agent')
-    .set((eb) => ({
-      steps: eb('steps', '+', steps),
-      input_tokens: eb('input_tokens', '+', usage?.inputTokens ?? 0),
-      output_tokens: eb('output_tokens', '+', usage?.outputTokens ?? 0),
-      // The sum with something unknown is unknown, in SQL as well.
-      cost_usd: eb('cost_usd', '+', usage === null ? 0 : usage.costUsd),
-    }))
-    .where('id', '=', id)
-    .execute();
+function addUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
+  const [input, output] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
+  // The sum with something unknown is unknown, in SQL as well.
+  sql.send(ADD_USAGE, { id, steps, input, output, cost: usage === null ? 0 : usage.costUsd });
 }
 
 /** Sub-agents of its own still run, or have just told it something. */
 async function hasMoreToDo(
   sql: Sql,
-  { conversation_id: lane, root_conversation: root }: Selectable<SubAgentTable>,
+  { conversationId: lane, rootConversation: root }: SubAgentRow,
 ): Promise<boolean> {
-  const child = await sql
-    .selectFrom('sub_agent')
-    .select('id')
-    .where('root_conversation', '=', root)
-    .where('parent_conversation', '=', lane)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
-  if (child !== undefined) return true;
-  const waiting = await sql
-    .selectFrom('inbox')
-    .select('seq')
-    .where('conversation_id', '=', lane)
-    .where('state', '=', WAITING)
-    .executeTakeFirst();
-  return waiting !== undefined;
+  return (await sql.get(MORE_TO_DO, { lane, root })) !== undefined;
 }
 
 async function endRun(
   sql: Sql,
-  run: Selectable<SubAgentTable>,
+  run: SubAgentRow,
   { state, result }: SubAgentTurn,
   now: number,
 ): Promise<void> {
-  await sql
-    .updateTable('sub_agent')
-    .set({ state, result, finished_at: now })
-    .where('id', '=', run.id)
-    .execute();
+  sql.send(END, { id: run.id, state, result, now });
   // Of a run that has failed nobody would hear what its own sub-agents found.
-  if (state === 'failed') await stopSubAgents(sql, run.root_conversation, now, run.conversation_id);
+  if (state === 'failed') await stopSubAgents(sql, run.rootConversation, now, run.conversationId);
 }
 
 async function startSubAgent(
@@ -156,93 +124,91 @@ async function startSubAgent(
   | { readonly kind: 'started'; readonly conversationId: string }
   | { readonly kind: 'too-deep' | 'too-many' | 'over' }
 > {
-  const asking = await sql
-    .selectFrom('turn')
-    .select(['conversation_id', 'session', 'state'])
-    .where('id', '=', order.turnId)
-    .executeTakeFirst();
+  const asking = await sql.get(ASKING, { turnId: order.turnId });
   if (asking === undefined) return { kind: 'over' };
-  const parentRun = await runOf(sql, asking.conversation_id);
-  const root = parentRun?.root_conversation ?? asking.conversation_id;
+  const parentRun = await laneRow(sql, asking.conversation_id);
+  const root = parentRun?.rootConversation ?? asking.conversation_id;
   // Whoever stops the conversation locks it, too; two that start at once cannot both take the last room.
   await lockConversation(sql, root);
-  const known = await sql
-    .selectFrom('sub_agent')
-    .select('conversation_id')
-    .where('call_id', '=', order.callId)
-    .executeTakeFirst();
+  const known = await sql.get(OF_CALL, { callId: order.callId });
   if (known !== undefined) return { kind: 'started', conversationId: known.conversation_id };
   if (!(await isTurnRunning(sql, order.turnId))) return { kind: 'over' };
   const depth = (parentRun?.depth ?? 0) + 1;
   if (depth > bounds.depth) return { kind: 'too-deep' };
-  if ((await countRunning(sql, root)) >= bounds.atOnce) return { kind: 'too-many' };
+  const running = (await sql.get(COUNT_RUNNING, { root }))?.count ?? 0;
+  if (running >= bounds.atOnce) return { kind: 'too-many' };
   const lane = `${SUB_AGENT_LANE}${order.id}`;
   ensureConversation(sql, lane, now);
   const origin = await originOf(sql, order.turnId, parentRun);
-  const run = await sql
-    .insertInto('sub_agent')
-    .values({
-      id: order.id,
-      call_id: order.callId,
-      conversation_id: lane,
-      parent_conversation: asking.conversation_id,
-      root_conversation: root,
-      parent_turn: order.turnId,
-      depth,
-      title: order.title,
-      task: order.task,
-      reader: order.reader,
-      ...origin,
-      state: 'running',
-      started_at: now,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  sql.send(ADD, {
+    id: order.id,
+    callId: order.callId,
+    lane,
+    parent: asking.conversation_id,
+    root,
+    turnId: order.turnId,
+    depth,
+    title: order.title,
+    task: order.task,
+    reader: order.reader,
+    ...origin,
+    now,
+  });
   const first = { messageId: order.id, text: order.words, chatId: lane, now };
-  await putOwnMessage(sql, ownMessage(run, { conversationId: lane, ...first }));
+  addMessage(sql, ownMessage(origin, { conversationId: lane, ...first }));
   return { kind: 'started', conversationId: lane };
 }
 
-function runOf(sql: Sql, lane: string): Promise<Selectable<SubAgentTable> | undefined> {
-  return sql
-    .selectFrom('sub_agent')
-    .selectAll()
-    .where('conversation_id', '=', lane)
-    .executeTakeFirst();
-}
+const OF_LANE = statement(
+  `select ${SUB_AGENT_COLUMNS} from sub_agent where conversation_id = :lane`,
+).rows<SubAgentRow>();
 
-async function countRunning(sql: Sql, root: string): Promise<number> {
-  const row = await sql
-    .selectFrom('sub_agent')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('root_conversation', '=', root)
-    .where('state', '=', RUNNING)
-    .executeTakeFirstOrThrow();
-  return row.count;
-}
+const OF_CALL = statement('select conversation_id from sub_agent where call_id = :callId').rows<{
+  readonly conversation_id: string;
+}>();
+
+const ASKING = statement('select conversation_id from turn where id = :turnId').rows<{
+  readonly conversation_id: string;
+}>();
+
+const COUNT_RUNNING = statement(`
+  select count(*) as count from sub_agent where root_conversation = :root and state = 'running'`).rows<{
+  readonly count: number;
+}>();
+
+const ADD = statement(`
+  insert into sub_agent (id, call_id, conversation_id, parent_conversation, root_conversation,
+    parent_turn, depth, title, task, reader, origin, route, from_owner, state, started_at)
+  values (:id, :callId, :lane, :parent, :root,
+    :turnId, :depth, :title, :task, :reader, :origin, :route, :fromOwner, 'running', :now)`);
+
+const ADD_USAGE = statement(`
+  update sub_agent set steps = steps + :steps, input_tokens = input_tokens + :input,
+    output_tokens = output_tokens + :output, cost_usd = cost_usd + :cost
+  where id = :id`);
+
+const END = statement(
+  'update sub_agent set state = :state, result = :result, finished_at = :now where id = :id',
+);
+
+const MORE_TO_DO = statement(`
+  select id from sub_agent
+  where root_conversation = :root and parent_conversation = :lane and state = 'running'
+  union all select message_id from inbox where conversation_id = :lane and state = 'waiting'
+  limit 1`).rows<{ readonly id: string }>();
+
+const MESSAGES = statement(`
+  select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<Origin>();
 
 /** Where the person is who all this is done for. */
 async function originOf(
   sql: Sql,
   turnId: string,
-  parent: Selectable<SubAgentTable> | undefined,
-): Promise<Pick<Selectable<SubAgentTable>, 'origin' | 'route' | 'from_owner'>> {
-  if (parent !== undefined) {
-    return { origin: parent.origin, route: parent.route, from_owner: parent.from_owner };
-  }
-  const rows = await sql
-    .selectFrom('inbox')
-    .select(INBOX_COLUMNS)
-    .where('turn_id', '=', turnId)
-    .orderBy('seq')
-    .execute();
-  const messages = rows.map(readInboxRow);
-  const last = messages.at(-1);
+  parent: SubAgentRow | undefined,
+): Promise<Origin> {
+  const rows = parent === undefined ? await sql.all(MESSAGES, { turnId }) : [parent];
+  const last = rows.at(-1);
   if (last === undefined) throw new Error(`Turn ${turnId} has no messages to answer.`);
-  const isOwners = messages.every(({ fromOwner }) => fromOwner === true);
-  return {
-    origin: toJson(last.message),
-    route: toJson(last.route),
-    from_owner: isOwners ? 1 : 0,
-  };
+  const { origin, route } = last;
+  return { origin, route, fromOwner: rows.every(({ fromOwner }) => fromOwner === 1) ? 1 : 0 };
 }

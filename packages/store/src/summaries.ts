@@ -1,9 +1,7 @@
-import type { Generated } from 'kysely';
 import type { Database } from './database.ts';
 import { fromJson, toJson } from './json-column.ts';
 import type { PinPlace } from './pins.ts';
 import { statement } from './statement.ts';
-import type { Seq } from './tables.ts';
 
 /** Whose summaries: what an owner was shown is summed up apart from what others were. */
 export interface SummaryPlace extends PinPlace {
@@ -37,11 +35,9 @@ interface SummaryClaim {
 
 /**
  * Summaries of what was said. Each is written once and never changed, but where a person wants something
- * forgotten; a longer one is a further row.
+ * forgotten; a longer one is a further row. The unique key of the table `summary` decides who writes one; no look
+ * beforehand does.
  */
-export type SummaryRepository = ReturnType<typeof summaryRepository>;
-
-/** The table `summary`. The unique key decides who writes one; no look beforehand does. */
 export function summaryRepository(database: Database) {
   return {
     /** The summary of a session that reaches furthest, null when there is none. */
@@ -123,18 +119,3 @@ const POSTPONE = statement(`update summary set claimed_by = null, claimed_until 
 const RELEASE_ALL = statement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
-
-/** Summaries of conversations; the content is JSON, null while somebody writes it. */
-export interface SummaryTable {
-  seq: Seq;
-  conversation_id: string;
-  session: number;
-  reader: string;
-  kind: 'history' | 'day';
-  mark: string;
-  reaches: Generated<number | null>;
-  content: Generated<string | null>;
-  claimed_by: string | null;
-  claimed_until: number;
-  created_at: number;
-}

@@ -53,11 +53,3 @@ const NOW = statement(`
   where conversation_id = :conversationId and todo_list.session = conversation.session`).rows<{
   readonly content: string;
 }>();
-
-/** The list of a conversation's newest session with one; the content is JSON. */
-export interface TodoListTable {
-  conversation_id: string;
-  session: number;
-  content: string;
-  written_at: number;
-}

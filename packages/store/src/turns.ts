@@ -1,4 +1,3 @@
-import type { Generated } from 'kysely';
 import { z } from 'zod';
 import { lockLeased } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
@@ -147,34 +146,5 @@ export function readRuns(runs: string | null): readonly TurnRun[] {
   return parsed.success ? parsed.data : [];
 }
 
-/** Turns; at most one per conversation is `running`, and the database enforces it. */
-export interface TurnTable {
-  id: string;
-  conversation_id: string;
-  session: number;
-  state: 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
-  /** How often the turn was begun. */
-  attempts: number;
-  /** Code of the approval it waits for; until then nobody claims it. */
-  awaits: Generated<string | null>;
-  reason: Generated<string | null>;
-  model: Generated<string | null>;
-  input_tokens: Generated<number | null>;
-  output_tokens: Generated<number | null>;
-  cost_usd: Generated<number | null>;
-  started_at: number;
-  finished_at: Generated<number | null>;
-  /** JSON: when it was begun each time, and by which worker. */
-  runs: Generated<string | null>;
-}
-
-/** The turn journal; `content` is JSON. */
-export interface TurnStepTable {
-  turn_id: string;
-  step_index: number;
-  content: string;
-  created_at: number;
-  started_at: Generated<number | null>;
-  /** JSON: `StepFacts`. */
-  facts: Generated<string | null>;
-}
+/** At most one turn per conversation is `running`, and the database enforces it. */
+export type TurnState = 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];

@@ -1,4 +1,4 @@
-import type { Timeline } from '@parley/contracts';
+import type { Timeline } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
 import type { AdmittedMessage, Lease } from './rows.ts';
@@ -176,6 +176,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ask('m1', CHAT)).toMatchObject(named('c1', 'm1'));
       expect(await ask('t1')).toMatchObject(named('c1', 'm1'));
       expect(await ask('last')).toMatchObject(named('c1', 'm2'));
+      expect(await ask('last', CHAT)).toMatchObject(named('c1', 'm2'));
       expect(await ask('nothing')).toEqual({ kind: 'unknown' });
       expect(await ask('web:c2/m1', CHAT)).toEqual({ kind: 'unknown' });
     });

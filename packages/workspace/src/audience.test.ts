@@ -1,4 +1,4 @@
-import type { ChatType } from '@parley/contracts';
+import type { ChatType } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupMemoryOf, isGroupFile, readerOf } from './audience.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Audience, Reader, RuntimeFacts } from '@parley/contracts';
+import type { Audience, Reader, RuntimeFacts } from '@parley/core';
 import { z } from 'zod';
 
 /** The facts that decide about privacy. */

@@ -1,6 +1,6 @@
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Logger, type NewId, reasonOf } from '@parley/contracts';
+import { type Logger, type NewId, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
 import { localLock, makeFolders, type WorkspaceLock, writeFileInside } from './write-file.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, silentLogger } from '@parley/contracts';
+import { type Clock, silentLogger } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileCache } from './file-cache.ts';
 
@@ -9,8 +9,7 @@ const NAME = { name: 'SOUL.md', segments: ['SOUL.md'] };
 const anHourLater: Clock = () => Date.now() + 3_600_000;
 
 let folder: string;
-const cache = (clock: Clock): FileCache =>
-  new FileCache({ folder, maxBytes: 1_000, clock, log: silentLogger });
+const cache = (clock: Clock): FileCache => new FileCache({ folder, clock, log: silentLogger });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-cache-'));

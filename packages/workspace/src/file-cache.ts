@@ -1,7 +1,15 @@
-import type { Clock, Logger } from '@parley/contracts';
+import type { Clock, Logger } from '@parley/core';
 import { isInSkills, SKILL_FILE } from './audience.ts';
 import { type ParsedFile, parseFile } from './front-matter.ts';
-import { type FileName, type FoundFile, identityOf, openInside, walkPath } from './paths.ts';
+import {
+  type FileName,
+  type FoundFile,
+  identityOf,
+  MAX_BYTES,
+  openInside,
+  SETTLED_MS,
+  walkPath,
+} from './paths.ts';
 import { diskReason } from './workspace-error.ts';
 
 /** Why a file has no content, whoever reads it. */
@@ -17,12 +25,6 @@ interface Entry {
 }
 
 /**
- * Two writes within this time can leave the same time stamp, so a file that changed less than this
- * before it was read is read again next time. Milliseconds; the coarsest common clock ticks at 10.
- */
-const SETTLED_MS = 50;
-
-/**
  * Limit of all cached files together, in characters: about 8 MB, the notes of years. A file that would
  * take half of it is not cached.
  */
@@ -32,8 +34,6 @@ const MAX_FILES = 2_000;
 interface FileCacheOptions {
   /** The real path of the workspace. */
   readonly folder: string;
-  /** Larger files are not read at all. Bytes. */
-  readonly maxBytes: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -105,16 +105,16 @@ export class FileCache {
 }
 
 async function load(
-  { folder, maxBytes, log }: FileCacheOptions,
+  { folder, log }: FileCacheOptions,
   name: FileName,
   found: FoundFile,
 ): Promise<ParsedFile | FileFault> {
-  if (found.bytes > maxBytes) return tooLarge(found.bytes, maxBytes);
+  if (found.bytes > MAX_BYTES) return tooLarge(found.bytes);
   await using handle = await openInside(folder, name.segments);
   const opened = identityOf(await handle.stat({ bigint: true }));
   if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();
-  if (bytes.length > maxBytes) return tooLarge(bytes.length, maxBytes);
+  if (bytes.length > MAX_BYTES) return tooLarge(bytes.length);
   if (bytes.includes(0)) return { reason: 'unreadable', detail: 'not a text file' };
   const file = parseFile(name.name, new TextDecoder().decode(bytes), found.hasTwin);
   if (file.problem !== null) {
@@ -126,8 +126,8 @@ async function load(
   return file;
 }
 
-function tooLarge(bytes: number, maxBytes: number): FileFault {
-  return { reason: 'too-large', detail: `${bytes} bytes, at most ${maxBytes} are read` };
+function tooLarge(bytes: number): FileFault {
+  return { reason: 'too-large', detail: `${bytes} bytes, at most ${MAX_BYTES} are read` };
 }
 
 function faultOf(error: unknown): FileFault {

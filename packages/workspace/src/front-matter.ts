@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Audience } from '@parley/contracts';
+import type { Audience } from '@parley/core';
 import type Matter from 'gray-matter';
 import { parse } from 'yaml';
 import type { z } from 'zod';

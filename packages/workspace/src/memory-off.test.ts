@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Reader } from '@parley/contracts';
+import type { Reader } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorkspace } from './open-workspace.ts';
 

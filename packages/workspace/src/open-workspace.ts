@@ -9,7 +9,7 @@ import {
   type Reader,
   reasonOf,
   silentLogger,
-} from '@parley/contracts';
+} from '@parley/core';
 import { Bootstrap } from './bootstrap.ts';
 import { FileCache, liesInOwnersSkill } from './file-cache.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
@@ -20,26 +20,11 @@ import { WorkspaceError } from './workspace-error.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
 import { FileWriter, localLock, type WorkspaceLock } from './write-file.ts';
 
-/** How much of a workspace file is used. */
-export interface WorkspaceLimits {
-  /** Characters of one file that are shown; longer ones are cut, with a notice (P10). */
-  readonly fileCharacters: number;
-  /** Larger files are not read at all. */
-  readonly fileBytes: number;
-}
-
-/** The defaults: 20,000 characters, 1 MB. */
-export const DEFAULT_WORKSPACE_LIMITS: WorkspaceLimits = {
-  fileCharacters: 20_000,
-  fileBytes: 1_000_000,
-};
-
 export interface OpenWorkspaceOptions {
   /** Made at the first start. May itself be a symbolic link; nothing inside it may. */
   readonly folder: string;
   /** Folder of the files a new workspace starts with. */
   readonly templates: string;
-  readonly limits?: Partial<WorkspaceLimits>;
   /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everybody (P15). */
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is decided elsewhere (W06). */
@@ -69,17 +54,15 @@ export interface Workspace {
 /** Opens the workspace, making it at the first start. Throws WorkspaceError when the folder is no use. */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
   const { log = silentLogger, clock = Date.now, newId = randomId, lock = localLock() } = options;
-  const limits = { ...DEFAULT_WORKSPACE_LIMITS, ...options.limits };
   const bootstrapIn = (place: string, held: WorkspaceLock) =>
     new Bootstrap({ folder: place, newId, log, lock: held });
   const created = await seedFolder(options.folder, options.templates, lock, (held) =>
     bootstrapIn(options.folder, held),
   );
   const folder = await realpath(options.folder);
-  const bounds = { folder, maxBytes: limits.fileBytes };
-  const files = new FileCache({ ...bounds, clock, log });
+  const files = new FileCache({ folder, clock, log });
   const inOwnersSkill = (name: FileName) => liesInOwnersSkill(files, name);
-  const writer = new FileWriter({ ...bounds, newId, lock, inOwnersSkill });
+  const writer = new FileWriter({ folder, newId, lock, inOwnersSkill });
   const commands = openShellCommands({ folder, files, lock, newId, clock, log });
   await commands.sweep();
   const sources = {
@@ -87,7 +70,6 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     names: () => listMarkdown(folder),
     writer,
     versions: new MemoryVersions({ folder, newId, clock, lock }),
-    fileCharacters: limits.fileCharacters,
     forgetful: options.memory === 'off',
     governed: options.governed,
     mayHaveMade: commands.mayHaveMade,

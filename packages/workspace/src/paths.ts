@@ -1,7 +1,7 @@
 import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BoundedMap } from '@parley/contracts';
+import { BoundedMap } from '@parley/core';
 
 /** A path inside the workspace, checked: its segments are plain names and cannot leave the folder. */
 export interface FileName {
@@ -29,6 +29,14 @@ function isPlainName(segment: string): boolean {
   if (segment === '' || segment.startsWith('.') || /[. ]$/.test(segment)) return false;
   return !/[\\:\p{Cc}\p{Cf}]/u.test(segment);
 }
+
+/** Larger files are not read at all. */
+export const MAX_BYTES = 1_000_000;
+/**
+ * Two changes within this time can leave the same time stamp, so what changed less than this before it was
+ * read is read again next time. In ms; the coarsest common clock ticks at 10.
+ */
+export const SETTLED_MS = 50;
 
 /** What is at a path inside the workspace, found without following a single symbolic link. */
 export type Walked =
@@ -152,8 +160,6 @@ async function readEntries(folder: string): Promise<readonly Dirent[]> {
 
 /** Folders whose entries are remembered. */
 const FOLDERS = 500;
-/** Two changes within this time can leave the same stamp; such a folder is read again next time. In ms. */
-const SETTLED_MS = 50;
 /** Some file systems keep no honest times of folders: after so long each is read again. In ms. */
 const TRUSTED_MS = 2_000;
 

@@ -1,4 +1,4 @@
-import { recordingLogger, silentLogger } from '@parley/contracts';
+import { recordingLogger, silentLogger } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPromptFiles, restrictView } from './prompt-files.ts';

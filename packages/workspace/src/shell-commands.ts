@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type Logger, type NewId, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, type NewId, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type FileCache, liesInOwnersSkill } from './file-cache.ts';
 import { type FileName, listMarkdown, parseFileName, walkPath } from './paths.ts';

@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NewId, reasonOf } from '@parley/contracts';
+import { type NewId, reasonOf } from '@parley/core';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { AudienceFrontMatter } from './audience.ts';
 import type { FileFault } from './file-cache.ts';
 import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
-import { type FoundFile, walkPath } from './paths.ts';
+import { type FoundFile, MAX_BYTES, walkPath } from './paths.ts';
 import { isBlank } from './text.ts';
 import { WorkspaceError } from './workspace-error.ts';
 import {
@@ -21,9 +21,6 @@ import { headToKeep } from './write-rules.ts';
 
 /** The file whose text is decided elsewhere (W06). */
 export const SOUL = 'SOUL.md';
-
-/** Larger files are not read. */
-const MAX_BYTES = 1_000_000;
 
 const PLACE = { name: SOUL, segments: [SOUL] } as const;
 

@@ -1,10 +1,10 @@
 import type { Dirent } from 'node:fs';
 import { link, mkdir, open, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, type NewId, reasonOf } from '@parley/contracts';
+import { type Clock, type NewId, reasonOf } from '@parley/core';
 import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
-import { openInside, parseFileName, walkPath } from './paths.ts';
+import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
 import { makeFolders } from './write-file.ts';
 import { asOwners } from './write-rules.ts';
@@ -53,8 +53,6 @@ export interface Survey {
 }
 
 const MAX_ENTRIES = 5_000;
-/** Larger files are of no use to a workspace. Bytes. */
-const MAX_BYTES = 1_000_000;
 
 /**
  * Examines a folder as if it were a workspace, and changes nothing in it; links are not followed. Throws

@@ -1,4 +1,4 @@
-import { ParleyError, reasonOf } from '@parley/contracts';
+import { ParleyError, reasonOf } from '@parley/core';
 
 /** `workspace-folder`: the folder cannot be made or used. `workspace-templates`: the templates cannot be read. */
 export type WorkspaceErrorCode = 'workspace-folder' | 'workspace-templates' | 'soul-scenarios';

@@ -1,4 +1,4 @@
-import { BoundedMap, mayRead, type PromptPart, type Reader } from '@parley/contracts';
+import { mayRead, type PromptPart, type Reader } from '@parley/core';
 import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } from './audience.ts';
 import { type FileCache, type FileFault, liesInOwnersSkill } from './file-cache.ts';
 import type { ParsedFile } from './front-matter.ts';
@@ -39,7 +39,7 @@ export interface WorkspaceView {
    * reader can read it, not even the owner in a direct chat; other files of `groups/` look private to all.
    */
   readonly groupMemory: string;
-  /** Reads one file, cut at `limit` characters (the workspace's own limit where not given). */
+  /** Reads one file, cut at `limit` characters (20,000 where not given) with a notice (P10). */
   read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
   /** The Markdown files this reader may see, by name. */
   list(): Promise<readonly WorkspaceEntry[]>;
@@ -75,8 +75,6 @@ interface ViewSources {
   readonly names: () => Promise<readonly string[]>;
   readonly writer: FileWriter;
   readonly versions: MemoryVersions;
-  /** Characters of a file that are shown when the caller does not say. */
-  readonly fileCharacters: number;
   /** Memory is switched off: no reader sees any. */
   readonly forgetful: boolean;
   /** A file whose text is decided elsewhere. */
@@ -86,49 +84,18 @@ interface ViewSources {
 }
 
 interface SharedSources extends ViewSources {
-  readonly rulesOf: (name: string) => NameRules | null;
   /** Files that no command has made. A changed file is another object, so entries last as long as files. */
   readonly unmade: WeakSet<ParsedFile>;
 }
 
-/** What a name alone decides. */
-interface NameRules {
-  readonly path: FileName;
-  readonly isGroup: boolean;
-  readonly isMemory: boolean;
-  readonly isOwners: boolean;
-  readonly isInSkills: boolean;
-}
-
-/** Names whose rules are cached; every turn reads the same few. */
-const NAMES = 1_000;
-
-/** Makes the views of one workspace. They share the rules of names and the state of unchanged files. */
+/** Makes the views of one workspace. They share the state of unchanged files. */
 export function viewMaker(sources: ViewSources): (reader: Reader) => WorkspaceView {
-  const known = new BoundedMap<string, NameRules | null>(NAMES);
-  const rulesOf = (name: string): NameRules | null => {
-    const cached = known.get(name);
-    if (cached !== undefined) return cached;
-    const rules = nameRules(name);
-    known.set(name, rules);
-    return rules;
-  };
-  const shared: SharedSources = { ...sources, rulesOf, unmade: new WeakSet() };
+  const shared: SharedSources = { ...sources, unmade: new WeakSet() };
   return (reader) => createView(shared, reader);
 }
 
-function nameRules(name: string): NameRules | null {
-  const path = parseFileName(name);
-  return (
-    path && {
-      path,
-      isGroup: isGroupFile(name),
-      isMemory: isMemory(name),
-      isOwners: isOwnersByDefault(name),
-      isInSkills: isInSkills(path.segments),
-    }
-  );
-}
+/** Characters of a file that are shown when the caller does not say. */
+const FILE_CHARACTERS = 20_000;
 
 /** The view of `reader`: files for others look exactly as if they had no content. */
 function createView(sources: SharedSources, reader: Reader): WorkspaceView {
@@ -147,7 +114,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   return {
     reader,
     groupMemory,
-    async read(name, limit = sources.fileCharacters) {
+    async read(name, limit = FILE_CHARACTERS) {
       const file = await look(name);
       if ('kind' in file) return file;
       const { text, cut } = cutText(file.text, limit, file.name);
@@ -169,28 +136,27 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
 }
 
 async function visible(
-  { files, governed, unmade, mayHaveMade, rulesOf }: SharedSources,
+  { files, governed, unmade, mayHaveMade }: SharedSources,
   { reader, groupMemory, forgetful }: Writer,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
-  const rules = rulesOf(name);
-  if (rules === null)
+  const path = parseFileName(name);
+  if (path === null)
     return absent({ reason: 'refused', detail: 'not a path inside the workspace' });
-  const { path } = rules;
   // Decided before the disk is touched: a guest cannot even learn whether there is a memory.
-  const isOwn = path.name === groupMemory;
-  if (rules.isGroup && !isOwn) return PRIVATE;
-  if (rules.isMemory && reader.kind !== 'owner') return PRIVATE;
-  if (forgetful && (isOwn || rules.isMemory)) return PRIVATE;
+  const isOwn = name === groupMemory;
+  if (!isOwn && isGroupFile(name)) return PRIVATE;
+  if ((forgetful || reader.kind !== 'owner') && isMemory(name)) return PRIVATE;
+  if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
   const found = governed?.name === name ? await asGoverned(governed, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest is not to learn that such a file is there and broken.
-    const isHidden = reader.kind !== 'owner' && rules.isOwners && !isOwn;
+    const isHidden = reader.kind !== 'owner' && !isOwn && isOwnersByDefault(name);
     return isHidden && found.reason !== 'missing' ? PRIVATE : absent(found);
   }
-  const isOwners = rules.isInSkills && (await liesInOwnersSkill(files, path));
+  const isOwners = isInSkills(path.segments) && (await liesInOwnersSkill(files, path));
   const file: ParsedFile = isOwners ? { ...found, audience: { kind: 'owner' } } : found;
   // The front matter of a file can only narrow its audience.
   if (!mayRead(reader, file.audience)) return PRIVATE;

@@ -1,8 +1,15 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NewId } from '@parley/contracts';
-import { type FileName, identityOf, openInside, parseFileName, walkPath } from './paths.ts';
+import type { NewId } from '@parley/core';
+import {
+  type FileName,
+  identityOf,
+  MAX_BYTES,
+  openInside,
+  parseFileName,
+  walkPath,
+} from './paths.ts';
 import { diskReason } from './workspace-error.ts';
 import {
   type PlannedWrite,
@@ -52,8 +59,6 @@ type NotWritten = WriteRefusal | DiskRefusal | Refused;
 interface FileWriterOptions {
   /** The real path of the workspace. */
   readonly folder: string;
-  /** Longer files would not be read. Bytes. */
-  readonly maxBytes: number;
   readonly newId: NewId;
   readonly lock: WorkspaceLock;
   /** Whether a file lies in the folder of a skill that is the owner's, and is not its SKILL.md. */
@@ -122,7 +127,7 @@ async function writeOne(
 type PlannedPath = { readonly kind: 'planned'; readonly path: FileName } & PlannedWrite;
 
 async function planOne(
-  { folder, maxBytes, inOwnersSkill }: FileWriterOptions,
+  { folder, inOwnersSkill }: FileWriterOptions,
   { name, ...writer }: WriteOrder,
   text: string,
 ): Promise<PlannedPath | NotWritten> {
@@ -136,7 +141,8 @@ async function planOne(
   const plan = planWrite(writer.reader, text, target);
   if ('kind' in plan) return plan;
   const bytes = Buffer.byteLength(plan.content);
-  if (bytes > maxBytes) return refused('too-large', `${bytes} bytes, at most ${maxBytes} are kept`);
+  if (bytes > MAX_BYTES)
+    return refused('too-large', `${bytes} bytes, at most ${MAX_BYTES} are kept`);
   return { kind: 'planned', path, ...plan };
 }
 

@@ -1,4 +1,4 @@
-import type { Reader } from '@parley/contracts';
+import type { Reader } from '@parley/core';
 import { AudienceFrontMatter, foldName, isGroupFile, isMemory, SKILL_FILE } from './audience.ts';
 import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
 

@@ -1,5 +1,5 @@
-import { lines } from '@parley/channel-lines';
 import { locateDataFolder, start } from '@parley/cli';
+import { lines } from '../../../examples/channel-lines/src/index.ts';
 
 /** Parley with one more channel: `lines-program.ts <data folder>`. */
 const folder = locateDataFolder(process.argv[2], process.env);

@@ -160,7 +160,11 @@ function compileItem(table: Table, index: number, place: Place, to: Compilation)
       compileName(name, isFirst, place, to);
       to.all(cell, place, to);
     };
-    if (!shows(name)) to.all(cell, place, to);
+    if (!shows(name)) {
+      // HTML alone may be a name, or mean something else.
+      if (name.length > 0) to.writer.optional(() => compileName(name, isFirst, place, to));
+      to.all(cell, place, to);
+    }
     // The name of a column without any content is told once.
     else if (shows(cell) || (isFirst && firstShown < 0)) withName();
     else to.writer.optional(withName);

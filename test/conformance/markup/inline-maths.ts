@@ -2,11 +2,11 @@
 const MASK = 0xe100;
 const MASKED = /[\ue121-\ue17e]/g;
 
-/** Code spans and escapes are stepped over; `\(…\)`, `$$…$$` and `$…$` (by pandoc's rule) are found. */
+/** Code spans and escapes are stepped over; `\(…\)`, `\[…\]`, `$$…$$` and `$…$` (by pandoc's rule) are found. */
 const MATHS = new RegExp(
   [
     '(?<!`)(`+)(?!`)[^]*?(?<!`)\\1(?!`)',
-    '(\\\\\\((?:\\\\[^)`]|[^\\\\`])*?\\\\\\))',
+    '(\\\\\\((?:\\\\[^)`]|[^\\\\`])*?\\\\\\)|\\\\\\[(?:\\\\[^\\]`]|[^\\\\`])*?\\\\\\])',
     '\\\\[^]',
     '((?<![\\p{L}\\p{N}$])\\$\\$(?!\\$)(?:\\\\[^`]|[^\\\\`])+?(?<!\\$)\\$\\$(?![\\p{L}\\p{N}$]))',
     '((?<![\\p{L}\\p{N}$])\\$(?![ \\n\\t$])(?:\\\\[^`]|[^\\\\`])*?(?<![ \\n\\t\\\\])\\$(?![\\p{L}\\p{N}$]))',
@@ -17,18 +17,18 @@ const MATHS = new RegExp(
 /** Where maths stands in the source of a paragraph. */
 export function inlineMaths(source: string): { start: number; end: number }[] {
   return [...source.matchAll(MATHS)].flatMap(
-    ({ 0: text, 2: round, 3: display, 4: inline, index }) =>
-      (round ?? display ?? inline) ? [{ start: index, end: index + text.length }] : [],
+    ({ 0: text, 2: brackets, 3: display, 4: inline, index }) =>
+      (brackets ?? display ?? inline) ? [{ start: index, end: index + text.length }] : [],
   );
 }
 
-/** The text with all punctuation in these places masked; of `\(…\)` the backslashes are left out. */
+/** The text with all punctuation in these places masked; of `\(…\)` and `\[…\]` the backslashes are left out. */
 export function masked(text: string, spans: readonly { start: number; end: number }[]): string {
   let out = '';
   let from = 0;
   for (const { start, end } of spans) {
     const maths = text.slice(start, end);
-    const shown = maths.startsWith('\\') ? `(${maths.slice(2, -2)})` : maths;
+    const shown = maths.startsWith('\\') ? maths.slice(1, -2) + maths.slice(-1) : maths;
     out += text.slice(from, start) + maskLines(shown);
     from = end;
   }

@@ -1,5 +1,4 @@
 import type { Nodes, Root } from 'mdast';
-import { blockMaths } from './block-maths.ts';
 import { inlineMaths, masked } from './inline-maths.ts';
 
 /** With more doubtful places than this, only the plainest readings are tried. */
@@ -11,7 +10,7 @@ type Choice = (place: number) => boolean;
 /**
  * Where dollars and brackets stand, a text can be read with or without maths; which is better is the
  * renderer's choice, but nothing may be lost under either. Every reading is Markdown in which maths
- * is code or masked, so that a parser without maths can read it.
+ * is masked, so that a parser without maths can read it.
  * @returns all readings, the one with all maths first; a single one if nothing looks like maths.
  */
 export function* readingsOf(
@@ -57,14 +56,13 @@ function read(markdown: string, parse: (markdown: string) => Root, choice: Choic
     place += 1;
     return choice(place - 1);
   };
-  const withBlocks = blockMaths(markdown, choose);
   const spans: { start: number; end: number }[] = [];
-  visitInlineBlocks(parse(withBlocks), (start, end) => {
-    for (const span of inlineMaths(withBlocks.slice(start, end))) {
+  visitInlineBlocks(parse(markdown), (start, end) => {
+    for (const span of inlineMaths(markdown.slice(start, end))) {
       if (choose()) spans.push({ start: start + span.start, end: start + span.end });
     }
   });
-  return masked(withBlocks, spans);
+  return masked(markdown, spans);
 }
 
 function visitInlineBlocks(node: Nodes, see: (start: number, end: number) => void): void {

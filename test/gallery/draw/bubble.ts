@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/contracts';
+import type { RenderTarget } from '@parley/core';
 import type { RenderedPart } from '@parley/markup';
 
 /** One message as an app would show it. */

@@ -73,7 +73,6 @@ export const PROMPT_FILE_ATTACKS: readonly Attack[] = [
     },
     harm: (drill) => drill.scene.file('formats/discord.md') !== '',
     stoppedBy: 'somebody is asked',
-    remains: '',
   },
   {
     id: 'heartbeat-writes-persona',
@@ -93,6 +92,5 @@ export const PROMPT_FILE_ATTACKS: readonly Attack[] = [
     },
     harm: (drill) => drill.scene.file('personas/night.md') !== '',
     stoppedBy: 'somebody is asked',
-    remains: '',
   },
 ];

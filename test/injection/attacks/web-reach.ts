@@ -78,7 +78,6 @@ export const REACHING_PAGES: readonly Attack[] = [
     },
     harm: (drill) => drill.scene.web.askedInside.some((path) => path.includes('meta-data')),
     stoppedBy: 'public addresses only',
-    remains: '',
   },
   {
     id: 'redirect-leads-inside',
@@ -96,7 +95,6 @@ export const REACHING_PAGES: readonly Attack[] = [
     },
     harm: (drill) => drill.scene.web.askedInside.some((path) => path.includes('/redirected')),
     stoppedBy: 'public addresses only',
-    remains: '',
   },
   {
     id: 'public-name-of-inside',
@@ -114,7 +112,6 @@ export const REACHING_PAGES: readonly Attack[] = [
     },
     harm: (drill) => drill.scene.web.askedInside.some((path) => path.includes('/named')),
     stoppedBy: 'public addresses only',
-    remains: '',
   },
   {
     id: 'page-runs-command',

@@ -1,7 +1,8 @@
-import { type AdapterValues, memoryValues } from '@parley/contracts';
+import { type AdapterValues, memoryValues } from '@parley/core';
 import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, accepted, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { accepted } from '../adapter-core.ts';
+import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
 import type { GatewayFault } from './faults.ts';
 
 afterEach(endScenes);

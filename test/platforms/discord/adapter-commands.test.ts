@@ -1,6 +1,7 @@
 import type { IngressOutcome } from '@parley/channels';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, accepted, endScenes, noSignal, part, type Scene, scene } from './adapter-scene.ts';
+import { accepted, noSignal } from '../adapter-core.ts';
+import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 

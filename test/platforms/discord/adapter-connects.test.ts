@@ -22,7 +22,7 @@ describe('the Discord adapter connects', () => {
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
     expect(failed).toMatchObject({ reason: 'Discord refuses the bot token' });
-    expect(failed).toMatchObject({ mend: expect.stringContaining('Reset Token') });
+    expect(failed).toMatchObject({ fix: expect.stringContaining('Reset Token') });
     expect(double.calls('GET /gateway/bot')).toHaveLength(1);
   });
 
@@ -30,8 +30,8 @@ describe('the Discord adapter connects', () => {
     const { double, adapter, states } = await scene({ double: { portalIntents: 0 } });
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
-    expect(failed).toMatchObject({ mend: expect.stringContaining('Privileged Gateway Intents') });
-    expect(failed).toMatchObject({ mend: expect.stringContaining('messageContent') });
+    expect(failed).toMatchObject({ fix: expect.stringContaining('Privileged Gateway Intents') });
+    expect(failed).toMatchObject({ fix: expect.stringContaining('messageContent') });
     expect(double.calls('GET /gateway/bot')).toHaveLength(1);
   });
 

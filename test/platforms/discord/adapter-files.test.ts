@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, failureOf, noSignal, type Scene, scene } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 

@@ -26,12 +26,12 @@ console.log(JSON.stringify([loaded.slice(0, early), loaded.slice(early)]));
 const STARTS_AND_STOPS = `
 const [token, apiRoot, chatId] = process.argv.slice(1);
 const { discord } = await import('@parley/channel-discord');
-const { memoryValues, silentLogger } = await import('@parley/contracts');
+const { memoryValues, silentLogger } = await import('@parley/core');
 const connect = await discord.load();
 const { promise: connected, resolve } = Promise.withResolvers();
 const adapter = connect({
   account: 'default', settings: { token, apiRoot }, log: silentLogger, clock: Date.now,
-  values: memoryValues(), commands: [], history: async () => [], revise: async () => {},
+  values: memoryValues(), holdsAccount: () => true, commands: [], history: async () => [], revise: async () => {},
   receive: async () => ({ kind: 'accepted', conversationId: 'c' }),
   report: (state) => { if (state.kind === 'connected') resolve(); },
 });

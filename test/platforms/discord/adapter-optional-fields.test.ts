@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/contracts';
+import { memoryValues } from '@parley/core';
 import { afterEach, expect, it } from 'vitest';
 import { OPTIONAL } from '../optional-fields.ts';
 import { ANN, endScenes, scene } from './adapter-scene.ts';
@@ -24,7 +24,7 @@ it.each(OPTIONAL)(
     double.say({ channel: thread, from: ANN, text: 'in a thread' });
     double.reword(double.channelId, said.id, 'hi again');
     await before.hears(3);
-    await double.waitFor(() => before.revisions.length > 0 || optional !== 'present');
+    await double.waitFor(() => before.revised.length > 0 || optional !== 'present');
     await before.adapter.stop();
     double.say({ channel: double.channelId, from: ANN, text: 'missed' });
     double.say({ channel: dm, text: 'missed, alone' });

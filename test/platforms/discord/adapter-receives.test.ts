@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, noSignal, part, scene } from './adapter-scene.ts';
+import { noSignal } from '../adapter-core.ts';
+import { ANN, endScenes, part, scene } from './adapter-scene.ts';
 
 const BEN = '200000000000000502';
 afterEach(endScenes);
@@ -110,15 +111,15 @@ describe('the Discord adapter receives', () => {
   });
 
   it('edits and deletions by people as changes of what they wrote', async () => {
-    const { double, connect, hears, revisions } = await scene();
+    const { double, connect, hears, revised } = await scene();
     await connect();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
     const { id } = double.say({ channel: thread, from: ANN, text: 'teh' });
     await hears(1);
     double.reword(thread, id, 'the');
     double.erase(thread, id);
-    await double.waitFor(() => revisions.length === 2);
-    expect(revisions).toEqual([
+    await double.waitFor(() => revised.length === 2);
+    expect(revised).toEqual([
       { kind: 'edited', message: expect.objectContaining({ messageId: id, text: 'the' }) },
       { kind: 'deleted', chatId: double.channelId, messageId: id },
     ]);

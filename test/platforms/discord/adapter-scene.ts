@@ -1,20 +1,7 @@
 import { discord } from '@parley/channel-discord';
-import type {
-  ChannelAdapter,
-  ChannelEnv,
-  ChannelState,
-  CommandInfo,
-  IngressOutcome,
-  Revision,
-} from '@parley/channels';
-import {
-  type AdapterValues,
-  ChannelError,
-  type InboundMessage,
-  memoryValues,
-  type OutboundPart,
-} from '@parley/contracts';
-import { loggerInto } from '../logger-into.ts';
+import type { ChannelAdapter, ChannelEnv } from '@parley/channels';
+import type { InboundMessage, OutboundPart } from '@parley/core';
+import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 import {
   type DiscordDouble,
   type DiscordDoubleOptions,
@@ -24,20 +11,13 @@ import {
 /** A person of the double. */
 export const ANN = '200000000000000501';
 
-/** What ingress says to a message it has stored. */
-export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
-
 const cleanUp: (() => Promise<void>)[] = [];
 
 /** The adapter and the double it talks to, and all that the adapter told the core. */
-export interface Scene {
+export interface Scene extends Told {
   readonly double: DiscordDouble;
   readonly adapter: ChannelAdapter;
-  readonly received: InboundMessage[];
-  readonly revisions: Revision[];
-  readonly states: ChannelState[];
   readonly waits: number[];
-  readonly logged: string[];
   /** Starts and waits until it is connected. */
   connect(): Promise<void>;
   /** Waits until so many messages have come, and gives back the last of them. */
@@ -45,26 +25,18 @@ export interface Scene {
 }
 
 /** What is not as usual. */
-export interface Wishes {
-  readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
+export interface Wishes extends CoreWishes {
   readonly settings?: object;
   readonly double?: DiscordDoubleOptions;
   /** A double that is there already, for a second start. */
   readonly on?: DiscordDouble;
-  readonly values?: AdapterValues;
-  readonly commands?: readonly CommandInfo[];
-  readonly clock?: () => number;
   readonly wait?: ChannelEnv['wait'];
 }
 
 /** Starts a double and makes an adapter for it that does not wait between its attempts. */
 export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const double = wishes.on ?? (await startDouble(wishes.double));
-  const received: InboundMessage[] = [];
-  const revisions: Revision[] = [];
-  const states: ChannelState[] = [];
   const waits: number[] = [];
-  const logged: string[] = [];
   const env: ChannelEnv = {
     random: () => 0,
     wait:
@@ -75,32 +47,14 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
       }),
   };
   const connect = await discord.load();
-  const context = {
-    account: 'default',
-    settings: { token: double.token, apiRoot: double.apiRoot, ...wishes.settings },
-    log: loggerInto(logged),
-    clock: wishes.clock ?? Date.now,
-    commands: wishes.commands ?? [],
-    values: wishes.values ?? memoryValues(),
-    receive: async (message: InboundMessage) => {
-      received.push(message);
-      double.transcript.changes.changed();
-      return wishes.receive ? wishes.receive(message) : accepted;
-    },
-    revise: async (revision: Revision) => {
-      revisions.push(revision);
-      double.transcript.changes.changed();
-    },
-    report: (state: ChannelState) => {
-      states.push(state);
-      double.transcript.changes.changed();
-    },
-    history: async () => [],
-  };
+  const settings = { token: double.token, apiRoot: double.apiRoot, ...wishes.settings };
+  const changed = () => double.transcript.changes.changed();
+  const { told, context } = coreAround(settings, changed, wishes);
+  const { received, states } = told;
   const adapter = connect(context, env);
   cleanUp.push(() => adapter.stop());
   return {
-    ...{ double, adapter, received, revisions, states, waits, logged },
+    ...{ ...told, double, adapter, waits },
     async connect() {
       await adapter.start();
       await double.waitFor(() => states.at(-1)?.kind === 'connected');
@@ -167,16 +121,3 @@ export function part(
     },
   };
 }
-
-/** What a rejected call means for the core. */
-export async function failureOf(calling: Promise<unknown>): Promise<ChannelError['failure']> {
-  const error = await calling.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof ChannelError) return error.failure;
-  throw new Error(`Expected a ChannelError, got ${String(error)}`);
-}
-
-/** A signal that is never aborted. */
-export const noSignal = (): AbortSignal => new AbortController().signal;

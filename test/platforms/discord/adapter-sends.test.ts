@@ -2,7 +2,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, failureOf, noSignal, part, scene } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { ANN, endScenes, part, scene } from './adapter-scene.ts';
 import type { RestFault } from './faults.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
 

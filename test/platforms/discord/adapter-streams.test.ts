@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { GrowingAnswer } from '@parley/channels';
-import { memoryValues } from '@parley/contracts';
+import { memoryValues } from '@parley/core';
 import { createPrefixRenderer, render } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, noSignal, part, type Scene, scene } from './adapter-scene.ts';
+import { noSignal } from '../adapter-core.ts';
+import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import { WIDE_LIMITS } from './rate-limits.ts';
 
 afterEach(endScenes);
 
@@ -143,6 +146,30 @@ describe('[F12] an answer grows on Discord', () => {
     await grow(here, `${START} half of`);
     await finishing;
     expect(visible(here)).toEqual(['whole']);
+  });
+
+  it.each<[string, (here: Scene, lose: () => void) => unknown]>([
+    ['is stopped', ({ adapter }) => adapter.stop()],
+    ['stalled until another gateway had the account', (_, lose) => lose()],
+  ])('[D09] no more once it %s: an edit that waits for its rate is not sent', async (_, end) => {
+    const [values, account] = [memoryValues(), { isHeld: true }];
+    const limits = { ...WIDE_LIMITS, routes: { count: 1, windowMs: 1_000 } };
+    const holdsAccount = () => account.isHeld;
+    const before = await scene({ values, holdsAccount, double: { limits } });
+    await grow(before, START);
+    await grow(before, `${START} It is`);
+    const late = grow(before, `${START} It is almost`)?.catch(() => undefined);
+    // Until it waits within discord.js.
+    await sleep(50);
+    await end(before, () => {
+      account.isHeld = false;
+    });
+    await late;
+    await grow(before, `${START} It is nearly`)?.catch(() => undefined);
+    const after = await scene({ values, on: before.double });
+    await finish(after, `${START} It is done.`);
+    const edits = before.double.sends().filter(({ kind }) => kind === 'edit');
+    expect(edits.map(({ visible }) => visible)).toEqual([`${START} It is`, `${START} It is done.`]);
   });
 
   it('no more where Discord refuses it, which counts refusals', async () => {

@@ -1,19 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { answerControl, type ControlActions, newest } from '../answer-control.ts';
-import { FaultBody, PermissionBody, SayingBody } from './control-bodies.ts';
+import { answersControl, newest } from '../answer-control.ts';
+import { PermissionBody, SayingBody } from './control-bodies.ts';
 import type { DiscordDouble } from './discord-double.ts';
+import { Fault } from './faults.ts';
+import { Reacting } from './people.ts';
+import { Press, Slash } from './people-interactions.ts';
 
 const Id = z.string();
 const RewordBody = z.strictObject({ channel: Id, message: Id, text: z.string() });
 const EraseBody = z.strictObject({ channel: Id, message: Id });
-const ReactBody = z.strictObject({
-  channel: Id,
-  message: Id,
-  from: Id,
-  emoji: z.string(),
-  gone: z.boolean().optional(),
-});
 const TypeBody = z.strictObject({ channel: Id, from: Id });
 const ThreadBody = z.strictObject({
   channel: Id,
@@ -21,19 +16,6 @@ const ThreadBody = z.strictObject({
   from: Id.optional(),
   message: Id.optional(),
   text: z.string().optional(),
-});
-const SlashBody = z.strictObject({
-  channel: Id,
-  from: Id.optional(),
-  name: z.string(),
-  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-});
-const PressBody = z.strictObject({
-  channel: Id,
-  from: Id.optional(),
-  message: Id,
-  customId: z.string(),
-  values: z.array(z.string()).optional(),
 });
 const GuildBody = z.strictObject({ name: z.string() });
 const ChannelBody = z.strictObject({
@@ -43,7 +25,8 @@ const ChannelBody = z.strictObject({
 });
 const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
 
-const ACTIONS: ControlActions<DiscordDouble> = {
+/** Answers `/control/<action>` with JSON. */
+export const handleControl = answersControl<DiscordDouble>({
   'POST say': (double, body) => {
     const { files, ...saying } = SayingBody.parse(body);
     return double.say({
@@ -62,14 +45,14 @@ const ACTIONS: ControlActions<DiscordDouble> = {
     const { channel, message } = EraseBody.parse(body);
     return double.erase(channel, message);
   },
-  'POST react': (double, body) => double.react(ReactBody.parse(body)),
+  'POST react': (double, body) => double.react(Reacting.parse(body)),
   'POST type': (double, body) => {
     const { channel, from } = TypeBody.parse(body);
     return double.type(channel, from);
   },
   'POST thread': (double, body) => ({ channel: double.thread(ThreadBody.parse(body)) }),
-  'POST slash': (double, body) => ({ interaction: double.slash(SlashBody.parse(body)) }),
-  'POST press': (double, body) => ({ interaction: double.press(PressBody.parse(body)) }),
+  'POST slash': (double, body) => ({ interaction: double.slash(Slash.parse(body)) }),
+  'POST press': (double, body) => ({ interaction: double.press(Press.parse(body)) }),
   'POST guild': (double, body) => ({ guild: double.addGuild(GuildBody.parse(body).name) }),
   'POST channel': (double, body) => {
     const { guild, name, kind } = ChannelBody.parse(body);
@@ -83,7 +66,7 @@ const ACTIONS: ControlActions<DiscordDouble> = {
     const { user, closed } = DmsBody.parse(body);
     return double.closeDms(user, closed);
   },
-  'POST fault': (double, body) => double.fault(FaultBody.parse(body)),
+  'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
   'GET dm': (double, _body, query) => ({ channel: double.dmWith(wanted(query, 'user')) }),
   'GET conversation': (double, _body, query) => double.conversation(wanted(query, 'channel')),
@@ -96,17 +79,7 @@ const ACTIONS: ControlActions<DiscordDouble> = {
     guild: double.guildId,
     channel: double.channelId,
   }),
-};
-
-/** Answers `/control/<action>` with JSON. */
-export function handleControl(
-  double: DiscordDouble,
-  request: IncomingMessage,
-  response: ServerResponse,
-  url: URL,
-): Promise<void> {
-  return answerControl(ACTIONS, double, { request, response, url });
-}
+});
 
 function wanted(query: URLSearchParams, name: string): string {
   const value = query.get(name);

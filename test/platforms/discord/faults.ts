@@ -1,93 +1,88 @@
-import { ArmedFaults, type FaultAim } from '../armed-faults.ts';
-/** What goes wrong with a REST call. */
-export type RestFaultEffect =
-  /** Any status and body, for example a 502 with a page of HTML. */
-  | { readonly kind: 'status'; readonly status: number; readonly body?: string | undefined }
-  /** A refusal in Discord's own form. */
-  | {
-      readonly kind: 'refuse';
-      readonly status: number;
-      readonly code: number;
-      readonly message: string;
-    }
-  /** 429, for this route or for all. */
-  | {
-      readonly kind: 'rate-limit';
-      readonly retryAfterMs: number;
-      readonly global?: boolean | undefined;
-    }
-  /** The connection is reset instead of an answer; discord.js sends again. */
-  | { readonly kind: 'reset' }
-  /** The connection is closed in order instead of an answer; discord.js gives up. */
-  | { readonly kind: 'hang-up' }
-  /** No answer until the client gives up or the double closes. */
-  | { readonly kind: 'hang' }
-  /** The right answer, `ms` later. */
-  | { readonly kind: 'delay'; readonly ms: number }
-  /** 200 with half a JSON document. */
-  | { readonly kind: 'garbage' };
+import { z } from 'zod';
+import { ArmedFaults, FAULT_AIM } from '../armed-faults.ts';
 
-/** A fault that waits for calls. */
-export type RestFault = RestFaultEffect &
-  FaultAim & {
-    /** Beginning of method and path, for example `POST /channels/`; any call but GET when absent. */
-    readonly call?: string | undefined;
-    /** Only calls about this channel. */
-    readonly channel?: string | undefined;
-    /** The call takes effect first: the message is there and the sender does not know. */
-    readonly after?: boolean | undefined;
-  };
+const aim = {
+  ...FAULT_AIM,
+  /** Beginning of method and path, for example `POST /channels/`; any call but GET when absent. */
+  call: z.string().optional(),
+  /** Only calls about this channel. */
+  channel: z.string().optional(),
+  /** The call takes effect first: the message is there and the sender does not know. */
+  after: z.boolean().optional(),
+};
+const kind = <K extends string>(name: K) => ({ kind: z.literal(name) });
+const ms = z.number();
+const guild = z.string();
+
+/** What goes wrong with a REST call that waits for it. */
+const RestFault = z.discriminatedUnion('kind', [
+  /** Any status and body, for example a 502 with a page of HTML. */
+  z.strictObject({ ...kind('status'), status: z.number(), body: z.string().optional(), ...aim }),
+  /** A refusal in Discord's own form. */
+  z.strictObject({
+    ...kind('refuse'),
+    status: z.number(),
+    code: z.number(),
+    message: z.string(),
+    ...aim,
+  }),
+  /** 429, for this route or for all. */
+  z.strictObject({
+    ...kind('rate-limit'),
+    retryAfterMs: ms,
+    global: z.boolean().optional(),
+    ...aim,
+  }),
+  /** The connection is reset instead of an answer; discord.js sends again. */
+  z.strictObject({ ...kind('reset'), ...aim }),
+  /** The connection is closed in order instead of an answer; discord.js gives up. */
+  z.strictObject({ ...kind('hang-up'), ...aim }),
+  /** No answer until the client gives up or the double closes. */
+  z.strictObject({ ...kind('hang'), ...aim }),
+  /** The right answer, `ms` later. */
+  z.strictObject({ ...kind('delay'), ms, ...aim }),
+  /** 200 with half a JSON document. */
+  z.strictObject({ ...kind('garbage'), ...aim }),
+]);
+export type RestFault = z.infer<typeof RestFault>;
 
 /** What goes wrong with the gateway, at once. */
-export type GatewayFault =
+const GatewayFault = z.discriminatedUnion('kind', [
   /** The connection ends without a word. */
-  | { readonly kind: 'drop' }
+  z.strictObject(kind('drop')),
   /** The connection stays, and nothing arrives on it any more, heartbeat acknowledgements neither. */
-  | { readonly kind: 'silence' }
+  z.strictObject(kind('silence')),
   /** As silence, and the servers hear nothing either, not even a good-bye. */
-  | { readonly kind: 'freeze' }
+  z.strictObject(kind('freeze')),
   /** What is sent on the connections of now arrives this much later, in order. */
-  | { readonly kind: 'lag'; readonly ms: number }
+  z.strictObject({ ...kind('lag'), ms }),
   /** Op 7. */
-  | { readonly kind: 'reconnect' }
+  z.strictObject(kind('reconnect')),
   /** Op 9; the session is lost unless it is resumable. */
-  | { readonly kind: 'invalid-session'; readonly resumable: boolean }
+  z.strictObject({ ...kind('invalid-session'), resumable: z.boolean() }),
   /** The servers close with a code, for example 4009. */
-  | { readonly kind: 'close'; readonly code: number }
+  z.strictObject({ ...kind('close'), code: z.number() }),
   /** No RESUME succeeds any more. */
-  | { readonly kind: 'forget-sessions' }
+  z.strictObject(kind('forget-sessions')),
   /** An outage takes a guild away, or gives it back. */
-  | { readonly kind: 'guild-unavailable'; readonly guild: string }
-  | { readonly kind: 'guild-back'; readonly guild: string }
+  z.strictObject({ ...kind('guild-unavailable'), guild }),
+  z.strictObject({ ...kind('guild-back'), guild }),
   /** The bot is thrown out. */
-  | { readonly kind: 'kicked'; readonly guild: string }
+  z.strictObject({ ...kind('kicked'), guild }),
   /** The next events come twice. */
-  | { readonly kind: 'duplicate'; readonly events: number }
+  z.strictObject({ ...kind('duplicate'), events: z.number() }),
   /** Of the next pairs of events the later comes first. */
-  | { readonly kind: 'swap'; readonly pairs: number };
+  z.strictObject({ ...kind('swap'), pairs: z.number() }),
+]);
+export type GatewayFault = z.infer<typeof GatewayFault>;
 
 /** Anything that can go wrong. */
-export type Fault = RestFault | GatewayFault;
-
-const GATEWAY_FAULTS: ReadonlySet<string> = new Set<GatewayFault['kind']>([
-  'drop',
-  'silence',
-  'freeze',
-  'lag',
-  'reconnect',
-  'invalid-session',
-  'close',
-  'forget-sessions',
-  'guild-unavailable',
-  'guild-back',
-  'kicked',
-  'duplicate',
-  'swap',
-]);
+export const Fault = z.discriminatedUnion('kind', [RestFault, GatewayFault]);
+export type Fault = z.infer<typeof Fault>;
 
 /** Whether a fault strikes the gateway now, rather than a later call. */
 export function isGatewayFault(fault: Fault): fault is GatewayFault {
-  return GATEWAY_FAULTS.has(fault.kind);
+  return GatewayFault.safeParse(fault).success;
 }
 
 /** The REST faults not yet used up. */

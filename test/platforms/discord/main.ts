@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { inTerminal } from '../typed-lines.ts';
 import { startDiscordDouble } from './discord-double.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
 import { buttonsOf, PERSON, TYPED_HELP, Typist } from './typed-line.ts';
@@ -53,18 +53,4 @@ function showAnswers(): void {
   }
 }
 
-const lines = createInterface({ input: process.stdin });
-lines.on('line', (line) => {
-  try {
-    typist.carryOut(line);
-  } catch (error) {
-    console.log(error instanceof Error ? error.message : String(error));
-  }
-});
-double.transcript.changes.onChange(showAnswers);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    lines.close();
-    void double.close();
-  });
-}
+inTerminal(double, (line) => typist.carryOut(line), showAnswers);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { type CommandOption, commandsOf } from './commands.ts';
 import { describeChannel, describeMember } from './descriptions.ts';
 import type { Interaction, Interactions } from './interactions.ts';
@@ -8,23 +9,25 @@ import type { Json, WireMessage } from './wire.ts';
 import type { Guild, World } from './world.ts';
 
 /** Somebody uses a slash command. */
-export interface Slash {
-  readonly channel: string;
-  readonly from?: string | undefined;
+export const Slash = z.strictObject({
+  channel: z.string(),
+  from: z.string().optional(),
   /** With the names of subcommands after it: `config show`. */
-  readonly name: string;
-  readonly options?: Readonly<Record<string, string | number | boolean>> | undefined;
-}
+  name: z.string(),
+  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
+});
+export type Slash = z.infer<typeof Slash>;
 
 /** Somebody presses a button, or chooses in a menu. */
-export interface Press {
-  readonly channel: string;
-  readonly from?: string | undefined;
-  readonly message: string;
-  readonly customId: string;
+export const Press = z.strictObject({
+  channel: z.string(),
+  from: z.string().optional(),
+  message: z.string(),
+  customId: z.string(),
   /** What is chosen, in a menu. */
-  readonly values?: readonly string[] | undefined;
-}
+  values: z.array(z.string()).readonly().optional(),
+});
+export type Press = z.infer<typeof Press>;
 
 const TYPES_WITH_OPTIONS: readonly number[] = [1, 2];
 

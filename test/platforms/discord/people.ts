@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type NewFile, storeFile } from './attachments.ts';
 import { describeMember } from './descriptions.ts';
 import { changeMessage, removeMessage, storeMessage } from './message-store.ts';
@@ -24,13 +25,14 @@ export interface Saying {
 }
 
 /** Where a person puts or removes an emoji. */
-export interface Reacting {
-  readonly channel: string;
-  readonly message: string;
-  readonly from: string;
-  readonly emoji: string;
-  readonly gone?: boolean | undefined;
-}
+export const Reacting = z.strictObject({
+  channel: z.string(),
+  message: z.string(),
+  from: z.string(),
+  emoji: z.string(),
+  gone: z.boolean().optional(),
+});
+export type Reacting = z.infer<typeof Reacting>;
 
 /** A person when a saying names none. */
 export const SOMEBODY = '200000000000000001';

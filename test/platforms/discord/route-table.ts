@@ -27,13 +27,13 @@ export interface Match {
 export function matchRoute(routes: Routes, method: string, path: string): Match | undefined {
   const parts = `${method} ${path}`.split('/');
   for (const [route, handler] of Object.entries(routes)) {
-    const params = fit(route.split('/'), parts);
+    const params = paramsOf(route.split('/'), parts);
     if (params !== undefined) return { route, handler, params };
   }
   return undefined;
 }
 
-function fit(
+function paramsOf(
   pattern: readonly string[],
   parts: readonly string[],
 ): Map<string, string> | undefined {

@@ -5,7 +5,8 @@ import { startDiscordServer } from '@openclaw/crabline';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ANN, endScenes, failureOf, noSignal, part, type Scene, scene } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
 
 const THREAD = '135000000000000020';
 const Messages = z.array(

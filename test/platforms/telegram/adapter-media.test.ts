@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf } from './adapter-parts.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
 import { endScenes, scene } from './adapter-scene.ts';
 import type { TelegramDouble } from './telegram-double.ts';
 
 const ANN = 501;
-const noSignal = () => new AbortController().signal;
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const JPEG = bytes(0xff, 0xd8, 0xff, 1, 2, 3);
 

@@ -1,4 +1,4 @@
-import type { Rate } from '@parley/contracts';
+import type { Rate } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endScenes, scene } from './adapter-scene.ts';
 import { FloodControl, REAL_LIMITS } from './flood.ts';

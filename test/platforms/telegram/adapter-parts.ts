@@ -1,4 +1,4 @@
-import { ChannelError, type OutboundPart, type PartExtras } from '@parley/contracts';
+import type { OutboundPart, PartExtras } from '@parley/core';
 
 /** What may be different about a part. */
 interface More extends PartExtras {
@@ -28,15 +28,4 @@ export function part(chatId: number, text: string, more: More = {}): OutboundPar
     ...(buttons && { buttons }),
     ...(file && { file }),
   };
-}
-
-/** How the adapter refused what must be refused. */
-export async function failureOf(sending: Promise<unknown>) {
-  const error = await sending.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof ChannelError))
-    throw new Error(`Expected a ChannelError, got ${String(error)}`);
-  return error.failure;
 }

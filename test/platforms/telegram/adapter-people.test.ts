@@ -1,14 +1,14 @@
 import type { IngressOutcome } from '@parley/channels';
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { accepted, noSignal } from '../adapter-core.ts';
 import { part } from './adapter-parts.ts';
-import { accepted, endScenes, scene } from './adapter-scene.ts';
+import { endScenes, scene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
 const FORUM = -1_000_000_000_005;
 const CHANNEL = { id: -1_000_000_000_009, type: 'channel', title: 'News' };
-const noSignal = () => new AbortController().signal;
 
 afterEach(endScenes);
 

@@ -1,7 +1,8 @@
 import type { IngressOutcome } from '@parley/channels';
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { accepted, endScenes, scene } from './adapter-scene.ts';
+import { accepted } from '../adapter-core.ts';
+import { endScenes, scene } from './adapter-scene.ts';
 import type { TelegramDouble } from './telegram-double.ts';
 
 const ANN = 501;
@@ -144,7 +145,7 @@ describe('the Telegram adapter receives', () => {
     await double.waitFor(() => states.at(-1)?.kind === 'failed');
     expect(states.at(-1)).toMatchObject({
       reason: expect.stringContaining('401'),
-      mend: expect.stringContaining('channels.telegram.token'),
+      fix: expect.stringContaining('channels.telegram.token'),
     });
   });
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, part } from './adapter-parts.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { part } from './adapter-parts.ts';
 import { endScenes, scene } from './adapter-scene.ts';
 import type { TelegramDouble } from './telegram-double.ts';
 
 const ANN = 501;
 const GROUP = -5;
 const FORUM = -1_000_000_000_005;
-const noSignal = () => new AbortController().signal;
 
 afterEach(endScenes);
 

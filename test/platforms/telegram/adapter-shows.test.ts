@@ -1,19 +1,19 @@
 import type { GrowingAnswer } from '@parley/channels';
-import { memoryValues } from '@parley/contracts';
+import { memoryValues } from '@parley/core';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, part } from './adapter-parts.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { part } from './adapter-parts.ts';
 import { endScenes, scene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
 const ann = { chatId: String(ANN) };
-const noSignal = () => new AbortController().signal;
 
 /** An answer of which these parts can be seen; the last one is still open. */
 function growing(...texts: string[]): GrowingAnswer {
   const parts = texts.map((text) => ({ text, plain: text }));
-  return { show: () => ({ settled: parts.slice(0, -1), open: parts.slice(-1) }) };
+  return { show: async () => parts };
 }
 
 async function talking() {
@@ -63,6 +63,16 @@ describe('an answer that grows', () => {
     expect(double.calls().map(({ method }) => method)).toEqual(['sendMessageDraft', 'sendMessage']);
     await streaming?.update(ann, 'next', growing('more'));
     expect(double.drafts()).toHaveLength(2);
+  });
+
+  it('[D09] is not shown any more once another gateway may have finished it', async () => {
+    const account = { isHeld: true };
+    const { double, adapter } = await scene({ holdsAccount: () => account.isHeld });
+    double.say({ chat: ANN, text: 'q' });
+    await adapter.streaming?.update(ann, 't', growing('half'));
+    account.isHeld = false;
+    await adapter.streaming?.update(ann, 't', growing('half again'));
+    expect(double.drafts().map(({ text }) => text)).toEqual(['half']);
   });
 
   it('[F12] is left alone by a server that knows no drafts, after one call', async () => {

@@ -1,14 +1,14 @@
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OutboundFile } from '@parley/contracts';
+import type { OutboundFile } from '@parley/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { failureOf, part } from './adapter-parts.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { part } from './adapter-parts.ts';
 import { endScenes, type Scene, scene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
-const noSignal = () => new AbortController().signal;
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const JPEG = bytes(0xff, 0xd8, 0xff, 1, 2, 3);
 

@@ -2,9 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ChannelAdapter } from '@parley/channels';
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { accepted, endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+import { accepted } from '../adapter-core.ts';
+import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
 
 const ANN = 501;
 const SECRET = 'a-secret-of-this-webhook';

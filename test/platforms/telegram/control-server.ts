@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { answerControl, type ControlActions, newest } from '../answer-control.ts';
+import { answersControl, newest } from '../answer-control.ts';
+import { Fault } from './faults.ts';
 import type { TelegramDouble } from './telegram-double.ts';
 import type { VisibleMessage } from './transcript.ts';
 
@@ -44,50 +44,21 @@ const PressBody = z.strictObject({
 });
 const RewordBody = z.strictObject({ chat: z.number(), message: z.number(), text: z.string() });
 
-const aim = {
-  method: z.string().optional(),
-  chat: z.number().optional(),
-  times: z.number().optional(),
-  skip: z.number().optional(),
-  after: z.boolean().optional(),
-};
-const RefusalParameters = z.strictObject({
-  retry_after: z.number().optional(),
-  migrate_to_chat_id: z.number().optional(),
-});
-const FaultBody = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('status'),
-    status: z.number(),
-    body: z.string().optional(),
-    ...aim,
-  }),
-  z.strictObject({
-    kind: z.literal('refuse'),
-    code: z.number(),
-    description: z.string(),
-    parameters: RefusalParameters.optional(),
-    ...aim,
-  }),
-  z.strictObject({ kind: z.literal('reset'), ...aim }),
-  z.strictObject({ kind: z.literal('hang'), ...aim }),
-  z.strictObject({ kind: z.literal('delay'), ms: z.number(), ...aim }),
-  z.strictObject({ kind: z.literal('garbage'), ...aim }),
-]);
 const ChatBody = z.strictObject({ chat: z.number() });
 const AccessBody = z.strictObject({
   chat: z.number(),
   access: z.enum(['open', 'blocked', 'kicked']),
 });
 
-const ACTIONS: ControlActions<TelegramDouble> = {
+/** Answers `/control/<action>` with JSON. */
+export const handleControl = answersControl<TelegramDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
   'POST reword': (double, body) => {
     const { chat, message, text } = RewordBody.parse(body);
     return double.reword(chat, message, text);
   },
-  'POST fault': (double, body) => double.fault(FaultBody.parse(body)),
+  'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
   'POST migrate': (double, body) => ({ chat: double.migrate(ChatBody.parse(body).chat) }),
   'POST access': (double, body) => {
@@ -103,17 +74,7 @@ const ACTIONS: ControlActions<TelegramDouble> = {
     firstPollAt: double.transcript.firstArrival('getUpdates') ?? null,
     pendingUpdates: double.pendingUpdates().length,
   }),
-};
-
-/** Answers `/control/<action>` with JSON. */
-export function handleControl(
-  double: TelegramDouble,
-  request: IncomingMessage,
-  response: ServerResponse,
-  url: URL,
-): Promise<void> {
-  return answerControl(ACTIONS, double, { request, response, url });
-}
+});
 
 function written({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');

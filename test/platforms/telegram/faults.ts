@@ -1,36 +1,40 @@
-import { ArmedFaults, type FaultAim } from '../armed-faults.ts';
-import type { RefusalParameters } from './refusal.ts';
+import { z } from 'zod';
+import { ArmedFaults, FAULT_AIM } from '../armed-faults.ts';
+import { RefusalParameters } from './refusal.ts';
 
-/** What goes wrong. */
-export type FaultEffect =
+const aim = {
+  ...FAULT_AIM,
+  /** Only this method; any method but getUpdates when absent. */
+  method: z.string().optional(),
+  /** Only calls about this chat. */
+  chat: z.number().optional(),
+  /** The call takes effect first: the message is there and the sender does not know. */
+  after: z.boolean().optional(),
+};
+const kind = <K extends string>(name: K) => ({ kind: z.literal(name) });
+
+/** What goes wrong with a call that waits for it. */
+export const Fault = z.discriminatedUnion('kind', [
   /** Any status and body, for example a 502 with a page of HTML. */
-  | { readonly kind: 'status'; readonly status: number; readonly body?: string | undefined }
+  z.strictObject({ ...kind('status'), status: z.number(), body: z.string().optional(), ...aim }),
   /** A refusal in the Bot API's own form. */
-  | {
-      readonly kind: 'refuse';
-      readonly code: number;
-      readonly description: string;
-      readonly parameters?: RefusalParameters | undefined;
-    }
+  z.strictObject({
+    ...kind('refuse'),
+    code: z.number(),
+    description: z.string(),
+    parameters: RefusalParameters.optional(),
+    ...aim,
+  }),
   /** The connection is reset instead of an answer. */
-  | { readonly kind: 'reset' }
+  z.strictObject({ ...kind('reset'), ...aim }),
   /** No answer until the client gives up or the double closes. */
-  | { readonly kind: 'hang' }
+  z.strictObject({ ...kind('hang'), ...aim }),
   /** The right answer, `ms` later. */
-  | { readonly kind: 'delay'; readonly ms: number }
+  z.strictObject({ ...kind('delay'), ms: z.number(), ...aim }),
   /** 200 with half a JSON document. */
-  | { readonly kind: 'garbage' };
-
-/** A fault that waits for calls. */
-export type Fault = FaultEffect &
-  FaultAim & {
-    /** Only this method; any method but getUpdates when absent. */
-    readonly method?: string | undefined;
-    /** Only calls about this chat. */
-    readonly chat?: number | undefined;
-    /** The call takes effect first: the message is there and the sender does not know. */
-    readonly after?: boolean | undefined;
-  };
+  z.strictObject({ ...kind('garbage'), ...aim }),
+]);
+export type Fault = z.infer<typeof Fault>;
 
 /** The faults not yet used up. */
 export class Faults extends ArmedFaults<Fault> {

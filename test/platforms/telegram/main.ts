@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { inTerminal } from '../typed-lines.ts';
 import { REAL_LIMITS } from './flood.ts';
 import { startTelegramDouble } from './telegram-double.ts';
 import { carryOutLine, PLACES, TYPED_HELP } from './typed-line.ts';
@@ -46,18 +46,4 @@ function showAnswers(): void {
   }
 }
 
-const lines = createInterface({ input: process.stdin });
-lines.on('line', (text) => {
-  try {
-    carryOutLine(double, text);
-  } catch (error) {
-    console.log(error instanceof Error ? error.message : error);
-  }
-});
-double.transcript.changes.onChange(showAnswers);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    lines.close();
-    void double.close();
-  });
-}
+inTerminal(double, (line) => carryOutLine(double, line), showAnswers);

@@ -1,6 +1,5 @@
-import { type HtmlEntity, settleEntities } from './html-entity.ts';
+import { type HtmlEntity, linkEntity, settleEntities } from './html-entity.ts';
 import { bytes, decodeReference, fail, isSpace, readStartTag, skipSpace } from './html-lexer.ts';
-import { linkEntity } from './link-entity.ts';
 
 export type { HtmlEntity } from './html-entity.ts';
 export { TelegramHtmlError } from './html-lexer.ts';

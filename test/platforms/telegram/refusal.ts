@@ -1,9 +1,12 @@
+import { z } from 'zod';
+
 /** What goes beside a refusal, where a program can act on it. */
-export interface RefusalParameters {
+export const RefusalParameters = z.strictObject({
   /** Seconds to wait. */
-  readonly retry_after?: number | undefined;
-  readonly migrate_to_chat_id?: number | undefined;
-}
+  retry_after: z.number().optional(),
+  migrate_to_chat_id: z.number().optional(),
+});
+export type RefusalParameters = z.infer<typeof RefusalParameters>;
 
 /** An answer of the Bot API other than ok; thrown by the methods, written by the server. */
 export class Refusal extends Error {

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { startTelegramServer } from '@openclaw/crabline';
 import { telegram } from '@parley/channel-telegram';
 import type { ChannelState } from '@parley/channels';
-import { type InboundMessage, memoryValues, silentLogger } from '@parley/contracts';
+import { type InboundMessage, memoryValues, silentLogger } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accepted, noSignal } from '../adapter-core.ts';
 import { part } from './adapter-parts.ts';
-import { accepted } from './adapter-scene.ts';
 
 const ANN = 501;
-const noSignal = () => new AbortController().signal;
 
 /** What the other server was asked; requests are told as they are. */
 interface Seen {
@@ -48,6 +47,7 @@ describe('the Telegram adapter against a server by others', () => {
           received.push(message);
           return accepted;
         },
+        holdsAccount: () => true,
         revise: async () => undefined,
         report: (state) => void states.push(state),
         history: async () => [],
@@ -88,7 +88,7 @@ describe('the Telegram adapter against a server by others', () => {
     await adapter.messages?.delete?.(address, sent.platformMessageId);
 
     // It knows no drafts, which is met quietly.
-    const answer = { show: () => ({ settled: [], open: [{ text: 'h', plain: 'h' }] }) };
+    const answer = { show: async () => [{ text: 'h', plain: 'h' }] };
     await adapter.streaming?.update(address, 't2', answer);
 
     const path = join(folder, 'a.pdf');

@@ -1,6 +1,7 @@
 import type { Revision } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal, openScene, part, type Wishes } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { openScene, part, type Wishes } from './adapter-scene.ts';
 
 async function changeScene(wishes: Wishes = {}) {
   const open = await openScene(wishes);

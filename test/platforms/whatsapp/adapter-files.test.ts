@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Attachment } from '@parley/contracts';
+import type { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal, openScene, type Scene, type Wishes } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { openScene, type Scene, type Wishes } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
 const LIMIT = 1_000_000;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal, openScene, part, type Scene } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { openScene, part, type Scene } from './adapter-scene.ts';
 
 /** A scene with a group of Ann and the bot that the adapter knows. */
 async function groupScene() {

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAdapter } from '@parley/channels';
-import { type AdapterValue, memoryValues } from '@parley/contracts';
+import { type AdapterValue, memoryValues } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import {
-  accepted,
-  failureOf,
-  noSignal,
-  openScene,
-  part,
-  type Scene,
-  type Wishes,
-} from './adapter-scene.ts';
+import { accepted, failureOf, noSignal } from '../adapter-core.ts';
+import { openScene, part, type Scene, type Wishes } from './adapter-scene.ts';
 
 /** What one person wrote has arrived, each once, in this order, and the server keeps nothing more. */
 async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {

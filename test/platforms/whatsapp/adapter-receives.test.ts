@@ -1,6 +1,7 @@
-import { memoryValues } from '@parley/contracts';
+import { memoryValues } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { noSignal, openScene, part, scene } from './adapter-scene.ts';
+import { noSignal } from '../adapter-core.ts';
+import { openScene, part, scene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter receives', () => {
   it('[F03] from the code on the screen to an answer', async () => {

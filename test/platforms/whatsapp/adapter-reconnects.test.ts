@@ -35,7 +35,7 @@ describe('the WhatsApp adapter', () => {
     double.fault({ kind: 'failure', reason: 500, times: 9 });
     await adapter.start();
     const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
-    expect(failed.mend).toContain('Linked devices');
+    expect(failed.fix).toContain('Linked devices');
     expect(waits).toHaveLength(4);
   });
 

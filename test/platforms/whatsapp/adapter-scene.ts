@@ -1,29 +1,22 @@
 import { type WhatsAppEnv, whatsapp } from '@parley/channel-whatsapp';
-import type { ChannelAdapter, ChannelState, IngressOutcome, Revision } from '@parley/channels';
+import type { ChannelAdapter, Revision } from '@parley/channels';
 import {
   type AdapterValues,
-  ChannelError,
   type InboundMessage,
   memoryValues,
   type OutboundPart,
-} from '@parley/contracts';
+} from '@parley/core';
 import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
-import { loggerInto } from '../logger-into.ts';
+import { accepted, type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
   type WhatsAppDoubleOptions,
 } from './whatsapp-double.ts';
 
-/** What ingress says to a message it has stored. */
-export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
-
 /** What a core does around the adapter, as far as tests change it. */
-export interface Wishes {
-  readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
-  readonly revise?: (revision: Revision) => Promise<void>;
-  readonly values?: AdapterValues;
+export interface Wishes extends CoreWishes {
   /** The account is not linked yet. */
   readonly unlinked?: boolean;
   readonly env?: Partial<WhatsAppEnv>;
@@ -31,28 +24,17 @@ export interface Wishes {
 }
 
 /** The double, an adapter on it, and all that the adapter told the core. */
-export interface Scene {
+export interface Scene extends Told {
   readonly double: WhatsAppDouble;
   readonly adapter: ChannelAdapter;
   readonly values: AdapterValues;
-  readonly received: InboundMessage[];
-  readonly revised: Revision[];
-  readonly states: ChannelState[];
   readonly waits: number[];
-  readonly logged: string[];
   /** Texts received, in order, each message once: as ingress counts them. */
   texts(): string[];
   /** Another adapter on the same account, as after a restart. */
   again(): Promise<ChannelAdapter>;
   /** Resolves when the adapter has been connected so often. */
   connected(times?: number): Promise<true>;
-}
-
-/** What the adapter told the core. */
-interface Notes {
-  readonly received: InboundMessage[];
-  readonly revised: Revision[];
-  readonly states: ChannelState[];
 }
 
 /** Starts a double and makes an adapter for it that does not wait between its attempts. */
@@ -62,9 +44,8 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
   const values = wishes.values ?? memoryValues();
   if (wishes.unlinked !== true) await link(double, values);
-  const notes: Notes = { received: [], revised: [], states: [] };
+  const { told, context } = coreOf(double, { ...wishes, values });
   const waits: number[] = [];
-  const logged: string[] = [];
   const env: WhatsAppEnv = {
     random: () => 0,
     wait: async (ms) => {
@@ -76,7 +57,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   };
   const adapters: ChannelAdapter[] = [];
   const make = () => {
-    const adapter = connect(contextOf(double, values, notes, logged, wishes), env);
+    const adapter = connect(context, env);
     adapters.push(adapter);
     return adapter;
   };
@@ -84,15 +65,14 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     for (const adapter of adapters) await adapter.stop();
     await double.close();
   });
-  const { received, states } = notes;
+  const { received, states } = told;
   const opened = () => states.filter(({ kind }) => kind === 'connected').length;
   return {
     double,
     adapter: make(),
     values,
-    ...notes,
+    ...told,
     waits,
-    logged,
     texts: () => [...new Map(received.map(({ messageId, text }) => [messageId, text])).values()],
     again: async () => {
       const adapter = make();
@@ -130,19 +110,6 @@ export function part(
   };
 }
 
-/** What a send that must fail says of its failure. */
-export async function failureOf(sending: Promise<unknown>): Promise<ChannelError['failure']> {
-  const error = await sending.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof ChannelError) return error.failure;
-  throw new Error(`Expected a ChannelError, got ${String(error)}`);
-}
-
-/** A signal that nobody aborts. */
-export const noSignal = (): AbortSignal => new AbortController().signal;
-
 async function link(double: WhatsAppDouble, values: AdapterValues): Promise<void> {
   const { creds, keys } = double.linkWithoutCode();
   const credentials = { kind: 'credentials', id: 'credentials', value: textOf(creds) };
@@ -159,36 +126,21 @@ function textOf(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 
-function contextOf(
-  double: WhatsAppDouble,
-  values: AdapterValues,
-  notes: Notes,
-  logged: string[],
-  { receive, revise }: Wishes,
-) {
+/** Ingress counts what it has stored; what it refuses comes again. */
+function coreOf(double: WhatsAppDouble, wishes: Wishes) {
   const changed = () => double.transcript.changes.changed();
-  return {
-    account: 'default',
-    settings: { url: double.url, pace: true },
-    log: loggerInto(logged, { debug: true }),
-    clock: Date.now,
-    values,
-    revise: async (revision: Revision) => {
-      await revise?.(revision);
-      notes.revised.push(revision);
-      changed();
-    },
-    commands: [],
-    receive: async (message: InboundMessage) => {
-      const outcome = await (receive?.(message) ?? accepted);
-      notes.received.push(message);
-      changed();
-      return outcome;
-    },
-    report: (state: ChannelState) => {
-      notes.states.push(state);
-      changed();
-    },
-    history: async () => [],
+  const settings = { url: double.url, pace: true };
+  const { told, context } = coreAround(settings, changed, wishes, { debug: true });
+  const receive = async (message: InboundMessage) => {
+    const outcome = await (wishes.receive?.(message) ?? accepted);
+    told.received.push(message);
+    changed();
+    return outcome;
   };
+  const revise = async (revision: Revision) => {
+    await wishes.revise?.(revision);
+    told.revised.push(revision);
+    changed();
+  };
+  return { told, context: { ...context, receive, revise } };
 }

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OutboundFile } from '@parley/contracts';
+import type { OutboundFile } from '@parley/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { failureOf, noSignal, openScene, part } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { openScene, part } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
 const content = randomBytes(20_000);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal, openScene, part, scene } from './adapter-scene.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { openScene, part, scene } from './adapter-scene.ts';
 import type { WhatsAppDouble } from './whatsapp-double.ts';
 
 describe('the WhatsApp adapter sends', () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { noSignal, part } from './adapter-scene.ts';
+import { noSignal } from '../adapter-core.ts';
+import { part } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 import type { WhatsAppDouble } from './whatsapp-double.ts';
 

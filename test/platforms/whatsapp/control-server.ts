@@ -1,6 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { answerControl, type ControlActions, newest } from '../answer-control.ts';
+import { answersControl, newest } from '../answer-control.ts';
+import { Fault } from './faults.ts';
+import { GroupChange, GroupOptions } from './group-acts.ts';
+import { PersonOptions } from './people.ts';
 import type { RecordedSend, VisibleMessage } from './transcript.ts';
 import type { WhatsAppDouble } from './whatsapp-double.ts';
 
@@ -10,33 +12,6 @@ const draft = {
   quote: z.string().optional(),
   mentions: z.array(z.string()).optional(),
 };
-const aim = {
-  chat: z.string().optional(),
-  times: z.number().optional(),
-  skip: z.number().optional(),
-};
-const lost = z.boolean().optional();
-const who = z.array(z.string());
-const by = z.string().optional();
-
-const PersonBody = z.strictObject({
-  name: z.string().optional(),
-  number: z.string().optional(),
-  lid: z.string().optional(),
-  addressing: z.enum(['pn', 'lid']).optional(),
-  hidden: z.boolean().optional(),
-});
-const GroupBody = z.strictObject({
-  subject: z.string(),
-  members: z.array(z.string()),
-  announce: z.boolean().optional(),
-  ephemeral: z.number().optional(),
-});
-const ChangeBody = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
-  z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
-  z.strictObject({ kind: z.literal('announce'), on: z.boolean(), by }),
-]);
 const FileBody = z.strictObject({
   ...place,
   kind: z.enum(['image', 'video', 'audio', 'document', 'sticker']),
@@ -48,17 +23,6 @@ const FileBody = z.strictObject({
   seconds: z.number().optional(),
   album: z.string().optional(),
 });
-const FaultBody = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('no-greeting'), ...aim }),
-  z.strictObject({ kind: z.literal('failure'), reason: z.number(), ...aim }),
-  z.strictObject({ kind: z.literal('refuse'), code: z.number(), ...aim }),
-  z.strictObject({ kind: z.literal('no-ack'), lost, ...aim }),
-  z.strictObject({ kind: z.literal('late-ack'), ms: z.number(), ...aim }),
-  z.strictObject({ kind: z.literal('drop'), lost, ...aim }),
-  z.strictObject({ kind: z.enum(['twice', 'cut', 'drop-after', 'garble']), ...aim }),
-  z.strictObject({ kind: z.literal('query-error'), xmlns: z.string(), code: z.number(), ...aim }),
-  z.strictObject({ kind: z.literal('query-silence'), xmlns: z.string(), ...aim }),
-]);
 const SayBody = z.strictObject({ ...place, ...draft });
 const RewordBody = z.strictObject({ ...place, ...draft, id: z.string() });
 const OfMessageBody = z.strictObject({ ...place, id: z.string() });
@@ -69,14 +33,15 @@ const TypingBody = z.strictObject({
   state: z.enum(['composing', 'recording', 'paused']).default('composing'),
 });
 
-const ACTIONS: ControlActions<WhatsAppDouble> = {
+/** Answers `/control/<action>` with JSON. */
+export const handleControl = answersControl<WhatsAppDouble>({
   'POST person': (double, body) => {
-    const { id, pn, lid, name } = double.addPerson(PersonBody.parse(body));
+    const { id, pn, lid, name } = double.addPerson(PersonOptions.parse(body));
     return { id, pn, lid, name };
   },
-  'POST group': (double, body) => ({ jid: double.addGroup(GroupBody.parse(body)).jid }),
+  'POST group': (double, body) => ({ jid: double.addGroup(GroupOptions.parse(body)).jid }),
   'POST change-group': (double, body, query) => {
-    double.changeGroup(query.get('group') ?? '', ChangeBody.parse(body));
+    double.changeGroup(query.get('group') ?? '', GroupChange.parse(body));
   },
   'POST scan': (double, body) => double.scan(z.strictObject({ qr: z.string() }).parse(body).qr),
   'POST say': async (double, body) => ({ id: await double.say(SayBody.parse(body)) }),
@@ -91,7 +56,7 @@ const ACTIONS: ControlActions<WhatsAppDouble> = {
     const { state, ...where } = TypingBody.parse(body);
     double.acts.type(where, state);
   },
-  'POST fault': (double, body) => double.fault(FaultBody.parse(body)),
+  'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
   'POST kick': (double, body) => double.kick(z.strictObject({ code: z.number() }).parse(body).code),
   'POST drop': (double) => double.drop(),
@@ -108,17 +73,7 @@ const ACTIONS: ControlActions<WhatsAppDouble> = {
     waiting: double.waiting().length,
     problems: double.transcript.problems.map(String),
   }),
-};
-
-/** Answers `/control/<action>` with JSON. */
-export function handleControl(
-  double: WhatsAppDouble,
-  request: IncomingMessage,
-  response: ServerResponse,
-  url: URL,
-): Promise<void> {
-  return answerControl(ACTIONS, double, { request, response, url });
-}
+});
 
 function written({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');

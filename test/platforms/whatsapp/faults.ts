@@ -1,113 +1,98 @@
-import { ArmedFaults, type FaultAim } from '../armed-faults.ts';
+import { z } from 'zod';
+import { ArmedFaults, FAULT_AIM } from '../armed-faults.ts';
+
+const aim = {
+  ...FAULT_AIM,
+  /** Only in this chat: a person in any form, or a group. */
+  chat: z.string().optional(),
+};
+const lost = z.boolean().optional();
+const fault = <K extends string>(name: K) => z.strictObject({ kind: z.literal(name), ...aim });
 
 /** The socket opens and the server says nothing. */
-export interface GreetingFault {
-  readonly kind: 'no-greeting';
-}
+const GreetingFault = fault('no-greeting');
 
 /** A login is refused with a reason: 401 logged out, 403 banned, 405 the version is too old, 503 … */
-export interface LoginFault {
-  readonly kind: 'failure';
-  readonly reason: number;
-}
+const LoginFault = fault('failure').extend({ reason: z.number() });
 
 /** A message of the bot goes wrong. */
-export type SendFault =
+const SendFault = z.discriminatedUnion('kind', [
   /** The server answers with an error, and nobody gets the message: 463, 479, 429 … */
-  | { readonly kind: 'refuse'; readonly code: number }
+  fault('refuse').extend({ code: z.number() }),
   /** No answer; people get the message unless `lost`. */
-  | { readonly kind: 'no-ack'; readonly lost?: boolean | undefined }
+  fault('no-ack').extend({ lost }),
   /** The answer comes `ms` later. */
-  | { readonly kind: 'late-ack'; readonly ms: number }
+  fault('late-ack').extend({ ms: z.number() }),
   /** The connection breaks instead of an answer; people get the message unless `lost`. */
-  | { readonly kind: 'drop'; readonly lost?: boolean | undefined };
+  fault('drop').extend({ lost }),
+]);
+export type SendFault = z.infer<typeof SendFault>;
 
 /** Something for the bot goes wrong. */
-export type DeliveryFault =
+const DeliveryFault = z.discriminatedUnion('kind', [
   /** The same stanza twice. */
-  | { readonly kind: 'twice' }
+  fault('twice'),
   /** Half of the stanza, then the connection breaks; it comes again at the next login. */
-  | { readonly kind: 'cut' }
+  fault('cut'),
   /** The connection breaks as soon as the stanza is sent; it comes again at the next login. */
-  | { readonly kind: 'drop-after' };
+  fault('drop-after'),
+]);
+export type DeliveryFault = z.infer<typeof DeliveryFault>;
 
 /** What a person's phone sealed cannot be opened. */
-export interface SealFault {
-  readonly kind: 'garble';
-}
+const SealFault = fault('garble');
 
 /** A query of the bot goes wrong. */
-export type QueryFault =
-  | { readonly kind: 'query-error'; readonly xmlns: string; readonly code: number }
-  | { readonly kind: 'query-silence'; readonly xmlns: string };
-
-interface FaultKinds {
-  readonly greeting: GreetingFault;
-  readonly login: LoginFault;
-  readonly send: SendFault;
-  readonly delivery: DeliveryFault;
-  readonly seal: SealFault;
-  readonly query: QueryFault;
-}
+const QueryFault = z.discriminatedUnion('kind', [
+  fault('query-error').extend({ xmlns: z.string(), code: z.number() }),
+  fault('query-silence').extend({ xmlns: z.string() }),
+]);
+export type QueryFault = z.infer<typeof QueryFault>;
 
 /** A fault that waits for its moment. */
-export type Fault = FaultKinds[keyof FaultKinds] &
-  FaultAim & {
-    /** Only in this chat: a person in any form, or a group. */
-    readonly chat?: string | undefined;
-  };
-
-const STAGES: { readonly [Kind in Fault['kind']]: keyof FaultKinds } = {
-  failure: 'login',
-  'no-greeting': 'greeting',
-  refuse: 'send',
-  'no-ack': 'send',
-  'late-ack': 'send',
-  drop: 'send',
-  twice: 'delivery',
-  cut: 'delivery',
-  'drop-after': 'delivery',
-  garble: 'seal',
-  'query-error': 'query',
-  'query-silence': 'query',
-};
+export const Fault = z.discriminatedUnion('kind', [
+  GreetingFault,
+  LoginFault,
+  SendFault,
+  DeliveryFault,
+  SealFault,
+  QueryFault,
+]);
+export type Fault = z.infer<typeof Fault>;
 
 /** The faults not yet used up. */
 export class Faults extends ArmedFaults<Fault> {
-  takeGreeting(): GreetingFault | undefined {
-    return this.take((fault) => (isOf(fault, 'greeting') ? fault : undefined));
+  takeGreeting() {
+    return this.#takeOf(GreetingFault);
   }
 
-  takeLogin(): LoginFault | undefined {
-    return this.take((fault) => (isOf(fault, 'login') ? fault : undefined));
+  takeLogin() {
+    return this.#takeOf(LoginFault);
   }
 
-  takeSend(chat: string): SendFault | undefined {
-    return this.take((fault) => (isOf(fault, 'send') && here(fault, chat) ? fault : undefined));
+  takeSend(chat: string) {
+    return this.#takeOf(SendFault, chat);
   }
 
-  takeDelivery(chat: string): DeliveryFault | undefined {
-    return this.take((fault) => (isOf(fault, 'delivery') && here(fault, chat) ? fault : undefined));
+  takeDelivery(chat: string) {
+    return this.#takeOf(DeliveryFault, chat);
   }
 
-  takeSeal(chat: string): SealFault | undefined {
-    return this.take((fault) => (isOf(fault, 'seal') && here(fault, chat) ? fault : undefined));
+  takeSeal(chat: string) {
+    return this.#takeOf(SealFault, chat);
   }
 
-  takeQuery(xmlns: string): QueryFault | undefined {
-    return this.take((fault) =>
-      isOf(fault, 'query') && fault.xmlns === xmlns ? fault : undefined,
-    );
+  takeQuery(xmlns: string) {
+    return this.take((armed) => {
+      const found = QueryFault.safeParse(armed).data;
+      return found?.xmlns === xmlns ? found : undefined;
+    });
   }
-}
 
-function isOf<Stage extends keyof FaultKinds>(
-  fault: Fault,
-  stage: Stage,
-): fault is Fault & FaultKinds[Stage] {
-  return STAGES[fault.kind] === stage;
-}
-
-function here(fault: Fault, chat: string): boolean {
-  return fault.chat === undefined || fault.chat === chat;
+  #takeOf<T extends Fault>(kind: z.ZodType<T>, chat?: string): T | undefined {
+    return this.take((armed) => {
+      const isHere = chat === undefined || armed.chat === undefined || armed.chat === chat;
+      return isHere ? kind.safeParse(armed).data : undefined;
+    });
+  }
 }

@@ -1,27 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import type { BinaryNode } from '@whiskeysockets/baileys';
+import { z } from 'zod';
 import { type Account, seconds } from './account.ts';
 import { asMember, type Group, groupNode, isMember, participantNode } from './groups.ts';
 import type { Person } from './people.ts';
 import { node } from './wire/nodes.ts';
 
 /** How to make a group. */
-export interface GroupOptions {
-  readonly subject: string;
+export const GroupOptions = z.strictObject({
+  subject: z.string(),
   /** People in any form; the bot is `double.me`. The first one makes the group and is its admin. */
-  readonly members: readonly string[];
+  members: z.array(z.string()).readonly(),
   /** Only admins may write. */
-  readonly announce?: boolean | undefined;
+  announce: z.boolean().optional(),
   /** Seconds after which messages disappear. */
-  readonly ephemeral?: number | undefined;
-}
+  ephemeral: z.number().optional(),
+});
+export type GroupOptions = z.infer<typeof GroupOptions>;
+
+const by = z.string().optional();
+const who = z.array(z.string()).readonly();
 
 /** A change of a group, and who makes it; its creator when absent. */
-export type GroupChange = { readonly by?: string | undefined } & (
-  | { readonly kind: 'add' | 'remove' | 'promote' | 'demote'; readonly who: readonly string[] }
-  | { readonly kind: 'subject'; readonly subject: string }
-  | { readonly kind: 'announce'; readonly on: boolean }
-);
+export const GroupChange = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
+  z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
+  z.strictObject({ kind: z.literal('announce'), on: z.boolean(), by }),
+]);
+export type GroupChange = z.infer<typeof GroupChange>;
 
 /** What people do with groups; the bot hears of it where it is a member. */
 export class GroupActs {

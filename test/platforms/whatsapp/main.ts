@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { inTerminal } from '../typed-lines.ts';
 import { codeToScan } from './code-to-scan.ts';
 import { hushLibsignal } from './hush-libsignal.ts';
 import { startWhatsAppDouble } from './whatsapp-double.ts';
@@ -69,14 +69,4 @@ async function take(line: string): Promise<void> {
   }
 }
 
-const lines = createInterface({ input: process.stdin });
-lines.on('line', (line) => {
-  take(line).catch((error: unknown) => console.error(String(error)));
-});
-double.transcript.changes.onChange(showNews);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    lines.close();
-    void double.close();
-  });
-}
+inTerminal(double, take, showNews);

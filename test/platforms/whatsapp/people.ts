@@ -1,4 +1,5 @@
 import { jidNormalizedUser } from '@whiskeysockets/baileys';
+import { z } from 'zod';
 import { SignalParty } from './signal/signal-party.ts';
 
 /** Someone with WhatsApp on a phone. */
@@ -16,15 +17,16 @@ export interface Person {
 }
 
 /** How to make a person; everything has a default. */
-export interface PersonOptions {
-  readonly name?: string | undefined;
+export const PersonOptions = z.strictObject({
+  name: z.string().optional(),
   /** Digits with the country code. */
-  readonly number?: string | undefined;
-  readonly lid?: string | undefined;
-  readonly addressing?: 'pn' | 'lid' | undefined;
+  number: z.string().optional(),
+  lid: z.string().optional(),
+  addressing: z.enum(['pn', 'lid']).optional(),
   /** Nobody learns their number. */
-  readonly hidden?: boolean | undefined;
-}
+  hidden: z.boolean().optional(),
+});
+export type PersonOptions = z.infer<typeof PersonOptions>;
 
 const FIRST_NUMBER = 491_500_000_001;
 const FIRST_LID = 10_000_000_000_001;

@@ -2,11 +2,12 @@ import { type RenderedPart, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from '../../conformance/markdown-arbitrary.ts';
+import { RUN_LENGTH } from '../../conformance/markup/run-length.ts';
 import { parseTelegramHtml } from '../telegram/parse-html.ts';
 import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 
 const limits = fc.integer({ min: 64, max: 1_200 });
-const RUNS = { numRuns: 250 };
+const RUNS = RUN_LENGTH;
 const WORD = /[wh]\d+[wh]/g;
 
 /** Parts read by the strict reader, after a check that each is legal and within the limit. */

@@ -1,9 +1,7 @@
 import type { AuditFinding, AuditReport, AuditSeverity } from '@parley/gateway/api';
 import { h, type VNode } from 'preact';
-import { useState } from 'preact/hooks';
-import { useAnswer } from './gateway.ts';
 import { counted } from './ui/format.ts';
-import { ColumnView, shown } from './ui/widgets.ts';
+import { ColumnView, listOf, p, shown, useFresh } from './ui/widgets.ts';
 
 const LABELS: Readonly<Record<AuditSeverity, string>> = {
   critical: 'Critical',
@@ -13,34 +11,27 @@ const LABELS: Readonly<Record<AuditSeverity, string>> = {
 
 /** The weaknesses of this installation, and what to do about them (U05). */
 export function AuditView(): VNode {
-  const [round, setRound] = useState(0);
-  const answer = useAnswer<AuditReport>('/api/audit', round);
-  const refresh = { label: 'Check again', onRefresh: () => setRound((last) => last + 1) };
+  const { answer, refresh } = useFresh<AuditReport>('/api/audit');
+  const isBusy = answer.kind === 'waiting';
   return h(
     ColumnView,
-    { name: 'audit-view', title: 'Audit', isBusy: answer.kind === 'waiting', refresh },
+    { name: 'audit-view', title: 'Audit', isBusy, refresh, refreshLabel: 'Check again' },
     shown(answer, (report) => h(Findings, { report })),
   );
 }
 
 function Findings({ report: { counts, findings } }: { readonly report: AuditReport }): VNode {
   const { critical, warning, info } = counts;
+  const summary =
+    critical + warning === 0
+      ? 'No warnings.'
+      : `${critical} critical, ${counted(warning, 'warning')}, ${counted(info, 'note')}.`;
   return h(
     'section',
     { 'aria-label': 'Findings' },
-    h(
-      'p',
-      { class: 'facts', role: 'status' },
-      critical + warning === 0
-        ? 'No warnings.'
-        : `${critical} critical, ${counted(warning, 'warning')}, ${counted(info, 'note')}.`,
-    ),
-    h(
-      'ul',
-      { class: 'cards' },
-      checksOf(findings).map((check) =>
-        h('li', { key: `${check.id} ${check.severity}` }, h(Card, { check })),
-      ),
+    h('p', { class: 'facts', role: 'status' }, summary),
+    listOf('cards', checksOf(findings), (check) =>
+      h(Card, { key: `${check.id} ${check.severity}`, check }),
     ),
   );
 }
@@ -60,17 +51,14 @@ export function checksOf(findings: readonly AuditFinding[]): readonly CheckFindi
   return [...checks.values()];
 }
 
-function Card({
-  check: { id, severity, found, remedy },
-}: {
-  readonly check: CheckFindings;
-}): VNode {
+function Card({ check }: { readonly check: CheckFindings }): VNode {
+  const { id, severity, found, remedy } = check;
   const label = LABELS[severity];
   return h(
     'article',
     { class: `card is-${severity}`, 'aria-label': `${label}: ${id}` },
     h('header', null, h('h4', null, id), h('span', { class: 'card-kind' }, label)),
     found.map((sentence) => h('p', { key: sentence, class: 'card-reason' }, sentence)),
-    h('p', { class: 'facts' }, remedy),
+    p('facts', remedy),
   );
 }

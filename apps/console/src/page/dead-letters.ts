@@ -1,10 +1,18 @@
 import type { DeadList, DeadOrder, DeadOutcome, ShownLetter } from '@parley/gateway/dead-letters';
 import { h, type VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { ask, useAnswer } from './gateway.ts';
-import { useElement } from './ui/elements.ts';
+import { useState } from 'preact/hooks';
+import { ask, type Outcome, useAnswer } from './gateway.ts';
 import { counted, momentOf } from './ui/format.ts';
-import { ActionButton, type Outcome, OutcomeNote, shown, Trouble } from './ui/widgets.ts';
+import {
+  ActionButton,
+  ConfirmButton,
+  listOf,
+  OutcomeNote,
+  p,
+  shown,
+  Trouble,
+  useWork,
+} from './ui/widgets.ts';
 
 type Kind = ShownLetter['kind'];
 
@@ -21,17 +29,10 @@ export function DeadSection(props: {
   readonly onSettled: () => void;
 }): VNode {
   const [before, setBefore] = useState<number | null>(null);
-  const [outcome, setOutcome] = useState<Outcome>();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, outcome, run } = useWork(props.onSettled);
   const path = before === null ? '/api/dead?limit=20' : `/api/dead?limit=20&before=${before}`;
   const answer = useAnswer<DeadList>(path, props.round);
-  const settle = async (settling: Settling): Promise<void> => {
-    setBusy(true);
-    setOutcome(undefined);
-    setOutcome(await settleLetters(settling));
-    setBusy(false);
-    props.onSettled();
-  };
+  const settle = (settling: Settling): void => void run(() => settleLetters(settling));
   return h(
     'section',
     { class: 'dead', 'aria-label': 'Dead letters' },
@@ -64,14 +65,9 @@ function Letters({ list, isBusy, isFirst, settle, onPage }: LettersProps): VNode
     'div',
     null,
     h(AllLetters, { counts, isBusy, settle }),
-    h(
-      'ul',
-      { class: 'cards' },
-      letters.map((letter) => h('li', { key: letter.id }, h(Letter, { letter, isBusy, settle }))),
-    ),
-    h(
-      'p',
-      { class: 'actions' },
+    listOf('cards', letters, (letter) => h(Letter, { key: letter.id, letter, isBusy, settle })),
+    p(
+      'actions',
       !isFirst && h(ActionButton, { label: 'Newest', onPress: () => onPage(null) }),
       next !== null && h(ActionButton, { label: 'Older', onPress: () => onPage(next) }),
     ),
@@ -86,37 +82,30 @@ function AllLetters({ counts, isBusy, settle }: ActionProps & Pick<DeadList, 'co
   const spared = uncertain > 0 ? ' What may have arrived is not sent again.' : '';
   return h(
     'div',
-    { class: 'dead-all' },
-    h(
-      'p',
-      { class: 'facts' },
-      `${refused} not delivered, ${uncertain} perhaps, ${unanswered} not answered.`,
-    ),
+    { class: 'actions' },
+    p('facts', `${refused} not delivered, ${uncertain} perhaps, ${unanswered} not answered.`),
     certain > 1 &&
       h(ConfirmButton, {
         label: 'Send all again',
         question: `${certain} letters are sent again.${spared}`,
         confirm: `Send ${certain} again`,
         isBusy,
-        onConfirm: () =>
+        onPress: () =>
           settle({ action: 'replay', letters: ['refused', 'unanswered'], evenTwice: false }),
       }),
     all > 1 &&
       h(ConfirmButton, {
         label: 'Drop all',
-        isGrave: true,
+        look: 'is-grave',
         question: `${all} letters are never sent and never listed again.`,
         confirm: `Drop ${all}`,
         isBusy,
-        onConfirm: () =>
-          settle({
-            action: 'drop',
-            letters: ['refused', 'uncertain', 'unanswered'],
-            evenTwice: false,
-          }),
+        onPress: () => settle({ action: 'drop', letters: ALL, evenTwice: false }),
       }),
   );
 }
+
+const ALL = ['refused', 'uncertain', 'unanswered'] as const;
 
 const KINDS: Readonly<Record<Kind, string>> = {
   refused: 'Not delivered',
@@ -124,8 +113,12 @@ const KINDS: Readonly<Record<Kind, string>> = {
   unanswered: 'Not answered',
 };
 
+interface LetterProps extends ActionProps {
+  readonly letter: ShownLetter;
+}
+
 /** One dead letter. Its texts were written by people and models, and are shown as text. */
-function Letter({ letter, isBusy, settle }: ActionProps & { readonly letter: ShownLetter }): VNode {
+function Letter({ letter, isBusy, settle }: LetterProps): VNode {
   const { id, kind, chat, diedAt, reason } = letter;
   const [isWhole, setWhole] = useState(false);
   const path = isWhole ? `/api/dead/${id}` : null;
@@ -140,61 +133,57 @@ function Letter({ letter, isBusy, settle }: ActionProps & { readonly letter: Sho
       'header',
       null,
       h('h4', { id: name }, h('span', { class: 'card-kind' }, KINDS[kind]), ` ${chat}`),
-      h('p', { class: 'facts' }, `${id} · ${momentOf(diedAt)}`),
+      p('facts', `${id} · ${momentOf(diedAt)}`),
     ),
     reason !== '' && h('p', { class: 'card-reason', dir: 'auto' }, reason),
     textsOf(whole ?? letter).map(({ from, text }, index) =>
-      h('blockquote', { key: index, dir: 'auto' }, from !== '' && h('b', null, `${from}: `), text),
+      h(
+        'blockquote',
+        { key: index, class: 'said', dir: 'auto' },
+        from !== '' && h('b', null, `${from}: `),
+        text,
+      ),
     ),
-    facts !== '' && h('p', { class: 'facts' }, facts),
+    facts !== '' && p('facts', facts),
     h(Trouble, { reason: answer.kind === 'failed' ? answer.reason : null }),
-    h(
-      'p',
-      { class: 'actions' },
+    p(
+      'actions',
       h(LetterActions, { letter, isBusy, settle }),
       isCut(letter) &&
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'action',
-            'aria-expanded': isWhole,
-            onClick: () => setWhole(!isWhole),
-          },
-          isWhole ? 'Show less' : 'Show all',
-        ),
+        h(ActionButton, {
+          label: isWhole ? 'Show less' : 'Show all',
+          isExpanded: isWhole,
+          onPress: () => setWhole(!isWhole),
+        }),
     ),
   );
 }
 
-function LetterActions({
-  letter,
-  isBusy,
-  settle,
-}: ActionProps & { readonly letter: ShownLetter }): VNode {
+function LetterActions(props: LetterProps): VNode {
+  const { letter, isBusy, settle } = props;
   const { id, kind } = letter;
   const again = kind === 'unanswered' ? 'Ask again' : 'Send again';
   const settleThis = (action: Settling['action']) => () =>
     settle({ action, letters: id, evenTwice: action === 'replay' && kind === 'uncertain' });
   return h(
     'span',
-    { class: 'card-actions' },
+    { class: 'actions' },
     h(ConfirmButton, {
       label: again,
       name: `${again}: ${id}`,
       question: riskOf(letter),
       confirm: `${again} anyway`,
       isBusy,
-      onConfirm: settleThis('replay'),
+      onPress: settleThis('replay'),
     }),
     h(ConfirmButton, {
       label: 'Drop',
       name: `Drop: ${id}`,
-      isGrave: true,
+      look: 'is-grave',
       question: 'It is then never sent and never listed again.',
       confirm: 'Drop it',
       isBusy,
-      onConfirm: settleThis('drop'),
+      onPress: settleThis('drop'),
     }),
   );
 }
@@ -252,56 +241,4 @@ async function settleLetters({ action, letters, evenTwice }: Settling): Promise<
   const what = done === 1 ? 'It is' : `${done} are`;
   const end = action === 'replay' ? 'on the way again' : 'dropped';
   return { text: `${what} ${end}.`, isTrouble: false };
-}
-
-interface ConfirmButtonProps {
-  readonly label: string;
-  /** What a screen reader says instead, where several buttons have the same label. */
-  readonly name?: string;
-  readonly isGrave?: boolean;
-  /** The risk; absent: it is done at once. */
-  readonly question?: string | undefined;
-  readonly confirm: string;
-  readonly isBusy: boolean;
-  readonly onConfirm: () => void;
-}
-
-/** A button that asks for confirmation before it does what cannot be undone. */
-function ConfirmButton(props: ConfirmButtonProps): VNode {
-  const { label, name = label, isGrave = false, question, confirm, isBusy, onConfirm } = props;
-  const [isAsked, setAsked] = useState(false);
-  const start = useElement(HTMLButtonElement);
-  const cancel = useElement(HTMLButtonElement);
-  const wasAsked = useRef(false);
-  useEffect(() => {
-    // The keyboard focus stays on this button or its question.
-    if (wasAsked.current !== isAsked) (isAsked ? cancel : start).current?.focus();
-    wasAsked.current = isAsked;
-  }, [isAsked]);
-  const look = `action ${isGrave ? 'is-grave' : ''}`;
-  if (question === undefined || !isAsked) {
-    const onClick = question === undefined ? onConfirm : () => setAsked(true);
-    const properties = { 'aria-label': name, disabled: isBusy, onClick };
-    return h('button', { ref: start.ref, type: 'button', class: look, ...properties }, label);
-  }
-  const onClick = (): void => {
-    setAsked(false);
-    onConfirm();
-  };
-  return h(
-    'span',
-    {
-      class: 'confirm',
-      role: 'group',
-      'aria-label': question,
-      onKeyDown: (event: KeyboardEvent) => event.key === 'Escape' && setAsked(false),
-    },
-    h('span', { class: 'confirm-question' }, question),
-    h('button', { type: 'button', class: look, disabled: isBusy, onClick }, confirm),
-    h(
-      'button',
-      { ref: cancel.ref, type: 'button', class: 'action', onClick: () => setAsked(false) },
-      'Cancel',
-    ),
-  );
 }

@@ -80,13 +80,19 @@ export async function ask<Value>(
   return send<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
 }
 
-/** Makes the gateway do something. Null: done; else why not, for people. Never rejects. */
+/** The result of what a person has just done. */
+export interface Outcome {
+  readonly text: string;
+  readonly isTrouble: boolean;
+}
+
+/** Makes the gateway do something. Undefined: done; else why not. Never rejects. */
 export async function act(
   path: string,
   method: 'POST' | 'DELETE' = 'POST',
-): Promise<string | null> {
+): Promise<Outcome | undefined> {
   const answer = await send(path, { method });
-  return answer.kind === 'failed' ? answer.reason : null;
+  return answer.kind === 'failed' ? { text: answer.reason, isTrouble: true } : undefined;
 }
 
 async function send<Value>(

@@ -1,10 +1,18 @@
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import { h, type VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { type Answer, ask, randomId, useAnswer } from './gateway.ts';
+import { type Answer, ask, type Outcome, randomId } from './gateway.ts';
 import { JobSection } from './jobs.ts';
 import { amount } from './ui/format.ts';
-import { ColumnView, type Outcome, OutcomeNote, shown } from './ui/widgets.ts';
+import {
+  ActionButton,
+  ColumnView,
+  listOf,
+  OutcomeNote,
+  p,
+  shown,
+  useFresh,
+  useWork,
+} from './ui/widgets.ts';
 
 /** While a task runs the page asks again this often, in ms; otherwise seldom. */
 const SOON_MS = 1_500;
@@ -12,24 +20,14 @@ const LATER_MS = 60_000;
 
 /** Standing tasks, their runs, and why something did not run (H01–H05). */
 export function HeartbeatView(): VNode {
-  const [round, setRound] = useState(0);
-  const [outcome, setOutcome] = useState<Outcome>();
-  const [isBusy, setBusy] = useState(false);
-  const answer = useAnswer<HeartbeatReport>('/api/heartbeat', round);
-  const onRefresh = (): void => setRound((last) => last + 1);
-  useEffect(() => {
-    const timer = setTimeout(onRefresh, isRunning(answer) ? SOON_MS : LATER_MS);
-    return () => clearTimeout(timer);
-  }, [answer]);
-  const onRun = async (task: string): Promise<void> => {
-    setBusy(true);
-    setOutcome(await runNow(task));
-    setBusy(false);
-    onRefresh();
-  };
+  const { answer, refresh, round } = useFresh<HeartbeatReport>('/api/heartbeat', {
+    againMs: (answer) => (isRunning(answer) ? SOON_MS : LATER_MS),
+  });
+  const { isBusy, outcome, run } = useWork(refresh);
+  const onRun = (task: string): void => void run(() => runNow(task));
   return h(
     ColumnView,
-    { name: 'heartbeat-view', title: 'Heartbeat', refresh: { onRefresh } },
+    { name: 'heartbeat-view', title: 'Heartbeat', refresh },
     h(OutcomeNote, { outcome }),
     shown(answer, (report) => h(Report, { report, isBusy, onRun })),
     h(JobSection, { round }),
@@ -56,10 +54,9 @@ function Report({ report, isBusy, onRun }: ReportProps): VNode {
   return h(
     'div',
     null,
-    h('p', { class: 'heartbeat-plan' }, `${plan.words.replaceAll('`', '')} (${timeZone})`),
-    h(
-      'p',
-      { class: 'facts' },
+    p('heartbeat-plan', `${plan.words.replaceAll('`', '')} (${timeZone})`),
+    p(
+      'facts',
       `${amount(tokens.today)} of ${amount(tokens.perDay)} tokens today.`,
       lastWords === null ? '' : ` The last heartbeat run started no task – ${lastWords}.`,
     ),
@@ -67,13 +64,7 @@ function Report({ report, isBusy, onRun }: ReportProps): VNode {
     h('h3', null, 'Tasks'),
     tasks.length === 0
       ? h(NoTasks, null)
-      : h(
-          'ul',
-          { class: 'heartbeat-tasks' },
-          tasks.map((task) =>
-            h('li', { key: task.name, class: 'heartbeat-task' }, h(Task, { task, isBusy, onRun })),
-          ),
-        ),
+      : listOf('cards', tasks, (task) => h(Task, { key: task.name, task, isBusy, onRun })),
     runs.length > 0 && h('h3', null, 'Last runs'),
     runs.length > 0 && h(RunList, { runs }),
   );
@@ -89,30 +80,27 @@ function Task({ task, isBusy, onRun }: TaskProps): VNode {
   const isRunning = last.state === 'running';
   return h(
     'article',
-    { 'aria-label': name },
+    { class: 'card heartbeat-task', 'aria-label': name },
     h(
       'header',
       null,
       h('h4', null, name),
-      h('p', null, tell === null ? schedule : `${schedule}, notifies ${tell}`),
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'heartbeat-run',
-          'aria-label': `Run ${name} now`,
-          disabled: isBusy || isRunning,
-          onClick: () => onRun(name),
-        },
-        isRunning ? 'Running…' : 'Run now',
-      ),
+      p('facts', tell === null ? schedule : `${schedule}, notifies ${tell}`),
+      h(ActionButton, {
+        label: isRunning ? 'Running…' : 'Run now',
+        name: `Run ${name} now`,
+        isBusy: isBusy || isRunning,
+        onPress: () => onRun(name),
+      }),
     ),
     h('p', { class: 'heartbeat-instruction', dir: 'auto' }, instruction),
     h(
       'dl',
       null,
-      h('div', null, h('dt', null, 'Last'), h('dd', { class: `is-${last.state}` }, last.words)),
-      h('div', null, h('dt', null, 'Next'), h('dd', { class: `is-${next.state}` }, next.words)),
+      h('dt', null, 'Last'),
+      h('dd', { class: `is-${last.state}` }, last.words),
+      h('dt', null, 'Next'),
+      h('dd', { class: `is-${next.state}` }, next.words),
     ),
   );
 }
@@ -121,15 +109,15 @@ function Task({ task, isBusy, onRun }: TaskProps): VNode {
 function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
   return h(
     'ol',
-    { class: 'heartbeat-runs' },
+    { class: 'rows heartbeat-runs' },
     runs.map(({ id, task, state, words, tokens, alert }) =>
       h(
         'li',
         { key: id },
         h('b', null, task),
-        h('span', { class: `heartbeat-outcome is-${state}` }, words),
-        h('span', { class: 'heartbeat-tokens' }, `${amount(tokens)} tokens`),
-        alert !== null && h('blockquote', { dir: 'auto' }, alert),
+        h('span', { class: `is-${state}` }, words),
+        h('span', null, `${amount(tokens)} tokens`),
+        alert !== null && h('blockquote', { class: 'said', dir: 'auto' }, alert),
       ),
     ),
   );
@@ -157,12 +145,11 @@ function NoTasks(): VNode {
   return h(
     'div',
     null,
-    h(
-      'p',
-      null,
+    p(
+      '',
       'There are no tasks, so the model is not called. Write them into HEARTBEAT.md of the workspace, for example:',
     ),
-    h('pre', { class: 'layer-text heartbeat-example', tabIndex: 0 }, EXAMPLE),
+    h('pre', { class: 'layer-text', tabIndex: 0 }, EXAMPLE),
   );
 }
 

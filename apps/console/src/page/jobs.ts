@@ -1,41 +1,28 @@
 import type { CronAction } from '@parley/gateway/api';
 import type { JobView } from '@parley/proactive';
 import { h, type VNode } from 'preact';
-import { useState } from 'preact/hooks';
-import { act, useAnswer } from './gateway.ts';
+import { act } from './gateway.ts';
 import { momentOf } from './ui/format.ts';
-import { ActionButton, shown, Trouble } from './ui/widgets.ts';
+import { ActionButton, listOf, OutcomeNote, p, shown, useFresh, useWork } from './ui/widgets.ts';
 
 /** Jobs with a timetable: next run, result of the last one, and what can be done (H08). */
-export function JobSection({ round: asked }: { readonly round: number }): VNode {
-  const [own, setOwn] = useState(0);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const answer = useAnswer<{ readonly jobs: readonly JobView[] }>('/api/cron', asked + own);
-  const onAct = async (id: string, action: CronAction): Promise<void> => {
-    setBusy(true);
-    setTrouble(await act(`/api/cron/${encodeURIComponent(id)}/${action}`));
-    setBusy(false);
-    setOwn((last) => last + 1);
-  };
+export function JobSection({ round }: { readonly round: number }): VNode {
+  const { answer, refresh } = useFresh<{ readonly jobs: readonly JobView[] }>('/api/cron', {
+    round,
+  });
+  const { isBusy, outcome, run } = useWork(refresh);
+  const onAct = (id: string, action: CronAction) =>
+    run(() => act(`/api/cron/${encodeURIComponent(id)}/${action}`));
   return h(
     'section',
     { class: 'jobs', 'aria-label': 'Jobs' },
     h('h3', null, 'Jobs'),
-    h(Trouble, { reason: trouble }),
+    h(OutcomeNote, { outcome }),
     shown(answer, ({ jobs }) =>
       jobs.length === 0
         ? h('p', null, NONE)
-        : h(
-            'ul',
-            { class: 'job-list' },
-            jobs.map((job) =>
-              h(
-                'li',
-                { key: job.id },
-                h(Job, { job, isBusy, onAct: (action) => void onAct(job.id, action) }),
-              ),
-            ),
+        : listOf('cards', jobs, (job) =>
+            h(Job, { key: job.id, job, isBusy, onAct: (action) => void onAct(job.id, action) }),
           ),
     ),
   );
@@ -55,19 +42,18 @@ function Job({ job, isBusy, onAct }: JobProps): VNode {
   return h(
     'article',
     { class: `job is-${job.state}` },
-    h('p', { class: 'job-title' }, h('b', null, title), ` ${id}`),
+    h('p', null, h('b', null, title), ` ${id}`),
     h('p', null, `${when}; ${stateText(job)}`),
-    h('p', { class: 'facts' }, `In ${chat}. ${lastRunText(job)}`),
+    p('facts', `In ${chat}. ${lastRunText(job)}`),
     task !== title && h('p', { class: 'job-task', dir: 'auto' }, task),
-    h(
-      'p',
-      { class: 'actions' },
+    p(
+      'actions',
       ACTIONS[job.state].map((action) =>
         h(ActionButton, {
           key: action,
           label: LABELS[action],
           name: `${LABELS[action]}: ${title}`,
-          isGrave: action === 'remove',
+          look: action === 'remove' ? 'is-grave' : '',
           isBusy,
           onPress: () => onAct(action),
         }),

@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '@parley/gateway/api';
+import type { GatewayStatus } from '@parley/gateway/status';
 import { describe, expect, it } from 'vitest';
 import { pairingOf } from './pairing.ts';
 
@@ -22,7 +22,7 @@ describe('accounts that wait for a phone', () => {
     [{ kind: 'starting' }, true],
     [{ kind: 'retrying', reason: 'x', nextAttemptAt: 1 }, true],
     [{ kind: 'connected', as: 'x' }, false],
-    [{ kind: 'failed', reason: 'x', mend: 'y' }, false],
+    [{ kind: 'failed', reason: 'x', fix: 'y' }, false],
     [{ kind: 'stopped' }, false],
   ])('are looked for again soon while one is %o: %s', (state, isMoving) => {
     expect(pairingOf([account(state)])).toEqual({ unlinked: [], isMoving });

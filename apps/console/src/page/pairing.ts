@@ -1,7 +1,8 @@
-import type { GatewayStatus } from '@parley/gateway/api';
+import type { GatewayStatus } from '@parley/gateway/status';
 import { h, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, request } from './gateway.ts';
+import { p } from './ui/widgets.ts';
 
 /** A code is good for 20 s at least; while an account waits it is asked for this often, in ms. */
 const SOON_MS = 3_000;
@@ -81,9 +82,8 @@ export function PairingView({ account }: { readonly account: UnlinkedAccount }):
         null,
         `Open ${name} on the phone, choose Settings, Linked devices, Link a device, and scan this code. A new one follows when it expires.`,
       ),
-      h(
-        'p',
-        { class: 'pairing-care' },
+      p(
+        'facts',
         'Keep it to yourself: the phone that scans it decides which account answers here.',
       ),
     ),

@@ -1,28 +1,22 @@
 import type { QueueReport } from '@parley/gateway/api';
 import { h, type VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { DeadSection } from './dead-letters.ts';
-import { useAnswer } from './gateway.ts';
 import { amount, counted, spanOf } from './ui/format.ts';
-import { ColumnView, shown } from './ui/widgets.ts';
+import { ColumnView, p, shown, useFresh } from './ui/widgets.ts';
 
 /** The page asks again this often, in ms. */
 const AGAIN_MS = 5_000;
 
 /** Dead letters, and messages and turns that wait, run or are still to be sent (D06, U03). */
 export function QueueView(): VNode {
-  const [round, setRound] = useState(0);
-  const answer = useAnswer<QueueReport>('/api/queue', round);
-  const onRefresh = (): void => setRound((last) => last + 1);
-  useEffect(() => {
-    const timer = setTimeout(onRefresh, AGAIN_MS);
-    return () => clearTimeout(timer);
-  }, [answer]);
+  const { answer, refresh, round } = useFresh<QueueReport>('/api/queue', {
+    againMs: () => AGAIN_MS,
+  });
   return h(
     ColumnView,
-    { name: 'queue-view', title: 'Queue', refresh: { onRefresh } },
-    answer.kind === 'here' && h('p', { class: 'facts' }, summaryOf(answer.value)),
-    h(DeadSection, { round, onSettled: onRefresh }),
+    { name: 'queue-view', title: 'Queue', refresh },
+    answer.kind === 'here' && p('facts', summaryOf(answer.value)),
+    h(DeadSection, { round, onSettled: refresh }),
     shown(answer, (queue) => h(QueueLists, { queue })),
   );
 }
@@ -85,9 +79,8 @@ function QueueLists({ queue }: { readonly queue: QueueReport }): VNode {
           since: now - startedAt,
         })),
       }),
-    h(
-      'p',
-      { class: 'facts' },
+    p(
+      'facts queue-sum',
       `Since the first start: ${counted(parts.sent, 'part')} sent, ${amount(parts.failed)} failed, ${amount(parts.unknown)} with an unknown outcome.`,
     ),
   );
@@ -124,20 +117,13 @@ function QueueList({ name, none, facts, rows }: QueueListProps): VNode {
     'section',
     { 'aria-label': name },
     h('h3', null, name),
-    h('p', { class: rows.length === 0 ? '' : 'facts' }, rows.length === 0 ? none : facts),
-    rows.length > 0 &&
-      h(
-        'ol',
-        { class: 'queue-rows' },
-        rows.map((row) =>
-          h(
-            'li',
-            { key: row.key },
-            h('b', null, row.name),
-            h('span', null, row.text),
-            h('time', null, spanOf(row.since)),
-          ),
-        ),
+    rows.length === 0 ? h('p', null, none) : p('facts', facts),
+    h(
+      'ol',
+      { class: 'rows' },
+      rows.map(({ key, name, text, since }) =>
+        h('li', { key }, h('b', null, name), h('span', null, text), h('time', null, spanOf(since))),
       ),
+    ),
   );
 }

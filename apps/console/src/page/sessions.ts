@@ -1,33 +1,38 @@
 import type { ShownSession } from '@parley/gateway/api';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { act, forgetEverything, signIn, useAnswer } from './gateway.ts';
+import { act, forgetEverything, type Outcome, signIn } from './gateway.ts';
 import { momentOf } from './ui/format.ts';
-import { ActionButton, ColumnView, shown, Trouble } from './ui/widgets.ts';
+import {
+  ActionButton,
+  ColumnView,
+  listOf,
+  OutcomeNote,
+  p,
+  shown,
+  useFresh,
+  useWork,
+} from './ui/widgets.ts';
 
 /** The browsers that are signed in, each with a button that ends it (U03). */
 export function SessionsView(): VNode {
-  const [round, setRound] = useState(0);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const answer = useAnswer<{ readonly sessions: readonly ShownSession[] }>('/api/sessions', round);
-  const end = async ({ id, isCurrent }: ShownSession): Promise<void> => {
-    const reason = await act(`/api/sessions/${encodeURIComponent(id)}`, 'DELETE');
-    if (reason === null && isCurrent) return forgetEverything();
-    setTrouble(reason);
-    setRound((last) => last + 1);
+  const { answer, refresh } = useFresh<{ readonly sessions: readonly ShownSession[] }>(
+    '/api/sessions',
+  );
+  const { outcome, run } = useWork(refresh);
+  const end = async ({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> => {
+    const failure = await act(`/api/sessions/${encodeURIComponent(id)}`, 'DELETE');
+    if (failure === undefined && isCurrent) forgetEverything();
+    return failure;
   };
   return h(
     ColumnView,
     { name: 'sessions-view', title: 'Signed-in browsers' },
-    h('p', { class: 'facts' }, 'An unknown one? End it, then run "parley token rotate".'),
-    h(Trouble, { reason: trouble }),
+    p('facts', 'An unknown one? End it, then run "parley token rotate".'),
+    h(OutcomeNote, { outcome }),
     shown(answer, ({ sessions }) =>
-      h(
-        'ul',
-        { class: 'cards' },
-        sessions.map((session) =>
-          h('li', { key: session.id }, h(Session, { session, onEnd: () => void end(session) })),
-        ),
+      listOf('cards', sessions, (session) =>
+        h(Session, { key: session.id, session, onEnd: () => void run(() => end(session)) }),
       ),
     ),
   );
@@ -53,18 +58,13 @@ function Session({ session, onEnd }: SessionProps): VNode {
     { class: 'card' },
     h('p', { title: userAgent }, h('b', null, name), isCurrent && ' this browser'),
     h('p', null, `Signed in ${NETWORKS[network]}: ${momentOf(createdAt)}`),
-    h(
-      'p',
-      { class: 'facts' },
-      `${id} · last used: ${momentOf(usedAt)} · ends unless used: ${momentOf(expiresAt)}`,
-    ),
-    h(
-      'p',
-      { class: 'card-actions' },
+    p('facts', `${id} · last used: ${momentOf(usedAt)} · ends unless used: ${momentOf(expiresAt)}`),
+    p(
+      'actions',
       h(ActionButton, {
         label: isCurrent ? 'Sign out' : 'End',
         name: isCurrent ? 'Sign out of this browser' : `End: ${name}, ${id}`,
-        isGrave: !isCurrent,
+        look: isCurrent ? '' : 'is-grave',
         onPress: onEnd,
       }),
     ),
@@ -122,7 +122,7 @@ export function SignInView({ trouble: first }: SignInProps): VNode {
     'main',
     { class: 'sign-in' },
     h('img', { src: '/page/icon.svg', alt: '', width: 56, height: 56 }),
-    h('h1', null, 'This chat is private'),
+    h('h1', { class: 'title' }, 'This chat is private'),
     h('p', null, 'Sign in with the token of this gateway.'),
     h(
       'form',
@@ -132,6 +132,7 @@ export function SignInView({ trouble: first }: SignInProps): VNode {
         'div',
         { class: 'sign-in-row' },
         h('input', {
+          class: 'field',
           id: 'token',
           name: 'token',
           type: 'password',
@@ -141,14 +142,13 @@ export function SignInView({ trouble: first }: SignInProps): VNode {
           autofocus: true,
           'aria-describedby': trouble === null ? undefined : 'sign-in-trouble',
         }),
-        h('button', { type: 'submit', disabled: isBusy }, 'Open the chat'),
+        h('button', { type: 'submit', class: 'action is-main', disabled: isBusy }, 'Open the chat'),
       ),
       trouble !== null &&
         h('p', { id: 'sign-in-trouble', class: 'trouble', role: 'alert' }, trouble),
     ),
-    h(
-      'p',
-      { class: 'sign-in-hint' },
+    p(
+      'lead',
       'On the machine of the gateway, ',
       h('code', null, 'parley token show'),
       ' prints an address that signs in directly.',

@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '@parley/gateway/api';
+import type { GatewayStatus } from '@parley/gateway/status';
 import { h, type VNode } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { AuditView } from './audit.ts';
@@ -117,18 +117,24 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
     h(
       'div',
       { class: 'who' },
-      h('h1', null, agent.name),
-      h('p', { class: 'model', title: agent.model }, agent.model),
+      h('h1', { class: 'clip' }, agent.name),
+      h('p', { class: 'hint clip', title: agent.model }, agent.model),
     ),
     h(Views, { route }),
-    h('span', { class: `link is-${link}` }, h('i', { 'aria-hidden': 'true' }), LINK_LABELS[link]),
+    h(
+      'span',
+      { class: `hint link is-${link}` },
+      h('i', { 'aria-hidden': 'true' }),
+      LINK_LABELS[link],
+    ),
     route.view === 'chat' &&
       h(
         'button',
         {
           type: 'button',
-          class: 'fresh',
+          class: 'quiet fresh',
           onClick: onNew,
+          'aria-label': 'New',
           title: 'Start a new session: earlier messages are left out of the prompt',
         },
         h(Icon, { name: 'fresh' }),
@@ -137,7 +143,7 @@ function TopBar({ agent, link, route, onNew }: TopBarProps): VNode {
     h(
       'a',
       {
-        class: 'fresh account',
+        class: 'quiet fresh account',
         href: hrefOf({ view: 'sessions' }),
         title: 'Signed-in browsers, and signing out',
         'aria-label': 'Sessions',
@@ -168,6 +174,7 @@ function Views({ route }: { readonly route: Route }): VNode {
         'a',
         {
           key: name,
+          class: 'quiet',
           href,
           title: label,
           'aria-current': tabOf(route) === name ? 'page' : undefined,

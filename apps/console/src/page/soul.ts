@@ -1,9 +1,18 @@
 import type { ShownSoul, SoulAction } from '@parley/gateway/api';
 import { h, type VNode } from 'preact';
-import { useState } from 'preact/hooks';
-import { act, useAnswer } from './gateway.ts';
+import { act } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
-import { EntryLink, type Outcome, OutcomeNote, SplitView, shown } from './ui/widgets.ts';
+import {
+  ActionButton,
+  EntryLink,
+  listOf,
+  OutcomeNote,
+  p,
+  SplitView,
+  shown,
+  useFresh,
+  useWork,
+} from './ui/widgets.ts';
 
 interface SoulViewProps {
   readonly route: Extract<Route, { view: 'soul' }>;
@@ -11,39 +20,28 @@ interface SoulViewProps {
 
 /** SOUL.md: its versions, and proposals that the owner decides on (W06). */
 export function SoulView({ route }: SoulViewProps): VNode {
-  const [round, setRound] = useState(0);
-  const [outcome, setOutcome] = useState<Outcome>();
-  const [isBusy, setBusy] = useState(false);
-  const answer = useAnswer<{ readonly versions: readonly ShownSoul[] }>('/api/soul', round);
+  const { answer, refresh } = useFresh<{ readonly versions: readonly ShownSoul[] }>('/api/soul');
+  const { isBusy, outcome, run } = useWork(refresh);
   const versions = answer.kind === 'here' ? answer.value.versions : [];
   const open = versions.find(({ can }) => can.includes('apply'));
   const chosen = route.version ?? open?.number ?? versions[0]?.number ?? null;
   const version = versions.find(({ number }) => number === chosen);
-  const onRefresh = (): void => setRound((last) => last + 1);
-  const onAct = async (number: number, action: SoulAction): Promise<void> => {
-    setBusy(true);
-    const trouble = await act(`/api/soul/${number}/${action}`);
-    setOutcome({ text: trouble ?? DONE[action], isTrouble: trouble !== null });
-    setBusy(false);
-    onRefresh();
-  };
+  const onAct = (action: SoulAction): void =>
+    void run(
+      async () =>
+        (await act(`/api/soul/${chosen}/${action}`)) ?? { text: DONE[action], isTrouble: false },
+    );
   return h(SplitView, {
     name: 'soul-view',
     title: 'SOUL.md',
     label: 'Versions',
-    refresh: { onRefresh },
+    refresh,
     showsList: route.version === null,
     list: shown(answer, () => h(VersionList, { versions, chosen })),
     back: hrefOf({ view: 'soul', version: null }),
     sheet: [
       h(OutcomeNote, { outcome }),
-      version !== undefined &&
-        h(VersionSheet, {
-          key: version.number,
-          version,
-          isBusy,
-          onAct: (action) => void onAct(version.number, action),
-        }),
+      version && h(VersionSheet, { key: version.number, version, isBusy, onAct }),
     ],
   });
 }
@@ -70,33 +68,12 @@ interface VersionListProps {
 
 /** All versions, newest first; what is in use and what is open are marked. */
 function VersionList({ versions, chosen }: VersionListProps): VNode {
-  if (versions.length === 0) return h('p', { class: 'nothing' }, NONE);
-  return h(
-    'div',
-    { class: 'entry-list' },
-    h(
-      'ul',
-      null,
-      versions.map(({ number, name, state, reason, createdAt }) =>
-        h(
-          'li',
-          { key: number },
-          h(
-            EntryLink,
-            {
-              href: hrefOf({ view: 'soul', version: number }),
-              title: name,
-              at: createdAt,
-              facts: reason,
-              isChosen: number === chosen,
-              look: `soul-${state}`,
-            },
-            h('span', { class: 'soul-mark' }, MARKS[state]),
-          ),
-        ),
-      ),
-    ),
-  );
+  if (versions.length === 0) return p('nothing', NONE);
+  return listOf('entry-list', versions, ({ number, name, state, reason, createdAt }) => {
+    const href = hrefOf({ view: 'soul', version: number });
+    const facts = { title: name, at: createdAt, facts: reason, isChosen: number === chosen };
+    return h(EntryLink, { key: number, href, ...facts, look: `soul-${state}` }, MARKS[state]);
+  });
 }
 
 const NONE = 'There is no SOUL.md yet. Write one into the workspace: it becomes the first version.';
@@ -119,30 +96,25 @@ function VersionSheet({ version, isBusy, onAct }: VersionSheetProps): VNode {
   const { name, standing, score, origin, reason, can, findings, diff, basedOn, text } = version;
   return h(
     'div',
-    { class: 'soul-sheet' },
+    { class: 'sheet soul-sheet' },
     h(
       'header',
       { class: 'entry-head' },
-      h('h2', null, name),
+      h('h2', { class: 'title' }, name),
       h('p', null, h('b', null, sentence(standing)), ` ${sentence(origin)}`),
       h('p', null, `Evaluation: ${score}. Reason: ${reason}`),
     ),
     can.length > 0 &&
-      h(
-        'p',
-        { class: 'actions' },
+      p(
+        'actions',
         can.map((action) =>
-          h(
-            'button',
-            {
-              key: action,
-              type: 'button',
-              class: `action ${LOOKS[action]}`,
-              disabled: isBusy,
-              onClick: () => onAct(action),
-            },
-            LABELS[action],
-          ),
+          h(ActionButton, {
+            key: action,
+            label: LABELS[action],
+            look: LOOKS[action],
+            isBusy,
+            onPress: () => onAct(action),
+          }),
         ),
       ),
     findings.length > 0 &&
@@ -172,7 +144,7 @@ function VersionSheet({ version, isBusy, onAct }: VersionSheetProps): VNode {
   );
 }
 
-const LOOKS: Readonly<Record<SoulAction, string>> = {
+const LOOKS: Readonly<Record<SoulAction, 'is-main' | 'is-grave' | ''>> = {
   apply: 'is-main',
   veto: 'is-grave',
   rollback: '',

@@ -1,10 +1,10 @@
-import type { MessageName, Timeline, TimelineEntry, WhyAnswer } from '@parley/contracts';
+import type { MessageName, Timeline, TimelineEntry, WhyAnswer } from '@parley/core';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
 import { spanOf } from './ui/format.ts';
-import { EntryLink, SplitView, shown } from './ui/widgets.ts';
+import { EntryLink, listOf, p, SplitView, shown, useFresh } from './ui/widgets.ts';
 
 interface WhyViewProps {
   readonly route: Extract<Route, { view: 'why' }>;
@@ -12,8 +12,11 @@ interface WhyViewProps {
 
 /** What happened to a message, stage by stage, or the exact reason for silence (D08). */
 export function WhyView({ route }: WhyViewProps): VNode {
-  const [round, setRound] = useState(0);
-  const recent = useAnswer<{ readonly messages: readonly MessageName[] }>('/api/why/recent', round);
+  const {
+    answer: recent,
+    refresh,
+    round,
+  } = useFresh<{ readonly messages: readonly MessageName[] }>('/api/why/recent');
   const asked = route.message ?? 'last';
   const path = `/api/why?message=${encodeURIComponent(asked)}`;
   const answer = useAnswer<WhyAnswer>(path, round);
@@ -23,7 +26,7 @@ export function WhyView({ route }: WhyViewProps): VNode {
     name: 'why-view',
     title: 'Why',
     label: 'Messages',
-    refresh: { onRefresh: () => setRound((last) => last + 1) },
+    refresh,
     showsList: route.message === null,
     list: [
       h(SearchForm, { key: asked, asked: route.message ?? '' }),
@@ -45,6 +48,7 @@ function SearchForm({ asked }: { readonly asked: string }): VNode {
     'form',
     { class: 'why-ask', onSubmit },
     h('input', {
+      class: 'field',
       'aria-label': 'Message',
       placeholder: 'Message, channel:chat/message or turn',
       value: text,
@@ -63,29 +67,13 @@ interface MessageListProps {
 
 /** Messages to choose from, newest first. */
 function MessageList({ messages, chosen }: MessageListProps): VNode {
-  return h(
-    'div',
-    { class: 'entry-list' },
-    h(
-      'ul',
-      null,
-      messages.map((message) => {
-        const key = keyOf(message);
-        const { channel, chatId, messageId, at } = message;
-        return h(
-          'li',
-          { key },
-          h(EntryLink, {
-            href: hrefOf({ view: 'why', message: key }),
-            title: `${channel} ${chatId}`,
-            at,
-            facts: messageId,
-            isChosen: key === chosen,
-          }),
-        );
-      }),
-    ),
-  );
+  return listOf('entry-list', messages, (message) => {
+    const key = keyOf(message);
+    const { channel, chatId, messageId: facts, at } = message;
+    const href = hrefOf({ view: 'why', message: key });
+    const title = `${channel} ${chatId}`;
+    return h(EntryLink, { key, href, title, at, facts, isChosen: key === chosen });
+  });
 }
 
 /** Names a message in a question to the gateway. */
@@ -96,7 +84,7 @@ function keyOf({ channel, account, chatId, messageId }: MessageName): string {
 function WhySheet({ why }: { readonly why: WhyAnswer }): VNode {
   switch (why.kind) {
     case 'unknown':
-      return h('p', { class: 'nothing' }, 'There is no such message.');
+      return p('nothing', 'There is no such message.');
     case 'several':
       return h(
         'section',
@@ -113,9 +101,9 @@ function TimelineSheet({ timeline }: { readonly timeline: Timeline }): VNode {
   const { message, verdict, detail, entries, turnId, hasPrompt } = timeline;
   return h(
     'section',
-    { class: 'why-sheet' },
+    { class: 'sheet why-sheet' },
     h('h3', null, detail === undefined ? verdict : `${verdict} (${detail})`),
-    h('p', { class: 'why-name' }, `${message.channel} ${message.chatId}, ${message.messageId}`),
+    p('why-name', `${message.channel} ${message.chatId}, ${message.messageId}`),
     h(
       'ol',
       { class: 'why-stages' },
@@ -136,21 +124,18 @@ function Stage(props: { readonly entry: TimelineEntry; readonly receivedAt: numb
   const { stage, at, ms, words, detail, mark } = props.entry;
   const after = at === null ? null : at - props.receivedAt;
   const offset = after === null ? '' : `${after < 0 ? '−' : '+'}${spanOf(Math.abs(after))}`;
+  const moment = at === null ? '' : new Date(at).toLocaleString();
   return h(
     'li',
     { class: mark === undefined ? '' : 'is-marked' },
-    h(
-      'span',
-      { class: 'why-time', title: at === null ? '' : new Date(at).toLocaleString() },
-      offset,
-    ),
+    h('time', { title: moment }, offset),
     h('b', null, stage),
     h(
       'span',
-      { class: 'why-words' },
+      null,
       words,
       ms !== null && h('i', null, spanOf(ms)),
-      detail !== undefined && h('small', null, detail),
+      detail !== undefined && h('small', { class: 'hint' }, detail),
     ),
   );
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isBundle } from '@parley/contracts/installation';
+import { isBundle } from '@parley/core/installation';
 import { Hono } from 'hono';
 import { etag } from 'hono/etag';
 

@@ -1,4 +1,4 @@
-import type { OutboxRepository, RunningProcess } from '@parley/store';
+import type { NamedLease, OutboxRepository, RunningProcess } from '@parley/store';
 
 /** Who asks for what. */
 export interface AccountName {
@@ -10,8 +10,12 @@ export interface AccountName {
 export interface AccountRight {
   /** Fires when it is lost, a little before another gateway can have it: nothing may be sent any more. */
   readonly lost: AbortSignal;
+  /** Whether it is held at this moment, by the clock: after a stall `lost` fires late. */
+  isHeld(): boolean;
   /** Fires when another gateway is to serve it: the account is left in good order, then released. */
   readonly recalled: AbortSignal;
+  /** Null where no other gateway can have the account. */
+  readonly lease: NamedLease | null;
   /** The outbox as whoever has this right may change it. */
   readonly outbox: OutboxRepository;
   /** Whether another gateway may go on at once with what is not sent yet. */
@@ -43,7 +47,11 @@ export function everyRight(outbox: OutboxRepository): AccountRights {
     obtain: async (_name, _standby, signal) =>
       signal.aborted
         ? null
-        : { lost: never, recalled: never, outbox, isShared: false, release: async () => {} },
+        : {
+            ...{ lost: never, recalled: never, lease: null, outbox, isShared: false },
+            isHeld: () => true,
+            release: async () => {},
+          },
     holder: async () => null,
     leave: () => {},
     close: async () => {},

@@ -28,6 +28,7 @@ import {
   undeclared,
 } from '@parley/channels';
 import {
+  type AdapterValues,
   ChannelError,
   type Clock,
   fromOutside,
@@ -35,10 +36,10 @@ import {
   type Logger,
   type Meter,
   type PassPoint,
-} from '@parley/contracts';
+} from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import type { Store } from '@parley/store';
-import type { Scrub } from '@parley/telemetry';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
@@ -99,6 +100,9 @@ export interface AdapterDeps extends AccountDeps {
   readonly isShared: boolean;
   /** What was received, or changed, may have brought files. */
   readonly wakeFiles: () => void;
+  /** What the adapter remembers; it may write while this gateway has the account. */
+  readonly values: AdapterValues;
+  readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
   /** Hears of what the adapter throws where no caller waits. */
   readonly onFault: OnFault;
@@ -127,7 +131,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     log,
     clock,
     isShared: deps.isShared,
-    values: store.adapterValues(channel, account),
+    values: deps.values,
+    holdsAccount: deps.holdsAccount,
     receive: async (message, sender) => {
       const outcome = await receive(message, adapter.capabilities, sender);
       if (message.attachments) wakeFiles();
@@ -143,7 +148,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
   };
   const connect = await definition.load();
   const adapter = guardAdapter(connect, context, deps.onFault);
-  keepsItsWord(channel, adapter);
+  assertCapabilities(channel, adapter);
   return adapter;
 }
 
@@ -164,7 +169,7 @@ async function revise(
 }
 
 /** Throws GatewayError when facets and capabilities differ: a defect of the adapter. */
-function keepsItsWord(channel: string, adapter: ChannelAdapter): void {
+function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
   const differences = undeclared(adapter);
   if (differences.length === 0) return;
   throw new GatewayError(
@@ -206,7 +211,7 @@ export async function connectAccount(
   const delivery = startDelivery(deps, adapter);
   const { right } = deps;
   return {
-    mayPreview: delivery.mayPreview,
+    mayPreview: (chat) => right.isHeld() && delivery.mayPreview(chat),
     wakeFiles: () => files.wake(),
     async stopReceiving() {
       await files.close();
@@ -237,7 +242,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     notes: adapter.tellsBegun ? deps.sendNotes : undefined,
     send: async (...[part, signal, begun]: Parameters<ChannelAdapter['send']>) => {
       // Whoever has the right now sends this part.
-      if (lost.aborted)
+      if (!right.isHeld())
         throw new ChannelError(
           { kind: 'transient', untried: true },
           'the account is served elsewhere',

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { openStore, type Store, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AccountRight, AccountRights } from './account-rights.ts';
@@ -82,6 +82,15 @@ describe('the right to serve an account', () => {
       right.lost.addEventListener('abort', () => lost(Date.now()));
     });
     expect(await store.leases.acquire(LEASE, 'b', lostAt, 1)).toMatchObject({ kind: 'busy' });
+  });
+
+  it('[D09] is not held any more at the moment a stalled process goes on', async () => {
+    const right = await obtain('a');
+    expect(right.isHeld()).toBe(true);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS);
+    expect(right.lost.aborted).toBe(false);
+    expect(right.isHeld()).toBe(false);
+    expect(right.lost.aborted).toBe(true);
   });
 
   it('[D09] is lost as soon as another has it', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import {
   type LeaseRow,
   type NamedLease,
@@ -71,6 +71,8 @@ class LeasedRights implements AccountRights {
   #isLeaving = false;
   readonly #rounds: Promise<void>;
   #wakeUp: () => void = () => {};
+  /** When everything that is held counts as lost, by either clock: one may stand still, the other be set. */
+  #heldUntil = { now: 0, monotonic: 0 };
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
   /** Places and accounts as they were in the last round. */
@@ -150,11 +152,11 @@ class LeasedRights implements AccountRights {
   /** Returns after how long the next round is due, in ms. */
   async #round(): Promise<number> {
     const { store, clock, owner } = this.#deps;
-    const at = clock();
+    const [at, since] = [clock(), performance.now()];
     const names = [...this.#held.keys(), ...(this.#seat === null ? [] : [this.#seat.name])];
     const asked = store.leases.renewAll(owner, names, at + this.#leaseMs);
     const rows = await this.#inTime(asked);
-    this.#countDown(at);
+    this.#countDown(at, since);
     for (const [name, { lease }] of this.#held) {
       if (names.includes(name) && !isOwn(rows, lease, owner)) this.#lose(name);
     }
@@ -263,6 +265,11 @@ class LeasedRights implements AccountRights {
     waiting.give({
       lost: held.lost.signal,
       recalled: held.recalled.signal,
+      isHeld: () => {
+        if (this.#leftMs() <= 0) this.#loseAll();
+        return this.#held.get(name) === held;
+      },
+      lease,
       outbox: this.#deps.store.outbox.under(lease),
       isShared: true,
       release: async () => {
@@ -291,16 +298,21 @@ class LeasedRights implements AccountRights {
   }
 
   /** Everything that is held is lost unless it is prolonged again in time, whether the database answers or not. */
-  #countDown(from: number): void {
+  #countDown(at: number, since: number): void {
     clearTimeout(this.#deadline);
-    const end = from + this.#leaseMs * (1 - LOST_BEFORE_END);
-    this.#deadline = setTimeout(
-      () => {
-        this.#seat = null;
-        for (const name of this.#held.keys()) this.#lose(name);
-      },
-      Math.max(0, end - this.#deps.clock()),
-    );
+    const ms = this.#leaseMs * (1 - LOST_BEFORE_END);
+    this.#heldUntil = { now: at + ms, monotonic: since + ms };
+    this.#deadline = setTimeout(() => this.#loseAll(), Math.max(0, this.#leftMs()));
+  }
+
+  #leftMs(): number {
+    const { now, monotonic } = this.#heldUntil;
+    return Math.min(now - this.#deps.clock(), monotonic - performance.now());
+  }
+
+  #loseAll(): void {
+    this.#seat = null;
+    for (const name of this.#held.keys()) this.#lose(name);
   }
 
   #lose(name: string): void {

@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
 /** What passing requests on needs. */

@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import type { AccountWork } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AccountSweeps, sweepAccounts } from './sweep-accounts.ts';

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Clock, Logger } from '@parley/contracts';
+import type { Clock, Logger } from '@parley/core';
 import type { PageSession } from '@parley/store';
 import type { Context } from 'hono';
 import { type PageSessions, SESSION_SECRET } from './page-sessions.ts';

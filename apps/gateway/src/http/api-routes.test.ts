@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { type RestoreWish, restoreRoutes, type SoulPage, soulRoutes } from './api-routes.ts';
 

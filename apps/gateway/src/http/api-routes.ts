@@ -1,9 +1,9 @@
-import { type CronAnswer, type MessageName, ParleyError, type WhyAnswer } from '@parley/contracts';
+import { type CronAnswer, type MessageName, ParleyError, type WhyAnswer } from '@parley/core';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
-import type { CronAction, ShownSession, ShownSoul, SoulAction } from './api.ts';
+import type { AuditReport, CronAction, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { PageSessions } from './page-sessions.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
@@ -14,6 +14,21 @@ export function uncachedRoutes<E extends Env>(): Hono<E> {
     c.header('cache-control', 'no-store');
   });
   return app;
+}
+
+/** The body of a request; undefined when it is not as it should be. */
+export async function bodyOf<Body>(c: Context, schema: z.ZodType<Body>): Promise<Body | undefined> {
+  return schema.safeParse(await c.req.json().catch(() => undefined)).data;
+}
+
+/** What cannot be done is said, in the words of the ParleyError. */
+async function orRefused(c: Context, done: Promise<object>): Promise<Response> {
+  try {
+    return c.json(await done);
+  } catch (error) {
+    if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
+    throw error;
+  }
 }
 
 /** Which recorded prompts to list. `before` is what an earlier page gave as `next`. */
@@ -43,14 +58,7 @@ export function promptRoutes(inspector: PromptInspector): Hono {
     const { chat, before, limit } = c.req.query();
     return c.json(await inspector.list({ chat, before, limit: pageSize(limit) }));
   });
-  app.get('/preview', async (c) => {
-    try {
-      return c.json(await inspector.preview(c.req.query()));
-    } catch (error) {
-      if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
-      throw error;
-    }
-  });
+  app.get('/preview', (c) => orRefused(c, inspector.preview(c.req.query())));
   app.get('/:turn', async (c) => answer(c, await inspector.prompt(c.req.param('turn'))));
   app.get('/:before/compare/:after', async (c) => {
     const { before, after } = c.req.param();
@@ -116,12 +124,7 @@ export function soulRoutes(soul: SoulPage): Hono {
     if (action === undefined || !Number.isSafeInteger(number) || number < 0) {
       return c.json({ error: 'There is nothing like that to do.' }, 404);
     }
-    try {
-      return c.json(await soul.act(number, action));
-    } catch (error) {
-      if (error instanceof ParleyError) return c.json({ error: error.message }, 400);
-      throw error;
-    }
+    return orRefused(c, soul.act(number, action));
   });
   return app;
 }
@@ -144,10 +147,10 @@ export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => c.json(await heartbeat.report()));
   app.post('/now', async (c) => {
-    const wish = HeartbeatBody.safeParse(await c.req.json().catch(() => undefined));
-    if (!wish.success)
+    const wish = await bodyOf(c, HeartbeatBody);
+    if (wish === undefined)
       return c.json({ error: 'That needs an id, and a task if one is meant.' }, 400);
-    return c.json(await heartbeat.now(wish.data.id, wish.data.task));
+    return c.json(await heartbeat.now(wish.id, wish.task));
   });
   return app;
 }
@@ -175,28 +178,37 @@ export function cronRoutes(cron: CronPage): Hono {
 }
 
 /** A restored state is ready: this process ends all it does, exchanges its own for it, and starts again. */
-export interface RestoreWish {
+const RestoreWish = z.object({
   /** Names the answer, which lies in the data folder afterwards: by then this server is gone. */
-  readonly id: string;
-  /** The folder in the data folder in which it is ready. */
-  readonly staging: string;
-}
-
-const RestoreBody = z.object({
   id: z.uuid(),
+  /** The folder in the data folder in which it is ready. */
   staging: z.string().regex(/^restoring-\w+$/),
 });
+export type RestoreWish = z.infer<typeof RestoreWish>;
 
 /** Restoring, at `/api/restore`. It replaces everything: guard it. */
 export function restoreRoutes(ask: (wish: RestoreWish) => void): Hono {
   const app = new Hono();
   app.post('/', async (c) => {
-    const body = RestoreBody.safeParse(await c.req.json().catch(() => undefined));
-    if (!body.success) return c.json({ error: 'This is no wish to restore.' }, 400);
-    ask(body.data);
+    const wish = await bodyOf(c, RestoreWish);
+    if (wish === undefined) return c.json({ error: 'This is no wish to restore.' }, 400);
+    ask(wish);
     return c.json({ words: 'It begins.' }, 202);
   });
   return app;
+}
+
+/** What the routes ask, and what they do; without one of them there are no such routes. */
+export interface ApiServices {
+  /** What `/api/prompts` tells of past turns. */
+  readonly inspector: PromptInspector;
+  readonly heartbeat: ShownHeartbeat;
+  readonly cron?: CronPage;
+  readonly soul?: SoulPage;
+  /** What weakens the guards of this installation (U05). */
+  readonly audit?: () => Promise<AuditReport>;
+  /** Asks for a backup to be put back. */
+  readonly restore?: ((wish: RestoreWish) => void) | undefined;
 }
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
@@ -208,9 +220,9 @@ export function addSignIn(
   sessions: PageSessions,
 ): void {
   app.post('/api/sessions', async (c) => {
-    const body = SignIn.safeParse(await c.req.json().catch(() => undefined));
-    if (!body.success) return c.text('The token is missing.\n', 400);
-    const refusal = access.checkToken(c, body.data.token);
+    const body = await bodyOf(c, SignIn);
+    if (body === undefined) return c.text('The token is missing.\n', 400);
+    const refusal = access.checkToken(c, body.token);
     if (refusal !== null) return refuse(c, refusal);
     const userAgent = c.req.header('user-agent') ?? '';
     const { secret, session } = await sessions.open({ userAgent, network: networkOf(c) });

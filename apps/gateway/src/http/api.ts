@@ -1,16 +1,8 @@
 import type { Backlog, PageSession, RunningProcess, SoulState, Store } from '@parley/store';
-import type { AccountStatus } from '../accounts/connect-account.ts';
 
 // What the HTTP API answers. The page imports these types, and types only, so that nothing of the gateway is
-// loaded there; those of dead letters are in `dead-letters.ts`.
-
-/** `/api/status`, besides the figures of `parley status`. */
-export interface GatewayStatus {
-  readonly agent: string;
-  /** Which model answers and why. */
-  readonly model: string;
-  readonly channels: readonly AccountStatus[];
-}
+// loaded there; those of dead letters are in `dead-letters.ts`,
+// that of `/api/status` in `status.ts`.
 
 /** `critical`: another person can get in or read along now. `warning`: a guard is weaker than it could be. */
 export type AuditSeverity = 'critical' | 'warning' | 'info';

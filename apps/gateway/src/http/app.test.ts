@@ -1,4 +1,4 @@
-import { type Logger, ParleyError } from '@parley/contracts';
+import { type Logger, ParleyError } from '@parley/core';
 import { openStore } from '@parley/store';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PromptInspector, ShownHeartbeat } from './api-routes.ts';
@@ -57,7 +57,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
 
 function accountThat(kind: 'starting' | 'stopped' | 'failed') {
   const state =
-    kind === 'failed' ? { kind, reason: 'no token', mend: 'set one' } : ({ kind } as const);
+    kind === 'failed' ? { kind, reason: 'no token', fix: 'set one' } : ({ kind } as const);
   return () => [{ channel: 'telegram', account: 'default', state }];
 }
 

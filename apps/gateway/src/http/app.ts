@@ -1,19 +1,14 @@
 import type { HttpFacet } from '@parley/channels';
-import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
+import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
-import type { AuditReport } from './api.ts';
 import {
+  type ApiServices,
   addSignIn,
-  type CronPage,
   cronRoutes,
   heartbeatRoutes,
-  type PromptInspector,
   promptRoutes,
-  type RestoreWish,
   restoreRoutes,
-  type ShownHeartbeat,
-  type SoulPage,
   sessionRoutes,
   soulRoutes,
   type WhyDesk,
@@ -24,7 +19,7 @@ import { createPageSessions, type PageSessionOptions } from './page-sessions.ts'
 import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
-export interface HttpAppOptions extends HealthOptions, AccessOptions {
+export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiServices {
   /** The files of the web page. */
   readonly page: PageFiles;
   /** Browsers that are signed in to the page. */
@@ -32,22 +27,10 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions {
   readonly metrics: (health: AskHealth) => Promise<string>;
   /** What `GET /api/status` answers, as JSON. */
   readonly report: (health: AskHealth) => Promise<object>;
-  /** What `/api/prompts` tells of past turns. */
-  readonly inspector: PromptInspector;
-  /** What `/api/heartbeat` tells and does. */
-  readonly heartbeat: ShownHeartbeat;
-  /** What `/api/cron` shows and does; without it there are no jobs. */
-  readonly cron?: CronPage | undefined;
-  /** What `/api/audit` answers; without it there is no such page. */
-  readonly audit?: (() => Promise<AuditReport>) | undefined;
-  /** What `/api/soul` shows and does; without it there is no such page. */
-  readonly soul?: SoulPage | undefined;
   /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
   readonly work?: Work | undefined;
   /** What `/api/why` tells of messages. */
   readonly why?: WhyDesk | undefined;
-  /** What `/api/restore` asks for; without it this process cannot restore. */
-  readonly restore?: ((wish: RestoreWish) => void) | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }

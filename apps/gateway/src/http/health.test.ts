@@ -1,5 +1,5 @@
 import type { ChannelState } from '@parley/channels';
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { createHealthApp, healthOf, wordsOf } from './health.ts';
 
@@ -17,7 +17,7 @@ function account(channel: string, kind: ChannelState['kind']) {
     connected: { kind: 'connected', as: '@bot' },
     standby: { kind: 'standby', holder: 'gateway on b (7)' },
     retrying: { kind: 'retrying', reason: 'secret', nextAttemptAt: 0 },
-    failed: { kind: 'failed', reason: 'secret', mend: 'secret' },
+    failed: { kind: 'failed', reason: 'secret', fix: 'secret' },
   } as const;
   return { channel, account: 'default', state: states[kind] };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Logger, ParleyError, reasonOf } from '@parley/contracts';
-import { METRICS_CONTENT_TYPE } from '@parley/telemetry';
+import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';

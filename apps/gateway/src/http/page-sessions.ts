@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { PageSession, PageSessionRepository } from '@parley/store';
 
 /** How long a browser stays signed in. In ms. */

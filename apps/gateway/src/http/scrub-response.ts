@@ -1,4 +1,4 @@
-import { type Scrub, scrubJson } from '@parley/telemetry';
+import { type Scrub, scrubJson } from '@parley/core/telemetry';
 
 /** What may hold a secret; pages, scripts and pictures of the console are files of Parley itself. */
 const TEXT =

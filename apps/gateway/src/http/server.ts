@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Logger, reasonOf } from '@parley/contracts';
-import type { Scrub } from '@parley/telemetry';
+import { type Logger, reasonOf } from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry';
 import { GatewayError } from '../gateway-error.ts';
 import type { AppEnv } from './access.ts';
 import type { HealthAppOptions } from './health.ts';

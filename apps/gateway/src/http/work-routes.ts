@@ -1,4 +1,4 @@
-import type { Clock, LiveBus, Logger } from '@parley/contracts';
+import type { Clock, LiveBus, Logger } from '@parley/core';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import {
   type LetterWake,
@@ -10,7 +10,7 @@ import type { Hono } from 'hono';
 import { createDeadDesk, type DeadDesk, DeadOrder } from '../dead-letters.ts';
 import type { AppEnv } from './access.ts';
 import type { QueueReport } from './api.ts';
-import { uncachedRoutes } from './api-routes.ts';
+import { bodyOf, uncachedRoutes } from './api-routes.ts';
 
 /** What the routes of dead letters and of the queue look at. */
 export interface Work {
@@ -52,9 +52,9 @@ export function deadRoutes(desk: DeadDesk): Hono {
     return c.json({ letter: id === undefined ? null : await desk.letter(id) });
   });
   app.post('/', async (c) => {
-    const order = DeadOrder.safeParse(await c.req.json().catch(() => undefined));
-    if (!order.success) return c.json({ error: 'That says not what is to be done.' }, 400);
-    return c.json(await desk.settle(order.data));
+    const order = await bodyOf(c, DeadOrder);
+    if (order === undefined) return c.json({ error: 'That says not what is to be done.' }, 400);
+    return c.json(await desk.settle(order));
   });
   return app;
 }

@@ -84,10 +84,7 @@ export async function untilUnchanged<Built>(
   );
 }
 
-/**
- * What the bundle is made of. Libraries change only when npm installs them, which it notes in a file
- * of its own.
- */
+/** What the bundle is made of. Libraries change only when npm installs them, which it notes in a file. */
 function sourcesOf(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
   const build = filesIn(root, 'apps/parley/src/build');
@@ -105,7 +102,6 @@ function filesIn(root: string, folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
 }
 
-/** The files of the page as they are served, under their paths. */
 async function writePage(folder: string): Promise<void> {
   const page = await openPageFiles();
   for (const path of page.paths) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 
 /** Modules that something names: the bin, plugins, threads and processes. By their names in the bundle. */
@@ -10,13 +11,12 @@ const ENTRIES = {
   plugins: 'packages/plugins/src/index.ts',
   agent: 'packages/agent/src/index.ts',
   channels: 'packages/channels/src/index.ts',
-  contracts: 'packages/contracts/src/index.ts',
+  core: 'packages/core/src/index.ts',
   prompt: 'packages/prompt/src/index.ts',
   workspace: 'packages/workspace/src/index.ts',
   zod: 'zod',
   // Loaded at their first use, and at once (`require`).
   render: 'packages/markup/src/render.ts',
-  'prefix-renderer': 'packages/markup/src/prefix-renderer.ts',
   'tools-sandbox': 'packages/tools/src/sandbox/index.ts',
   'tools-web': 'packages/tools/src/web/index.ts',
 };
@@ -77,9 +77,11 @@ const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 /** What a source requires stays late: a module of ours in a file of its own, a library as it is used. */
 const bundledRequire: Plugin = {
   name: 'bundled-require',
-  setup({ onLoad, onResolve }) {
+  setup({ onLoad, onResolve, initialOptions }) {
     onResolve({ filter: /^(@parley\/|\.)/ }, ({ kind, path, importer }) => {
-      if (kind !== 'require-call' || !/\/(apps|packages)\//.test(importer)) return undefined;
+      // Seen from the root: a folder above it may be called `apps`, too.
+      const from = relative(initialOptions.absWorkingDir ?? '', importer);
+      if (kind !== 'require-call' || !/^(apps|packages)\//.test(from)) return undefined;
       const name = path.replace(/^(@parley|\.)\/|\.ts$/g, '').replaceAll('/', '-');
       if (Object.hasOwn(ENTRIES, name)) return { path: `./${name}.mjs`, external: true };
       return { errors: [{ text: `${path} is required and is no entry of the bundle.` }] };

@@ -8,10 +8,7 @@ import { findGateway } from '../running-gateway.ts';
 import { countOf, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
-/**
- * `parley pair [CODE]`: lets a stranger in, or lists who waits; 1 when nobody waits with that code. It
- * works on the database, so it does not matter whether a gateway runs.
- */
+/** `parley pair [CODE]`: allows a stranger or lists requests, in the database; 1 for an unknown code. */
 export async function pairCommand(cli: Cli, code: string): Promise<number> {
   const { ok, text } = await withStore(cli, (store) => pair(store, code, Date.now));
   cli.print(text);
@@ -62,10 +59,7 @@ export async function listSessions(cli: Cli): Promise<number> {
 }
 
 /** `parley sessions end`: gateways refuse their next request, and end their streams within seconds. */
-export async function endSessions(cli: Cli, which: string | undefined): Promise<number> {
-  if (which === undefined) {
-    throw new CliError('usage', 'Name a session as "parley sessions" lists it, or say --all.');
-  }
+export async function endSessions(cli: Cli, which: string): Promise<number> {
   const ended = await withStore(cli, (store) => store.pageSessions.end(which));
   if (ended === 0 && which !== 'all') {
     cli.print(`There is no session ${which}; it may have ended already.`);
@@ -90,12 +84,8 @@ function lineOf({ id, network, createdAt, usedAt, expiresAt, userAgent }: PageSe
 }
 
 /** `parley approvals`: who was asked what, who decided and what came of it. Needs no running gateway. */
-export async function approvals(cli: Cli, last: string): Promise<number> {
-  const limit = Number(last);
-  if (!Number.isInteger(limit) || limit < 1) {
-    throw new CliError('usage', `--last takes a number from 1 on, not ${JSON.stringify(last)}.`);
-  }
-  cli.print(approvalsText(await withStore(cli, (store) => store.approvals.recent(limit))));
+export async function approvals(cli: Cli, last: number): Promise<number> {
+  cli.print(approvalsText(await withStore(cli, (store) => store.approvals.recent(last))));
   return 0;
 }
 

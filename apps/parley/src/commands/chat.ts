@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 import type { Cli } from '../cli.ts';
 import { CliError, type DataFolder } from '../data-folder.ts';
 import {
@@ -64,10 +64,7 @@ function onInterrupt(ended: AbortController): { yes: boolean } {
   return interrupted;
 }
 
-/**
- * Sends one message and waits for its answer, for scripts and pipes. Throws CliError when the gateway
- * does not take the message; an empty one has no answer.
- */
+/** Sends one message and waits for its answer. Throws CliError when the gateway does not accept it. */
 export async function askOnce(
   client: GatewayClient,
   ended: AbortController,

@@ -1,9 +1,7 @@
-import { silentLogger } from '@parley/contracts';
-import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
 import type { Cli } from '../cli.ts';
-import { endSoon, plugIn } from '../plug-in.ts';
+import { plugInForCommand } from '../plug-in.ts';
 import { checkSettings, countOf } from '../settings.ts';
 
 /** `parley config check`: says all that is wrong with the settings; 0 when nothing keeps anything from running. */
@@ -37,9 +35,8 @@ async function checkWithPlugins({ folder, env }: Cli) {
   if (first.kind === 'invalid' || first.settings.plugins.length === 0) {
     return { result: first, report: [] };
   }
-  const known = { channels: CHANNEL_DEFINITIONS, log: silentLogger, clock: Date.now };
-  const { definitions, report } = await plugIn(first, { folder, env, ...known });
-  endSoon();
+  const { definitions, report, end } = await plugInForCommand(first, { folder, env });
+  end();
   return { result: checkSettings(folder, env, definitions), report };
 }
 

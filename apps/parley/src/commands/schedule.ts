@@ -4,34 +4,27 @@ import {
   type CronWish,
   type InboundMessage,
   silentLogger,
-} from '@parley/contracts';
+} from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import {
-  createCronService,
+  createCron,
   createFindTarget,
   createHeartbeat,
   HeartbeatAnswer,
   HeartbeatReport,
-  makeReport,
 } from '@parley/proactive';
 import type { Store } from '@parley/store';
-import { openWorkspace } from '@parley/workspace';
 import { z } from 'zod';
 import { LOCAL_OWNERS, planAccounts, servedBy } from '../access.ts';
-import { askOr, type Cli, jsonText, withStore } from '../cli.ts';
-import { commandLine, WORKSPACE_TEMPLATES } from '../data-folder.ts';
+import { ask, type Cli, jsonText, notRunning, withStore } from '../cli.ts';
 import { cronDeskDeps } from '../proactive.ts';
 import { newId } from '../process-options.ts';
-import { askRunning, findGateway } from '../running-gateway.ts';
 import type { LoadedSettings } from '../settings.ts';
+import { workspaceForCommand } from '../shared-lock.ts';
 import { visible } from '../terminal/text.ts';
 
-/** What `parley cron` is to do. `to`: whose chat it is for; the owner’s when absent. */
-export type CronWork =
-  | Extract<CronOrder, { readonly id: string } | { readonly action: 'list' }>
-  | { readonly action: 'add'; readonly wish: CronWish; readonly to: string | undefined };
+type CronChange = Extract<CronOrder, { readonly id: string } | { readonly action: 'list' }>;
 
-/** What the gateway answers to a change of a job. */
 const JobAnswer = z.union([
   z.object({ words: z.string() }).transform(({ words }) => ({ ok: true, words })),
   z.object({ error: z.string() }).transform(({ error }) => ({ ok: false, words: error })),
@@ -39,60 +32,54 @@ const JobAnswer = z.union([
 
 /**
  * `parley cron …` (H08): 0 done, 1 not, and why is printed. A running gateway makes changes itself, so that
- * its schedule follows at once. Without one, and for new jobs, it works on the database: a gateway reads new
- * jobs there within 30 seconds.
+ * its schedule follows at once; lists and new jobs use the database, where a gateway looks every 30 seconds.
  */
-export async function cron(cli: Cli, work: CronWork): Promise<number> {
-  const path = pathOfChange(work);
-  const onStore = (store: Store, loaded: LoadedSettings) => runCron(loaded, store, work);
-  const { ok, words } =
-    path === null
-      ? await withStore(cli, onStore)
-      : (await askOr(cli, { path, body: {}, answer: JobAnswer }, onStore)).answer;
-  cli.print(visible(words.replaceAll('`', '')));
+export async function cron(cli: Cli, order: CronChange): Promise<number> {
+  const isChange = order.action !== 'list' && order.action !== 'show';
+  // What cannot be an id is no part of a path; the database has no such job.
+  const path = isChange && /^\w+$/.test(order.id) && `/api/cron/${order.id}/${order.action}`;
+  const done = path ? await ask(cli, { path, body: {}, answer: JobAnswer }) : null;
+  const here = (store: Store, loaded: LoadedSettings) =>
+    openService(store, loaded).ask(order, { kind: 'operator' });
+  return printAnswer(cli, done ?? (await withStore(cli, here)));
+}
+
+/** `to`: whose chat it is for; the owner’s when absent. */
+export async function addJob(cli: Cli, wish: CronWish, to: string | undefined): Promise<number> {
+  const answer = await withStore(cli, async (store, loaded): Promise<CronAnswer> => {
+    const { ask, findTarget } = openService(store, loaded);
+    const target = await findTarget({ name: 'cron', ...(to !== undefined && { tell: to }) });
+    if (target.kind === 'none') return { ok: false, words: `Not added: ${target.reason}` };
+    const { route, last, isOwners } = target;
+    const origin = isOwners ? last : withoutPerson(last);
+    const askedBy = `command:${newId('order')}`;
+    return ask({ action: 'add', askedBy, origin, route, wish }, { kind: 'operator' });
+  });
+  return printAnswer(cli, answer);
+}
+
+function printAnswer({ print }: Cli, { ok, words }: Pick<CronAnswer, 'ok' | 'words'>): number {
+  print(visible(words.replaceAll('`', '')));
   return ok ? 0 : 1;
 }
 
-/** Where the gateway makes this change; null where only the database is used. */
-function pathOfChange(work: CronWork): string | null {
-  switch (work.action) {
-    case 'run':
-    case 'pause':
-    case 'resume':
-    case 'remove':
-      // What cannot be an id is no part of a path; the database has no such job.
-      return /^\w+$/.test(work.id) ? `/api/cron/${work.id}/${work.action}` : null;
-    default:
-      return null;
-  }
-}
-
-async function runCron(
-  loaded: LoadedSettings,
-  store: Store,
-  command: CronWork,
-): Promise<CronAnswer> {
+function openService(store: Store, loaded: LoadedSettings) {
   const { settings } = loaded;
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
-  const parts = { store, accounts, clock: Date.now, log: silentLogger };
-  const ask = createCronService(cronDeskDeps(settings, parts));
-  if (command.action !== 'add') return ask(command, { kind: 'operator' });
+  const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
+  const { chats } = settings.tools.message;
   const findTarget = createFindTarget({
     ...parts,
-    owners,
     serves: servedBy(accounts),
     tell: 'last',
-    chats: settings.tools.message.chats,
+    chats,
   });
-  const { to, wish } = command;
-  const target = await findTarget({ name: 'cron', ...(to !== undefined && { tell: to }) });
-  if (target.kind === 'none') return { ok: false, words: `Not added: ${target.reason}` };
-  const { route, last, isOwners } = target;
-  const origin = isOwners ? last : withoutPerson(last);
-  const askedBy = `command:${newId('order')}`;
-  return ask({ action: 'add', askedBy, origin, route, wish }, { kind: 'operator' });
+  const { ask } = createCron({ ...cronDeskDeps(settings, parts), wake: idle, notify: idle });
+  return { ask, findTarget };
 }
+
+const idle = async () => {};
 
 /** A job that nobody in a group has asked for is none of theirs. */
 function withoutPerson(message: InboundMessage): InboundMessage {
@@ -102,32 +89,22 @@ function withoutPerson(message: InboundMessage): InboundMessage {
 /** `parley heartbeat`: 0 fine, 1 HEARTBEAT.md needs a fix. A stopped installation is read from its files. */
 export async function heartbeat(cli: Cli, json = false): Promise<number> {
   const question = { path: '/api/heartbeat', answer: HeartbeatReport };
-  const { answer: report, isRunning } = await askOr(cli, question, reportOfStopped);
+  const running = await ask(cli, question);
+  const isRunning = running !== null;
+  const report = running ?? (await withStore(cli, reportOfStopped));
   cli.print(json ? jsonText({ running: isRunning, ...report }) : heartbeatText(report, isRunning));
   return report.problems.length === 0 ? 0 : 1;
 }
 
-/**
- * `parley heartbeat now`: 1 no task was started, 3 nothing runs that could run a task. `task` empty: the one
- * that is due.
- */
-export async function heartbeatNow(
-  { folder, env, print }: Cli,
-  task: string,
-  json = false,
-): Promise<number> {
-  const gateway = await findGateway(folder, env);
-  if (gateway === null) {
-    const start = commandLine('start', folder);
-    print(`No Parley runs on ${folder.path}, so nothing can run a task. Start it with "${start}".`);
-    return 3;
-  }
-  const answer = await askRunning(gateway, {
+/** `parley heartbeat now`: 1 no task was started, 3 nothing runs. `task` empty: the one that is due. */
+export async function heartbeatNow(cli: Cli, task: string, json = false): Promise<number> {
+  const answer = await ask(cli, {
     path: '/api/heartbeat/now',
     body: { id: newId('wish'), ...(task !== '' && { task }) },
     answer: HeartbeatAnswer,
   });
-  print(json ? jsonText(answer) : answer.words);
+  if (answer === null) return notRunning(cli);
+  cli.print(json ? jsonText(answer) : answer.words);
   return answer.task === null ? 1 : 0;
 }
 
@@ -139,10 +116,7 @@ async function reportOfStopped(
   const log = silentLogger;
   const { heartbeat, owners, tools } = settings;
   const agent = { id: settings.agent.id, timeZone: settings.agent.timeZone };
-  const workspace = await openWorkspace({
-    folder: settings.agent.workspace,
-    templates: WORKSPACE_TEMPLATES,
-  });
+  const { workspace } = await workspaceForCommand(settings, store);
   const findTarget = createFindTarget({
     store,
     owners: [...owners, ...LOCAL_OWNERS],
@@ -153,13 +127,11 @@ async function reportOfStopped(
     log,
   });
   const view = workspace.for({ kind: 'owner', conversationId: 'heartbeat' });
-  const idle = async () => {};
-  const parts = { store, agent, settings: heartbeat, findTarget, clock };
-  const made = createHeartbeat({ ...parts, view, log, wake: idle, deliver: idle });
-  return makeReport({ ...parts, heartbeat: made, isRunning: false });
+  const parts = { store, agent, settings: heartbeat, findTarget, clock, view, log };
+  return createHeartbeat({ ...parts, wake: idle, deliver: idle, isRunning: false }).report();
 }
 
-/** A report for the terminal: one task after the other, then what needs mending. */
+/** A report for the terminal: one task after the other, then what needs fixing. */
 export function heartbeatText(report: HeartbeatReport, isRunning: boolean): string {
   const { plan, tokens, tasks, problems, timeZone } = report;
   return [

@@ -1,51 +1,41 @@
-import { type Reader, silentLogger } from '@parley/contracts';
-import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { type Reader, silentLogger } from '@parley/core';
+import type { PluginLine } from '@parley/gateway/status';
 import type { SkillStatus, Skills } from '@parley/workspace';
 import { openInstalledSkills } from '../agent-sources.ts';
-import type { Cli } from '../cli.ts';
+import { ask, type Cli } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
 import { openTools } from '../open-agent.ts';
-import { endSoon, plugIn } from '../plug-in.ts';
-import { findGateway } from '../running-gateway.ts';
+import { plugInForCommand } from '../plug-in.ts';
 import { readSettings } from '../settings.ts';
-import type { PluginLine } from '../status-report.ts';
 import { tableText, visible } from '../terminal/text.ts';
-import { askGateway } from './status.ts';
+import { STATUS } from './status.ts';
 
-/** Whoever can read the data folder sees what its owner sees. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
-/**
- * `parley skills [show NAME]`: each skill with its source, its state and why (S09). 0: fine, 1: one is
- * refused, or there is none of that name. It reads the disk, so it does not matter whether a gateway runs.
- */
+/** `parley skills [show NAME]` (S09), read from the disk: 1 one is refused, or there is none of that name. */
 export async function skills(
   { folder, env, print }: Cli,
   name: string | undefined,
 ): Promise<number> {
   const first = readSettings(folder, env);
-  const deps = { folder, env, channels: CHANNEL_DEFINITIONS, log: silentLogger, clock: Date.now };
-  const { loaded, agent } = await plugIn(first, deps);
+  const { loaded, agent, end } = await plugInForCommand(first, { folder, env });
   const { settings } = loaded;
   const known = openTools(settings.tools, {}, { added: agent.tools, log: silentLogger });
-  const installed = openInstalledSkills(settings, deps, {
-    tools: () => [...known.for(OWNER).names, 'load_skill'],
-    added: agent.skills,
-    log: silentLogger,
-  });
+  const installed = openInstalledSkills(
+    settings,
+    { folder, env },
+    {
+      tools: () => [...known.for(OWNER).names, 'load_skill'],
+      added: agent.skills,
+      log: silentLogger,
+    },
+  );
   const all = await installed.list();
-  const code =
-    name === undefined
-      ? table(all, settings.skills, print)
-      : await show(installed, all, { name, folder }, print);
-  endSoon();
-  return code;
-}
-
-type Print = Cli['print'];
-
-function table(all: readonly SkillStatus[], limits: SkillLimits, print: Print): number {
-  print(skillTable(all, limits));
+  if (name !== undefined) {
+    return show(installed, all, { name, folder }, print).finally(end);
+  }
+  end();
+  print(skillTable(all, settings.skills));
   return all.some(({ state }) => state === 'refused') ? 1 : 0;
 }
 
@@ -53,7 +43,7 @@ async function show(
   skills: Skills,
   all: readonly SkillStatus[],
   { name, folder }: { readonly name: string; readonly folder: DataFolder },
-  print: Print,
+  print: Cli['print'],
 ): Promise<number> {
   const named = all.filter((one) => one.name.toLowerCase() === name.toLowerCase());
   if (named.length === 0) {
@@ -70,8 +60,7 @@ async function show(
   return 0;
 }
 
-/** Limits that the table explains. */
-export interface SkillLimits {
+interface SkillLimits {
   readonly max: number;
   readonly maxCharacters: number;
 }
@@ -103,7 +92,6 @@ export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): st
   return `${tableText([head, ...rows])}\n\n${summary(all, limits)}`;
 }
 
-/** One skill in full, without its text. */
 export function skillPage(skill: SkillStatus): string {
   const { name, emoji, source, state, reason, command, install } = skill;
   const lines = [
@@ -155,33 +143,25 @@ function plain(text: string): string {
   return visible(text).replaceAll('\n', ' ');
 }
 
-/**
- * `parley plugins`: what each plugin brings, or why it does not work; 0 when all work. Where a gateway
- * runs, what it has loaded; else they are loaded here, for a look.
- */
-export async function plugins({ folder, env, print }: Cli): Promise<number> {
-  const gateway = await findGateway(folder, env);
-  const lines = gateway ? (await askGateway(gateway)).plugins : await lookAt(folder, env);
+/** `parley plugins`: those that the gateway has loaded, else they are loaded here; 0 when all work. */
+export async function plugins(cli: Cli): Promise<number> {
+  const { folder, print } = cli;
+  const running = await ask(cli, STATUS);
+  const lines = running?.plugins ?? (await lookAt(cli));
   if (lines.length === 0) {
     print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);
     return 0;
   }
   for (const { works, line } of lines) print(`${works ? '✓' : '✗'} ${line}`);
-  if (gateway) {
+  if (running) {
     print(`\nAs loaded by the running Parley; "${commandLine('start', folder)}" loads them anew.`);
   }
   return lines.every(({ works }) => works) ? 0 : 1;
 }
 
-async function lookAt(folder: DataFolder, env: NodeJS.ProcessEnv): Promise<readonly PluginLine[]> {
+async function lookAt({ folder, env }: Cli): Promise<readonly PluginLine[]> {
   const first = readSettings(folder, env);
-  const { report } = await plugIn(first, {
-    folder,
-    env,
-    channels: CHANNEL_DEFINITIONS,
-    log: silentLogger,
-    clock: Date.now,
-  });
-  endSoon();
+  const { report, end } = await plugInForCommand(first, { folder, env });
+  end();
   return report;
 }

@@ -1,4 +1,4 @@
-import type { PassPoint } from '@parley/contracts';
+import type { PassPoint } from '@parley/core';
 import type { RestoreWish } from '@parley/gateway';
 import { banner, createPairingScreen } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
@@ -10,10 +10,7 @@ const EXIT_WITHIN_MS = 9_500;
 /** A terminal sends Ctrl-C to the launcher and to us, and the launcher passes it on as well. */
 const SAME_KEYSTROKE_MS = 1_000;
 
-/**
- * `parley start`, `gateway` or `worker`: runs in this process until a signal ends it, and with it the
- * process.
- */
+/** `parley start`, `gateway` or `worker`: runs until a signal ends it, and the process with it. */
 export async function start(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
@@ -25,7 +22,7 @@ export async function start(
   const options = { folder, env, clock: Date.now, pass, ...how };
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restore') {
-    const { restoreHere } = await import('../backup/exchange.ts');
+    const { restoreHere } = await import('./backup/exchange.ts');
     const { error, aside } = await restoreHere(ending.wish, folder);
     const words = error === null ? `A backup was restored; what was before is in ${aside}.` : error;
     process.stdout.write(`${words}\n\n`);

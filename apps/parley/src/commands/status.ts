@@ -1,28 +1,28 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { whyAnswerText } from '@parley/channels/timeline-text';
-import { shortDuration } from '@parley/contracts';
-import { WhyAnswer } from '@parley/contracts/timeline';
+import { shortDuration } from '@parley/core';
+import { WhyAnswer } from '@parley/core/timeline';
+import { GatewayStatus } from '@parley/gateway/status';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { channelLine, drawCode } from '../banner.ts';
-import { askOr, type Cli, jsonText, withStore } from '../cli.ts';
+import { ask, type Cli, jsonText, notRunning, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
-import { askRunning, type FoundGateway, findGateway } from '../running-gateway.ts';
+import { askRunning, findGateway } from '../running-gateway.ts';
 import { retentionAges } from '../settings.ts';
-import { GatewayStatus } from '../status-report.ts';
 import { tableText, visible } from '../terminal/text.ts';
+
+export const STATUS = { path: '/api/status', answer: GatewayStatus };
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby']);
 
 /** `parley status`: how the gateway on this data folder is doing; 0 when it and all its channels work. */
-export async function status({ folder, env, print }: Cli): Promise<number> {
+export async function status(cli: Cli): Promise<number> {
+  const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
-  if (gateway === null) {
-    print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
-    return 3;
-  }
-  const report = await askGateway(gateway);
-  print([...statusLines(report, gateway.address), ...deadLines(report, folder)].join('\n'));
+  if (gateway === null) return notRunning(cli);
+  const report = await askRunning(gateway, STATUS);
+  print(statusLines(report, gateway.address, folder).join('\n'));
   for (const { channel, state } of report.channels) {
     if (state.kind !== 'pairing' || !process.stdout.isTTY) continue;
     print(`${await drawCode(state.code)}\nScan this with the phone to link ${channel}.`);
@@ -32,76 +32,72 @@ export async function status({ folder, env, print }: Cli): Promise<number> {
   return isWhole && fits && report.health.status !== 'down' ? 0 : 1;
 }
 
-/** How the running gateway does. Throws CliError when it does not tell. */
-export function askGateway(gateway: FoundGateway): Promise<GatewayStatus> {
-  return askRunning(gateway, { path: '/api/status', answer: GatewayStatus });
-}
-
-function statusLines(report: GatewayStatus, address: string): readonly string[] {
-  const { health, trouble, turns, today, outbox } = report;
+function statusLines(report: GatewayStatus, address: string, folder: DataFolder): string[] {
+  const { health, trouble, turns, today, outbox, dead } = report;
+  const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
   return [
     `${report.agent} at ${address}`,
-    `health    ${[health.status, ...health.reasons].join('; ')}`,
-    ...(trouble === undefined ? [] : [`database  ${trouble}`]),
-    `model     ${report.model}`,
-    `data      ${report.dataFolder}`,
-    ...report.channels.map(
-      (channel) => `channel   ${channel.channel}/${channel.account}: ${channelLine(channel)}`,
+    ...line('health', [health.status, ...health.reasons].join('; ')),
+    ...line('database', trouble),
+    ...line('model', report.model),
+    ...line('data', report.dataFolder),
+    ...report.channels.flatMap((channel) =>
+      line('channel', `${channel.channel}/${channel.account}: ${channelLine(channel)}`),
     ),
-    ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => [
-      `process   ${role === 'all' ? 'gateway and worker' : role} on ${host} (${pid}) at ${address}, ${version}`,
-      ...notes.map((note) => `stranger  ${role} on ${host} (${pid}): ${note}`),
-    ]),
-    ...report.plugins.map(({ line }) => `plugin    ${line}`),
-    ...report.mcp.map(({ line }) => `mcp       ${line}`),
-    ...(turns
-      ? [
-          `last 24 h ${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
-        ]
-      : []),
-    ...(today
-      ? [
-          `today     ${today.tokens} tokens${money(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
-        ]
-      : []),
-    ...(outbox
-      ? [
-          `outbox    ${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
-        ]
-      : []),
+    ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => {
+      const what = role === 'all' ? 'gateway and worker' : role;
+      const strange = notes.flatMap((note) =>
+        line('stranger', `${role} on ${host} (${pid}): ${note}`),
+      );
+      return [
+        ...line('process', `${what} on ${host} (${pid}) at ${address}, ${version}`),
+        ...strange,
+      ];
+    }),
+    ...report.plugins.flatMap((plugin) => line('plugin', plugin.line)),
+    ...report.mcp.flatMap((server) => line('mcp', server.line)),
+    ...line(
+      'last 24 h',
+      turns &&
+        `${turns.answered} answered, ${turns.failed} failed, ${turns.stopped} stopped, ${turns.inputTokens + turns.outputTokens} tokens${money(turns.costUsd)}`,
+    ),
+    ...line(
+      'today',
+      today &&
+        `${today.tokens} tokens${money(today.costUsd)}, ${today.people} people, ${today.groups} groups`,
+    ),
+    ...line(
+      'outbox',
+      outbox &&
+        `${outbox.pending + outbox.sending} waiting, ${outbox.sent} sent, ${outbox.unknown} uncertain, ${outbox.failed} failed`,
+    ),
+    ...line(
+      'dead',
+      failed &&
+        `${failed.refused} refused, ${failed.uncertain} uncertain, ${failed.unanswered} unanswered; to settle them: ${commandLine('dead', folder)}`,
+    ),
   ];
 }
 
-/** What somebody should look at, and how. */
-function deadLines({ dead }: GatewayStatus, folder: DataFolder): readonly string[] {
-  if (dead === undefined) return [];
-  const { refused, uncertain, unanswered } = dead;
-  if (refused + uncertain + unanswered === 0) return [];
-  const how = commandLine('dead', folder);
-  return [
-    `dead      ${refused} refused, ${uncertain} uncertain, ${unanswered} unanswered; to settle them: ${how}`,
-  ];
+/** Nothing for what is not known. */
+function line(name: string, text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
 }
 
-/** Prices are not always known. */
 function money(usd: number): string {
   return usd > 0 ? `, $${usd.toFixed(4)}` : '';
 }
 
-/**
- * `parley why MESSAGE` (D08): 0 it is told, 1 it is not clear which message is meant, or there is none.
- * It asks the gateway that runs, else it reads the database itself.
- */
+/** `parley why MESSAGE` (D08): 1 it is not clear which message is meant, or there is none. */
 export async function why(cli: Cli, message: string, json = false): Promise<number> {
   const path = `/api/why?message=${encodeURIComponent(message)}`;
-  const { answer } = await askOr(cli, { path, answer: WhyAnswer }, (store) =>
-    store.why.ask({ message }, Date.now()),
-  );
+  const answer =
+    (await ask(cli, { path, answer: WhyAnswer })) ??
+    (await withStore(cli, (store) => store.why.ask({ message }, Date.now())));
   cli.print(json ? jsonText(answer) : visible(whyAnswerText(answer, 'terminal')));
   return answer.kind === 'found' ? 0 : 1;
 }
 
-/** `parley storage` (D15): what takes how much, what bounds it, and what the next round would remove. */
 export function storage(cli: Cli, json = false): Promise<number> {
   return withStore(cli, async (store, { settings }) => {
     const ages = retentionAges(settings);

@@ -1,16 +1,14 @@
 import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import type { ChatEvent, ChatHistory, GatewayClient } from '../running-gateway.ts';
 import { type ChatScreen, createChatScreen, createLineJoiner, PROMPT } from './screen.ts';
 
-/** The terminal and its conversation. */
 export interface ConverseOptions {
   readonly client: GatewayClient;
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   readonly colour: boolean;
-  /** Ends everything. */
   readonly ended: AbortController;
 }
 
@@ -47,19 +45,9 @@ export async function converse(options: ConverseOptions): Promise<void> {
   await watching;
 }
 
-/** Both sides of the talk. */
-interface Talk {
-  send(message: string): void;
-  busy(): boolean;
-  linked(): Promise<void>;
-  lost(): void;
-  event(event: ChatEvent): void;
-  /** Waits for messages on their way, not for ever. */
-  lastSends(): Promise<void>;
-  unsent(): readonly string[];
-}
+type Talk = ReturnType<typeof createTalk>;
 
-function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>): Talk {
+function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>) {
   let waiting = IDLE;
   let answer = '';
   let fading: NodeJS.Timeout | undefined;
@@ -87,7 +75,7 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
     }
   };
   return {
-    send(message) {
+    send(message: string): void {
       change({ type: 'sending' });
       // One after the other, or their order would be lost with the gateway; /stop overtakes.
       const turn = message === '/stop' ? Promise.resolve() : lastSent;
@@ -100,14 +88,14 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
       onTheWay.set(sending, message);
     },
     busy: () => isBusy(waiting),
-    async linked() {
+    async linked(): Promise<void> {
       const history = await client.history();
       answer = '';
       for (const entry of history) if (entry.type === 'part') finish(entry);
       change({ type: 'linked', history });
     },
     lost: () => change({ type: 'lost' }),
-    event(event) {
+    event(event: ChatEvent): void {
       if (event.type === 'stream') answer = event.text;
       if (event.type === 'stream-end') answer = '';
       if (event.type === 'part') finish(event);
@@ -118,16 +106,16 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
       }
       change(event);
     },
-    async lastSends() {
+    /** Waits for messages on their way, not for ever. */
+    async lastSends(): Promise<void> {
       clearTimeout(fading);
       const patience = sleep(LAST_SENDS_MS, undefined, { ref: false });
       await Promise.race([Promise.all(onTheWay.keys()), patience]);
     },
-    unsent: () => [...onTheWay.values()],
+    unsent: (): readonly string[] => [...onTheWay.values()],
   };
 }
 
-/** Connects the keyboard; resolves when the person ends the chat. */
 function listen(
   line: Interface,
   input: NodeJS.ReadStream,
@@ -165,7 +153,6 @@ function partsOf(history: ChatHistory): Set<string> {
   return new Set(history.flatMap((entry) => (entry.type === 'part' ? [entry.partId] : [])));
 }
 
-/** What the terminal waits for. */
 export interface Waiting {
   /** Messages that the gateway has not confirmed. */
   readonly sending: number;
@@ -176,7 +163,6 @@ export interface Waiting {
   readonly linked: boolean;
 }
 
-/** What changes it. */
 export type WaitingChange =
   | { readonly type: 'sending' }
   /** `kind` is the outcome of ingress, or `failed`. */
@@ -186,7 +172,6 @@ export type WaitingChange =
   | { readonly type: 'typing-faded' }
   | ChatEvent;
 
-/** Nothing was asked yet. */
 export const IDLE: Waiting = { sending: 0, asked: false, typing: false, linked: true };
 
 /** The waiting after a change; every path ends in an end of it (F12). */
@@ -217,7 +202,6 @@ export function afterChange(now: Waiting, change: WaitingChange): Waiting {
   }
 }
 
-/** Whether an answer is being made that `/stop` would end. */
 export function isBusy({ asked, typing }: Waiting): boolean {
   return asked || typing;
 }

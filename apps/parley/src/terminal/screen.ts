@@ -1,32 +1,20 @@
 import type { Interface } from 'node:readline';
 import { rowsOf, visible, wrapWords } from './text.ts';
 
-/** The screen of a chat: what was said, below it what is being written, below that the typed line. */
-export interface ChatScreen {
-  /** Adds a finished text for good. */
-  say(text: string): void;
-  /** Shows the growing answer and one line of status; '' takes them away. */
-  live(answer: string, status: string): void;
-  /** Call when a line was entered: it stays, as something said. */
-  entered(line: string): void;
-  /** Leaves the screen in order at the end; what comes later is not shown. */
-  close(): void;
-}
+export type ChatScreen = ReturnType<typeof createChatScreen>;
 
-/** The parts of a terminal that are used. */
 export interface Terminal {
   readonly columns: number;
   readonly rows: number;
   write(text: string): unknown;
 }
 
-/** Before the typed line. */
 export const PROMPT = '› ';
 
 const CLEAR_DOWN = '\u001b[0J';
 
-/** A screen on a terminal; `line` edits what is being typed and stays usable all the time. */
-export function createChatScreen(out: Terminal, line: Interface, colour: boolean): ChatScreen {
+/** The screen of a chat: what was said, below it what is being written, below that the typed line. */
+export function createChatScreen(out: Terminal, line: Interface, colour: boolean) {
   let answer = '';
   let status = '';
   /** Rows of the live part, as they stand on the screen above the typed line. */
@@ -62,21 +50,24 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
   };
 
   return {
-    say(text) {
+    say(text: string): void {
       draw(`${wrapWords(visible(text).trimEnd(), out.columns - 1)}\n\n`, line.getCursorPos().rows);
     },
-    live(nextAnswer, nextStatus) {
+    /** Shows the growing answer and one line of status; '' takes them away. */
+    live(nextAnswer: string, nextStatus: string): void {
       if (answer === nextAnswer && status === nextStatus) return;
       answer = nextAnswer;
       status = nextStatus;
       draw('', line.getCursorPos().rows);
     },
-    entered(text) {
+    /** Call when a line was entered: it stays, as something said. */
+    entered(text: string): void {
       // The editor has gone to the next row; what it wrote stands between it and the live part.
       const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
       draw(`${PROMPT}${visible(text)}\n`, own);
     },
-    close() {
+    /** Leaves the screen in order at the end; what comes later is not shown. */
+    close(): void {
       out.write(toTop(line.getCursorPos().rows));
       isOpen = false;
     },
@@ -86,20 +77,11 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
 /** Lines closer together than this were pasted, not typed; in ms. */
 const PASTE_GAP_MS = 25;
 
-/** Makes messages of lines: those of one paste belong together. */
-export interface LineJoiner {
-  line(text: string): void;
-  /** The terminal says that a paste begins or ends. */
-  pasting(on: boolean): void;
-  /** Hands over at once what is held back. */
-  flush(): void;
-}
-
 /**
- * Makes a joiner. A terminal that marks pastes is believed: all of it waits for the Enter that a
- * person presses after it. Else lines that come faster than anybody types are one message.
+ * Makes messages of lines: those of one paste belong together. Where the terminal marks pastes, all of it waits
+ * for the Enter after it; else lines that come faster than anybody types are one message.
  */
-export function createLineJoiner(deliver: (message: string) => void): LineJoiner {
+export function createLineJoiner(deliver: (message: string) => void) {
   let held: string[] = [];
   let isPasting = false;
   let timer: NodeJS.Timeout | undefined;
@@ -111,15 +93,17 @@ export function createLineJoiner(deliver: (message: string) => void): LineJoiner
     deliver(message);
   };
   return {
-    line(text) {
+    line(text: string): void {
       held.push(text);
       clearTimeout(timer);
       if (!isPasting) timer = setTimeout(flush, PASTE_GAP_MS);
     },
-    pasting(on) {
+    /** The terminal says that a paste begins or ends. */
+    pasting(on: boolean): void {
       isPasting = on;
       if (on) clearTimeout(timer);
     },
+    /** Hands over at once what is held back. */
     flush,
   };
 }

@@ -37,7 +37,6 @@ function wrapLine(line: string, columns: number): string {
   return wrapped;
 }
 
-/** How many columns of a terminal a line takes. */
 function columnsOf(text: string): number {
   return [...text].reduce((sum, character) => sum + widthOf(character), 0);
 }

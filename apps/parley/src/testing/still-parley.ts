@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTurnRunner, withHeartbeats } from '@parley/agent';
-import type { InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import type { Store } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
-import { workerOptions } from '../compose-worker.ts';
+import { turnServices } from '../compose-worker.ts';
 import { locateDataFolder } from '../data-folder.ts';
 import { openParts } from '../open-parts.ts';
 import { plugIn } from '../plug-in.ts';
@@ -17,29 +17,8 @@ import { readSettings } from '../settings.ts';
 /** What a model says to a request, at that time (ms). */
 export type Script = (request: ModelRequest, now: number) => string;
 
-/**
- * For tests and benches: everything of an installation but its gateway and its timers, at a time that
- * the test sets. What would run by itself is run by hand.
- */
-export interface StillParley {
-  readonly folder: string;
-  readonly store: Store;
-  /** Every request so far, in tokens, its tools included, and what was said to it. */
-  readonly asked: readonly Asked[];
-  /** Lines of the log. */
-  readonly logged: readonly string[];
-  now(): number;
-  at(ms: number): void;
-  /** Puts a file into the workspace. */
-  put(name: string, text: string): void;
-  /** Looks at the heartbeat, and runs what began; when to look again (ms). */
-  look(): Promise<number | null>;
-  /** The owner writes on the web page and is answered. */
-  say(text: string): Promise<void>;
-  close(): Promise<void>;
-}
+export type StillParley = Awaited<ReturnType<typeof openStillParley>>;
 
-/** One call of the model. */
 export interface Asked {
   readonly at: number;
   readonly tokens: number;
@@ -57,21 +36,20 @@ const ROUTE: ReplyRoute = {
 };
 const NEVER = new AbortController().signal;
 
-/** What one may have besides. */
-export interface StillExtras {
-  /** That of another one, which shares its database; a folder of its own when absent. */
-  readonly folder?: string;
-  /** Called at points of a heartbeat; what it throws ends the process there. */
-  readonly pass?: (point: string) => void;
-}
-
-/** Opens one. */
+/**
+ * For tests and benches: everything of an installation but its gateway and its timers, at a time that
+ * the test sets. What would run by itself is run by hand. `shared`: the folder of another one, which shares its
+ * database; `pass` is called at points of a heartbeat, and what it throws ends the process there.
+ */
 export async function openStillParley(
   settings: object,
   begin: number,
   script: Script,
-  { folder: shared, pass = () => {} }: StillExtras = {},
-): Promise<StillParley> {
+  {
+    folder: shared,
+    pass = () => {},
+  }: { readonly folder?: string; readonly pass?: (point: string) => void } = {},
+) {
   const path = shared ?? mkdtempSync(join(tmpdir(), 'parley-still-'));
   writeFileSync(join(path, 'parley.yaml'), JSON.stringify({ model: 'offline', ...settings }));
   let now = begin;
@@ -92,7 +70,7 @@ export async function openStillParley(
   mortal(store, pass);
   const asked: Asked[] = [];
   const deps = {
-    ...workerOptions(plugged.loaded, parts),
+    ...turnServices(plugged.loaded, parts),
     model: scripted(clock, script, asked),
     deliver: async () => pass('deliver'),
     wake: async () => {},
@@ -112,16 +90,18 @@ export async function openStillParley(
     asked,
     logged,
     now: clock,
-    at: (ms) => {
+    at: (ms: number): void => {
       now = ms;
     },
-    put: (name, text) => writeFileSync(join(folder.workspace, name), text),
-    async look() {
+    put: (name: string, text: string): void => writeFileSync(join(folder.workspace, name), text),
+    /** Looks at the heartbeat, and runs what began; when to look again (ms). */
+    async look(): Promise<number | null> {
       const next = await parts.proactive.heartbeat.look();
       await run('beat:main');
       return next;
     },
-    async say(text) {
+    /** The owner writes on the web page and is answered. */
+    async say(text: string): Promise<void> {
       made += 1;
       const message = messageOf(`m${made}`, text, now);
       const conversationId = 'web:default:owner';

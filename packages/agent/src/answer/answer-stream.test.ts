@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerStream, type SeenPiece } from './answer-stream.ts';
+import { answerStream } from './answer-stream.ts';
 import { marked, visibleText } from './visible-text.ts';
 
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6']) };
@@ -35,6 +35,8 @@ const pieces = fc.array(
   ),
   { maxLength: 12 },
 );
+
+type SeenPiece = Parameters<Parameters<typeof answerStream>[1]>[0];
 
 function streamed(chunks: readonly string[]): { shown: SeenPiece[]; before: string } {
   const shown: SeenPiece[] = [];
@@ -72,6 +74,27 @@ describe('an answer that grows', () => {
         }
       }),
       { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['a tag', '[[reply_to:hello\n\nNO_REPLY]]', '[[reply_to:hello'],
+    ['a tag over two lines', '[[reply_to:helloNO_REPLY\n]]', '[[reply_to:hello'],
+    [
+      'a tag that closes a frame',
+      'NO_REPLY<turn-facts>[[reply_to:</turn-facts>_current]]',
+      '_current]]',
+    ],
+    ['a token around a tag', 'Yes 𐖗NO[[reply_to_current]]_REPLY', 'Yes 𐖗'],
+    ['a frame behind a list sign', '- NO_REPLY\n\n[/memory context]', ''],
+    ['a frame behind a fence', '```\nNO_REPLY\n\n[/memory context]', ''],
+    ['a frame behind a mark', '_NO_REPLY\n[/memory context]', ''],
+    ['words behind a list sign', '- NO_REPLY\n\nIt rains', 'It rains'],
+  ])('[F12] [G09] shows the same letter by letter as at once: %s', (_, whole, text) => {
+    const { shown } = streamed([...whole]);
+    expect(shown.map((piece) => piece.text).join('')).toBe(text);
+    expect(visibleText(whole, CHAT)).toEqual(
+      text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
     );
   });
 

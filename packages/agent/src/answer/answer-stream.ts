@@ -8,27 +8,14 @@ import {
   withoutBeginning,
 } from './visible-text.ts';
 
-/** One more piece of what people see of a growing answer, and the message it quotes. */
-export interface SeenPiece {
-  readonly text: string;
-  readonly replyTo?: string;
-}
-
-/** What a growing answer shows. All pieces together are a beginning of what `visibleText` says in the end. */
-export interface AnswerStream {
-  push(text: string): void;
-  /** The answer is over: passes on what was held back. */
-  end(): void;
-}
-
 /**
  * Passes on what people see of a growing answer, and holds back whatever may still become a token, a tag
  * or a frame: nobody must see one appear and vanish again (F12). Every piece says what is quoted.
  */
 export function answerStream(
   quotable: QuotableMessages,
-  pass: (piece: SeenPiece) => void,
-): AnswerStream {
+  pass: (piece: { readonly text: string; readonly replyTo?: string }) => void,
+) {
   let whole = '';
   // What earlier pieces have shown is left behind, or a long answer would be read again with each word.
   let part = '';
@@ -41,7 +28,7 @@ export function answerStream(
     pass({ text, ...(replyTo !== undefined && { replyTo }) });
   };
   return {
-    push(text) {
+    push(text: string): void {
       whole += text;
       part += text;
       const clean = withoutBeginning(part);
@@ -55,14 +42,14 @@ export function answerStream(
       // The last word that was shown goes along, as what stands before the rest.
       if (isVisible(last) && part.endsWith(rest)) [part, shownOfPart] = [rest, last.length];
     },
-    end() {
+    /** Passes on what was held back. */
+    end(): void {
       const seen = visibleText(whole, quotable);
       if (seen.kind === 'says' && seen.text.startsWith(shown)) show(seen.text.slice(shown.length));
     },
   };
 }
 
-/** How much of it is certain, whatever comes, in UTF-16 units. */
 function settledIn(text: string): number {
   return settledLength(text.slice(0, Math.min(openFrameAt(text), openTagAt(text))));
 }

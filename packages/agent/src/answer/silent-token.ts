@@ -1,4 +1,4 @@
-import { QUIET_TOKEN, SILENT_TOKEN } from '@parley/contracts';
+import { QUIET_TOKEN, SILENT_TOKEN } from '@parley/core';
 
 const TOKENS = [SILENT_TOKEN, QUIET_TOKEN] as const;
 
@@ -27,12 +27,16 @@ const OWN_PARAGRAPH = new RegExp(
 const MAY_BECOME = new RegExp(`(?:${UNSEEN}+|${ANY}|${BEGUN})$`, 'iv');
 const IS_OVER = new RegExp(`(?:${UNSEEN}+|${ANY})$`, 'iv');
 
-/** Whether a person could read anything of it. */
+/** Begins with a letter or digit, or `_`, and has more of them than any token: no need to look closer. */
+const LONGER_THAN_TOKENS = new RegExp(
+  `^\\w(?:[^\\p{L}\\p{N}]*[\\p{L}\\p{N}]){${Math.max(...TOKENS.map(({ length }) => length))}}`,
+  'u',
+);
+
 export function isVisible(text: string): boolean {
   return VISIBLE.test(text);
 }
 
-/** Whether a token stands anywhere in it. */
 export function holdsToken(text: string): boolean {
   return HELD.test(text);
 }
@@ -42,6 +46,7 @@ export function holdsToken(text: string): boolean {
  * nothing is lost with them: any case, and capitals with a space or a hyphen. "No reply." is an answer.
  */
 export function wholeToken(text: string): string | null {
+  if (LONGER_THAN_TOKENS.test(text)) return null;
   const words = bareWords(text);
   return (
     TOKENS.find((token) => words.toUpperCase() === token || words.replace(/[ -]/, '_') === token) ??
@@ -51,12 +56,12 @@ export function wholeToken(text: string): string | null {
 
 /** Whether a message that goes on might still become nothing but a token. */
 export function mayBecomeWhole(text: string): boolean {
+  if (LONGER_THAN_TOKENS.test(text)) return false;
   if (/^\s*(?:`{3,}|~{3,})[\w-]*$/.test(text)) return true;
   const words = bareWords(text).toUpperCase().replace(/[ -]/, '_');
   return TOKENS.some((token) => token.startsWith(words));
 }
 
-/** Without marks, fences and what cannot be seen. */
 function bareWords(text: string): string {
   return text
     .normalize('NFKC')
@@ -66,18 +71,22 @@ function bareWords(text: string): string {
     .replace(UNSEEN_EDGES, '');
 }
 
-/** Text without the token at its beginning, or null where there is none. */
 export function withoutFirstToken(text: string): string | null {
   const [all, lead = '', token = ''] = AT_START.exec(text) ?? [];
   if (all === undefined) return null;
   const rest = text.slice(all.length);
   const [line = ''] = rest.split('\n', 1);
-  if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isMeant(token, !isVisible(line))) return null;
+  const isAlone = !isVisible(line);
+  if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isMeant(token, isAlone)) return null;
   const [before, after] = unwrapped(lead, rest);
-  return before.trim() + after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
+  // The sign of a list item or a quotation that held nothing else would begin the next line.
+  const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
+  const next = after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
+  // A frame begins a line: it stays one behind marks that stood around the token.
+  const gap = isAlone && kept.trim() !== '' && /^[<[]/.test(next) ? '\n' : '';
+  return kept.trim() + gap + next;
 }
 
-/** Text without the token at its end, or null where there is none. */
 export function withoutLastToken(text: string): string | null {
   const found = AT_END.exec(text);
   if (found === null) return null;
@@ -89,10 +98,11 @@ export function withoutLastToken(text: string): string | null {
   const [before, after] = unwrapped(lead, tail);
   // The sign of a list item or a quotation that held the token and nothing else.
   const kept = before.replace(/(^|\n)[ \t>*+#–—-]*$/u, '').trimEnd();
-  return kept + after.replace(/[\s\p{Cf}.,;:!?…。–—-]+/gu, '');
+  // A bracket of another line would make a tag or frame of the line before, which people saw already.
+  const joined = isAlone || after.includes('\n') ? after.replace(/[\]>]/g, '') : after;
+  return kept + joined.replace(/[\s\p{Cf}.,;:!?…。–—-]+/gu, '');
 }
 
-/** Text without the paragraphs that are nothing but a token. */
 export function withoutTokenParagraphs(text: string): string {
   return text.replace(OWN_PARAGRAPH, '');
 }

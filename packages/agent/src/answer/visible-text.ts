@@ -7,14 +7,12 @@ import {
   withoutTokenParagraphs,
 } from './silent-token.ts';
 
-/** The messages that an answer may quote: all of the chat it goes to. */
 export interface QuotableMessages {
   /** The one being answered; absent where it is of another chat, or nobody wrote it. */
   readonly current?: string;
   readonly known: ReadonlySet<string>;
 }
 
-/** What people see of the model's last answer. */
 type VisibleAnswer =
   | { readonly kind: 'silent'; readonly reason: string }
   | { readonly kind: 'says'; readonly text: string; readonly replyTo?: string };
@@ -63,18 +61,15 @@ export function quotedBy(answer: string, { current, known }: QuotableMessages): 
   return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
 }
 
-const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
+const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]<>\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
 
 /** A tag is over by then, so that a list of lists is not held back for long. In characters. */
 const LONGEST_TAG = 260;
 
-/** What a tag asks to be shown: the message that is answered, or another one. */
 type AskedQuote = { readonly kind: 'current' } | { readonly kind: 'message'; readonly id: string };
 
-/** Text without its reply tags, and those of them that stood before everything that is seen (G10). */
 interface WithoutTags {
   readonly text: string;
-  /** In the order of the text. */
   readonly asked: readonly AskedQuote[];
 }
 
@@ -100,7 +95,7 @@ export function openTagAt(text: string): number {
     const rest = text.slice(at, at + LONGEST_TAG);
     if (rest.length < LONGEST_TAG && !/\]\]|\n/.test(rest)) return at;
   }
-  return text.length;
+  return text.endsWith('[') ? text.length - 1 : text.length;
 }
 
 /** What the prompt puts around things that people did not say; a frame that a model repeats is not shown. */

@@ -1,11 +1,12 @@
-import { type Clock, type Logger, ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 import { toolArguments } from '@parley/models';
-import type { Approval, ClaimedTurn, Lease, NewApproval, Store } from '@parley/store';
+import type { Approval, ClaimedTurn, Lease, NewApproval } from '@parley/store';
 import type { JournalledCall } from '../loop/turn-journal.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-opening.ts';
-import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
+import type { TurnServices } from '../turn-services.ts';
+import { isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import {
   type AskedPlace,
   changedText,
@@ -18,18 +19,7 @@ import {
 } from './approval-question.ts';
 import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 
-/** Asks people, in any turn. */
-export interface ApprovalDeps {
-  readonly store: Pick<Store, 'approvals' | 'inbox'>;
-  readonly rules: ApprovalRules;
-  readonly owners: readonly string[];
-  /** An unguessable code for people to type. */
-  readonly newCode: () => string;
-  /** Wakes the delivery of a chat. */
-  readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
+type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
 /** `approved`: run it exactly as it was approved. `refused`: the text tells the model why. */
 type GateVerdict =
@@ -37,14 +27,12 @@ type GateVerdict =
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'fenced' };
 
-/** Decides about every tool call of one turn (G05). */
 export type ApprovalGate = ReturnType<typeof openGate>;
 
 /** More taken codes in a row mean that `newCode` is not random. */
 const MAX_CODES = 5;
 
-/** The gate of one turn. */
-export function openGate(deps: ApprovalDeps, turn: ClaimedTurn, lease: Lease) {
+export function openGate(deps: GateServices, turn: ClaimedTurn, lease: Lease) {
   const { approvals } = deps.store;
   return {
     /**
@@ -108,7 +96,7 @@ function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateV
 type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown'>;
 
 async function allow(
-  deps: ApprovalDeps,
+  deps: GateServices,
   turn: ClaimedTurn,
   lease: Lease,
   asked: Asked,
@@ -119,7 +107,7 @@ async function allow(
 }
 
 async function ask(
-  deps: ApprovalDeps,
+  deps: GateServices,
   turn: ClaimedTurn,
   lease: Lease,
   { place, ...asked }: Asked & { readonly place: AskedPlace },
@@ -139,7 +127,7 @@ async function ask(
 }
 
 function newApproval(
-  { rules, newCode, clock }: ApprovalDeps,
+  { rules, newCode, clock }: GateServices,
   turn: ClaimedTurn,
   asked: Asked,
   askedIn = turn.conversationId,

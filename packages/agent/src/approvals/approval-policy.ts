@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import type { PromptFeatures } from '@parley/prompt';
 import { parsePromptCommand } from '../mcp/mcp-prompts.ts';
 import { isForwarded } from '../memory/own-words.ts';
@@ -6,7 +6,6 @@ import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 
-/** What the settings say of approvals (G05). */
 export interface ApprovalRules {
   /** Tools that need an approval although they do not ask for one themselves. */
   readonly ask: readonly string[];
@@ -14,14 +13,12 @@ export interface ApprovalRules {
   readonly auto: readonly string[];
   /** Who may decide besides owners: `telegram:42`. */
   readonly approvers: readonly string[];
-  /** How long to wait for a decision, in ms. */
   readonly waitMs: number;
 }
 
 /** `auto`: approved by the settings, which is recorded. */
 export type Need = 'never' | 'auto' | 'ask';
 
-/** Whether any call of a tool needs an approval. */
 function asks(tool: Pick<Tool, 'name' | 'approval'>, { ask }: Pick<ApprovalRules, 'ask'>) {
   return tool.approval !== 'never' || ask.includes(tool.name);
 }
@@ -31,7 +28,6 @@ export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined):
   return tool?.approval === 'ask' && tool.spares === undefined;
 }
 
-/** Whether only some calls of a tool need an approval. */
 export function isSometimes(
   { name, approval, spares }: Pick<Tool, 'name' | 'approval' | 'spares'>,
   { ask }: Pick<ApprovalRules, 'ask'>,
@@ -39,7 +35,6 @@ export function isSometimes(
   return !ask.includes(name) && (approval === 'ask-after-foreign-words' || spares !== undefined);
 }
 
-/** Whether this call needs no approval although others of its tool do. */
 export function isSpared(
   tool: Pick<Tool, 'approval' | 'spares'>,
   input: unknown,
@@ -69,7 +64,6 @@ export function needOf(
   return rules.auto.some((entry) => isAllowed(entry, tool.name, subject)) ? 'auto' : 'ask';
 }
 
-/** See `needOf`. `properties` are those of the tool's JSON Schema. */
 export function subjectOf(
   properties: unknown,
   input: Readonly<Record<string, unknown>>,
@@ -99,7 +93,6 @@ export function isAllowed(entry: string, tool: string, subject: string | null): 
   return new RegExp(`^${expression}$`, 'u').test(subject);
 }
 
-/** Whether an entry names exactly this subject, without a wildcard. */
 function isNamed(entry: string, tool: string, subject: string | null): boolean {
   return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
 }
@@ -108,7 +101,6 @@ function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }
 
-/** The part of the prompt about calls that need an approval. */
 export function approvalsNote(
   tools: ToolSet,
   rules: Pick<ApprovalRules, 'ask' | 'waitMs'> | undefined,
@@ -155,7 +147,6 @@ function sentence(
   return tools.length === 0 ? '' : `${begin}${tools.map(wordsOf).join(between)}.`;
 }
 
-/** What a turn has read so far. */
 export interface ReadInTurn {
   readonly messages: readonly InboundMessage[];
   /** Of tools; `foreign`: outsiders may have written it. */

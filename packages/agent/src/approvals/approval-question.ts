@@ -1,4 +1,4 @@
-import { type ReplyRoute, shownBlock } from '@parley/contracts';
+import { type ReplyRoute, shownBlock } from '@parley/core';
 import type { Approval, ClaimedTurn, InboxRow, NewApproval, NewPart, Store } from '@parley/store';
 import { marked } from '../answer/visible-text.ts';
 import { renderParts } from '../post-message.ts';
@@ -6,12 +6,10 @@ import { leadingMessage } from '../turn-opening.ts';
 import type { ApprovalRules } from './approval-policy.ts';
 import { MOST_SHOWN } from './shown-arguments.ts';
 
-/** Where a question is asked. */
 export interface AskedPlace {
   readonly route: ReplyRoute;
   /** Of that chat; the question can be decided only there. */
   readonly conversationId: string;
-  /** The reader may decide. */
   readonly toDecider: boolean;
   /** Set where somebody else asked: who, and where to tell them to wait. */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
@@ -53,17 +51,12 @@ function personOf({ message }: InboxRow): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
-/** The messages of a question; null where it is too long for the platform. */
 export async function questionFor(
   { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
   { route, toDecider, onBehalf }: AskedPlace,
   waitMs: number,
 ): Promise<readonly NewPart[] | null> {
-  const who = onBehalf?.who;
-  const text = questionText({
-    ...{ tool, shown, code, waitMs, toDecider },
-    ...(who !== undefined && { who }),
-  });
+  const text = questionText({ tool, shown, code, waitMs, toDecider, who: onBehalf?.who });
   const question = await questionParts(text, route, code);
   if (question === null || onBehalf === undefined) return question;
   return [...question, ...(await renderParts(waitingText(waitMs), onBehalf.route))];
@@ -96,9 +89,8 @@ export interface Question {
   readonly shown: string;
   readonly code: string;
   readonly waitMs: number;
-  /** The reader may decide; else an owner, or an approver of the settings. */
   readonly toDecider: boolean;
-  readonly who?: string;
+  readonly who?: string | undefined;
 }
 
 /** The question in Markdown, with the commands of its buttons: not every platform has buttons. */
@@ -120,14 +112,12 @@ const WRITTEN_OUT =
 
 const GOES_ON = 'A line that begins with `+` goes on with the line above it.';
 
-/** For a person whose question is decided in another chat. */
 function waitingText(waitMs: number): string {
   return marked(
     `For this I need my owner’s yes. I have asked, and go on when it comes, or in ${minutes(waitMs)} without it.`,
   );
 }
 
-/** For the model: the call was not approved. */
 export function refusalText(
   { tool, askedAt, expiresAt }: Pick<Approval, 'tool' | 'askedAt' | 'expiresAt'>,
   state: 'denied' | 'expired' | 'withdrawn',
@@ -139,13 +129,11 @@ export function refusalText(
   return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
 }
 
-/** For the model: the call is too long for a person to read. */
 export function tooLongText(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
   return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MOST_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
-/** For the model: the call is no longer what was approved. */
 export function changedText(tool: string): string {
   return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
 }
@@ -156,7 +144,6 @@ export function nobodyText(tool: string, about?: string): string {
   return `${tool} was not run: it needs somebody's yes, and nobody who may give it can be asked from here.${which} Say so.`;
 }
 
-/** For the model: in a chat of others nobody is asked about such a call. */
 export function othersText(tool: string, about: string): string {
   return `${tool} was not run: words of outsiders have been read, and not allowed then is: ${about}. Nobody is asked about it here. Do not try to reach the same in another way. Say so, and that somebody can ask for exactly that in a message of their own, with the address if it is about one.`;
 }

@@ -1,4 +1,4 @@
-import { InboundMessage } from '@parley/contracts';
+import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import { completionText } from '../sub-agents/sub-agent-runner.ts';

@@ -84,7 +84,6 @@ function writtenWord(word: string, isMixed: boolean): string {
   return out;
 }
 
-/** How often a character stands there in a row. */
 function runFrom(word: string, at: number, sign: string): number {
   let end = at;
   while (word.startsWith(sign, end)) end += sign.length;

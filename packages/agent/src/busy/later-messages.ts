@@ -1,60 +1,31 @@
-import {
-  type BusyPolicy,
-  busyIn,
-  type Clock,
-  type LiveBus,
-  type Logger,
-  reasonOf,
-} from '@parley/contracts';
+import { busyIn, reasonOf } from '@parley/core';
 import type { StopReason } from '@parley/queue';
-import {
-  type ClaimedTurn,
-  goesToSamePlace,
-  type InboxRow,
-  type Lease,
-  type Store,
-} from '@parley/store';
+import { type ClaimedTurn, goesToSamePlace, type InboxRow, type Lease } from '@parley/store';
 import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
 import { leadingMessage } from '../turn-opening.ts';
+import type { TurnServices } from '../turn-services.ts';
 
-export interface LaterMessagesDeps {
-  readonly store: Pick<Store, 'lanes'>;
-  /** `collect` when absent: they wait. */
-  readonly busy?: BusyPolicy;
-  readonly bus: LiveBus;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
+export type LaterMessages = ReturnType<typeof openLaterMessages>;
 
-/** What becomes of messages that arrive while one turn runs (D03). */
-export interface LaterMessages {
-  /** Fires like the one that was given, and when a later message ends the turn. */
-  readonly signal: AbortSignal;
-  /** From now on no later message ends the turn. */
-  beforeActing(): Promise<void>;
-  /** Adds the waiting messages that may join the turn; `answer` is what it was about to say. */
-  join(answer?: TimedAnswer): ReturnType<TurnJournal['join']>;
-  /** The turn is over. */
-  end(): void;
-}
-
-/** Opens the watch over later messages. `turn` as it was started. */
+/** Decides what becomes of messages that arrive while one turn runs (D03). `turn` as it was started. */
 export function openLaterMessages(
-  deps: LaterMessagesDeps,
+  deps: TurnServices,
   { turn, journal }: { readonly turn: ClaimedTurn; readonly journal: TurnJournal },
   lease: Lease,
   signal: AbortSignal,
-): LaterMessages {
+) {
   const { turnId, mode } = turn;
-  const busy = busyIn(deps.busy ?? 'collect', leadingMessage(turn).message.chat.type);
+  const busy = busyIn(deps.busy, leadingMessage(turn).message.chat.type);
   const interruption =
     busy === 'interrupt' ? openInterruption(deps, { turn, journal }, lease) : null;
   // A turn that has acted must not be started again, or it would act twice: then they join it.
   const joins = () => busy === 'steer' || interruption?.isOver() === true;
   return {
+    /** Fires like the one that was given, and when a later message ends the turn. */
     signal: interruption === null ? signal : AbortSignal.any([signal, interruption.signal]),
+    /** From now on no later message ends the turn. */
     beforeActing: async () => interruption?.close(),
-    async join(answer) {
+    async join(answer?: TimedAnswer): ReturnType<TurnJournal['join']> {
       if (!joins()) return 'none';
       return journal.join(
         (steps) =>
@@ -95,27 +66,15 @@ function placeOf({ message: { channel, account, chat, sender, variables } }: Inb
   return JSON.stringify([channel, account, chat.id, chat.type, chat.threadId, sender.id, said]);
 }
 
-/** Watches for a later message that ends a running turn (D03). */
-interface Interruption {
-  /** Fires once the turn was ended. */
-  readonly signal: AbortSignal;
-  /** Whether the turn goes on to its end whatever is written. */
-  isOver(): boolean;
-  /** The turn acts or answers now: it is either ended already or goes on to its end. */
-  close(): Promise<void>;
-  /** Stops watching. */
-  end(): void;
-}
-
 /**
  * Starts to watch. The database decides; the live event only says when to look, and where it gets lost
  * the message waits as with `collect`. A turn that has steps of an earlier run is not ended any more.
  */
 function openInterruption(
-  { store, bus, clock, log }: Omit<LaterMessagesDeps, 'busy'>,
+  { store, bus, clock, log }: TurnServices,
   { turn, journal }: { readonly turn: ClaimedTurn; readonly journal: TurnJournal },
   lease: Lease,
-): Interruption {
+) {
   const { turnId, conversationId } = turn;
   const ended = new AbortController();
   const interrupted: StopReason = 'interrupted';
@@ -155,7 +114,9 @@ function openInterruption(
   look();
   return {
     signal: ended.signal,
+    /** Whether the turn goes on to its end whatever is written. */
     isOver: () => isOver,
+    /** The turn acts or answers now: it is either ended already or goes on to its end. */
     async close() {
       isOver = true;
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import { mayJoin } from './later-messages.ts';

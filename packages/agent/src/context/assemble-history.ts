@@ -4,21 +4,17 @@ import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import { fitText, type HistoryBudget, type HistoryFill } from './history-budget.ts';
 
-/** What the messages of a request are made from. */
 export interface HistoryParts {
   /** What stands for everything before the entries; null where nothing was summed up. */
   readonly summary: string | null;
-  /** Oldest first. */
   readonly entries: readonly RememberedEntry[];
   /** The newest message, with the context before it. */
   readonly now: UserMessage;
 }
 
-/** The messages, and how full the past is. */
 export interface AssembledHistory {
   readonly messages: readonly ModelMessage[];
   readonly fill: HistoryFill;
-  /** Entries that did not fit. */
   readonly leftOut: number;
 }
 
@@ -28,10 +24,8 @@ interface Said {
   readonly tokens: number;
 }
 
-/** What a transcript entry holds: the words, as they were written or answered. */
 const Spoken = z.object({ text: z.string() });
 
-/** What a message costs beyond its words, in tokens. */
 const OVERHEAD = 4;
 /** Fewer tokens of a summary say nothing. */
 const LEAST_NOTES = 100;
@@ -119,7 +113,6 @@ function firstShown(said: readonly Said[], budget: number): number {
   return fits ?? said.length;
 }
 
-/** Tokens of the turn that ends before a message. */
 function lastTurn(said: readonly Said[], index: number): number {
   let from = index - 1;
   while (from > 0 && said[from]?.role !== 'user') from -= 1;

@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Reader, reasonOf } from '@parley/contracts';
-import type { NumberedEntry, PinPlace, Store, StoredSummary, SummaryTask } from '@parley/store';
+import { type Reader, reasonOf } from '@parley/core';
+import type { NumberedEntry, PinPlace, StoredSummary, SummaryTask } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time-limit.ts';
 import { wordsOf } from './assemble-history.ts';
 import type { HistoryLimits } from './history-budget.ts';
 import { Summary, summaryPlace, summaryText } from './summary.ts';
 import {
-  type ClaimDeps,
   checkUnchanged,
   claimSummary,
   type NotSummedUp,
   SaidChangedError,
+  type SummaryServices,
   tokensRead,
-  type WriteSummaryDeps,
   writeSummary,
 } from './write-summary.ts';
 
@@ -25,8 +24,7 @@ export interface Compacting extends PinPlace {
   readonly quotes: readonly string[];
 }
 
-export interface CompactDeps extends WriteSummaryDeps, ClaimDeps {
-  readonly store: Pick<Store, 'summaries' | 'transcript'>;
+export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
   /** What the model can take at a time; all that is wanted when absent. */
   readonly contextTokens?: (() => number) | undefined;
@@ -34,14 +32,12 @@ export interface CompactDeps extends WriteSummaryDeps, ClaimDeps {
   readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;
 }
 
-/** What came of it; sizes in tokens. */
 export type Compaction =
   | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
   /** There is too little that could be summed up; `already`: something has been, a while or a crash ago. */
   | { readonly kind: 'nothing'; readonly already: boolean }
   | NotSummedUp;
 
-/** Whose history, and how eagerly. */
 export interface CompactionOrder extends PinPlace {
   readonly reader: Reader;
   /** A person asked, or there is no other way: also a little, and also after a failure. */
@@ -54,7 +50,6 @@ const KEEP_TURNS = { wanted: 10, forced: 2 };
 const KEEP_SHARE = 0.3;
 const MOST_SHARE = 0.5;
 const LEAST_TOKENS = { wanted: 400, forced: 1 };
-/** Entries that are summed up at once. */
 const MOST_ENTRIES = 1_000;
 const HOOK_MS = 30_000;
 
@@ -63,7 +58,7 @@ const HOOK_MS = 30_000;
  * everything as it was. Throws only what `stop` fired with.
  */
 export async function compact(
-  deps: CompactDeps,
+  deps: CompactServices,
   order: CompactionOrder,
   stop: AbortSignal,
 ): Promise<Compaction> {
@@ -97,7 +92,7 @@ export async function compact(
 }
 
 function divisionOf(
-  { history, contextTokens }: CompactDeps,
+  { history, contextTokens }: CompactServices,
   before: Summary | null,
   forced: boolean,
 ) {
@@ -112,7 +107,7 @@ function divisionOf(
 }
 
 async function saveFirst(
-  { beforeCompact, log }: CompactDeps,
+  { beforeCompact, log }: CompactServices,
   compacting: Compacting,
   stop: AbortSignal,
 ): Promise<void> {
@@ -134,15 +129,11 @@ function tokensOf(summary: Summary | null, entries: readonly NumberedEntry[] = [
   return words.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
-/** Where a history is cut. */
 interface Division {
   /** Turns that stay word for word, where they are short enough. */
   readonly keepTurns: number;
-  /** What these may cost, in tokens. */
   readonly keepTokens: number;
-  /** What is summed up at once at most, in tokens. */
   readonly mostTokens: number;
-  /** Less is not worth a call. */
   readonly leastTokens: number;
 }
 

@@ -2,7 +2,7 @@ import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type LongTalk, openLongTalk, QUESTION } from '../testing/long-talk.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
-import type { CompactDeps } from './compact.ts';
+import type { CompactServices } from './compact.ts';
 
 let talk: LongTalk | undefined;
 afterEach(async () => {
@@ -31,7 +31,7 @@ interface Death {
 }
 
 /** A store whose process dies at a write; nothing that it wants to write after that arrives. */
-function mortal({ transcript, summaries }: Store, death: Death): CompactDeps['store'] {
+function mortal({ transcript, summaries }: Store, death: Death): CompactServices['store'] {
   let isDead = false;
   const dies =
     <Args extends unknown[], Result>(name: string, write: (...args: Args) => Promise<Result>) =>

@@ -1,26 +1,15 @@
-import { type InboundMessage, type Reader, reasonOf } from '@parley/contracts';
+import { type InboundMessage, type Reader, reasonOf } from '@parley/core';
 import { ModelError } from '@parley/models';
 import type { ClaimedTurn, PinPlace, Store } from '@parley/store';
-import { type OpenTurnDeps, turnReader } from '../turn-opening.ts';
-import { type CompactDeps, type Compaction, type CompactionOrder, compact } from './compact.ts';
+import { type AgentContext, turnReader } from '../turn-opening.ts';
+import { type Compaction, type CompactionOrder, type CompactServices, compact } from './compact.ts';
 import { type HistoryFill, type HistoryLimits, isFull, summaryBudget } from './history-budget.ts';
 import { type ReadHistory, readHistory } from './summary.ts';
 
-/** Summarizes full histories, after the turns that found them full. */
-export interface Compactor {
-  /** A turn reports how full its history is; kept until that turn is over. */
-  notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void;
-  /** The turn is over: starts if its history is full, without waiting. */
-  afterTurn(conversationId: string): void;
-  /** Summarizes now. Throws only the reason of `stop`. */
-  now(order: CompactionOrder, stop: AbortSignal): Promise<Compaction>;
-  /** Resolves when no summary is being written. */
-  settled(): Promise<void>;
-  /** Aborts running summaries; a later turn finds its history full again. */
-  close(): Promise<void>;
-}
+export type Compactor = ReturnType<typeof createCompactor>;
 
-export function createCompactor(deps: CompactDeps): Compactor {
+/** Summarizes full histories, after the turns that found them full. */
+export function createCompactor(deps: CompactServices) {
   const full = new Map<string, CompactionOrder>();
   const running = new Map<string, Promise<void>>();
   const ended = new AbortController();
@@ -36,22 +25,26 @@ export function createCompactor(deps: CompactDeps): Compactor {
     }
   };
   return {
-    notice(order, fill) {
+    /** A turn reports how full its history is; kept until that turn is over. */
+    notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
       if (isFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
       else full.delete(conversationId);
     },
-    afterTurn(conversationId) {
+    /** Starts if the history is full, without waiting. */
+    afterTurn(conversationId: string): void {
       const order = full.get(conversationId);
       full.delete(conversationId);
       if (order === undefined || running.has(conversationId) || ended.signal.aborted) return;
       running.set(conversationId, begin(conversationId, order));
     },
-    now: (order, stop) => compact(deps, order, stop),
-    async settled() {
+    /** Throws only the reason of `stop`. */
+    now: (order: CompactionOrder, stop: AbortSignal) => compact(deps, order, stop),
+    async settled(): Promise<void> {
       await Promise.all(running.values());
     },
-    async close() {
+    /** Aborts running summaries; a later turn finds its history full again. */
+    async close(): Promise<void> {
       ended.abort(new Error('the worker ends'));
       await Promise.all(running.values());
     },
@@ -60,9 +53,7 @@ export function createCompactor(deps: CompactDeps): Compactor {
 
 /** The result of `/compact`, and the rest of its turn. */
 interface AskedToCompact {
-  /** For the sender. */
   readonly words: string;
-  /** The other messages of the turn. */
   readonly rest: ClaimedTurn | null;
 }
 
@@ -71,7 +62,7 @@ interface AskedToCompact {
  * before it, and is run by one worker. Null where no message asks for it; `stopped` when `stop` fired.
  */
 export async function askedToCompact(
-  deps: Pick<OpenTurnDeps, 'agent' | 'owners' | 'clock'> & {
+  deps: Omit<AgentContext, 'workspace'> & {
     readonly compactor?: Compactor | undefined;
   },
   turn: ClaimedTurn,
@@ -124,7 +115,6 @@ interface RetryOptions {
   readonly compactor?: Compactor | undefined;
 }
 
-/** Used by the second try. */
 interface ShorterHistory extends ReadHistory {
   readonly history: HistoryLimits;
   readonly contextTokens: number | undefined;

@@ -1,17 +1,13 @@
 import type { ModelMessage, UserMessage } from '@parley/models';
 import { cutText, estimateTokens } from '@parley/workspace';
 
-/** What bounds the past that a model is shown. */
 export interface HistoryLimits {
-  /** Entries that are read at most. */
   readonly entries: number;
-  /** What the past may cost, however much room the model has. */
   readonly tokens: number;
   /** What it gets at least, also where the prompt seems to leave no room; nothing when absent. */
   readonly least?: number;
 }
 
-/** Size of a request without the past, in tokens. */
 interface RequestSize {
   /** System prompt, tools, and what the turn has done so far. */
   readonly fixed: number;
@@ -19,7 +15,6 @@ interface RequestSize {
   readonly now: number;
 }
 
-/** How much of a request each may take, in tokens. */
 export interface HistoryBudget {
   readonly history: number;
   readonly now: number;
@@ -58,7 +53,6 @@ export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize)
   return Math.max(0, Math.floor(contextTokens - answer - fixed - Math.min(now, contextTokens / 4)));
 }
 
-/** Largest summary, in tokens. */
 const LONGEST_SUMMARY = 1_500;
 
 /** What a summary may cost, in tokens: it must leave room for what was said since. */
@@ -66,7 +60,6 @@ export function summaryBudget(contextTokens: number): number {
   return Math.min(LONGEST_SUMMARY, Math.floor(contextTokens / 8));
 }
 
-/** How full the past is. */
 export interface HistoryFill {
   /** Of all there is since the last summary, that summary included; in tokens. */
   readonly tokens: number;
@@ -77,16 +70,13 @@ export interface HistoryFill {
 /** Share of its budget from which on the older part of a past is summed up. */
 const FULL = 0.7;
 
-/** Whether it is time to sum up the older part. */
 export function isFull({ tokens, entries, budget }: HistoryFill, limits: HistoryLimits): boolean {
   return tokens > FULL * budget || entries > FULL * limits.entries;
 }
 
-/** What a request holds besides the past. */
 interface RequestPieces {
   readonly system: readonly { readonly tokens: number }[];
   readonly tools: { readonly tokens: number };
-  /** What the turn has done so far. */
   readonly rounds: readonly ModelMessage[];
   readonly now: UserMessage;
 }
@@ -94,7 +84,6 @@ interface RequestPieces {
 /** What one picture costs, about, in tokens. */
 const PICTURE = 1_000;
 
-/** About how many tokens a request costs without its past. */
 export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
   const prompt = system.reduce((sum, { tokens }) => sum + tokens, tools.tokens);
   const fixed = rounds.flatMap(wordsIn).reduce((sum, text) => sum + estimateTokens(text), prompt);
@@ -102,7 +91,6 @@ export function requestSize({ system, tools, rounds, now }: RequestPieces): Requ
   return { fixed: fixed + pictures, now: estimateTokens(now.content) };
 }
 
-/** All that a message costs, in words. */
 function wordsIn(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];

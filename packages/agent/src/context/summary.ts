@@ -1,4 +1,4 @@
-import type { PromptPart, Reader } from '@parley/contracts';
+import type { PromptPart, Reader } from '@parley/core';
 import type { NumberedEntry, PinPlace, Store, SummaryPlace } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
@@ -9,7 +9,6 @@ export const Summary = z.object({
   decisions: z.array(z.string()),
   facts: z.array(z.string()),
   openTasks: z.array(z.string()),
-  /** What somebody asked to be remembered. */
   remembered: z.array(z.string()),
   tone: z.array(z.string()),
 });
@@ -24,17 +23,13 @@ export const SECTIONS = [
   ['tone', 'Tone'],
 ] as const satisfies readonly (readonly [keyof Summary, string])[];
 
-/** Longest point of a summary, in characters. */
 const LONGEST_POINT = 500;
 
 /** Over sentences that may be remembered beyond this conversation; no part of the summary. */
 export const OWN_WORDS = 'Their own words';
-/** Most of these. */
 const MOST_QUOTES = 10;
 
-/** What a model wrote. */
 export interface Notes {
-  /** Null when it wrote nothing. */
   readonly summary: Summary | null;
   /** Sentences that people are said to have written; whether they have is for the caller to see. */
   readonly quotes: readonly string[];
@@ -110,10 +105,8 @@ function summaryPart(summary: Summary, reader: Reader): PromptPart {
   return { text, source: 'summary of this conversation', audience: audienceOf(reader) };
 }
 
-/** The past of a session, as far as it is shown. */
 export interface ReadHistory {
   readonly summary: PromptPart | null;
-  /** Behind the summary, oldest first. */
   readonly transcript: readonly NumberedEntry[];
 }
 

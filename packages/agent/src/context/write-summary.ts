@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type Clock,
-  type Logger,
-  type Meter,
-  type NewId,
-  ParleyError,
-  reasonOf,
-} from '@parley/contracts';
+import { ParleyError, type Runtime, reasonOf } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import type { NumberedEntry, Store, StoredSummary, SummaryTask } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
@@ -24,17 +17,14 @@ import {
   summaryText,
 } from './summary.ts';
 
-export interface WriteSummaryDeps {
+export interface SummaryServices extends Pick<Runtime, 'clock' | 'newId' | 'log' | 'meter'> {
+  readonly store: Pick<Store, 'summaries' | 'transcript'>;
   readonly model: ChatModel;
-  readonly clock: Clock;
-  readonly meter: Meter;
   /** Counts what it has used (G17). */
   readonly charge?: ((used: StepUsage) => Promise<void>) | undefined;
 }
 
-/** What is summed up. */
 interface ToSumUp {
-  /** What was summed up before; it goes into the new one. */
   readonly before: Summary | null;
   readonly entries: readonly NumberedEntry[];
   /** What the model can take at a time, in tokens; all that is wanted when absent. */
@@ -43,7 +33,6 @@ interface ToSumUp {
   readonly quotes?: boolean;
 }
 
-/** Longest a model may take over a summary, in ms. */
 const SUMMARY_MS = 180_000;
 /** Longest message that is read whole, and longest answer, in tokens. */
 const LONGEST_MESSAGE = 2_000;
@@ -75,7 +64,7 @@ At most ten sentences of theirs (never yours) that tell something lasting of the
  * Error when the model wrote nothing of use.
  */
 export async function writeSummary(
-  deps: WriteSummaryDeps,
+  deps: Pick<SummaryServices, 'model' | 'clock' | 'meter' | 'charge'>,
   { before, entries, room = Number.POSITIVE_INFINITY, quotes = false }: ToSumUp,
   stop: AbortSignal,
 ): Promise<Notes & { readonly summary: Summary }> {
@@ -112,16 +101,8 @@ function recordOf(
   return [...notes, ...said, 'Now write the notes.'].join('\n\n');
 }
 
-/** What an entry costs in a record. */
 export function tokensRead(entry: NumberedEntry): number {
   return Math.min(LONGEST_MESSAGE, estimateTokens(wordsOf(entry)));
-}
-
-export interface ClaimDeps {
-  readonly store: Pick<Store, 'summaries'>;
-  readonly newId: NewId;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Why there is no summary: somebody else is at it or it failed a short while ago, or it failed now. */
@@ -137,7 +118,7 @@ const TRY_AGAIN_MS = 10 * 60_000;
  * Writes a summary that nobody else writes meanwhile. A failure is logged and given back for later.
  */
 export async function claimSummary(
-  { store, newId, clock, log }: ClaimDeps,
+  { store, newId, clock, log }: SummaryServices,
   task: SummaryTask,
   impatient: boolean,
   work: (stop: AbortSignal) => Promise<StoredSummary>,
@@ -175,7 +156,6 @@ export class SaidChangedError extends ParleyError {
   }
 }
 
-/** Throws SaidChangedError where the words of entries are not what they were. */
 export function checkUnchanged(
   read: readonly NumberedEntry[],
   now: readonly NumberedEntry[],

@@ -1,4 +1,4 @@
-import { silentLogger, silentMeter } from '@parley/contracts';
+import { silentLogger, silentMeter } from '@parley/core';
 import type { TurnAtHand } from '@parley/prompt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';

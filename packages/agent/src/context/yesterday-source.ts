@@ -1,32 +1,21 @@
-import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/contracts';
+import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import type { ContextSource, TurnAtHand } from '@parley/prompt';
-import type { Store, SummaryTask } from '@parley/store';
+import type { SummaryTask } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import { audienceOf } from '../loop/call-tools.ts';
 import { Summary, summaryPlace, summaryText } from './summary.ts';
 import {
-  type ClaimDeps,
   checkUnchanged,
   claimSummary,
-  type WriteSummaryDeps,
+  type SummaryServices,
   writeSummary,
 } from './write-summary.ts';
 
-export interface YesterdayDeps extends WriteSummaryDeps, ClaimDeps {
-  readonly store: Pick<Store, 'summaries' | 'transcript'>;
+interface YesterdayServices extends SummaryServices {
   /** The agent's: it decides when a day is over. */
   readonly localTime: LocalTime;
 }
 
-/** Yesterday's conversation as a summary, which is written where it is missing. */
-export interface YesterdaySource extends ContextSource {
-  /** Resolves when no summary is being written. */
-  settled(): Promise<void>;
-  /** Aborts running summaries. */
-  close(): Promise<void>;
-}
-
-/** Newest entries of a day that are summarized. */
 const MOST_ENTRIES = 400;
 /** Longer than any day, in ms. */
 const LONG_DAY = 26 * 60 * 60_000;
@@ -38,7 +27,7 @@ const REMEMBERED = 1_000;
  * new day, so that nobody waits for it: that turn has the talk itself in its history. Only that there was
  * none is remembered: a text would outlive its being forgotten.
  */
-export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
+export function yesterdaySource(deps: YesterdayServices) {
   const silentDays = new BoundedMap<string, string>(REMEMBERED);
   const running = new Map<string, Promise<void>>();
   const ended = new AbortController();
@@ -56,7 +45,7 @@ export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
   };
   return {
     id: 'yesterday',
-    async gather(turn) {
+    async gather(turn: TurnAtHand): ReturnType<ContextSource['gather']> {
       const day = dayBefore(turn.facts.date);
       const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
       if (silentDays.get(key) === day) return {};
@@ -78,7 +67,6 @@ export function yesterdaySource(deps: YesterdayDeps): YesterdaySource {
   };
 }
 
-/** The date before an ISO date. */
 export function dayBefore(date: string): string {
   const day = new Date(`${date}T00:00:00Z`);
   day.setUTCDate(day.getUTCDate() - 1);
@@ -86,7 +74,7 @@ export function dayBefore(date: string): string {
 }
 
 async function storedOf(
-  { store }: YesterdayDeps,
+  { store }: YesterdayServices,
   turn: TurnAtHand,
   day: string,
 ): Promise<PromptPart | null> {
@@ -97,7 +85,7 @@ async function storedOf(
 
 /** Null where nobody talked; `later` where it could not be done now. */
 async function summedUp(
-  deps: YesterdayDeps,
+  deps: YesterdayServices,
   turn: TurnAtHand,
   day: string,
   stop: AbortSignal,
@@ -121,7 +109,7 @@ async function summedUp(
 }
 
 /** When that day was over; the turn may have begun just before midnight. */
-function endOf({ clock, localTime }: YesterdayDeps, day: string): number {
+function endOf({ clock, localTime }: YesterdayServices, day: string): number {
   const today = startOfDay(localTime, clock());
   return dayBefore(localTime(today).date) === day ? today : startOfDay(localTime, today - 1);
 }

@@ -1,23 +1,10 @@
 import { createRequire } from 'node:module';
+import type { NewsChecker } from '@parley/core';
 import type { AddressRules } from '@parley/tools/web';
 import type { BuiltInToolDeps } from '../tools/built-in-tools.ts';
 import { workspaceSandbox } from '../tools/exec.ts';
 
-/** What a standing task has looked at before the model is asked (H02). */
-export type NewsCheck =
-  | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'command'; readonly command: string };
-
-/** Looks at what tasks name, within what the settings allow. */
-export interface NewsChecker {
-  /** Why it cannot look there at all, in a sentence; null where it can. */
-  whyNot(check: NewsCheck): string | null;
-  /** What it saw. Throws where it could not look, or the command failed. */
-  look(check: NewsCheck): Promise<string>;
-}
-
-/** The settings of commands and of the web, as the tools have them. */
-export interface NewsCheckerDeps extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
+interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
   /** For tests alone: without it nothing but the public internet is asked. */
   readonly rules?: AddressRules;
 }
@@ -31,7 +18,7 @@ const require = createRequire(import.meta.url);
  * Looks at pages as `web_fetch` does, at the public internet alone, and runs commands as `exec` does, in
  * the sandbox and only where commands are switched on. Loads either when it is needed.
  */
-export function newsChecker({ exec, web, rules }: NewsCheckerDeps): NewsChecker {
+export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsChecker {
   return {
     whyNot({ kind }) {
       if (kind === 'command') {
@@ -53,7 +40,7 @@ export function newsChecker({ exec, web, rules }: NewsCheckerDeps): NewsChecker 
 }
 
 /** Its output counts as news, and so does nothing else; it changes nothing on the way. */
-async function runCommand(command: string, exec: NewsCheckerDeps['exec']): Promise<string> {
+async function runCommand(command: string, exec: NewsCheckerOptions['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');
   const timeoutMs = Math.min(exec.maxSeconds * 1_000, LONGEST_MS);
   const sandbox = workspaceSandbox(exec);

@@ -1,13 +1,13 @@
 import type { RunTurn } from '@parley/queue';
 import { HEARTBEAT_LANE } from '@parley/store';
 import { leadingMessage } from '../turn-opening.ts';
-import type { HeartbeatRunnerDeps } from './heartbeat-turn.ts';
+import type { TurnServices } from '../turn-services.ts';
 
 /**
  * Runs the turns of heartbeats (H05) and leaves all others to `runTurn`: without history, with few tools
  * and without live events; only alerts are delivered (H03, H04). Loads its code with the first run.
  */
-export function withHeartbeats(deps: HeartbeatRunnerDeps, runTurn: RunTurn): RunTurn {
+export function withHeartbeats(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!turn.conversationId.startsWith(HEARTBEAT_LANE)) return runTurn(turn, lease, signal);
     const run = await deps.store.heartbeats.of(leadingMessage(turn).message.messageId);

@@ -1,60 +1,37 @@
-import { setImmediate } from 'node:timers/promises';
-import {
-  BEAT_ROUTINES,
-  type BeatVerdict,
-  type JudgeBeat,
-  type ReplyRoute,
-  type RuntimeFacts,
-  silentTracer,
-} from '@parley/contracts';
-import { renderInSteps } from '@parley/markup';
+import { BEAT_ROUTINES, type BeatVerdict } from '@parley/core';
 import type { ContextSource, HeartbeatNote } from '@parley/prompt';
-import type { BeatRun, BeatTurn, ClaimedTurn, Lease, Store } from '@parley/store';
+import type { BeatRun, BeatTurn, ClaimedTurn, Lease } from '@parley/store';
 import { z } from 'zod';
 import { marked, visibleText } from '../answer/visible-text.ts';
-import { asksAlways } from '../approvals/approval-policy.ts';
 import { type Ending, GAVE_UP } from '../end-turn.ts';
 import { openJournal, type StepUsage, type TurnJournal } from '../loop/turn-journal.ts';
-import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-loop.ts';
+import { DEFAULT_TURN_LIMITS } from '../loop/turn-loop.ts';
 import { unseenMedia } from '../media/turn-media.ts';
-import { accountOf } from '../spend.ts';
+import { renderParts } from '../post-message.ts';
+import { accountOfTurn } from '../spend.ts';
 import { TimeUpError } from '../time-limit.ts';
-import { type ToolRegistry, withoutTools } from '../tools/tool-registry.ts';
 import { maySpend } from '../turn-answer.ts';
 import {
-  inItsChat,
   leadingMessage,
-  muted,
   type OpenedTurn,
-  type OpenTurnDeps,
   openTurn,
   spoken,
   textOf,
-  turnFacts,
   turnReader,
 } from '../turn-opening.ts';
-import { answerOrFailure, MAX_ATTEMPTS, orFailure, type TurnRunnerDeps } from '../turn-runner.ts';
+import { MAX_ATTEMPTS, orFailure } from '../turn-runner.ts';
+import type { TurnServices } from '../turn-services.ts';
+import { answerUnseen, inItsChat, type UnseenAnswer } from '../unseen-turn.ts';
 import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
 
-export interface HeartbeatRunnerDeps extends TurnRunnerDeps {
-  readonly store: TurnRunnerDeps['store'] & Pick<Store, 'heartbeats'>;
-  readonly heartbeat: {
-    readonly judge: JudgeBeat;
-    /** Limits of one run: its steps, and what is left of the day’s tokens. */
-    readonly limits: (run: BeatRun) => Promise<Partial<TurnLimits>>;
-  };
-}
-
-/** A run of a standing task, its turn, and the journal of that. */
 interface HeartbeatTurn {
   readonly run: BeatRun;
   readonly turn: ClaimedTurn;
   readonly journal: TurnJournal;
 }
 
-/** Runs the turn of a heartbeat and commits its result. */
 export async function runHeartbeat(
-  deps: HeartbeatRunnerDeps,
+  deps: TurnServices,
   run: BeatRun,
   claimed: ClaimedTurn,
   lease: Lease,
@@ -71,8 +48,7 @@ export async function runHeartbeat(
     deps.log.info({ ...facts, outcome: ended.outcome }, 'heartbeat');
     return;
   }
-  const { tracer = silentTracer } = deps;
-  const committed = await tracer.span('parley.outbox', {}, ({ trace }) => {
+  const committed = await deps.tracer.span('parley.outbox', {}, ({ trace }) => {
     const commit = { ...ended.commit, trace };
     return deps.store.heartbeats.commit(lease, { ...ended, commit }, deps.clock());
   });
@@ -84,8 +60,6 @@ export async function runHeartbeat(
   if (ended.alert !== undefined) await deps.deliver(channel, account, chatId);
 }
 
-type Answer = Awaited<ReturnType<typeof answerOrFailure>>;
-
 /** Sources for conversations; some of them ask a model. */
 const EXCLUDED_SOURCES: ReadonlySet<string> = new Set([
   'yesterday',
@@ -94,42 +68,41 @@ const EXCLUDED_SOURCES: ReadonlySet<string> = new Set([
   'bootstrap',
 ]);
 
+/** A heartbeat reports by its answer alone (H03); to-dos and SOUL.md belong to conversations. */
+const EXCLUDED_TOOLS: ReadonlySet<string> = new Set([
+  ...['message', 'delegate_task', 'cron'],
+  ...['write_todos', 'propose_soul_change'],
+]);
+
+/** Light (H05): tools can read what it needs beyond its task. */
 async function answerOf(
-  deps: HeartbeatRunnerDeps,
-  { run, turn, journal }: HeartbeatTurn,
+  deps: TurnServices,
+  current: HeartbeatTurn,
   note: HeartbeatNote,
   signal: AbortSignal,
-): Promise<Answer> {
-  if (turn.attempts >= MAX_ATTEMPTS) {
-    return { words: GAVE_UP, reason: `begun ${turn.attempts} times` };
-  }
-  const media = unseenMedia();
+): Promise<UnseenAnswer> {
+  const { run, turn } = current;
   // HEARTBEAT.md is the owner’s text.
   const origin = { said: [note.task, note.instruction], foreignWords: false };
-  const opened = { ...(await openHeartbeatTurn(deps, run, turn)), origin };
   const task: ContextSource = {
     id: 'heartbeat-task',
     gather: async () => ({ heartbeat: note }),
   };
-  const { hooks: _hooks, compactor: _compactor, tools, ...shared } = deps;
-  const own: TurnRunnerDeps = {
-    ...shared,
-    // Light (H05): tools can read what it needs beyond its task.
-    promptMode: 'minimal',
+  const prepare = async () => ({
+    opened: { ...(await openHeartbeatTurn(deps, run, turn)), origin },
     sources: [...deps.sources.filter(({ id }) => !EXCLUDED_SOURCES.has(id)), task],
     limits: { ...deps.limits, ...(await deps.heartbeat.limits(run)) },
     history: { entries: 0, tokens: 0 },
-    bus: muted(deps.bus),
-    ...(tools !== undefined && { tools: heartbeatTools(tools) }),
-  };
-  return answerOrFailure(own, { turn, media, opened, journal }, signal);
+    compactor: undefined,
+    withheld: EXCLUDED_TOOLS,
+  });
+  return answerUnseen(deps, current, prepare, signal);
 }
 
-/** Judges the answer; only an alert is delivered (H03). */
 async function endOfTask(
-  deps: HeartbeatRunnerDeps,
+  deps: TurnServices,
   current: HeartbeatTurn,
-  answer: Answer,
+  answer: UnseenAnswer,
 ): Promise<BeatTurn | Ending> {
   const { run, turn, journal } = current;
   if ('outcome' in answer) return answer;
@@ -137,21 +110,15 @@ async function endOfTask(
     const { reason } = answer;
     return silentEnd(deps, current, { state: 'failed', reason, usage: journal.spent() });
   }
-  const verdict = await verdictOf(deps.heartbeat.judge, answer.text, run);
+  const verdict = await deps.heartbeat.judge(answer.text, run);
   const { usage } = answer;
   if (verdict.state !== 'alerted') return silentEnd(deps, current, { ...verdict, usage });
-  const alert = await alertOf(turn, verdict);
+  const seen = visibleText(verdict.text, { known: new Set() });
+  if (seen.kind === 'silent')
+    return silentEnd(deps, current, { state: 'quiet', reason: seen.reason, usage });
+  const alert = await alertOf(turn, { ...verdict, text: seen.text });
   const commit = { ...commitOf(deps, turn), outcome: 'answered' as const, usage };
   return { id: run.id, commit, state: 'alerted', reason: null, alert };
-}
-
-/** An alert without visible text is none (H03). */
-async function verdictOf(judge: JudgeBeat, text: string, run: BeatRun): Promise<BeatVerdict> {
-  const verdict = await judge(text, run);
-  if (verdict.state !== 'alerted') return verdict;
-  const seen = visibleText(verdict.text, { known: new Set() });
-  if (seen.kind === 'silent') return { state: 'quiet', reason: seen.reason };
-  return { ...verdict, text: seen.text };
 }
 
 async function alertOf(
@@ -160,19 +127,18 @@ async function alertOf(
 ): Promise<NonNullable<BeatTurn['alert']>> {
   const { route } = leadingMessage(turn);
   const words = marked(text);
-  const bodies = await renderInSteps(words, route.target, setImmediate);
   return {
     text,
     fingerprint,
     entry: spoken('assistant', words),
-    parts: bodies.map((body) => ({ route, body })),
+    parts: await renderParts(words, route),
     ...(heldUntil !== undefined && { heldUntil }),
   };
 }
 
 /** Runs a built-in routine (H07); it never sends a message. */
 async function runRoutine(
-  deps: HeartbeatRunnerDeps,
+  deps: TurnServices,
   current: HeartbeatTurn,
   routine: string,
   signal: AbortSignal,
@@ -190,7 +156,7 @@ async function runRoutine(
 }
 
 async function upkeepEnd(
-  deps: HeartbeatRunnerDeps,
+  deps: TurnServices,
   { run, turn, journal }: HeartbeatTurn,
   signal: AbortSignal,
 ) {
@@ -203,28 +169,26 @@ async function upkeepEnd(
     tokens,
     maySpend: () => maySpend(deps, turn, opened, null),
   };
-  return orFailure(() => inTime(() => memoryUpkeep(deps, upkeep, signal)), opened.reader, signal);
-}
-
-/** A model that takes too long fails this run, not the worker. */
-async function inTime(work: () => Promise<UpkeepEnd | null>): Promise<UpkeepEnd | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof TimeUpError)) throw error;
-    return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
-  }
+  const work = () =>
+    memoryUpkeep(deps, upkeep, signal).catch((error: unknown): UpkeepEnd => {
+      // A model that takes too long fails this run, not the worker.
+      if (!(error instanceof TimeUpError)) throw error;
+      return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
+    });
+  return orFailure(work, opened.reader, signal);
 }
 
 /** Opens the turn for the reader of the alerts, who must not see more than they may (W02). */
 async function openHeartbeatTurn(
-  deps: OpenTurnDeps,
+  deps: TurnServices,
   { target }: BeatRun,
   turn: ClaimedTurn,
 ): Promise<OpenedTurn> {
   const { kind } = turnReader(turn, deps);
   const { message, route } = leadingMessage(turn);
-  const isOwners = kind === 'owner' && isOwnersAlone({ chatType: message.chat.type }, route);
+  // Both must say so: a route into a group makes every reader a guest, whatever the message says.
+  const isOwners =
+    kind === 'owner' && message.chat.type === 'direct' && (route.chatType ?? 'direct') === 'direct';
   const reader = { kind: isOwners ? kind : ('guest' as const), conversationId: target };
   const text = textOf(turn.messages, unseenMedia().forModel);
   return openTurn(turn, text, deps, reader);
@@ -235,9 +199,8 @@ interface SilentEnd extends Pick<BeatTurn, 'reason'> {
   readonly usage: StepUsage | null;
 }
 
-/** The end of a run without an alert. */
 function silentEnd(
-  deps: OpenTurnDeps,
+  deps: TurnServices,
   { run, turn }: HeartbeatTurn,
   { state, reason, usage }: SilentEnd,
 ): BeatTurn {
@@ -247,55 +210,25 @@ function silentEnd(
   return { id: run.id, commit, state, reason };
 }
 
-function commitOf({ agent, clock }: OpenTurnDeps, turn: ClaimedTurn) {
-  const account = accountOf(turnFacts(turn, agent, clock()), agent, clock);
-  return { turnId: turn.turnId, entries: [], parts: [], account };
+function commitOf(deps: TurnServices, turn: ClaimedTurn) {
+  return { turnId: turn.turnId, entries: [], parts: [], account: accountOfTurn(turn, deps) };
 }
 
 /** The variables of the message: the task as it was when the run started. */
-const Note = z.object({ task: z.string(), instruction: z.string(), schedule: z.string() });
-const Routine = z.object({ routine: z.string().optional() });
+const Task = z.object({
+  task: z.string(),
+  instruction: z.string(),
+  schedule: z.string(),
+  routine: z.string().optional(),
+});
 
 /** The task of a run, and its turn without it: the prompt has a layer for it. */
-function readTask(turn: ClaimedTurn): {
-  readonly note: HeartbeatNote;
-  readonly turn: ClaimedTurn;
-  /** A built-in routine in place of an instruction. */
-  readonly routine: string | undefined;
-} {
+function readTask(turn: ClaimedTurn) {
   const { variables } = leadingMessage(turn).message;
-  const note = Note.parse(variables);
-  const { routine } = Routine.parse(variables);
+  const { routine, ...note } = Task.parse(variables);
   const messages = turn.messages.map((row) => ({
     ...row,
     message: { ...row.message, variables: {} },
   }));
   return { note, turn: { ...turn, messages }, routine };
-}
-
-/**
- * Whether only the owner reads alerts. Both must say so: a route into a group makes every reader a
- * guest, whatever the message says (W02).
- */
-function isOwnersAlone(
-  { chatType }: Pick<RuntimeFacts, 'chatType'>,
-  route: Pick<ReplyRoute, 'chatType'>,
-): boolean {
-  return chatType === 'direct' && (route.chatType ?? 'direct') === 'direct';
-}
-
-/** A heartbeat reports by its answer alone (H03); to-dos and SOUL.md belong to conversations. */
-const EXCLUDED_TOOLS: ReadonlySet<string> = new Set([
-  ...['message', 'delegate_task', 'cron'],
-  ...['write_todos', 'propose_soul_change'],
-]);
-
-/** Without tools that always need an approval: no person could give it. */
-function heartbeatTools(tools: ToolRegistry): ToolRegistry {
-  return {
-    for(reader) {
-      const all = tools.for(reader);
-      return withoutTools(all, (name) => EXCLUDED_TOOLS.has(name) || asksAlways(all.get(name)));
-    },
-  };
 }

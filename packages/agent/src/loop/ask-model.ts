@@ -1,10 +1,4 @@
-import {
-  type Clock,
-  type Meter,
-  type StepFacts,
-  silentTracer,
-  type Tracer,
-} from '@parley/contracts';
+import { type Clock, type Meter, type StepFacts, silentTracer, type Tracer } from '@parley/core';
 import type { ChatModel, ModelFinish, ModelRequest, ModelToolCall } from '@parley/models';
 import type { JournalStep } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';

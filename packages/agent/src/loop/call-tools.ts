@@ -9,7 +9,7 @@ import {
   type StepFacts,
   silentTracer,
   type Tracer,
-} from '@parley/contracts';
+} from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
 import type { ApprovalGate } from '../approvals/approval-gate.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Logger, PromptPart, Reader } from '@parley/contracts';
+import type { Logger, PromptPart, Reader } from '@parley/core';
 import type { ModelMessage, ModelRequest, UserMessage } from '@parley/models';
 import { type AssembledPrompt, enforceAudience, messageContext } from '@parley/prompt';
 import type { InboxRow, RememberedEntry } from '@parley/store';

@@ -1,4 +1,4 @@
-import { Audience, type Clock } from '@parley/contracts';
+import { Audience, type Clock } from '@parley/core';
 import type { ModelToolCall } from '@parley/models';
 import type {
   ClaimedTurn,

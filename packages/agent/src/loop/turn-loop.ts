@@ -1,10 +1,4 @@
-import {
-  type LiveBus,
-  type Logger,
-  type Meter,
-  ParleyError,
-  type PassPoint,
-} from '@parley/contracts';
+import { type LiveBus, type Logger, type Meter, ParleyError, type PassPoint } from '@parley/core';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import { answerStream } from '../answer/answer-stream.ts';

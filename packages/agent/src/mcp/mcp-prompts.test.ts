@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import type { McpServerView } from '@parley/tools/mcp';
 import { describe, expect, it } from 'vitest';
 import { gatherFeatures } from '../turn-prompt.ts';

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import type { McpServerView, McpTool } from '@parley/tools/mcp';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';

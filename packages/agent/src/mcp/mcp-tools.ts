@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Logger, reasonOf } from '@parley/contracts';
+import { type Logger, reasonOf } from '@parley/core';
 import type { McpError, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
 import { z } from 'zod';
 import { withTimeLimit } from '../time-limit.ts';
@@ -53,7 +53,6 @@ interface Offered {
   readonly server: string;
   readonly rules: McpRules;
   readonly tool: McpTool;
-  /** For the model. */
   readonly name: string;
 }
 
@@ -114,7 +113,6 @@ function isLost(error: unknown): boolean {
 
 /** What the settings say of one MCP server, besides how it is reached. */
 export interface McpRules {
-  /** By the names that the server gives its tools. */
   readonly tools: {
     readonly allow?: readonly string[] | undefined;
     readonly block: readonly string[];
@@ -122,13 +120,10 @@ export interface McpRules {
   readonly audience: 'owner' | 'everyone';
   /** Absent: never for tools that say they only read, else ask. */
   readonly approval?: 'never' | 'ask' | undefined;
-  /** For the prompt, while the server is connected. */
   readonly connector?: string | undefined;
-  /** One call, in ms. */
   readonly timeoutMs: number;
 }
 
-/** The rules of every server, by its name. */
 export type McpRulesByServer = Readonly<Record<string, McpRules>>;
 
 /** What the strictest provider takes. */

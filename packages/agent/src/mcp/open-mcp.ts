@@ -4,7 +4,6 @@ import type { AddedTools } from '../tools/tool-registry.ts';
 import { mcpSource } from './mcp-prompts.ts';
 import { type McpRules, mcpTools } from './mcp-tools.ts';
 
-/** One server as the settings have it: a `command`, or a `url`. */
 export interface McpServerSettings extends McpRules {
   readonly command?: string | undefined;
   readonly args: readonly string[];
@@ -14,13 +13,11 @@ export interface McpServerSettings extends McpRules {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The state of one server, for people. */
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
 }
 
-/** What MCP servers bring to the agent. */
 export interface AgentMcp {
   readonly sources: readonly ContextSource[];
   readonly tools: () => readonly AddedTools[];
@@ -30,7 +27,6 @@ export interface AgentMcp {
 
 const NO_TOOLS: readonly AddedTools[] = [];
 
-/** An agent without MCP servers. */
 export const NO_MCP: AgentMcp = {
   sources: [],
   tools: () => NO_TOOLS,

@@ -1,4 +1,4 @@
-import type { Logger } from '@parley/contracts';
+import type { Logger } from '@parley/core';
 import type { ModelImage } from '@parley/models';
 import type { Store, StoredAttachment } from '@parley/store';
 import {
@@ -10,10 +10,8 @@ import {
   transcribe,
 } from '@parley/tools/documents';
 
-/** Reads what people send, by the settings. */
 export interface MediaDeps {
   readonly readDocument: ReadDocument;
-  /** The speech service; undefined where none is configured. */
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
   /** What the model is shown of all documents of one turn together. */
@@ -119,7 +117,6 @@ function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };
 }
 
-/** The settings section `media`. */
 export interface MediaSettings {
   readonly maxCharacters: number;
   readonly transcription?: TranscriptionSettings | undefined;

@@ -1,4 +1,4 @@
-import type { Attachment, Reader } from '@parley/contracts';
+import type { Attachment, Reader } from '@parley/core';
 import type { ModelImage } from '@parley/models';
 import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
 import type { InboxRow, StoredAttachment } from '@parley/store';
@@ -9,14 +9,11 @@ import {
   type TurnMediaDeps,
 } from './read-attachment.ts';
 
-/** The attachments of a turn, as text that goes with their messages. */
 export interface TurnMedia {
   readonly images: readonly ModelImage[];
-  /** Names of all attachments, for a model that reads none. */
   readonly attached: readonly string[];
   /** For the model now: one text for each attachment of a message. */
   forModel(message: InboxRow): readonly string[];
-  /** For the history: the same, short. */
   forHistory(message: InboxRow): readonly string[];
   /** For people: what could not be read, in Markdown; null when all was. */
   readonly notice: string | null;
@@ -26,7 +23,6 @@ export interface TurnMedia {
 const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 
-/** Attachments that were not read: their kinds and names. */
 export function unseenMedia(): TurnMedia {
   const standIns = ({ message }: InboxRow) => (message.attachments ?? []).map(standInFor);
   return { images: [], attached: [], forModel: standIns, forHistory: standIns, notice: null };
@@ -117,7 +113,6 @@ function noticeOf(all: readonly Read[], reader: Reader): string | null {
     .join('\n\n');
 }
 
-/** Names that come several times, once with their number. */
 function counted(names: readonly string[]): string[] {
   return [...Map.groupBy(names, (name) => name)].map(([name, { length }]) =>
     length === 1 ? name : `${name} (${length} times)`,
@@ -133,7 +128,6 @@ const LONGEST_SPEECH = 30_000;
 /** What the history keeps of a document, in characters. */
 const REMEMBERED = 400;
 
-/** Whether an attachment stands framed as a file, so that the note has to come before it. */
 function isFramedAsFile({ kind }: Named, read: ReadAttachment): boolean {
   return read.kind === 'document' || (read.kind === 'speech' && kind !== 'voice');
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Reader, silentLogger } from '@parley/contracts';
+import { type Reader, silentLogger } from '@parley/core';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentIn, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';

@@ -1,4 +1,4 @@
-import { type AdapterValues, type Clock, literal, type Reader } from '@parley/contracts';
+import { type AdapterValues, type Clock, literal, type Reader } from '@parley/core';
 import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
 import type {
   MemoryEntry,
@@ -11,7 +11,6 @@ import { z } from 'zod';
 import { spoken, textOf } from '../turn-opening.ts';
 import type { MemoryKeeper } from './memory-keeper.ts';
 
-/** The sender of `/memory` or `/forget`, and the conversation. */
 export interface MemoryAsker {
   /** Parley's id (`telegram:42`). */
   readonly person: string;
@@ -32,13 +31,8 @@ export interface MemoryCommandsOptions {
   stopTurn(conversationId: string): void;
 }
 
-/** Answers `/memory` and `/forget` (G15), in Markdown. */
-export interface MemoryCommands {
-  show(asker: MemoryAsker): Promise<string>;
-  forget(asker: MemoryAsker, argument: string): Promise<string>;
-}
+export type MemoryCommands = ReturnType<typeof memoryCommands>;
 
-/** What was removed from where, as proof. */
 interface ForgetProof {
   readonly removal: Removal;
   readonly forgotten: Forgotten | null;
@@ -48,25 +42,24 @@ interface ForgetProof {
   readonly said?: PersonForgotten & { readonly search: RawSearch | null };
 }
 
-/** Replaces forgotten text. */
 const MARK = '[forgotten]';
 /** More memories than this are not removed by words alone: that is probably not what was meant. */
 const MOST_AT_ONCE = 10;
 /** A second `/forget all` within this time confirms the first. */
 const CONFIRM_MS = 10 * 60_000;
-/** Memories that `/memory` lists; older ones are counted. */
 const LISTED = 40;
 
 const Asked = z.object({ messageId: z.string(), at: z.number() });
 const ASKED = 'forget-all';
 
-export function memoryCommands(options: MemoryCommandsOptions): MemoryCommands {
+/** Answers `/memory` and `/forget` (G15), in Markdown. */
+export function memoryCommands(options: MemoryCommandsOptions) {
   return {
-    async show(asker) {
+    async show(asker: MemoryAsker): Promise<string> {
       const view = options.workspace.for(asker.reader);
       return listText(await memoriesOf(options, view, asker), asker.isGroup);
     },
-    async forget(asker, argument) {
+    async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();
       if (words === '') {
         return 'Tell me what: `/forget WORDS`, `/forget ID` as /memory shows it, or `/forget all`.';
@@ -255,7 +248,6 @@ function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   ];
 }
 
-/** The result of the search through the database files, not of a query. */
 function searchLine({ found, complete }: RawSearch, samples: number): string {
   if (samples === 0) return 'none of your messages is long enough to look for it in the files';
   const scope = complete ? 'the files of the database' : 'the first half gigabyte of the database';
@@ -268,7 +260,6 @@ function leftText(left: readonly string[]): string {
   return `These files of yours still have the words, and I left them alone: ${left.map(code).join(', ')}.`;
 }
 
-/** One line of a list; the text of people is literal. */
 function memoryItem({ entry }: SavedMemory): string {
   const { id, text, type, scope, date, words, automatic } = entry;
   const how = automatic ? 'saved by itself' : words === 'agent' ? 'my own note' : null;

@@ -1,4 +1,4 @@
-import { type InboundMessage, type Logger, type Reader, reasonOf } from '@parley/contracts';
+import { type InboundMessage, type Logger, type Reader, reasonOf } from '@parley/core';
 import type { InboxRow, MemoryIndex, Store } from '@parley/store';
 import {
   Memories,
@@ -10,51 +10,42 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import type { Compacting } from '../context/compact.ts';
-import { type OpenTurnDeps, turnReader } from '../turn-opening.ts';
+import { type AgentContext, turnReader } from '../turn-opening.ts';
 import { judgeSaving, ownSentences, type SavingPlace } from './own-words.ts';
 import { triggerIn } from './trigger-words.ts';
 
-/** Saves and removes memories: lines of files, and an index of them in the database. */
-export interface MemoryKeeper {
-  list(view: WorkspaceView): Promise<readonly SavedMemory[]>;
-  save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult>;
-  remove(view: WorkspaceView, ...what: RemoveWhat): Promise<Removal>;
-  /**
-   * Saves what a sender asked to be remembered and the model did not save, verbatim and marked as
-   * automatic (G13). May be called again for the same turn. Never throws.
-   */
-  saveAsked(view: WorkspaceView, place: SavingPlace): Promise<number>;
-  /** Builds the index from the files that this reader sees; returns the number of memories. */
-  rebuild(view: WorkspaceView): Promise<number>;
-}
-
-type RemoveWhat = [isMeant: (memory: SavedMemory) => boolean, inNotes: (line: string) => boolean];
-
+export type MemoryKeeper = ReturnType<typeof createMemoryKeeper>;
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
 const MOST_ASKED = 5;
 
-export function createMemoryKeeper({
-  index,
-  log,
-}: {
+type RemoveWhat = [isMeant: (memory: SavedMemory) => boolean, inNotes: (line: string) => boolean];
+
+interface MemoryServices {
   readonly index: MemoryIndex;
   readonly log: Logger;
-}): MemoryKeeper {
+}
+
+/** Saves and removes memories: lines of files, and an index of them in the database. */
+export function createMemoryKeeper({ index, log }: MemoryServices) {
   const memories = new Memories();
-  const save: MemoryKeeper['save'] = async (view, entry) => {
+  const save = async (view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> => {
     const result = await memories.save(view, entry);
     if (result.kind === 'saved') await index.add(indexed(result));
     return result;
   };
   return {
-    list: (view) => memories.list(view),
+    list: (view: WorkspaceView) => memories.list(view),
     save,
-    async remove(view, isMeant, inNotes) {
-      const removal = await memories.remove(view, isMeant, inNotes);
+    async remove(view: WorkspaceView, ...what: RemoveWhat): Promise<Removal> {
+      const removal = await memories.remove(view, ...what);
       await index.remove(removal.memories.map(({ name, entry }) => ({ file: name, id: entry.id })));
       return removal;
     },
-    async saveAsked(view, place) {
+    /**
+     * Saves what a sender asked to be remembered and the model did not save, verbatim and marked as
+     * automatic (G13). May be called again for the same turn. Never throws.
+     */
+    async saveAsked(view: WorkspaceView, place: SavingPlace): Promise<number> {
       try {
         let saved = 0;
         for (const entry of await askedAndNotSaved(memories, view, place))
@@ -68,7 +59,8 @@ export function createMemoryKeeper({
         return 0;
       }
     },
-    async rebuild(view) {
+    /** Builds the index from the files that this reader sees; returns the number of memories. */
+    async rebuild(view: WorkspaceView): Promise<number> {
       const all = await memories.list(view);
       const files = [...Object.values(SAVED_FILES), view.groupMemory];
       await index.rebuild(all.map(indexed), files);
@@ -124,7 +116,7 @@ function indexed({ name: file, entry }: SavedMemory) {
   };
 }
 
-interface KeepMemoriesOptions extends OpenTurnDeps {
+interface KeepMemoriesOptions extends AgentContext {
   readonly keeper: Pick<MemoryKeeper, 'save'>;
   readonly index: Pick<MemoryIndex, 'list'>;
   readonly store: Pick<Store, 'transcript'>;
@@ -181,7 +173,6 @@ async function candidatesIn(
     .map((row) => ({ row, letters: lettersOf(row.message.text) }));
 }
 
-/** The reader of a turn with this message alone. */
 function readerOfRow(deps: KeepMemoriesOptions, row: InboxRow): Reader {
   const { conversationId } = row;
   const alone = { turnId: '', session: 0, resumed: false, attempts: 0, overheard: [], steps: [] };

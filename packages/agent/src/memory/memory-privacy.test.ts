@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Reader, silentLogger } from '@parley/contracts';
-import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
+import { type Reader, silentLogger } from '@parley/core';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';

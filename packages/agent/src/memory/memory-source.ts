@@ -1,4 +1,4 @@
-import type { PromptPart, Reader } from '@parley/contracts';
+import type { PromptPart, Reader } from '@parley/core';
 import type { ContextSource, PromptFeatures } from '@parley/prompt';
 import type { MemoryIndex } from '@parley/store';
 import {
@@ -23,13 +23,10 @@ interface MemorySourceOptions {
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
 }
 
-/** Most memories of a prompt, and most notes of `knowledge/`. */
 const MOST_MEMORIES = 5;
 const MOST_KNOWLEDGE = 3;
-/** Longest text of each, in characters. */
 const MEMORY_LENGTH = 300;
 const KNOWLEDGE_LENGTH = 800;
-/** Longest query, in characters. */
 const QUESTION = 1_000;
 
 /** Memories and knowledge that fit the messages, and profiles, as far as the reader may see them (G14, W02). */
@@ -103,7 +100,6 @@ function shownKnowledge({ text, heading, source, audience }: MemoryHit): PromptP
   return { source, audience, text: heading === '' ? shown : `${heading}\n${shown}` };
 }
 
-/** A memory with its origin, in at most `length` characters of its own. */
 export function memoryWords({ text, heading, source, entry }: MemoryHit, length: number): string {
   const shown = cutText(text, length, source).text;
   if (entry === undefined)
@@ -114,7 +110,6 @@ export function memoryWords({ text, heading, source, entry }: MemoryHit, length:
   return `${shown} (${[type, who, date].filter((fact) => fact !== null).join(', ')})`;
 }
 
-/** Most sentences that the hook names. */
 const MOST_QUOTES = 5;
 
 /** Asks the model to save what the sender asks it to remember (G13). `offers`: whether it has `save_memory`. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { silentLogger } from '@parley/contracts';
-import { EXAMPLE_MESSAGE } from '@parley/contracts/testing';
+import { silentLogger } from '@parley/core';
+import { EXAMPLE_MESSAGE } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { judgeSaving, ownSentences } from './own-words.ts';
 import { triggerIn } from './trigger-words.ts';

@@ -1,4 +1,4 @@
-import type { InboundMessage, Reader } from '@parley/contracts';
+import type { InboundMessage, Reader } from '@parley/core';
 import {
   type MemoryEntry,
   type MemoryScope,
@@ -12,7 +12,6 @@ interface OwnSentence {
   readonly message: InboundMessage;
 }
 
-/** Characters of one message that are read. */
 const LOOKED_AT = 8_000;
 
 /** Channels mark a forwarded message so; all of it is text of another person. */
@@ -34,13 +33,11 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
 
 /** Lines that start pasted text; everything after them is ignored. */
 const PASTED: readonly RegExp[] = [
-  // Mails, by their heads.
   /^[^\S\n]*(?:from|von|to|an|subject|betreff|发件人|收件人|主题)\s*[:：][^\S\n]*\S/imu,
   /^[^\S\n]*-{2,}[^\S\n]*(?:original|forwarded|ursprüngliche|weitergeleitete|原始|转发)/imu,
   /^[^\S\n]*(?:on|am|le)\b.{4,90}\b(?:wrote|schrieb)\b.{0,60}:[^\S\n]*$/imu,
   // Chats, as they are copied: `[12:03, 21.11.2026] Bob: …`, `21.11.26, 12:03 - Bob: …`.
   /^[^\S\n]*\[?\d{1,4}[:./-]\d{1,2}.{0,24}(?:\]| -) ?[^\n:]{1,40}: /mu,
-  // Pages.
   /^[^\S\n]*<\/?[a-z][^\n>]*>/imu,
 ];
 
@@ -64,7 +61,6 @@ function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
 }
 
-/** A request to save something. */
 export interface SavingWish {
   readonly type: MemoryType;
   readonly scope: MemoryScope;
@@ -75,18 +71,15 @@ export interface SavingWish {
   readonly automatic?: boolean;
 }
 
-/** The turn in which it is saved. */
 export interface SavingPlace {
   readonly reader: Reader;
   readonly chatType: InboundMessage['chat']['type'];
   readonly session: number;
   /** `2026-11-21` */
   readonly date: string;
-  /** The messages this turn answers. */
   readonly messages: readonly InboundMessage[];
 }
 
-/** The memory, or the reason for the model why it is not saved. */
 type Judged =
   | { readonly kind: 'save'; readonly entry: MemoryEntry }
   | { readonly kind: 'refuse'; readonly why: string };

@@ -1,4 +1,4 @@
-import { EXAMPLE_MESSAGE } from '@parley/contracts/testing';
+import { EXAMPLE_MESSAGE } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { ownSentences } from './own-words.ts';
 import { triggerIn } from './trigger-words.ts';

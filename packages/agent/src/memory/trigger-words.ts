@@ -1,12 +1,10 @@
 import type { MemoryType } from '@parley/workspace';
 
-/** The word that asks to remember a sentence, and the type of memory. */
 interface Trigger {
   readonly word: string;
   readonly type: Extract<MemoryType, 'preference' | 'fact' | 'constraint'>;
 }
 
-/** The first rule that matches decides. */
 interface TriggerRule extends Trigger {
   readonly is: RegExp;
 }

@@ -1,64 +1,34 @@
-import type { Clock, Logger, Meter } from '@parley/contracts';
+import type { Clock, Meter } from '@parley/core';
 import type { ChatModel } from '@parley/models';
-import type { SoulFinding, SoulVerdict, SoulVersion, TurnUsage } from '@parley/store';
+import type { SoulFinding, SoulVerdict, TurnUsage } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
 import { askModel } from '../loop/ask-model.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import type { Soul } from './soul-orders.ts';
 import { type SoulCandidate, scoreOf, soulFindings } from './soul-rules.ts';
 
-/** Where and how versions are judged. */
-export interface SoulJudging extends Pick<Soul, 'agent' | 'souls' | 'settings' | 'clock'> {
-  /** Opens the scenarios with the first proposal; without a judge the rules decide alone. */
-  readonly trial?: () => Promise<ScenarioDeps>;
-  readonly log: Logger;
-}
-
-/** Judges one version and stores the verdict. Throws the errors of the models. */
-export async function judgeVersion(
-  { agent, souls, trial, settings, clock, log }: SoulJudging,
-  { number, text, author }: SoulVersion,
+/**
+ * Judges a text by the rules and, where there is a judge, by scenarios; the text in use runs through the
+ * same ones. Throws the errors of the models.
+ */
+export async function judgeWithScenarios(
+  candidate: SoulCandidate,
+  trial: (() => Promise<ScenarioServices>) | undefined,
   stop: AbortSignal,
-): Promise<void> {
-  const before = (await souls.applied(agent))?.text ?? null;
-  const candidate = { text, before, author };
+): Promise<Omit<SoulVerdict, 'appliesAt'>> {
+  const { text, before } = candidate;
   const byRules = judgeSoul(candidate, null);
   // No model is asked about a text that the rules refuse.
-  const verdict =
-    trial === undefined || byRules.state === 'refused'
-      ? byRules
-      : judgeSoul(candidate, await runBoth(await trial(), text, before ?? text, stop));
-  const now = clock();
-  const isTimed = verdict.state === 'passed' && settings.apply === 'after-veto-time';
-  const appliesAt = isTimed ? now + settings.vetoHours * 3_600_000 : null;
-  await souls.judge(agent, number, { ...verdict, appliesAt }, now);
-  const { state, score } = verdict;
-  log.info({ version: number, state, score }, 'a text for SOUL.md was evaluated');
+  if (trial === undefined || byRules.state === 'refused') return byRules;
+  const services = await trial();
+  return judgeSoul(candidate, {
+    after: await runScenarios(services, text, stop),
+    before: await runScenarios(services, before ?? text, stop),
+  });
 }
 
-/** The text in use runs through the same scenarios: the new one need not be better. */
-async function runBoth(
-  deps: ScenarioDeps,
-  after: string,
-  before: string,
-  stop: AbortSignal,
-): Promise<JudgedScenarios> {
-  return {
-    after: await runScenarios(deps, after, stop),
-    before: await runScenarios(deps, before, stop),
-  };
-}
-
-/** Lowest score that passes. */
 const PASS = 60;
 /** Points that a text of the agent may be worse than the text in use. */
 const WORSE = 15;
-
-/** Results of the new text and of the text in use. */
-export interface JudgedScenarios {
-  readonly after: ScenarioResults;
-  readonly before: ScenarioResults;
-}
 
 /**
  * Whether a text may become SOUL.md (W06), by the rules and the results of the scenarios, if any. The
@@ -66,7 +36,7 @@ export interface JudgedScenarios {
  */
 export function judgeSoul(
   candidate: SoulCandidate,
-  scenarios: JudgedScenarios | null,
+  scenarios: Readonly<Record<'after' | 'before', ScenarioResults>> | null,
 ): Omit<SoulVerdict, 'appliesAt'> {
   const { before, author } = candidate;
   const rules = soulFindings(candidate);
@@ -87,15 +57,12 @@ function together(rules: number, scenarios: number | undefined): number {
   return scenarios === undefined ? rules : Math.round((rules + scenarios) / 2);
 }
 
-export interface ScenarioDeps {
-  /** The model that answers people. */
+export interface ScenarioServices {
   readonly model: ChatModel;
-  /** The model that judges its answers. */
   readonly judge: ChatModel;
   readonly scenarios: readonly SoulScenario[];
   /** Throws where a spend cap is reached (G17). */
   mayAsk(): Promise<void>;
-  /** Counts the usage of a call. */
   spent(usage: Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>): Promise<void>;
   readonly clock: Clock;
   readonly meter: Meter;
@@ -119,7 +86,7 @@ const JUDGING =
 
 /** Runs a text through all scenarios. Throws ModelError, TimeUpError and the errors of `mayAsk`. */
 export async function runScenarios(
-  deps: ScenarioDeps,
+  deps: ScenarioServices,
   soul: string,
   stop: AbortSignal,
 ): Promise<ScenarioResults> {
@@ -136,9 +103,8 @@ export async function runScenarios(
   return { score, findings };
 }
 
-/** The fault of the answer in one scenario, or null. */
 async function faultIn(
-  deps: ScenarioDeps,
+  deps: ScenarioServices,
   { message, good, must, mustNot }: SoulScenario,
   soul: string,
   stop: AbortSignal,
@@ -162,7 +128,7 @@ async function faultIn(
 }
 
 async function say(
-  { clock, meter, mayAsk, spent }: ScenarioDeps,
+  { clock, meter, mayAsk, spent }: ScenarioServices,
   model: ChatModel,
   { system, user, most }: { readonly system: string; readonly user: string; readonly most: number },
   stop: AbortSignal,

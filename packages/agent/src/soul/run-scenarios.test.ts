@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { silentMeter } from '@parley/contracts';
+import { silentMeter } from '@parley/core';
 import { readSoulScenarios, type SoulScenario } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { scriptedModel } from '../testing/scripted-model.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { SoulRepository, SoulVersion } from '@parley/store';
 import {
   type GovernedFile,
+  localLock,
   SOUL,
   type SoulFile,
   type SoulOnDisk,
@@ -10,7 +11,7 @@ import {
 } from '@parley/workspace';
 import { soulDiff } from './soul-text.ts';
 
-export interface SoulGuardDeps {
+export interface SoulGuardOptions {
   readonly agent: string;
   readonly souls: SoulRepository;
   readonly file: SoulFile;
@@ -18,13 +19,7 @@ export interface SoulGuardDeps {
   readonly log: Logger;
 }
 
-/** Keeps the file a copy of the version in use, and edits by people as proposals (W06). */
-export interface SoulGuard extends GovernedFile {
-  /** Syncs the file if it, or the version in use, has changed. */
-  look(when: Moment): Promise<void>;
-  /** Whether the file and the version in use are unchanged since the last look. Reads the disk alone. */
-  isUnchanged(inUse: number | null): boolean;
-}
+export type SoulGuard = ReturnType<typeof createSoulGuard>;
 
 /** `at-once`: also while an editor may still be writing the file. */
 type Moment = 'at-once' | 'settled';
@@ -34,10 +29,11 @@ const SETTLED_MS = 1_000;
 /** Open edits at a time; the oldest is dropped. */
 const MOST_EDITS = 5;
 
-/** Costs one query and one look at the file, unless something changed. */
-export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
+/** Keeps the file a copy of the version in use, and edits by people as proposals (W06). */
+export function createSoulGuard(deps: SoulGuardOptions) {
   let seen = '';
-  let last: Promise<unknown> = Promise.resolve();
+  // One at a time: two looks at the same edit would both restore the file.
+  const turns = localLock();
   const look = async (when: Moment): Promise<SoulVersion | null> => {
     const applied = await deps.souls.applied(deps.agent);
     const glance = deps.file.glance();
@@ -52,16 +48,13 @@ export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
       return inUse ?? deps.souls.applied(deps.agent);
     });
   };
-  // One at a time: two looks at the same edit would both restore the file.
-  const inTurn = (when: Moment): Promise<SoulVersion | null> => {
-    const next = last.then(() => look(when));
-    last = next.catch(() => {});
-    return next;
-  };
+  const inTurn = (when: Moment) => turns.hold(() => look(when));
   return {
     name: SOUL,
-    isUnchanged: (inUse) => markOf(deps.file.glance(), inUse) === seen,
-    async look(when) {
+    /** Whether the file and the version in use are unchanged since the last look. Reads the disk alone. */
+    isUnchanged: (inUse: number | null) => markOf(deps.file.glance(), inUse) === seen,
+    /** Syncs the file if it, or the version in use, has changed. */
+    async look(when: Moment): Promise<void> {
       await inTurn(when);
     },
     async current() {
@@ -72,16 +65,15 @@ export function createSoulGuard(deps: SoulGuardDeps): SoulGuard {
         return deps.souls.applied(deps.agent);
       }
     },
-  };
+  } satisfies GovernedFile & Record<string, unknown>;
 }
 
 function markOf(glance: ReturnType<SoulFile['glance']>, applied?: number | null): string {
   return `${glance?.fingerprint ?? 'none'} ${applied ?? 'none'}`;
 }
 
-/** Resolves a difference between file and database. */
 async function sync(
-  deps: SoulGuardDeps & { readonly write: WriteSoul },
+  deps: SoulGuardOptions & { readonly write: WriteSoul },
   applied: SoulVersion | null,
   onDisk: SoulOnDisk,
 ): Promise<void> {
@@ -114,9 +106,8 @@ async function sync(
   } else log.info({ version: applied.number }, 'SOUL.md is written again as it is in use');
 }
 
-/** Stores an edit by a person as a proposal, once. */
 async function keepEdit(
-  { agent, souls, clock, log }: SoulGuardDeps,
+  { agent, souls, clock, log }: SoulGuardOptions,
   applied: SoulVersion,
   { text, head }: Pick<SoulVersion, 'text' | 'head'>,
 ): Promise<void> {
@@ -141,5 +132,4 @@ async function keepEdit(
   }
 }
 
-/** The author of an edit; more is not known. */
 export const BY_HAND = 'an editor';

@@ -1,11 +1,11 @@
-import { silentLogger } from '@parley/contracts';
-import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/contracts/testing';
+import { silentLogger } from '@parley/core';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
 import { FIRST_SOUL, openSoulScene, SECOND_SOUL, type SoulScene } from '../testing/soul-scene.ts';
 import { proposeSoulChangeTool } from '../tools/propose-soul-change.ts';
 import { createSoulGuard } from './soul-guard.ts';
-import { createSoulKeeper } from './soul-keeper.ts';
+import { SoulKeeper } from './soul-keeper.ts';
 import { soulCommand } from './soul-messages.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
@@ -85,7 +85,7 @@ describe('/soul and the tool', () => {
 
   it('[W06] a judge that takes its time keeps nobody waiting, and the end does not wait for it', async () => {
     const asked = Promise.withResolvers<void>();
-    const slow = createSoulKeeper({
+    const slow = new SoulKeeper({
       ...scene.deps,
       guard: createSoulGuard(scene.deps),
       settings: { apply: 'ask', vetoHours: 0 },

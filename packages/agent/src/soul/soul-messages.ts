@@ -1,11 +1,10 @@
 import { type OwnersChatDeps, ownersChat } from '@parley/channels';
-import { literalLine } from '@parley/contracts';
+import { literalLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import { type PostDeps, postMessage } from '../post-message.ts';
 import { BY_HAND } from './soul-guard.ts';
-import type { SoulKeeper } from './soul-keeper.ts';
-import type { SoulAnswer } from './soul-orders.ts';
+import type { SoulAnswer, SoulKeeper } from './soul-keeper.ts';
 import {
   fenced,
   findingLines,
@@ -19,28 +18,18 @@ import {
   versionLine,
 } from './soul-text.ts';
 
-/** The sender of `/soul`: an owner, in the direct chat. */
-interface SoulAsker {
-  /** Parley's id (`telegram:42`). */
-  readonly person: string;
-  /** Deduplicates orders. */
-  readonly messageId: string;
-}
-
-/** Answers `/soul` (W06), in Markdown. */
-export interface SoulCommand {
-  answer(asker: SoulAsker, argument: string): Promise<string>;
-}
-
 const USAGE =
   '`/soul show N`, `/soul diff N`, `/soul apply N`, `/soul veto N` or `/soul rollback N`, with the number of a version.';
 
-/** Older versions that `/soul` lists. */
 const LISTED = 10;
 
-export function soulCommand(keeper: SoulKeeper, localTime: LocalTime): SoulCommand {
+/** Answers `/soul` (W06) of an owner, in Markdown. */
+export function soulCommand(keeper: SoulKeeper, localTime: LocalTime) {
   return {
-    async answer({ person, messageId }, argument) {
+    async answer(
+      { person, messageId }: { readonly person: string; readonly messageId: string },
+      argument: string,
+    ): Promise<string> {
       const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
       await keeper.look();
       if (verb === '' || verb === 'list') return listText(await keeper.list(), localTime);
@@ -128,7 +117,7 @@ function said(answer: SoulAnswer, words: (version: SoulVersion) => string): stri
   return answer.kind === 'refused' ? answer.words : words(answer.version);
 }
 
-export interface SoulNoticeDeps extends OwnersChatDeps, PostDeps {
+export interface SoulNoticeServices extends OwnersChatDeps, PostDeps {
   readonly agent: string;
   readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'souls' | 'overheard'>;
   readonly settings: SoulSettings;
@@ -139,7 +128,7 @@ export interface SoulNoticeDeps extends OwnersChatDeps, PostDeps {
  * Notifies the owner of changes of SOUL.md, in the direct chat in which they wrote last: each state once,
  * also after a crash. An owner who has not written yet is notified later.
  */
-export async function notifyOfSoul(deps: SoulNoticeDeps): Promise<void> {
+export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store, clock } = deps;
   const untold = await store.souls.untold(agent);
   if (untold.length === 0) return;
@@ -164,7 +153,7 @@ export async function notifyOfSoul(deps: SoulNoticeDeps): Promise<void> {
 /** The notice of a version, in Markdown; null where there is none. */
 export function soulNotice(
   version: SoulVersion,
-  { settings, localTime }: Pick<SoulNoticeDeps, 'settings' | 'localTime'>,
+  { settings, localTime }: Pick<SoulNoticeServices, 'settings' | 'localTime'>,
 ): string | null {
   const { number, state, by, author } = version;
   const isEdit = author === 'person' && by === BY_HAND;

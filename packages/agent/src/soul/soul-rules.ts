@@ -2,7 +2,6 @@ import type { SoulFinding } from '@parley/store';
 import { isBlank } from '@parley/workspace';
 import { LONGEST_SOUL } from './soul-text.ts';
 
-/** A proposed text, and the text that it replaces. */
 export interface SoulCandidate {
   readonly text: string;
   /** Null: it is judged by itself. */
@@ -18,10 +17,8 @@ const MOST_LOST = 0.6;
 const SMALL_STEP = 0.35;
 /** A shorter text may be rewritten: there is little to lose. */
 const LITTLE = 200;
-/** Points that a blocking finding costs. */
 const HEAVY = 60;
 
-/** The findings of the rules (W06). Pure. */
 export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
   if (isBlank(text)) return [heavy('empty', 'It says nothing.')];
@@ -124,7 +121,6 @@ function shareLost(before: string, after: string): number {
   return lost / words.length;
 }
 
-/** Words, and each Chinese character, in lower case. */
 function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}’']+/gu) ?? [];
 }
@@ -149,10 +145,8 @@ function languageOf(text: string): string | null {
   return best.hits >= 3 && best.hits > next.hits * 1.5 ? best.name : null;
 }
 
-/** What SOUL.md must not say. */
 interface ForbiddenWords {
   readonly rule: string;
-  /** The finding, as a sentence. */
   readonly words: string;
   readonly patterns: readonly RegExp[];
   /** A negation before it in the same sentence makes it harmless. */

@@ -1,9 +1,8 @@
-import { literalLine } from '@parley/contracts';
+import { literalLine } from '@parley/core';
 import { compareTexts } from '@parley/prompt';
 import type { SoulVersion } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 
-/** Longest SOUL.md, in characters. */
 export const LONGEST_SOUL = 8_000;
 
 /** When a version that has passed is applied (W06). */
@@ -13,7 +12,6 @@ export interface SoulSettings {
   readonly vetoHours: number;
 }
 
-/** Context lines of a diff. */
 const AROUND = 2;
 
 /** A diff by lines: `-` removed, `+` added, ` ` context, `…` unchanged lines left out. */
@@ -43,7 +41,6 @@ function shortened(
   return [...lines.slice(0, head), '…', ...(tail === 0 ? [] : lines.slice(-tail))];
 }
 
-/** `v0-seed`, `v3`. */
 export function nameOf({ number, author }: Pick<SoulVersion, 'number' | 'author'>): string {
   return author === 'seed' ? `v${number}-seed` : `v${number}`;
 }
@@ -83,24 +80,20 @@ export function originOf({ author, by }: Pick<SoulVersion, 'author' | 'by'>): st
   }
 }
 
-/** `2026-11-21 14:05`, as the agent’s clock shows it. */
 export function momentOf(at: number, localTime: LocalTime): string {
   const { date, time } = localTime(at);
   return `${date} ${time}`;
 }
 
-/** `92 of 100`. */
 export function scoreWords({ score }: Pick<SoulVersion, 'score'>): string {
   return score === null ? 'not scored' : `${score} of 100`;
 }
 
-/** One line of Markdown for a version in a list. */
 export function versionLine(version: SoulVersion, localTime: LocalTime): string {
   const facts = [standingOf(version, localTime), scoreWords(version), originOf(version)];
   return `- **${nameOf(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
 }
 
-/** What the evaluation found, as a list; empty when nothing. */
 export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
   return findings.map(
     ({ rule, words, points }) =>
@@ -126,7 +119,6 @@ export function shortDiff(diff: string): string {
   );
 }
 
-/** What happens next with a judged proposal, for the owner or the model. */
 export function nextStep(
   version: SoulVersion,
   { apply }: SoulSettings,

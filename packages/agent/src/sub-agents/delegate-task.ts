@@ -1,4 +1,4 @@
-import type { Clock, NewId } from '@parley/contracts';
+import type { Clock, NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { marked } from '../answer/visible-text.ts';
@@ -42,7 +42,6 @@ export function delegateTaskTool({
   clock,
 }: {
   readonly subAgents: Pick<SubAgentRepository, 'start'>;
-  /** Wakes the lane of the sub-agent. */
   readonly wake: (conversationId: string) => Promise<void>;
   readonly newId: NewId;
   readonly clock: Clock;

@@ -1,51 +1,31 @@
-import { quotedLines, type Reader } from '@parley/contracts';
+import { quotedLines } from '@parley/core';
 import type { ContextSource } from '@parley/prompt';
 import type { RunTurn } from '@parley/queue';
 import {
   type ClaimedTurn,
   type Lease,
-  type Store,
   SUB_AGENT_LANE,
   type SubAgentRun,
   type TurnCommit,
 } from '@parley/store';
 import { cutText } from '@parley/workspace';
 import { marked, visibleText } from '../answer/visible-text.ts';
-import { asksAlways } from '../approvals/approval-policy.ts';
-import { GAVE_UP } from '../end-turn.ts';
 import { audienceOf } from '../loop/call-tools.ts';
 import { type FinalStep, openJournal, type TurnJournal } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-loop.ts';
 import { unseenMedia } from '../media/turn-media.ts';
-import { accountOf } from '../spend.ts';
-import { type ToolRegistry, withoutTools } from '../tools/tool-registry.ts';
+import { accountOfTurn } from '../spend.ts';
 import type { SeenTurn } from '../turn-answer.ts';
-import {
-  inItsChat,
-  muted,
-  type OpenedTurn,
-  type OpenTurnDeps,
-  openTurn,
-  spoken,
-  textOf,
-  turnFacts,
-  turnReader,
-} from '../turn-opening.ts';
-import { answerOrFailure, MAX_ATTEMPTS, type TurnRunnerDeps } from '../turn-runner.ts';
+import { type OpenedTurn, openTurn, spoken, textOf, turnReader } from '../turn-opening.ts';
+import type { TurnServices } from '../turn-services.ts';
+import { answerUnseen, inItsChat, type UnseenAnswer } from '../unseen-turn.ts';
 import { originIn, SUB_AGENT_BOUNDS } from './delegate-task.ts';
-
-/** What running sub-agents needs besides what every turn does. */
-export interface SubAgentRunnerDeps extends TurnRunnerDeps {
-  readonly store: TurnRunnerDeps['store'] & Pick<Store, 'subAgents'>;
-  /** Wakes a lane. */
-  readonly wake: (conversationId: string) => Promise<void>;
-}
 
 /**
  * Runs the turns of sub-agents itself (G07) and leaves all others to `runTurn`. A sub-agent is a lane
  * like every other, so leases, journals and sweeps serve it, too; but nothing is shown or sent from it.
  */
-export function withSubAgents(deps: SubAgentRunnerDeps, runTurn: RunTurn): RunTurn {
+export function withSubAgents(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!turn.conversationId.startsWith(SUB_AGENT_LANE)) return runTurn(turn, lease, signal);
     const run = await deps.store.subAgents.of(turn.conversationId);
@@ -55,7 +35,7 @@ export function withSubAgents(deps: SubAgentRunnerDeps, runTurn: RunTurn): RunTu
 }
 
 async function runSubAgent(
-  deps: SubAgentRunnerDeps,
+  deps: TurnServices,
   run: SubAgentRun,
   claimed: ClaimedTurn,
   lease: Lease,
@@ -63,9 +43,9 @@ async function runSubAgent(
 ): Promise<void> {
   const startedAt = deps.clock();
   const turn = inItsChat(claimed);
-  const { clock, agent } = deps;
-  const account = () => accountOf(turnFacts(turn, agent, clock()), agent, clock);
-  const journal = openJournal(turn, lease, { turns: deps.store.turns, clock, account });
+  const account = () => accountOfTurn(turn, deps);
+  const { turns } = deps.store;
+  const journal = openJournal(turn, lease, { turns, clock: deps.clock, account });
   const answer = await answerOf(deps, run, { turn, journal }, signal);
   const facts = { conversation: turn.conversationId, turn: turn.turnId, for: run.rootConversation };
   if ('outcome' in answer) {
@@ -91,43 +71,37 @@ async function runSubAgent(
   if (committed.kind === 'over') await deps.wake(committed.wake);
 }
 
-type Answer = Awaited<ReturnType<typeof answerOrFailure>>;
-type Found = Exclude<Answer, { outcome: unknown }>;
+type Found = Exclude<UnseenAnswer, { outcome: unknown }>;
+
+/** Tools that message people or schedule jobs; the last depth has none to delegate either. */
+const WITHHELD = ['message', 'cron'];
 
 async function answerOf(
-  deps: SubAgentRunnerDeps,
+  deps: TurnServices,
   run: SubAgentRun,
-  { turn, journal }: Pick<SeenTurn, 'turn' | 'journal'>,
+  current: Pick<SeenTurn, 'turn' | 'journal'>,
   signal: AbortSignal,
-): Promise<Answer> {
-  if (turn.attempts >= MAX_ATTEMPTS) {
-    return { words: GAVE_UP, reason: `begun ${turn.attempts} times` };
-  }
-  const media = unseenMedia();
-  const opened = await openSubAgentTurn(turn, run, textOf(turn.messages, media.forModel), deps);
-  const { tools } = deps;
-  const limits = { ...DEFAULT_TURN_LIMITS, ...deps.limits };
-  const { hooks: _hooks, ...shared } = deps;
-  const own: TurnRunnerDeps = {
-    ...shared,
-    promptMode: 'minimal',
-    sources: [...deps.sources, taskSource(run)],
-    limits: limitsLeft(run, limits, deps.clock()),
-    bus: muted(deps.bus),
-    ...(tools !== undefined && { tools: subAgentTools(tools, run) }),
-  };
-  return answerOrFailure(own, { turn, media, opened, journal }, signal);
-}
-
-/** The task stands last in the prompt (P13), for the one who asked for it. */
-function taskSource({ task }: SubAgentRun): ContextSource {
-  return {
+): Promise<UnseenAnswer> {
+  // Last in the prompt (P13), for the one who asked for it.
+  const task: ContextSource = {
     id: 'sub-agent-task',
-    async gather({ reader }) {
-      const audience = audienceOf(reader);
-      return { ephemeral: { text: `## Your task\n\n${task}`, source: 'sub-agent', audience } };
-    },
+    gather: async ({ reader }) => ({
+      ephemeral: {
+        text: `## Your task\n\n${run.task}`,
+        source: 'sub-agent',
+        audience: audienceOf(reader),
+      },
+    }),
   };
+  const isLast = run.depth >= SUB_AGENT_BOUNDS.depth;
+  const limits = { ...DEFAULT_TURN_LIMITS, ...deps.limits };
+  const prepare = async () => ({
+    opened: await openSubAgentTurn(current.turn, run, deps),
+    sources: [...deps.sources, task],
+    limits: limitsLeft(run, limits, deps.clock()),
+    withheld: new Set(isLast ? [...WITHHELD, 'delegate_task'] : WITHHELD),
+  });
+  return answerUnseen(deps, current, prepare, signal);
 }
 
 function endOf(answer: Found): SubAgentEnd {
@@ -139,14 +113,13 @@ function endOf(answer: Found): SubAgentEnd {
 
 /** Its own history: what it was told and what it made of it. */
 function commitOf(
-  { agent, clock }: SubAgentRunnerDeps,
+  deps: TurnServices,
   turn: ClaimedTurn,
   answer: Found,
   journal: TurnJournal,
 ): TurnCommit {
   const asked = spoken('user', textOf(turn.messages, unseenMedia().forHistory));
-  const account = accountOf(turnFacts(turn, agent, clock()), agent, clock);
-  const base = { turnId: turn.turnId, parts: [], account };
+  const base = { turnId: turn.turnId, parts: [], account: accountOfTurn(turn, deps) };
   if ('words' in answer) {
     const { reason } = answer;
     return { ...base, outcome: 'failed', reason, entries: [asked], usage: journal.spent() };
@@ -156,50 +129,22 @@ function commitOf(
 }
 
 /**
- * For whom a sub-agent runs (W02): for the conversation that it works for, as an owner only if the turn
- * that started it did and this conversation is still an owner's. Never more than its parent.
+ * Opens the turn for the conversation that the sub-agent works for (W02): as an owner only if the turn that
+ * started it did and this conversation is still an owner's. Never more than its parent.
  */
-function subAgentReader(
-  turn: ClaimedTurn,
-  run: Pick<SubAgentRun, 'reader' | 'rootConversation'>,
-  deps: Parameters<typeof turnReader>[1],
-): Reader {
-  const now = turnReader(turn, deps);
-  const kind = run.reader === 'owner' && now.kind === 'owner' ? 'owner' : 'guest';
-  return { kind, conversationId: run.rootConversation };
-}
-
-/** What its prompt and its tools begin with: everything through the view of that reader. */
 async function openSubAgentTurn(
   turn: ClaimedTurn,
   run: SubAgentRun,
-  text: string,
-  deps: OpenTurnDeps,
+  deps: TurnServices,
 ): Promise<OpenedTurn> {
-  const reader = subAgentReader(turn, run, deps);
+  const text = textOf(turn.messages, unseenMedia().forModel);
+  const isOwner = run.reader === 'owner' && turnReader(turn, deps).kind === 'owner';
+  const reader = {
+    kind: isOwner ? ('owner' as const) : ('guest' as const),
+    conversationId: run.rootConversation,
+  };
   const { named, foreignWords } = originIn(run.task);
   return { ...(await openTurn(turn, text, deps, reader)), origin: { said: named, foreignWords } };
-}
-
-const WITHHELD: ReadonlySet<string> = new Set(['message', 'cron']);
-
-/**
- * The tools of the chat it works for, without those that message people, schedule jobs or always need an
- * approval (there is nobody to ask), and without delegation at the last depth. Tools that need an
- * approval for some calls refuse those calls.
- */
-function subAgentTools(tools: ToolRegistry, { depth }: Pick<SubAgentRun, 'depth'>): ToolRegistry {
-  return {
-    for(reader) {
-      const all = tools.for(reader);
-      const isLast = depth >= SUB_AGENT_BOUNDS.depth;
-      return withoutTools(
-        all,
-        (name) =>
-          WITHHELD.has(name) || (isLast && name === 'delegate_task') || asksAlways(all.get(name)),
-      );
-    },
-  };
 }
 
 /** What one sub-agent may use over all its turns. */

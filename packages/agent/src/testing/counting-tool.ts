@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolCall } from '../tools/tool.ts';
 
-/** For tests: a tool that remembers how it was called. */
 export interface CountingTool {
   readonly tool: Tool;
   readonly calls: { readonly word: string; readonly call: ToolCall }[];
 }
 
-/** Makes one that says its word again; `during` happens while it runs. */
 export function countingTool(
   name: string,
   effect: Tool['effect'] = 'read',
@@ -31,5 +29,4 @@ export function countingTool(
   return { tool, calls };
 }
 
-/** For tests: a call of such a tool, for the script of a model. */
 export const say = (name: string, word: string) => ({ name, with: { word } });

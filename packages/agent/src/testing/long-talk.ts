@@ -1,30 +1,25 @@
-import { silentLogger, silentMeter } from '@parley/contracts';
+import { silentLogger, silentMeter } from '@parley/core';
 import { type ChatModel, ModelError, type ModelRequest } from '@parley/models';
 import type { ContextSource, TurnAtHand } from '@parley/prompt';
 import { estimateTokens } from '@parley/workspace';
-import type { CompactDeps } from '../context/compact.ts';
+import type { CompactServices } from '../context/compact.ts';
 import { type Compactor, createCompactor } from '../context/compactor.ts';
 import { openTurnScene, type TurnScene } from './turn-scene.ts';
 
-/** For tests: a conversation with a model that knows only what it is shown. */
 export interface LongTalk {
   readonly scene: TurnScene;
-  /** What turns were asked with. */
   readonly asked: ModelRequest[];
-  /** What summaries were asked with. */
   readonly summaries: ModelRequest[];
   readonly compactor: Compactor;
   readonly model: ChatModel;
   /** What sources were asked about, turn by turn. */
   readonly atHand: TurnAtHand[];
-  /** Another worker on the same database. */
-  otherWorker(more?: Partial<CompactDeps>): Compactor;
+  otherWorker(more?: Partial<CompactServices>): Compactor;
   /** The next requests for a summary fail, or those of turns are too long. */
   fail(what: 'summary' | 'turn', times: number): void;
   say(text: string): Promise<void>;
 }
 
-/** What it may cost; `compacts: false` leaves the oldest out instead. */
 export interface TalkOptions {
   readonly contextTokens: number;
   readonly compacts?: boolean;
@@ -33,7 +28,6 @@ export interface TalkOptions {
 /** What the person asks for the fact of `say('Remember: the code is 4711.')`. */
 export const QUESTION = 'What is the code?';
 
-/** Opens one; the model answers at length, and `QUESTION` only where it sees the code. */
 export async function openLongTalk({
   contextTokens,
   compacts = true,
@@ -71,7 +65,7 @@ export async function openLongTalk({
     return `${prefix}-${ids}`;
   };
   const deps = { ...size, store: scene.store, model, newId, clock: () => 0, meter: silentMeter };
-  const otherWorker = (more: Partial<CompactDeps> = {}) =>
+  const otherWorker = (more: Partial<CompactServices> = {}) =>
     createCompactor({ ...deps, log: silentLogger, ...more });
   inner = otherWorker();
   return {
@@ -93,7 +87,6 @@ export async function openLongTalk({
   };
 }
 
-/** Knows only what it is shown, and fails as it is told. */
 function forgetfulModel(
   asked: ModelRequest[],
   summaries: ModelRequest[],
@@ -122,7 +115,6 @@ function forgetfulModel(
   };
 }
 
-/** About how many tokens a request costs. */
 export function tokensOf({ system, messages }: ModelRequest): number {
   const texts = [...system.map(({ text }) => text), ...messages.map(({ content }) => content)];
   return texts.reduce((sum, text) => sum + estimateTokens(text), 0);

@@ -6,15 +6,12 @@ export interface Death {
   readonly when: 'before' | 'after';
 }
 
-/** For tests: a store whose process can die. After that nothing it still wants to write arrives. */
 export interface MortalStore {
-  /** What was written in this life, in order. */
   readonly written: readonly string[];
   /** Begins a life; null: it does not die. */
   live(death: Death | null): void;
 }
 
-/** Takes a store's writes of a turn into its hands. */
 export function mortalStore(store: Store): MortalStore {
   let death: Death | null = null;
   const written: string[] = [];

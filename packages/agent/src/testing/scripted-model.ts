@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from '@parley/models';
 
-/** For tests: what the model does with one request. */
 export type Script =
   | {
       readonly say?: string;
@@ -12,14 +11,12 @@ export type Script =
   | { readonly fail: ModelFailure }
   | { readonly throws: Error };
 
-/** For tests: a model that does what it is told, and remembers what it was asked. */
 export interface ScriptedModel extends ChatModel {
   readonly asked: ModelRequest[];
   /** The next requests are met so, one each; then the model says `fine`. */
   next(...scripts: readonly Script[]): void;
 }
 
-/** Makes one that obeys its signal, as every model must. */
 export function scriptedModel(): ScriptedModel {
   const id = 'test/model';
   const asked: ModelRequest[] = [];
@@ -51,7 +48,6 @@ export function scriptedModel(): ScriptedModel {
   };
 }
 
-/** For tests: what tools have said, as a request tells it. */
 export function toolMessages(request: ModelRequest | undefined) {
   return (request?.messages ?? []).filter((message) => message.role === 'tool');
 }

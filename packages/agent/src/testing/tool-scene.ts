@@ -1,33 +1,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Reader, silentLogger } from '@parley/contracts';
-import { EXAMPLE_FACTS } from '@parley/contracts/testing';
-import { openWorkspace, type Workspace } from '@parley/workspace';
-import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
+import { type Reader, silentLogger } from '@parley/core';
+import { EXAMPLE_FACTS } from '@parley/core/testing';
+import { openWorkspace } from '@parley/workspace';
+import type { Tool, ToolCall } from '../tools/tool.ts';
 
-/** For tests: a real workspace, and calls of tools in it. */
-export interface ToolScene {
-  /** Real path of the workspace. */
-  readonly folder: string;
-  readonly workspace: Workspace;
-  put(name: string, text: string): void;
-  /** What is on disk. */
-  onDisk(name: string): string;
-  /** Calls a tool as the owner, or as a guest of the same conversation; `approved`: as a person approved it. */
-  use(
-    tool: Tool,
-    input: unknown,
-    reader?: Reader['kind'],
-    approved?: boolean,
-  ): Promise<ToolOutcome>;
-  close(): void;
-}
+export type ToolScene = Awaited<ReturnType<typeof openToolScene>>;
 
 /** Makes one with these files, at 14:05 in Berlin on 21 November 2026. */
-export async function openToolScene(
-  files: Readonly<Record<string, string>> = {},
-): Promise<ToolScene> {
+export async function openToolScene(files: Readonly<Record<string, string>> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'parley-tools-'));
   const templates = join(root, 'templates');
   mkdirSync(templates);
@@ -42,8 +24,9 @@ export async function openToolScene(
     folder,
     workspace,
     put,
-    onDisk: (name) => readFileSync(join(folder, name), 'utf8'),
-    async use(tool, input, kind = 'owner', approved = false) {
+    onDisk: (name: string) => readFileSync(join(folder, name), 'utf8'),
+    /** Calls a tool as the owner, or as a guest of the same conversation; `approved`: as a person approved it. */
+    async use(tool: Tool, input: unknown, kind: Reader['kind'] = 'owner', approved = false) {
       const reader = { kind, conversationId: 'c' };
       const view = workspace.for(reader);
       const facts = { ...EXAMPLE_FACTS, workspace: folder };

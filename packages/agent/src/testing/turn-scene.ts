@@ -1,86 +1,57 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BusyPolicy, Clock, LiveBus, LiveEvent, Logger } from '@parley/contracts';
-import type { ChatModel } from '@parley/models';
+import { type Clock, type LiveBus, type LiveEvent, type Logger, silentRuntime } from '@parley/core';
 import {
-  type ContextSource,
   createAssembler,
   createLayerRegistry,
   houseLayers,
   layoutNamed,
   type PromptAssembler,
 } from '@parley/prompt';
-import { createLocalBus, type RunTurn } from '@parley/queue';
+import { createLocalBus } from '@parley/queue';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
 import { createDocumentReader } from '@parley/tools/documents';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
-import type { HeartbeatRunnerDeps } from '../heartbeat/heartbeat-turn.ts';
 import { localTimeIn } from '../local-time.ts';
-import type { TurnLimits } from '../loop/turn-loop.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendingPlace } from '../spend.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
-import { type SubAgentRunnerDeps, withSubAgents } from '../sub-agents/sub-agent-runner.ts';
+import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
-import type { TurnAnswerDeps } from '../turn-answer.ts';
-import type { TurnHook } from '../turn-hooks.ts';
 import type { AgentPlace } from '../turn-opening.ts';
 import { createTurnRunner } from '../turn-runner.ts';
-import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
+import type { TurnServices } from '../turn-services.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { OWNER_CHAT, PLACE, type Writing, writeMessage } from './write-message.ts';
 
-/** For tests: a real database, workspace and prompt around a model that does as it is told. */
-export interface TurnScene {
-  readonly store: Store;
-  readonly model: ScriptedModel;
-  readonly events: LiveEvent[];
-  readonly bus: LiveBus;
-  /** How the newest turn that has ended did so. */
-  outcome(): Extract<LiveEvent, { type: 'turn-ended' }>['outcome'] | undefined;
-  /** Moves the clock on, in ms. */
-  later(ms: number): void;
-  readonly logged: string[];
-  readonly woken: string[];
-  /** Folder of the workspace. */
-  readonly folder: string;
-  /** Stores a message of the owner (or another sender, or in a group). */
-  write(text: string, change?: Writing): Promise<void>;
-  /** Takes the lane and its next turn. */
-  begin(conversationId?: string): Promise<{ turn: ClaimedTurn; lease: Lease }>;
-  /** Runs a turn that was begun. */
-  run(begun: { turn: ClaimedTurn; lease: Lease }, signal?: AbortSignal): Promise<void>;
-  /** Begins and runs in one go. */
-  answerNext(conversationId?: string): Promise<void>;
-  /** What the chat is owed, as plain text. */
-  owed(chatId?: string): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
+export type TurnScene = Awaited<ReturnType<typeof openTurnScene>>;
 
-/** What a scene has besides the usual. */
 export interface SceneExtras
-  extends Partial<Pick<TurnAnswerDeps, 'history' | 'contextTokens' | 'compactor'>> {
-  /** What becomes of messages during a turn; they wait when absent. */
-  readonly busy?: BusyPolicy;
+  extends Partial<
+    Pick<
+      TurnServices,
+      | 'history'
+      | 'contextTokens'
+      | 'compactor'
+      | 'busy'
+      | 'hooks'
+      | 'limits'
+      | 'prompt'
+      | 'sources'
+      | 'model'
+      | 'owners'
+    >
+  > {
   readonly tools?: readonly Tool[];
-  /** There is `delegate_task`, too. */
   readonly delegates?: boolean;
-  readonly hooks?: readonly TurnHook[];
   /** Where they differ from: nothing is asked or allowed beyond what tools say, 15 minutes. */
   readonly approvals?: Partial<ApprovalRules>;
-  readonly limits?: Partial<TurnLimits>;
-  /** In place of the house's. */
-  readonly prompt?: PromptAssembler;
-  readonly sources?: readonly ContextSource[];
-  /** In place of the one that does as it is told. */
-  readonly model?: ChatModel;
-  /** `test:1` when absent. */
-  readonly owners?: readonly string[];
   /** What becomes of the answers to heartbeats; all are quiet when absent. */
-  readonly heartbeat?: Partial<HeartbeatRunnerDeps['heartbeat']>;
+  readonly heartbeat?: Partial<TurnServices['heartbeat']>;
   /** What may be used in a day; nothing is capped when absent. */
   readonly caps?: SpendCaps;
 }
@@ -89,10 +60,7 @@ export interface SceneExtras
  * Opens a scene at 14:05 in Berlin on 21 November 2026, without a speech service unless given, and
  * without tools and hooks unless given.
  */
-export async function openTurnScene(
-  media: Partial<MediaDeps> = {},
-  extras: SceneExtras = {},
-): Promise<TurnScene> {
+export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
   const folder = namedFolder();
   const { clock, later } = movableTime();
@@ -105,7 +73,9 @@ export async function openTurnScene(
   let made = 0;
   const bus = busInto(events, loggerInto(logged));
   const { wake, delegation } = delegationIn(store, woken, clock);
-  const deps = {
+  const deps: TurnServices = {
+    ...silentRuntime,
+    ...SETTLED,
     store,
     prompts: store.prompts,
     model,
@@ -113,26 +83,21 @@ export async function openTurnScene(
     workspace,
     sources,
     tools: createToolRegistry({ builtIn: delegates ? [...tools, delegation] : tools }).registry,
-    hookMs: 50,
     approvals: approvalsWith(approvals),
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
-    owners: ['test:1'],
-    history: { entries: 100, tokens: 250 },
     media: { ...quietMedia(), ...media },
     deliver: async (...to: unknown[]) => void woken.push(to.slice(0, 3).join('/')),
     bus,
     log: loggerInto(logged),
     spendGuard: guardIn(store, loggerInto(logged), extras.caps),
-    meter: { count() {}, observe() {} },
     clock,
-    pass() {},
+    wake,
+    heartbeat: { ...QUIET, ...heartbeat },
     ...more,
   };
-  const runTurn = runnerOf({ ...deps, wake, heartbeat: { ...QUIET, ...heartbeat } });
-  const begin: TurnScene['begin'] = (conversationId = OWNER_CHAT) => {
-    made += 1;
-    return beginTurn(store, conversationId, `turn-${made}`, clock());
-  };
+  const runTurn = withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
+  const begin = (conversationId = OWNER_CHAT) =>
+    beginTurn(store, conversationId, `turn-${++made}`, clock());
   return {
     store,
     model,
@@ -144,12 +109,11 @@ export async function openTurnScene(
     woken,
     folder: workspace.folder,
     begin,
-    run: ({ turn, lease }, signal = NEVER) => runTurn(turn, lease, signal),
-    write(text, writing = {}) {
-      made += 1;
-      return writeMessage(store, { messageId: `m${made}`, text, now: clock() }, writing);
-    },
-    async answerNext(conversationId) {
+    run: ({ turn, lease }: { turn: ClaimedTurn; lease: Lease }, signal = NEVER) =>
+      runTurn(turn, lease, signal),
+    write: (text: string, writing: Writing = {}) =>
+      writeMessage(store, { messageId: `m${++made}`, text, now: clock() }, writing),
+    async answerNext(conversationId?: string) {
       const { turn, lease } = await begin(conversationId);
       await runTurn(turn, lease, NEVER);
     },
@@ -160,6 +124,14 @@ export async function openTurnScene(
     },
   };
 }
+
+/** What settings decide. */
+const SETTLED = {
+  owners: ['test:1'],
+  history: { entries: 100, tokens: 250 },
+  hookMs: 50,
+  busy: 'collect',
+} as const;
 
 function namedFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
@@ -173,11 +145,7 @@ function busInto(events: LiveEvent[], log: Logger): LiveBus {
   return bus;
 }
 
-function runnerOf(deps: SubAgentRunnerDeps & HeartbeatRunnerDeps): RunTurn {
-  return withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
-}
-
-const QUIET: HeartbeatRunnerDeps['heartbeat'] = {
+const QUIET: TurnServices['heartbeat'] = {
   judge: async () => ({ state: 'quiet', reason: 'all is quiet' }),
   limits: async () => ({}),
 };
@@ -187,7 +155,6 @@ function housePrompt(): PromptAssembler {
   return createAssembler({ layers, layout: layoutNamed('parley') });
 }
 
-/** `delegate_task`, and what notes the lanes that have work then. */
 function delegationIn(store: Store, woken: string[], clock: Clock) {
   const wake = async (lane: string) => void woken.push(lane);
   const newId = (kind: string) => `${kind}_${woken.length}`;
@@ -212,7 +179,6 @@ function movableTime() {
   return { clock: () => now, later };
 }
 
-/** Their codes are CODE1, CODE2, … */
 function approvalsWith(rules: Partial<ApprovalRules> = {}) {
   let codes = 0;
   const newCode = (): string => {
@@ -238,12 +204,10 @@ function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false
   return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }
 
-/** The agent of a scene, in a time zone. */
 export function agentIn(workspace: string, timeZone: string): AgentPlace {
   return { id: 'main', identity: {}, workspace, timeZone, localTime: localTimeIn(timeZone) };
 }
 
-/** Keeps what people would read: one line each, with its level. */
 function loggerInto(lines: string[]): Logger {
   const at = (level: string) => (facts: object, message: string) =>
     void lines.push(`${level}: ${message} ${JSON.stringify(facts)}`);

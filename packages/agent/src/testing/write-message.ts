@@ -1,16 +1,13 @@
-import type { Attachment, InboundMessage } from '@parley/contracts';
+import type { Attachment, InboundMessage } from '@parley/core';
 import type { Store } from '@parley/store';
 
-/** Where and by whom a message is written, where not by the owner in the direct chat. */
 export interface Writing {
   readonly chat?: InboundMessage['chat'];
   readonly sender?: InboundMessage['sender'];
   readonly files?: readonly SentFile[];
-  /** Ingress has found that an owner wrote it, in a direct chat. */
   readonly fromOwner?: true;
   /** It may be a part of a burst for so long, in ms. */
   readonly settlesInMs?: number;
-  /** The platform shows which message is answered. */
   readonly quotes?: true;
 }
 
@@ -19,9 +16,7 @@ export interface SentFile extends Omit<Attachment, 'ref'> {
   readonly bytes: Uint8Array | null;
 }
 
-/** The direct chat of the owner. */
 export const OWNER_CHAT = 'c';
-/** Where the messages of these tests come from. */
 export const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
 const DIRECT: InboundMessage['chat'] = { id: OWNER_CHAT, type: 'direct' };

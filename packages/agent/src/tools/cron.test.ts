@@ -1,4 +1,4 @@
-import type { CronAsker, CronOrder } from '@parley/contracts';
+import type { CronAsker, CronOrder } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';

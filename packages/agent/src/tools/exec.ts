@@ -7,7 +7,6 @@ import { defineTool, type Tool } from './tool.ts';
 
 const require = createRequire(import.meta.url);
 
-/** How commands run: the settings section `exec`, and where this installation is. */
 export interface ExecDeps {
   readonly approval: 'ask' | 'never';
   readonly network: boolean;
@@ -106,7 +105,6 @@ const WHY: Readonly<Record<Ending, string>> = {
   disk: 'it wrote more than it may',
 };
 
-/** Without colours and other commands to a terminal. */
 function plain(output: string): string {
   return stripVTControlCharacters(output)
     .replace(/\r\n/g, '\n')

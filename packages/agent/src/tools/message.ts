@@ -1,13 +1,11 @@
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
-import type { InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { InboundMessage, ReplyRoute } from '@parley/core';
 import type { InboxRow, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, type PostedMessage, postMessage } from '../post-message.ts';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** Whom the agent may write to, and how. */
 interface MessageToolDeps extends OwnersChatDeps, Omit<PostDeps, 'clock'> {
-  /** Named in the settings. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'overheard'>;
 }
@@ -99,7 +97,6 @@ async function addToGroupContext(
   );
 }
 
-/** Where a message goes, or why it cannot be sent, for the model. */
 type FoundChat =
   | {
       readonly kind: 'chat';

@@ -3,16 +3,13 @@ import type { AbsentFile } from '@parley/workspace';
 import { z } from 'zod';
 import { defineTool, failure, type Tool } from './tool.ts';
 
-/** Describes a path parameter to the model. */
 export const PATH_HINT = 'Path inside the workspace, such as notes/today.md.';
 
 /** The whole file; the workspace itself bounds how long one may be. */
 export const WHOLE_FILE: number = Number.MAX_SAFE_INTEGER;
 
-/** Of one reading, in characters; the rest is read by further calls. */
 const MOST_CHARACTERS = 16_000;
 
-/** Reads a file of the workspace, all of it or some lines. */
 export const readTool: Tool = defineTool({
   name: 'read',
   summary: 'Reads a text file of the workspace.',
@@ -38,7 +35,6 @@ export const readTool: Tool = defineTool({
   },
 });
 
-/** As many whole lines as fit, and how to get the rest. */
 function pieceOf(name: string, lines: readonly string[], offset: number, limit: number): string {
   const wanted = lines.slice(offset - 1, offset - 1 + limit);
   let characters = 0;
@@ -61,7 +57,6 @@ function cutLine(name: string, line: string, at: number, of: number): string {
 
 const MOST_ENTRIES = 300;
 
-/** Names the Markdown files that this reader may see. */
 export const listTool: Tool = defineTool({
   name: 'list',
   summary: 'Lists the Markdown files of the workspace with their length in characters.',
@@ -87,7 +82,6 @@ export const listTool: Tool = defineTool({
 });
 
 const MOST_HITS = 50;
-/** Of one line that was found, in characters. */
 const LINE_LENGTH = 200;
 
 /**

@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
 import { frameUntrusted } from '@parley/prompt';
 import { cutText } from '@parley/workspace';
@@ -9,7 +9,6 @@ import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 export interface ToolLimits {
   /** In ms. */
   readonly toolMs: number;
-  /** What the model is shown of a result, in characters. */
   readonly outputCharacters: number;
 }
 

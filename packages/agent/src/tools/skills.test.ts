@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InboundMessage, type Reader } from '@parley/contracts';
+import { InboundMessage, type Reader } from '@parley/core';
 import { openSkills, type Skills } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type SkillsSource, type SkillTurn, skillsSource } from './skills.ts';

@@ -1,4 +1,4 @@
-import { BoundedMap, type PromptPart } from '@parley/contracts';
+import { BoundedMap, type PromptPart } from '@parley/core';
 import type { ContextSource, PromptContext, PromptFeatures, TurnAtHand } from '@parley/prompt';
 import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
 import { z } from 'zod';

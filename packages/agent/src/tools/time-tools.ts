@@ -1,4 +1,4 @@
-import type { AskCron, CronAsker, CronOrder, InboundMessage } from '@parley/contracts';
+import type { AskCron, CronAsker, CronOrder, InboundMessage } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';

@@ -1,4 +1,4 @@
-import { todoLines } from '@parley/contracts';
+import { todoLines } from '@parley/core';
 import type { ContextSource } from '@parley/prompt';
 import type { TodoRepository } from '@parley/store';
 import { z } from 'zod';

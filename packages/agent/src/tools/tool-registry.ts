@@ -1,4 +1,4 @@
-import { type Reader, reasonOf } from '@parley/contracts';
+import { type Reader, reasonOf } from '@parley/core';
 import type { ModelTool } from '@parley/models';
 import type { ToolNote } from '@parley/prompt';
 import type { ConversationMode } from '@parley/store';
@@ -6,9 +6,7 @@ import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import type { Tool } from './tool.ts';
 
-/** Tools of a plugin or an MCP server. */
 export interface AddedTools {
-  /** Their source, for people. */
   readonly from: string;
   readonly tools: readonly Tool[];
 }
@@ -26,7 +24,6 @@ export interface ToolRegistryOptions {
   readonly block?: readonly string[];
 }
 
-/** A tool that is left out, and why. */
 export interface ToolProblem {
   readonly code: 'tool-name' | 'tool-clash' | 'tool-schema';
   readonly tool: string;
@@ -34,15 +31,11 @@ export interface ToolProblem {
   readonly message: string;
 }
 
-/** The tools of one turn. */
 export interface ToolSet {
   get(name: string): Tool | undefined;
   readonly names: readonly string[];
-  /** For the prompt (P11). */
   readonly notes: readonly ToolNote[];
-  /** For the provider. */
   readonly offered: readonly ModelTool[];
-  /** Estimated size of `offered`. */
   readonly tokens: number;
   /** Names of the tools whose results outsiders may have written. */
   readonly foreign: ReadonlySet<string>;
@@ -99,14 +92,12 @@ export function createToolRegistry(options: ToolRegistryOptions): {
 }
 
 const NONE: readonly AddedTools[] = [];
-/** Source of the built-in tools. */
 const BUILT_IN = 'Parley';
 
 interface Held extends Entry {
   readonly from: string;
 }
 
-/** The first tool of a name keeps it. */
 function addTools(
   entries: Map<string, Held>,
   all: readonly AddedTools[],

@@ -1,4 +1,4 @@
-import type { Clock, InboundMessage, Logger, Reader, RuntimeFacts } from '@parley/contracts';
+import type { Clock, InboundMessage, Logger, Reader, RuntimeFacts } from '@parley/core';
 import type { ToolTier } from '@parley/prompt';
 import type { WorkspaceView } from '@parley/workspace';
 import type { z } from 'zod';
@@ -10,7 +10,6 @@ export type ToolEffect = 'read' | 'write' | 'external';
 export interface ToolCall {
   /** The same in every run of the turn: an idempotency key for what lies outside. */
   readonly callId: string;
-  /** The turn that calls. */
   readonly turnId: string;
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
@@ -53,7 +52,6 @@ export interface Proposal {
   readonly always: boolean;
 }
 
-/** What the model reads. `failed`: the text says why. */
 export interface ToolOutcome {
   readonly text: string;
   /** Parley's own text before it: of a foreign tool only `text` is framed as untrusted. */
@@ -96,7 +94,6 @@ export interface Tool<Input = unknown> {
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
-/** The outcome of a call that did not work. */
 export function failure(text: string): ToolOutcome {
   return { text, failed: true };
 }

@@ -10,7 +10,6 @@ import { z } from 'zod';
 import { isKnownAddress, isLinkOfNamedHost } from './known-address.ts';
 import { type CallMoment, defineTool, type Tool } from './tool.ts';
 
-/** The settings section `web`. */
 export interface WebSettings {
   readonly fetch: {
     readonly enabled: boolean;
@@ -35,7 +34,6 @@ export function webTools({ fetch: pages, search: engines }: WebSettings): readon
   ];
 }
 
-/** Of all results together. */
 const RESULTS_CHARACTERS = 25_000;
 
 /** Searches the web with the engines of the settings (G02); not offered without one. */
@@ -87,7 +85,6 @@ export function webSearchTool({
  */
 export type FetchApproval = 'never' | 'after-foreign-words' | 'unknown' | 'always';
 
-/** For the title and the address above a page. */
 const HEAD_CHARACTERS = 3_000;
 const LONGEST_URL = 2_000;
 

@@ -70,7 +70,6 @@ function approvalOf(approved: ToolCall['approved']) {
   return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
 }
 
-/** Such as `A, B or C`. */
 function listed(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' or ');
 }

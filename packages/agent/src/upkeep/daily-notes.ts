@@ -3,7 +3,6 @@ import { dayBefore } from '../context/yesterday-source.ts';
 import { ownText } from '../memory/own-words.ts';
 
 export interface DailyNote {
-  /** `2026-11-21` */
   readonly date: string;
   readonly text: string;
 }

@@ -2,7 +2,6 @@
 export interface MemoryItem {
   /** `M1`, `M2` … from the top; holds for this very text alone. */
   readonly id: string;
-  /** What it says, in one line without its bullet. */
   readonly text: string;
   /** The lines of the file that it takes, from 0. */
   readonly from: number;
@@ -13,7 +12,6 @@ export interface MemoryItem {
   readonly isOwn: boolean;
 }
 
-/** MEMORY.md as upkeep sees it. */
 export interface MemoryPage {
   readonly lines: readonly string[];
   readonly items: readonly MemoryItem[];
@@ -53,7 +51,6 @@ export function readMemoryPage(text: string): MemoryPage {
   return { lines, items };
 }
 
-/** The text without these items. */
 export function withoutItems({ lines, items }: MemoryPage, gone: ReadonlySet<string>): string {
   const dropped = new Set<number>();
   for (const { id, from, to } of items) {
@@ -86,7 +83,6 @@ function endsThere(next: string | undefined): boolean {
   return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
 }
 
-/** Which lines stand open, and which in a code fence or a comment. */
 function openLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
   let fence = '';
   let inComment = false;

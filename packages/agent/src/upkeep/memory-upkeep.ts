@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Clock, type Logger, type Meter, type PromptPart, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, type Meter, type PromptPart, reasonOf } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import { enforceAudience } from '@parley/prompt';
 import {
@@ -27,14 +27,11 @@ interface UpkeepOptions {
 }
 
 interface UpkeepRun {
-  /** The reader's: everything is read through it. */
   readonly view: WorkspaceView;
-  /** `2026-11-21`, where the agent is. */
   readonly today: string;
   readonly journal: Pick<TurnJournal, 'answer' | 'append'>;
   /** Tokens that may still be used. */
   readonly tokens: number;
-  /** Throws where a spend cap is reached. */
   readonly maySpend: () => Promise<void>;
 }
 
@@ -54,7 +51,6 @@ const Line = z.object({ id: z.string(), date: z.string(), text: z.string() });
 const Step = z.object({ basis: z.string(), notes: z.array(Line).readonly(), said: z.string() });
 type UpkeepStep = z.output<typeof Step>;
 
-/** Time limit of the model, in ms. */
 const ASK_MS = 180_000;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 
@@ -201,7 +197,6 @@ async function savedTexts(view: WorkspaceView): Promise<readonly string[]> {
   return files.flatMap((file) => (file.kind === 'file' ? [file.text] : []));
 }
 
-/** Longest answer, in tokens. */
 const MOST_ANSWER = 2_000;
 /** Limit of page and notes each, in tokens, and as a share of the context window. */
 const MOST_SHOWN = 12_000;

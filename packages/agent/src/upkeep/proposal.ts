@@ -59,7 +59,6 @@ function parsedJson(text: string): unknown {
 }
 
 export interface UpkeepInput {
-  /** MEMORY.md. */
   readonly memory: string;
   readonly notes: readonly NoteLine[];
   /** Former text of MEMORY.md and text of other memory files: not added again. */
@@ -73,7 +72,6 @@ interface ChangedLine {
 }
 
 export interface UpkeepOutcome {
-  /** Of MEMORY.md; unchanged where nothing is done. */
   readonly text: string;
   readonly added: readonly ChangedLine[];
   readonly removed: readonly ChangedLine[];
@@ -84,7 +82,6 @@ export interface UpkeepOutcome {
 export const MEMORY_TOKENS = 4_000;
 /** Share of the items that one run may remove, where the page is not too long. */
 const REMOVED_SHARE = 0.3;
-/** Most lines that one run adds. */
 const MOST_ADDED = 20;
 
 /**
@@ -110,7 +107,6 @@ export function applyProposal(input: UpkeepInput, proposal: UpkeepProposal): Upk
 
 interface Going {
   readonly page: MemoryPage;
-  /** Reasons of the removed items, by id. */
   readonly why: Map<string, string>;
   /** Items that stay because others that say the same are removed. */
   readonly kept: Set<string>;

@@ -1,11 +1,11 @@
-import { type Attachment, ChannelError, recordingLogger } from '@parley/contracts';
+import { type Attachment, ChannelError, recordingLogger } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
 import { startSweep } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesFacet } from '../adapter.ts';
 import { conversationIdOf, routeOf } from '../ingress/route.ts';
 import { aMessage } from '../testing/a-message.ts';
-import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
 
 const transient = () => new ChannelError({ kind: 'transient' }, 'the line is bad');

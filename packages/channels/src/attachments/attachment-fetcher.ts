@@ -1,4 +1,4 @@
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { StartSweep, WakeUpQueue } from '@parley/queue';
 import type { AttachmentRepository, DueAttachment } from '@parley/store';
 import type { FilesFacet } from '../adapter.ts';

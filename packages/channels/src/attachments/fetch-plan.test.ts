@@ -1,4 +1,4 @@
-import { ChannelError, type ChannelFailure } from '@parley/contracts';
+import { ChannelError, type ChannelFailure } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { afterFetchFailure, planFetch } from './fetch-plan.ts';
 

@@ -1,4 +1,4 @@
-import { ChannelError } from '@parley/contracts';
+import { ChannelError } from '@parley/core';
 import type { DueAttachment } from '@parley/store';
 
 /** How much is taken in, in bytes; from the settings. */

@@ -1,4 +1,4 @@
-import type { ChannelFailure } from '@parley/contracts';
+import type { ChannelFailure } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { afterFailure } from './after-failure.ts';
 

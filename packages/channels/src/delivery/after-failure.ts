@@ -1,4 +1,4 @@
-import type { Button, ChannelFailure } from '@parley/contracts';
+import type { Button, ChannelFailure } from '@parley/core';
 
 /** What to do with a part whose sending failed. */
 export type AfterFailure =

@@ -7,10 +7,10 @@ import {
   type OutboundPart,
   recordingLogger,
   silentMeter,
-} from '@parley/contracts';
+} from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
 import { type BeforePart, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { uncertainNotice } from './after-failure.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';

@@ -14,7 +14,7 @@ import {
   reasonOf,
   silentTracer,
   type Tracer,
-} from '@parley/contracts';
+} from '@parley/core';
 import { render } from '@parley/markup';
 import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store';
 import type { ChannelAdapter } from '../adapter.ts';

@@ -1,7 +1,7 @@
-import { type FreshParts, type OutboundPart, silentLogger, silentMeter } from '@parley/contracts';
+import { type FreshParts, type OutboundPart, silentLogger, silentMeter } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus, startSweep } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
 import { type DeliveryWorker, startDeliveryWorker } from './delivery-worker.ts';
 

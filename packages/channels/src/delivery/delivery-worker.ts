@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FreshParts, LiveBus } from '@parley/contracts';
+import type { FreshParts, LiveBus } from '@parley/core';
 import { type StartSweep, startKeyedWork } from '@parley/queue';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer, type PacedChat } from './pacer.ts';

@@ -1,4 +1,4 @@
-import type { ChatType, Rate } from '@parley/contracts';
+import type { ChatType, Rate } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer } from './pacer.ts';

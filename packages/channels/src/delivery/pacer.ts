@@ -1,4 +1,4 @@
-import type { Capabilities, ChatType, Rate } from '@parley/contracts';
+import type { Capabilities, ChatType, Rate } from '@parley/core';
 
 /** A chat as its rate depends on it. */
 export interface PacedChat {

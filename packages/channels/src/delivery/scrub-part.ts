@@ -1,4 +1,4 @@
-import { literal, type OutboundPart, type RenderedPart } from '@parley/contracts';
+import { literal, type OutboundPart, type RenderedPart } from '@parley/core';
 import { render } from '@parley/markup';
 
 type Scrub = (text: string) => string;

@@ -1,4 +1,4 @@
-import { BoundedMap, type Clock, type InboundMessage, type RenderTarget } from '@parley/contracts';
+import { BoundedMap, type Clock, type InboundMessage, type RenderTarget } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 
 /**

@@ -1,15 +1,5 @@
-import type { InboundMessage, LiveBus, Logger, PassPoint, ReplyRoute } from '@parley/contracts';
-import type { WakeUpQueue } from '@parley/queue';
-import type {
-  AdmittedMessage,
-  CommandEffect,
-  CommandResult,
-  DecisionRepository,
-  InboxRepository,
-  NewPart,
-  TodoRepository,
-  WhyRepository,
-} from '@parley/store';
+import type { InboundMessage, ReplyRoute } from '@parley/core';
+import type { AdmittedMessage, CommandEffect, CommandResult, NewPart } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import {
   type CommandAsker,
@@ -17,50 +7,23 @@ import {
   changesChat,
   decideCommand,
   hasGroupRight,
-  type SkillCommands,
   type TypedCommand,
 } from './command.ts';
-import { type DecisionRules, personId, type Standing } from './decide.ts';
-import { askDesk, type Desks } from './desk.ts';
+import { personId, type Standing } from './decide.ts';
+import { askDesk } from './desk.ts';
+import type { IngressDeps } from './ingress-deps.ts';
 import { approvalEffect, modeEffect } from './modes-and-approvals.ts';
-import {
-  type CommandFacts,
-  commandAnswer,
-  declined,
-  resendText,
-  type Situation,
-} from './notices.ts';
+import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
 import { linkEffect, linkNews, typedCode, welcomeParts } from './pairing.ts';
 import { partsOf } from './route.ts';
-
-/** What commands work with. */
-export interface CommandDeps {
-  readonly store: {
-    readonly inbox: Pick<InboxRepository, 'command'>;
-    readonly decisions: Pick<DecisionRepository, 'stories'>;
-    readonly why: WhyRepository;
-    readonly todos: Pick<TodoRepository, 'now'>;
-  };
-  /** Wakes the delivery of a chat. */
-  readonly deliver: (route: ReplyRoute) => Promise<void>;
-  readonly lanes: Pick<WakeUpQueue, 'kick'>;
-  readonly rules: Pick<DecisionRules, 'approvers' | 'policy'>;
-  readonly bus: LiveBus;
-  readonly situation: () => Situation;
-  readonly skillCommands?: SkillCommands | undefined;
-  readonly desks?: Desks | undefined;
-  /** A fresh one-time code, unguessable. */
-  readonly newCode: () => string;
-  readonly pass: PassPoint;
-  readonly log: Logger;
-}
+import { answerWhy } from './why.ts';
 
 /** Commands that depend on the right to change a group's conversation without being refused for it. */
 const LIMITED: ReadonlySet<string> = new Set(['stop', 'resend', 'help']);
 
 /** What the sender of a command may do here; the platform is asked only where a command needs it. */
 export async function rankOf(
-  { rules, log }: Pick<CommandDeps, 'rules' | 'log'>,
+  { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
   {
     message,
     standing: { isOwner },
@@ -86,33 +49,15 @@ export async function rankOf(
  * its answer and the proof that it was taken are one transaction.
  */
 export async function carryOut(
-  deps: CommandDeps,
+  deps: IngressDeps,
   admitted: AdmittedMessage,
   command: TypedCommand,
   asker: CommandAsker,
 ): Promise<IngressOutcome> {
   const { conversationId, message, route } = admitted;
-  const { isOwner, isDirect } = asker;
   // Without the right the table of commands declines; `/mode` alone asks for none.
   const decision = decideCommand(command.name, asker);
-  // What a group reads is read by all of it.
-  const audience = isOwner && isDirect ? 'owner' : 'others';
-  const facts: CommandFacts = {
-    message,
-    argument: command.argument,
-    situation: deps.situation(),
-    asker,
-    groupCommands: deps.rules.policy.access.groupCommands,
-    audience,
-    stories: await storiesFor(deps, decision, route),
-    todos: command.name === 'status' ? await deps.store.todos.now(conversationId) : [],
-    desk:
-      (await whyFor(deps, admitted, decision, command, audience)) ??
-      (await askDesk(deps.desks ?? {}, admitted, decision, command, audience)),
-    statusLine: await statusLineFor(deps, decision, audience),
-    skills: command.name === 'help' ? ((await deps.skillCommands?.(audience)) ?? []) : [],
-    now: admitted.receivedAt,
-  };
+  const facts = await factsFor(deps, admitted, decision, command, asker);
   const effect = effectOf(decision, command, message, asker, deps.newCode);
   const woken: ReplyRoute[] = [route];
   const result = await deps.store.inbox.command(
@@ -161,35 +106,39 @@ function lanesToWake(conversationId: string, { plan, approval }: CommandResult):
   ];
 }
 
-/** Few ever ask for all of one message, so what tells it is loaded then. */
-async function whyFor(
-  deps: CommandDeps,
-  admitted: AdmittedMessage,
-  decision: CommandDecision,
-  command: TypedCommand,
-  audience: 'owner' | 'others',
-): Promise<string | undefined> {
-  if (decision.kind !== 'run' || decision.name !== 'why') return undefined;
-  const { answerWhy } = await import('./why.ts');
-  return answerWhy(deps, admitted, command, audience);
-}
-
 /** How many messages `/why` tells of: what fits on a telephone. */
 const STORIES = 8;
 
-async function storiesFor(deps: CommandDeps, decision: CommandDecision, route: ReplyRoute) {
-  const isWhy = decision.kind === 'run' && decision.name === 'why';
-  return isWhy ? deps.store.decisions.stories(route, STORIES) : [];
-}
-
-/** What the agent does on its own is its owner's business. */
-async function statusLineFor(
-  { desks }: CommandDeps,
+/** What the answer is made from; looked up only for the command that shows it. */
+async function factsFor(
+  deps: IngressDeps,
+  admitted: AdmittedMessage,
   decision: CommandDecision,
-  audience: 'owner' | 'others',
-): Promise<string | undefined> {
-  const isStatus = decision.kind === 'run' && decision.name === 'status';
-  return isStatus && audience === 'owner' ? desks?.statusLine?.() : undefined;
+  command: TypedCommand,
+  asker: CommandAsker,
+): Promise<CommandFacts> {
+  const { store, desks = {}, skillCommands } = deps;
+  const name = decision.kind === 'run' ? decision.name : undefined;
+  // What a group reads is read by all of it.
+  const audience = asker.isOwner && asker.isDirect ? 'owner' : 'others';
+  return {
+    message: admitted.message,
+    argument: command.argument,
+    situation: deps.situation(),
+    asker,
+    groupCommands: deps.rules.policy.access.groupCommands,
+    audience,
+    stories: name === 'why' ? await store.decisions.stories(admitted.route, STORIES) : [],
+    todos: name === 'status' ? await store.todos.now(admitted.conversationId) : [],
+    desk:
+      name === 'why'
+        ? await answerWhy(store.why, admitted, command, audience)
+        : await askDesk(desks, admitted, decision, command, audience),
+    // What the agent does on its own is its owner's business.
+    statusLine: name === 'status' && audience === 'owner' ? await desks.statusLine?.() : undefined,
+    skills: name === 'help' ? ((await skillCommands?.(audience)) ?? []) : [],
+    now: admitted.receivedAt,
+  };
 }
 
 function answerOf(

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import {
   COMMANDS,

@@ -1,4 +1,4 @@
-import { type Logger, literal, reasonOf } from '@parley/contracts';
+import { type Logger, literal, reasonOf } from '@parley/core';
 import type { CommandInfo, SenderFacts } from '../adapter.ts';
 
 /** A command, who may use it and where. */

@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/contracts';
+import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { type AccountPolicy, type DecisionRules, decideIngress, personId } from './decide.ts';

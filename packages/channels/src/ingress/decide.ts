@@ -1,4 +1,4 @@
-import type { BusyPolicy, InboundMessage } from '@parley/contracts';
+import type { BusyPolicy, InboundMessage } from '@parley/core';
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import { type GroupCommands, isInTurn, parseCommand, type TypedCommand } from './command.ts';
 

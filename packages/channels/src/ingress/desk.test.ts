@@ -1,6 +1,6 @@
+import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
-import { CAPABILITIES } from '../testing/capabilities.ts';
 import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
 import type { Desk, DeskAsker, Desks } from './desk.ts';
 

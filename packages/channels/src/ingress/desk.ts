@@ -1,4 +1,4 @@
-import type { Reader } from '@parley/contracts';
+import type { Reader } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { CommandDecision, TypedCommand } from './command.ts';
 import { personId } from './decide.ts';

@@ -1,10 +1,6 @@
-import { BoundedMap, type Clock, type Logger, type ReplyRoute } from '@parley/contracts';
-import type {
-  AdmittedMessage,
-  InboxRepository,
-  OutboxRepository,
-  PairingRepository,
-} from '@parley/store';
+import { BoundedMap, type Clock } from '@parley/core';
+import type { AdmittedMessage } from '@parley/store';
+import type { IngressDeps } from './ingress-deps.ts';
 import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing.ts';
 import { partsOf } from './route.ts';
@@ -23,28 +19,11 @@ export interface Explainer {
   noRoom(admitted: AdmittedMessage): Promise<void>;
 }
 
-/** What explaining needs. */
-export interface ExplainerDeps {
-  readonly store: {
-    readonly inbox: Pick<InboxRepository, 'ownerRoute'>;
-    readonly outbox: Pick<OutboxRepository, 'enqueue'>;
-    readonly pairing: Pick<PairingRepository, 'request'>;
-  };
-  /** False: this channel says nothing to strangers, whatever happens (F05). */
-  readonly answersStrangers: boolean;
-  /** Wakes the delivery of a chat. */
-  readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** A fresh one-time code. */
-  readonly newCode: () => string;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 const STRANGER_TOLD_EVERY_MS = 60 * 60_000;
 const OVERFLOW_TOLD_EVERY_MS = 60_000;
 
 /** Makes the explainer of one account; what was told is remembered in memory, for a bounded number. */
-export function createExplainer(deps: ExplainerDeps): Explainer {
+export function createExplainer(deps: IngressDeps): Explainer {
   const strangers = createSeldom(STRANGER_TOLD_EVERY_MS, deps.clock);
   const floods = createSeldom(OVERFLOW_TOLD_EVERY_MS, deps.clock);
   const tell = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
@@ -77,7 +56,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
  * Notes that a stranger wants in, and tells the code: to the stranger, or where the channel says
  * nothing to strangers, to an owner whose direct chat is known. The log never names the stranger.
  */
-async function askOwner(deps: ExplainerDeps, admitted: AdmittedMessage) {
+async function askOwner(deps: IngressDeps, admitted: AdmittedMessage) {
   const { message, route, receivedAt } = admitted;
   const { channel, account, sender } = message;
   const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };

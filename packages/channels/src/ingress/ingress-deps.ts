@@ -1,12 +1,4 @@
-import type {
-  Clock,
-  LiveBus,
-  Logger,
-  Meter,
-  PassPoint,
-  ReplyRoute,
-  Tracer,
-} from '@parley/contracts';
+import type { Clock, LiveBus, Logger, Meter, PassPoint, ReplyRoute, Tracer } from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { SkillCommands } from './command.ts';

@@ -4,7 +4,7 @@ import {
   InboundMessage,
   ParleyError,
   silentTracer,
-} from '@parley/contracts';
+} from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { BoundedMap, type Clock, type InboundMessage } from '@parley/contracts';
+import { BoundedMap, type Clock, type InboundMessage } from '@parley/core';
 
 /** How often somebody has just written the same, word for word. The text itself is not kept. */
 export interface Repetition {

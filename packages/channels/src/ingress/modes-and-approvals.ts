@@ -1,4 +1,4 @@
-import { type InboundMessage, shownBlock } from '@parley/contracts';
+import { type InboundMessage, shownBlock } from '@parley/core';
 import type {
   Approval,
   ApprovalVerdict,

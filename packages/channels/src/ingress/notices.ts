@@ -1,4 +1,4 @@
-import { type InboundMessage, todoLines } from '@parley/contracts';
+import { type InboundMessage, todoLines } from '@parley/core';
 import type { CommandResult, MessageStory, TodoItem } from '@parley/store';
 import type { CommandInfo } from '../adapter.ts';
 import {
@@ -49,34 +49,23 @@ export interface CommandFacts {
 /** What a command answers, in Markdown, from what its effect found. No model is asked. */
 export function commandAnswer(
   name: ReadyCommand,
-  {
-    message,
-    argument,
-    situation,
-    asker,
-    audience,
-    stories,
-    todos,
-    desk,
-    statusLine,
-    skills,
-    now,
-  }: CommandFacts,
+  facts: CommandFacts,
   result: CommandResult,
 ): string {
+  const { message, argument, asker, desk } = facts;
   switch (name) {
     case 'help':
-      return helpText(situation, asker, skills);
+      return helpText(facts);
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
-      return statusText(situation, audience, todos, statusLine);
+      return statusText(facts);
     case 'stop':
       return stopText(result, asker);
     case 'whoami':
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
     case 'why':
-      return desk ?? `${whyText(stories, now, audience)}\n\n${WHY_ONE}`;
+      return desk ?? `${whyText(facts.stories, facts.now, facts.audience)}\n\n${WHY_ONE}`;
     case 'memory':
     case 'forget':
     case 'soul':
@@ -160,28 +149,20 @@ export const NO_ROOM =
   'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';
 
 /** Which model answers, and on which host, is the owner's business. */
-function statusText(
-  { agentName, model }: Situation,
-  audience: 'owner' | 'others',
-  todos: readonly TodoItem[],
-  line: string | undefined,
-): string {
+function statusText({ situation, audience, todos, statusLine }: CommandFacts): string {
+  const { agentName, model } = situation;
   return [
     `${agentName} is here.`,
     ...(audience === 'owner' ? [`Model: ${model}`] : []),
-    ...(line === undefined ? [] : [line]),
+    ...(statusLine === undefined ? [] : [statusLine]),
     ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),
   ].join('\n\n');
 }
 
-function helpText(
-  { agentName }: Situation,
-  asker: CommandAsker,
-  skills: readonly CommandInfo[],
-): string {
+function helpText({ situation, asker, skills }: CommandFacts): string {
   const { ready, later } = commandsFor(asker);
   return [
-    `I am ${agentName}. Just write to me, or use a command:\n`,
+    `I am ${situation.agentName}. Just write to me, or use a command:\n`,
     ...ready.map(({ name, summary }) => `- /${name} – ${summary}`),
     ...skillHelp(skills),
     ...(later.length === 0

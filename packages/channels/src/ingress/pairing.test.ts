@@ -1,7 +1,7 @@
+import { CAPABILITIES } from '@parley/core/testing';
 import type { LinkResult } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
-import { CAPABILITIES } from '../testing/capabilities.ts';
 import { IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
 import { CODE_LENGTH, linkAction, linkNews, linkText, oneTimeCode, typedCode } from './pairing.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock, InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { Clock, InboundMessage, ReplyRoute } from '@parley/core';
 import { render } from '@parley/markup';
 import type {
   CommandEffect,

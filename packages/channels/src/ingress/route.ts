@@ -1,4 +1,4 @@
-import type { Capabilities, InboundMessage, ReplyRoute } from '@parley/contracts';
+import type { Capabilities, InboundMessage, ReplyRoute } from '@parley/core';
 import { render } from '@parley/markup';
 import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './decide.ts';

@@ -1,4 +1,4 @@
-import { busyIn, type InboundMessage, silentTracer } from '@parley/contracts';
+import { busyIn, type InboundMessage, silentTracer } from '@parley/core';
 import type { AdmittedMessage, OverheardRepository } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';

@@ -1,10 +1,5 @@
-import {
-  shortDuration,
-  type Timeline,
-  type TimelineEntry,
-  type WhyAnswer,
-} from '@parley/contracts';
-import { nameOfMessage } from '@parley/contracts/timeline';
+import { shortDuration, type Timeline, type TimelineEntry, type WhyAnswer } from '@parley/core';
+import { nameOfMessage } from '@parley/core/timeline';
 
 /**
  * Where a timeline is read: `terminal` wide, with all details; `chat` short, in Markdown; `group` the

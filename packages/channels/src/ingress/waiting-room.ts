@@ -1,4 +1,4 @@
-import type { Clock } from '@parley/contracts';
+import type { Clock } from '@parley/core';
 import type { InboxRepository } from '@parley/store';
 
 /** How many messages of all conversations wait, as far as one account must know (D07). */

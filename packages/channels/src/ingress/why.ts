@@ -1,4 +1,3 @@
-import type { ReplyRoute } from '@parley/contracts';
 import type {
   AdmittedMessage,
   AwaitedYes,
@@ -124,28 +123,21 @@ function duration(ms: number): string {
   return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
 }
 
-/** What looking for one message needs. */
-export interface AnswerWhyDeps {
-  readonly store: { readonly why: WhyRepository };
-}
-
 /**
  * The timeline of the message that `/why` names, or replies to; undefined where it names none. Only
  * messages of this chat are looked for.
  */
 export async function answerWhy(
-  { store }: AnswerWhyDeps,
+  why: WhyRepository,
   { message, route, receivedAt }: AdmittedMessage,
   { argument }: TypedCommand,
   audience: 'owner' | 'others',
 ): Promise<string | undefined> {
   const named = argument === '' ? message.replyTo?.messageId : argument;
   if (named === undefined) return undefined;
+  const { channel, account, chatId } = route;
+  // Few ever ask for all of one message.
   const { whyAnswerText } = await import('./timeline-text.ts');
-  const answer = await store.why.ask({ message: named, chat: chatOf(route) }, receivedAt);
+  const answer = await why.ask({ message: named, chat: { channel, account, chatId } }, receivedAt);
   return whyAnswerText(answer, audience === 'owner' ? 'chat' : 'group');
-}
-
-function chatOf({ channel, account, chatId }: ReplyRoute) {
-  return { channel, account, chatId };
 }

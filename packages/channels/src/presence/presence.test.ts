@@ -1,9 +1,9 @@
-import type { LiveEvent } from '@parley/contracts';
-import { recordingLogger } from '@parley/contracts';
+import type { LiveEvent } from '@parley/core';
+import { recordingLogger } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, ChatAddress, GrowingAnswer } from '../adapter.ts';
-import { CAPABILITIES } from '../testing/capabilities.ts';
 import { type Presence, startPresence } from './presence.ts';
 
 const place = { channel: 'test', account: 'default' };
@@ -26,10 +26,8 @@ let owed: boolean;
 let mayPreview: boolean;
 let presence: Presence;
 
-const textOf = (answer: GrowingAnswer): string => {
-  const { settled, open } = answer.show();
-  return [...settled, ...open].map(({ text }) => text).join('⏎');
-};
+const textOf = async (answer: GrowingAnswer): Promise<string> =>
+  (await answer.show()).map(({ text }) => text).join('⏎');
 
 /** Typing has to be repeated every 4 s; an answer may be shown every second. */
 const adapter: ChannelAdapter = {
@@ -41,7 +39,7 @@ const adapter: ChannelAdapter = {
   streaming: {
     minIntervalMs: 1_000,
     async update(_address, turnId, answer) {
-      const text = textOf(answer);
+      const text = await textOf(answer);
       await new Promise((resolve) => setTimeout(resolve, updateTakesMs));
       shown.push(`${turnId}: ${text}`);
     },
@@ -165,6 +163,31 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: a', 't: abcd']);
   });
 
+  it('[F12] [M06] is shown less often the longer it is: rendering it stays a tenth of the time', async () => {
+    let updates = 0;
+    const update = async () => {
+      updates += 1;
+    };
+    const streaming = { minIntervalMs: 1_000, update, end: async () => {} };
+    served = { ...adapter, streaming };
+    const wordsOf = (thousands: number) => delta('word '.repeat(200 * thousands));
+    const shownIn = async (ms: number) => {
+      const before = updates;
+      for (let at = 0; at < ms; at += 100) {
+        bus.publish(delta('.'));
+        await pass(100);
+      }
+      return updates - before;
+    };
+    bus.publish(started);
+    bus.publish(wordsOf(15));
+    await pass(10_000);
+    expect(await shownIn(10_000)).toBeGreaterThan(8);
+    bus.publish(wordsOf(160));
+    await pass(10_000);
+    expect(await shownIn(16_000)).toBeLessThan(6);
+  });
+
   it('[F12] is shown from its first words on only where it takes longer than the platform minds', async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
@@ -229,7 +252,7 @@ describe('an answer that grows', () => {
       minIntervalMs: 1_000,
       end: async () => {},
       async update(_address: ChatAddress, _turnId: string, answer: GrowingAnswer) {
-        const text = textOf(answer);
+        const text = await textOf(answer);
         failures -= 1;
         if (failures >= 0) throw new Error('edit refused');
         shown.push(text);

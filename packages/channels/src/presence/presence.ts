@@ -5,7 +5,7 @@ import {
   type RenderTarget,
   type ReplyRoute,
   reasonOf,
-} from '@parley/contracts';
+} from '@parley/core';
 import { createPrefixRenderer } from '@parley/markup';
 import type { ChatKey } from '@parley/store';
 import type { ChannelAdapter, ChatAddress, StreamingFacet } from '../adapter.ts';
@@ -115,6 +115,13 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
   };
 }
 
+/**
+ * How much text is rendered per ms at most. Each update renders all of a growing answer, which takes up to
+ * 5 ms for 1,000 characters: a long answer is shown less often, so that this takes no more than about a
+ * tenth of the time.
+ */
+const SHOWN_PER_MS = 20;
+
 function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sign {
   const { turnId, target, owes, mayPreview } = shown;
   let { address } = shown;
@@ -122,8 +129,12 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
   const maxLength = streaming.maxLength ?? target.maxLength;
   let answer = createPrefixRenderer({ ...target, maxLength });
   let shownStep = 0;
+  let length = 0;
   const updates = createThrottle(
-    { intervalMs: streaming.minIntervalMs, firstAfterMs: streaming.firstAfterMs ?? 0 },
+    {
+      intervalMs: () => Math.max(streaming.minIntervalMs, length / SHOWN_PER_MS),
+      firstAfterMs: streaming.firstAfterMs ?? 0,
+    },
     log,
     async () => {
       // What a slow platform has not taken yet of earlier answers stands before this one (D02).
@@ -139,8 +150,12 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
   return {
     grow({ text, step = 0, replyToMessageId }) {
       // What was said before a tool was called stays in view until there is something new.
-      if (step !== shownStep) answer = createPrefixRenderer({ ...target, maxLength });
+      if (step !== shownStep) {
+        answer = createPrefixRenderer({ ...target, maxLength });
+        length = 0;
+      }
       shownStep = step;
+      length += text.length;
       if (replyToMessageId !== undefined) address = { ...address, replyToMessageId };
       answer.push(text);
       updates.request();
@@ -165,7 +180,10 @@ export interface Throttle {
  * @param firstAfterMs how long the very first run waits after its request.
  */
 function createThrottle(
-  { intervalMs, firstAfterMs }: { readonly intervalMs: number; readonly firstAfterMs: number },
+  {
+    intervalMs,
+    firstAfterMs,
+  }: { readonly intervalMs: () => number; readonly firstAfterMs: number },
   log: Logger,
   task: () => Promise<void>,
 ): Throttle {
@@ -182,7 +200,7 @@ function createThrottle(
       log.debug({ reason: reasonOf(error) }, 'stream update failed');
     }
     // The interval counts from the end: a slow platform is asked less often.
-    if (!cancelled) timer = setTimeout(cooled, intervalMs).unref();
+    if (!cancelled) timer = setTimeout(cooled, intervalMs()).unref();
   };
   const begin = (): void => {
     underWay = run();

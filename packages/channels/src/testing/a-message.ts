@@ -1,4 +1,4 @@
-import { InboundMessage } from '@parley/contracts';
+import { InboundMessage } from '@parley/core';
 
 /** A plain direct message for tests, changed where a case needs it. */
 export function aMessage(

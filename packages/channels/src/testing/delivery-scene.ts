@@ -4,9 +4,9 @@ import {
   type FreshParts,
   type OutboundPart,
   type Receipt,
-} from '@parley/contracts';
+} from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
-import { CAPABILITIES } from './capabilities.ts';
 
 /** For tests: how the platform answers one send. */
 export type Answer = ChannelFailure | { readonly kind: 'sent'; readonly migratedTo?: string };

@@ -1,15 +1,10 @@
-import {
-  type InboundMessage,
-  type LiveEvent,
-  recordingLogger,
-  silentMeter,
-} from '@parley/contracts';
+import { type InboundMessage, type LiveEvent, recordingLogger, silentMeter } from '@parley/core';
+import { CAPABILITIES } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { AccountPolicy } from '../ingress/decide.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
-import { CAPABILITIES } from './capabilities.ts';
 
 /** The direct chat of the owner, `telegram:42`. */
 export const OWNER_CHAT = { channel: 'telegram', account: 'default', chatId: '42' };

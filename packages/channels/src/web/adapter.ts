@@ -1,4 +1,4 @@
-import type { Capabilities, RenderTarget } from '@parley/contracts';
+import type { Capabilities, RenderTarget } from '@parley/core';
 import { joinParts } from '@parley/markup';
 import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
 import { createEventHub, type EventHub, followingHub, shownEntry } from './events.ts';
@@ -104,8 +104,7 @@ export function createStreaming(hub: EventHub, { dialect }: RenderTarget): Strea
     maxLength: PART_LENGTH,
     async update({ chatId }, turnId, answer) {
       if (!hub.isWatched(chatId)) return;
-      const { settled, open } = answer.show();
-      const text = joinParts([...settled, ...open], dialect);
+      const text = joinParts(await answer.show(), dialect);
       hub.publish(chatId, { type: 'stream', turnId, text });
     },
     end: async ({ chatId }, turnId) => hub.publish(chatId, { type: 'stream-end', turnId }),

@@ -1,4 +1,4 @@
-import { type Button, type Logger, reasonOf } from '@parley/contracts';
+import { type Button, type Logger, reasonOf } from '@parley/core';
 import type { CommandInfo, IngressOutcome } from '../adapter.ts';
 import { guarded } from '../guard.ts';
 import type { HistoryEntry } from '../history.ts';

@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/contracts';
+import { silentLogger } from '@parley/core';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   createEventHub,

@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/contracts';
+import type { RenderTarget } from '@parley/core';
 
 /** One of our own places to chat: the web page or the terminal. They differ in how text is shown. */
 export interface WebFront {

@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 import { describe, expect, it, vi } from 'vitest';
 import { readEvents, webFront } from './testing/web-front.ts';
 

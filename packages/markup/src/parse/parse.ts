@@ -10,7 +10,7 @@ import {
   quickAddresses,
   type SyntaxExtension,
 } from './inline-syntax.ts';
-import { bracketMaths, dollarMaths, mathsBlock, mathsTree } from './maths.ts';
+import { mathsIn, mathsTree } from './maths.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 import { quickTree } from './quick-tree.ts';
 
@@ -27,20 +27,13 @@ export type Parsed =
     }
   | (Exclude<Piece, { type: 'markdown' }> & { readonly endsBlank: boolean });
 
-/** A source without nesting is never cut up to this length, in UTF-16 units. */
-const ONE_PIECE = 1_000;
-
 /**
  * Parses any Markdown in bounded time, a step for each piece; what would stall the parser comes back
  * as literal text.
  */
 export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
-  const source = normalise(markdown);
+  const source = sourceText(markdown);
   if (source.trim() === '') return [];
-  const quick = source.length <= ONE_PIECE ? quickTree(source) : undefined;
-  if (quick !== undefined) {
-    return [{ type: 'tree', root: quick, source, shownFrom: 0, endsBlank: source.endsWith('\n') }];
-  }
   const pieces = yield* cutIntoPieces(source);
   const lent = pieces.length > 1 ? lentDefinitions(pieces) : '';
   const parsed: Parsed[] = [];
@@ -51,24 +44,19 @@ export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
   return parsed;
 }
 
-/** Without a byte order mark, which the parser would leave out of its positions. */
-function normalise(markdown: string): string {
-  const text = markdown.startsWith('\ufeff') ? markdown.slice(1) : markdown;
-  return sourceText(text);
-}
-
+/** Parses one piece of a source. */
 function parsePiece(piece: Piece, lent: string): Parsed {
   const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
   if (piece.type !== 'markdown') return { ...piece, endsBlank };
-  const root = tryParse(parseTree, lent + piece.text);
+  const root = tryParse(lent + piece.text);
   if (root === undefined) return { type: 'literal', text: piece.text, endsBlank };
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }
 
 /** The parser throws only where it overflows the stack, on nesting the guard did not foresee. */
-export function tryParse(parser: MarkdownParser, markdown: string): Root | undefined {
+function tryParse(markdown: string): Root | undefined {
   try {
-    return parser(markdown);
+    return quickTree(markdown) ?? parseSyntax(markdown);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
@@ -85,38 +73,34 @@ const TREE = [
   escapedBarTree,
 ];
 
-/** Parses as `parseTree` does; passed in where a test counts what is parsed. */
-export type MarkdownParser = typeof parseTree;
-
-/** Parses Markdown (GFM, with maths) to mdast, with positions. Quadratic or worse on hostile input: guard it. */
-export function parseTree(markdown: string): Root {
-  return quickTree(markdown) ?? parseSyntax(markdown);
-}
-
-/** Parses any Markdown; for what `quickTree` can read it takes ten times as long. */
+/**
+ * Parses Markdown (GFM, with maths) to mdast, with positions; what `quickTree` can read takes ten times
+ * as long. Quadratic or worse on hostile input: guard it.
+ */
 export function parseSyntax(markdown: string): Root {
-  const extensions = [gfmFor(markdown), ownSyntax()];
+  const extensions = [gfmFor(markdown), ownSyntax(markdown)];
   return fromMarkdown(markdown, { extensions, mdastExtensions: TREE });
 }
 
-/** Made for each parse, because the constructs remember what they searched. */
-function ownSyntax(): SyntaxExtension {
+function ownSyntax(markdown: string): SyntaxExtension {
+  const maths = mathsIn(markdown);
   return {
-    flow: { [CODE.dollar]: mathsBlock, [CODE.backslash]: mathsBlock },
     text: {
-      [CODE.dollar]: dollarMaths(),
+      [CODE.dollar]: maths,
       [CODE.asterisk]: emphasis,
-      [CODE.backslash]: [bracketMaths(), escapedBar],
+      [CODE.backslash]: [maths, escapedBar],
     },
   };
 }
 
 /**
- * Text as the parser reads it right: well-formed, line ends as `\n`, and U+FFFD for NUL, as CommonMark
- * has it. The parser would do that, too, but beside a NUL it doubles the signs of marks.
+ * Text as the parser reads it right: well-formed, line ends as `\n`, U+FFFD for NUL, as CommonMark has
+ * it, and no byte order mark. The parser would do that, too, but beside a NUL it doubles the signs of
+ * marks, and it leaves the mark out of its positions.
  */
-export function sourceText(text: string): string {
+function sourceText(text: string): string {
   return text
+    .replace(/^\ufeff/, '')
     .toWellFormed()
     .replaceAll('\0', '\ufffd')
     .replaceAll('\r\n', '\n')

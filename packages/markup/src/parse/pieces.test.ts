@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { finish } from '../steps.ts';
-import { cutIntoPieces, nextLine, type Position, START } from './pieces.ts';
+import { cutIntoPieces } from './pieces.ts';
 
 const filler = `${'word '.repeat(200).trim()}.\n\n`;
 const long = filler.repeat(20);
@@ -58,12 +58,6 @@ describe('cutting the source', () => {
   });
 });
 
-const positions = (markdown: string): Position[] => {
-  const all: Position[] = [];
-  for (const line of markdown.split('\n')) all.push(nextLine(all.at(-1) ?? START, line));
-  return all;
-};
-
 const item = `1. a\n   \`\`\`js\n   ${'code;'.repeat(20)}\n   \`\`\`\n`;
 const paragraph = `${'word '.repeat(200).trim()}.\n\n`;
 
@@ -75,19 +69,7 @@ const growing: [what: string, markdown: string][] = [
   ['a list', '- some item\n'.repeat(3_000)],
 ];
 
-describe('placing lines one by one', () => {
-  it.each(growing)('[F12] changes what a block of %s is in one direction only', (_, markdown) => {
-    let last = START;
-    for (const position of positions(markdown)) {
-      if (!position.begins) {
-        expect([last.kind, 'code', 'literal']).toContain(position.kind);
-        if (last.kind !== 'markdown') expect(position.kind).toBe(last.kind);
-        if (last.beginsPiece) expect(position.beginsPiece).toBe(true);
-      }
-      last = position;
-    }
-  });
-
+describe('a text that grows', () => {
   it.each(growing)('[F12] keeps the pieces of %s, however the text goes on', (_, markdown) => {
     const whole = finish(cutIntoPieces(markdown));
     const half = finish(cutIntoPieces(markdown.slice(0, markdown.length / 2)));

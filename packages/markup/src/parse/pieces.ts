@@ -1,12 +1,5 @@
 import { type Steps, stepEvery } from '../steps.ts';
-import {
-  closesFence,
-  type Fence,
-  type FencedCode,
-  openFence,
-  openMathsFence,
-  readFenced,
-} from './fences.ts';
+import { closesFence, type Fence, type FencedCode, openFence, readFenced } from './fences.ts';
 import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine, SAFE } from './risk.ts';
 
 /** A stretch of the source: for the parser, a whole code block, or text to show as it is written. */
@@ -28,33 +21,79 @@ const LINE = 50;
 export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
   const isStep = stepEvery(STEP);
   const pieces: Piece[] = [];
-  let lines: string[] = [];
-  let blockAt = 0;
-  let last = START;
-  const flush = (kind: Position['kind'], end: number) => {
-    if (end === 0) return;
-    pieces.push(pieceOf(kind, lines.slice(0, end)));
-    lines = lines.slice(end);
-    blockAt = 0;
+  // The blocks that are parsed together, and what the parser gets of the document before this block.
+  let joined: string[] = [];
+  let risk = NO_RISK;
+  let document = NO_RISK;
+  let block: Block = newBlock();
+  const flush = () => {
+    if (joined.length > 0) pieces.push({ type: 'markdown', text: joined.join('\n') });
+    joined = [];
+    risk = NO_RISK;
+  };
+  const endBlock = () => {
+    const kind = kindOf(block, document);
+    if (kind !== 'markdown' || !isSafe(addRisk(risk, block.risk))) flush();
+    if (kind !== 'markdown') {
+      pieces.push(pieceOf(kind, block.lines));
+      return;
+    }
+    for (const line of block.lines) joined.push(line);
+    risk = addRisk(risk, block.risk);
+    document = addRisk(document, block.risk);
   };
   for (const line of markdown.split('\n')) {
     if (isStep(line.length + LINE)) yield;
-    const position = nextLine(last, line);
-    if (position.begins) {
-      // A block that stays in its piece waits there for what follows.
-      if (last.kind !== 'markdown') flush(last.kind, lines.length);
-      blockAt = lines.length;
+    if (block.lines.length > 0 && beginsBlock(block, line)) {
+      endBlock();
+      block = newBlock();
     }
-    // What comes before a block that begins a piece is a piece of its own, and always for the parser.
-    if (position.beginsPiece) flush('markdown', blockAt);
-    lines.push(line);
-    last = position;
+    addLine(block, line);
   }
-  flush(last.kind, lines.length);
+  endBlock();
+  flush();
   return pieces;
 }
 
-function pieceOf(type: Position['kind'], lines: readonly string[]): Piece {
+/** The smallest stretch that means the same when it is parsed alone. */
+interface Block {
+  readonly lines: string[];
+  risk: Risk;
+  /** Whether it has an item of a list that is not indented. */
+  hasItem: boolean;
+  /** The fence of a code block, and whether its closing line is still to come. */
+  fence: Fence | undefined;
+  isOpen: boolean;
+}
+
+function newBlock(): Block {
+  return { lines: [], risk: NO_RISK, hasItem: false, fence: undefined, isOpen: false };
+}
+
+function addLine(block: Block, line: string): void {
+  if (block.lines.length === 0) {
+    block.fence = openFence(line);
+    block.isOpen = block.fence !== undefined;
+  } else if (block.fence !== undefined && block.isOpen) {
+    block.isOpen = !closesFence(line, block.fence);
+  }
+  block.lines.push(line);
+  block.risk = addRisk(block.risk, riskOfLine(line));
+  block.hasItem ||= isItem(line);
+}
+
+/** Whether a cut before this line is safe: round a code block, or not indented and after an empty line or as a list item. */
+function beginsBlock({ lines, fence, isOpen, hasItem }: Block, line: string): boolean {
+  if (fence !== undefined) return !isOpen;
+  if (openFence(line) !== undefined) return true;
+  const before = lines.at(-1) ?? '';
+  if (line === '' || line.startsWith(' ') || line.startsWith('\t')) return false;
+  if (before.trim() === '') return true;
+  if (line.startsWith('>') || markerLength(line, 0) === 0) return false;
+  return hasItem || markerLength(before.trimStart(), 0) > 0;
+}
+
+function pieceOf(type: Piece['type'], lines: readonly string[]): Piece {
   const code = type === 'code' ? readFenced(lines) : undefined;
   if (code !== undefined) return { type: 'code', ...code };
   return { type: type === 'markdown' ? type : 'literal', text: lines.join('\n') };
@@ -74,99 +113,11 @@ const DOCUMENT: Risk = {
   depth: SAFE.depth,
 };
 
-/** What the block of the last line is to be shown as, as far as it goes. */
-export interface Position {
-  /** For the parser, a whole code block without the parser, or text to show as it is written. */
-  readonly kind: 'markdown' | 'code' | 'literal';
-  /** Whether this block was begun by the last line. */
-  readonly begins: boolean;
-  /** Whether a piece begins with this block: it is not parsed together with the one before. */
-  readonly beginsPiece: boolean;
-  readonly line: string;
-  /** Whether the block has an item of a list that is not indented. */
-  readonly hasItem: boolean;
-  /** The fence of a code block; `open` until its closing line. */
-  readonly fence: (Fence & { readonly open: boolean }) | undefined;
-  readonly block: Risk;
-  /** What the piece and the document held before this block. */
-  readonly before: { readonly piece: Risk; readonly document: Risk };
-}
-
-/** The place before the first line. */
-export const START: Position = {
-  kind: 'literal',
-  begins: false,
-  beginsPiece: true,
-  line: '',
-  hasItem: false,
-  fence: undefined,
-  block: NO_RISK,
-  before: { piece: NO_RISK, document: NO_RISK },
-};
-
-/**
- * Places one more line. Blocks are the smallest stretches that mean the same when they are parsed
- * alone. As a block grows its kind only goes from `markdown` to one of the others, and `beginsPiece`
- * only from false to true: whoever shows unfinished text can rely on what was settled before.
- */
-export function nextLine(last: Position, line: string): Position {
-  const opened = openedBy(last, line);
-  const begins = beginsBlock(last, line, opened);
-  const before = begins ? afterBlock(last) : last.before;
-  const block = begins ? riskOfLine(line) : addRisk(last.block, riskOfLine(line));
-  const hasItem = (!begins && last.hasItem) || isItem(line);
-  const fence = begins ? opened && { ...opened, open: true } : closed(last.fence, line);
-  const kind = kindOf(block, before.document, fence !== undefined);
-  const follows = begins ? last.kind === 'markdown' : !last.beginsPiece;
-  const beginsPiece = kind !== 'markdown' || !follows || !isSafe(addRisk(before.piece, block));
-  return { kind, begins, beginsPiece, line, hasItem, fence, block, before };
-}
-
-/** Whether the line begins a block. */
-export function beginsBlock(
-  last: Position,
-  line: string,
-  opened: Fence | undefined = openedBy(last, line),
-): boolean {
-  return last === START || opened !== undefined || startsBlock(last, line);
-}
-
-function openedBy(last: Position, line: string): Fence | undefined {
-  return last.fence?.open ? undefined : (openFence(line) ?? mathsAfter(last, line));
-}
-
-function kindOf(block: Risk, document: Risk, isCode: boolean): Position['kind'] {
-  if (!isSafe(addRisk(document, block), DOCUMENT)) return isCode ? 'code' : 'literal';
-  if (isCode) return isSafe(block) ? 'markdown' : 'code';
-  return isSafe(block, BLOCK) ? 'markdown' : 'literal';
-}
-
-function afterBlock({ kind, beginsPiece, block, before }: Position): Position['before'] {
-  if (kind !== 'markdown') return { piece: NO_RISK, document: before.document };
-  return {
-    piece: beginsPiece ? block : addRisk(before.piece, block),
-    document: addRisk(before.document, block),
-  };
-}
-
-function closed(fence: Position['fence'], line: string): Position['fence'] {
-  if (fence === undefined || !fence.open) return fence;
-  return { ...fence, open: !closesFence(line, fence) };
-}
-
-/** In a paragraph a marker alone may also end maths that began in its text. */
-function mathsAfter({ line: before, fence }: Position, line: string): Fence | undefined {
-  return before.trim() === '' || fence !== undefined ? openMathsFence(line) : undefined;
-}
-
-/** Whether a cut before this line is safe: after a code block, or not indented and after an empty line or as a list item. */
-function startsBlock({ fence, line: before, hasItem }: Position, line: string): boolean {
-  if (fence !== undefined) return !fence.open;
-  const first = line[0];
-  if (first === undefined || first === ' ' || first === '\t') return false;
-  if (before.trim() === '') return true;
-  if (first === '>' || markerLength(line, 0) === 0) return false;
-  return hasItem || markerLength(before.trimStart(), 0) > 0;
+function kindOf({ risk, fence }: Block, document: Risk): Piece['type'] {
+  const isCode = fence !== undefined;
+  if (!isSafe(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
+  if (isCode) return isSafe(risk) ? 'markdown' : 'code';
+  return isSafe(risk, BLOCK) ? 'markdown' : 'literal';
 }
 
 /** Whether the line is an item that needs no empty line before it: a bullet or number 1, with text. */

@@ -31,6 +31,9 @@ export const SAFE: Risk = {
   depth: 24,
 };
 
+/** What adds up; depth does not. */
+const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
+
 /** Nothing yet; the start of a sum. */
 export const NO_RISK: Risk = {
   length: 0,
@@ -45,30 +48,14 @@ export const NO_RISK: Risk = {
 
 /** Whether the parser can take this in one call. */
 export function isSafe(risk: Risk, limit: Risk = SAFE): boolean {
-  return (
-    risk.length <= limit.length &&
-    risk.lines <= limit.lines &&
-    risk.marks <= limit.marks &&
-    risk.brackets <= limit.brackets &&
-    risk.references <= limit.references &&
-    risk.cells <= limit.cells &&
-    risk.markers <= limit.markers &&
-    risk.depth <= limit.depth
-  );
+  return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }
 
 /** The risk of two stretches parsed together. */
 export function addRisk(a: Risk, b: Risk): Risk {
-  return {
-    length: a.length + b.length,
-    lines: a.lines + b.lines,
-    marks: a.marks + b.marks,
-    brackets: a.brackets + b.brackets,
-    references: a.references + b.references,
-    cells: a.cells + b.cells,
-    markers: a.markers + b.markers,
-    depth: Math.max(a.depth, b.depth),
-  };
+  const both = { ...a, depth: Math.max(a.depth, b.depth) };
+  for (const kind of SUMS) both[kind] += b[kind];
+  return both;
 }
 
 /** The risk of one line, given without its line end. */

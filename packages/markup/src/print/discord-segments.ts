@@ -1,5 +1,6 @@
 import type { Mark, Run } from '../document.ts';
 import { linkOf, showsAddress } from '../transform/runs.ts';
+import { commonStart } from './lines.ts';
 
 /**
  * Runs as segments that Discord reads as they are meant: white space stands outside of the marks
@@ -41,7 +42,7 @@ function joinTexts(segments: readonly Segment[]): Segment[] {
       segment.kind === 'text' &&
       last?.kind === 'text' &&
       last.marks.length === segment.marks.length &&
-      commonMarks(last.marks, segment.marks).length === last.marks.length;
+      commonStart(last.marks, segment.marks).length === last.marks.length;
     if (isSame) joined[joined.length - 1] = { ...segment, text: last.text + segment.text };
     else joined.push(segment);
   }
@@ -67,16 +68,6 @@ export type Segment =
       readonly inner: readonly Piece[];
       readonly marks: readonly DiscordMark[];
     };
-
-/** The marks that both have, from the outermost on. */
-export function commonMarks(
-  a: readonly DiscordMark[],
-  b: readonly DiscordMark[],
-): readonly DiscordMark[] {
-  let depth = 0;
-  while (depth < a.length && a[depth] === b[depth]) depth += 1;
-  return a.slice(0, depth);
-}
 
 /** A format that Discord writes with a sign on either side. */
 export type DiscordMark = Exclude<Mark['type'], 'code' | 'link'>;
@@ -109,13 +100,13 @@ function hoistSpace<Kind extends Segment>(segments: readonly Kind[]): Kind[] {
   const behind: (readonly DiscordMark[])[] = [];
   let marks: readonly DiscordMark[] = [];
   for (const piece of pieces.toReversed()) {
-    marks = isSpace(piece) ? commonMarks(piece.marks, marks) : piece.marks;
+    marks = isSpace(piece) ? commonStart(piece.marks, marks) : piece.marks;
     behind.push(marks);
   }
   marks = [];
   return pieces.map((piece) => {
     const after = behind.pop() ?? [];
-    marks = isSpace(piece) ? commonMarks(after, marks) : piece.marks;
+    marks = isSpace(piece) ? commonStart(after, marks) : piece.marks;
     return isSpace(piece) ? { ...piece, marks } : piece;
   });
 }
@@ -139,28 +130,21 @@ const SEEN = /[\p{L}\p{N}]/u;
 
 /**
  * A link as Discord shows it: the address itself, or a text with the address behind it, or, where
- * the text or the address does not allow that, both beside each other. If only a part of the text
- * is fit for a link, the longest such part is the link.
+ * the text or the address does not allow that, both beside each other.
  */
 function linkSegments(url: string, pieces: readonly Piece[]): Segment[] {
   const text = pieces.map((piece) => piece.text).join('');
-  const marks = pieces.map((piece) => piece.marks).reduce(commonMarks);
+  const marks = pieces.map((piece) => piece.marks).reduce(commonStart);
   if (text === url) return [{ kind: isReadable(url) ? 'address' : 'text', text, marks }];
   const target = maskable(url);
-  if (!isReadable(target) || ADDRESS_IN_TEXT.test(text)) return writtenOut(url, pieces);
-  const atoms = cutForLink(pieces, marks);
-  const { from, to } = longestFit(atoms);
-  if (from === to) return writtenOut(url, pieces);
-  const all = atoms.map(({ piece }) => piece);
-  const inner = innerPieces(all.slice(from, to), marks);
+  if (!isReadable(target) || !isFit(pieces, marks)) return writtenOut(url, pieces);
+  const inner = innerPieces(pieces, marks);
   const first = inner.findIndex(isSeen);
   const end = inner.findLastIndex(isSeen) + 1;
   return [
-    ...all.slice(0, from),
     ...inner.slice(0, first),
     { kind: 'masked', url: target, inner: inner.slice(first, end), marks },
     ...inner.slice(end),
-    ...all.slice(to),
   ];
 }
 
@@ -179,22 +163,6 @@ function isSeen({ text }: Piece): boolean {
   return text.trim() !== '';
 }
 
-/** The longest stretch that is fit to be a link's text and shows a letter or digit. */
-function longestFit(atoms: readonly LinkAtom[]): { from: number; to: number } {
-  let best = { from: 0, to: 0, length: 0 };
-  let from = 0;
-  for (let to = 0; to <= atoms.length; to += 1) {
-    if (atoms[to]?.isFit) continue;
-    const text = atoms
-      .slice(from, to)
-      .map(({ piece }) => piece.text)
-      .join('');
-    if (text.length > best.length && SEEN.test(text)) best = { from, to, length: text.length };
-    from = to + 1;
-  }
-  return best;
-}
-
 /** Content with the marks that are safe in a link's text, where nothing can keep signs apart. */
 function innerPieces(pieces: readonly Piece[], outer: readonly DiscordMark[]): Piece[] {
   const own = hoistSpace(
@@ -209,16 +177,10 @@ function innerPieces(pieces: readonly Piece[], outer: readonly DiscordMark[]): P
   const hasSigns = pieces.some(({ text }) => signs.test(text));
   const touches = own.some(({ marks }, index) => {
     const before = own[index - 1]?.marks ?? [];
-    const common = commonMarks(before, marks).length;
+    const common = commonStart(before, marks).length;
     return common < before.length && common < marks.length;
   });
   return hasSigns || touches ? own.map((piece) => ({ ...piece, marks: [] })) : own;
-}
-
-/** A piece of a link's content, and whether it can stand in the text of a link. */
-interface LinkAtom {
-  readonly piece: Piece;
-  readonly isFit: boolean;
 }
 
 /**
@@ -226,42 +188,27 @@ interface LinkAtom {
  * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it.
  */
 const UNFIT =
-  /[\[\]`\\*_]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\u200d\ufe0e\ufe0f]/gv;
-/** Taken out of the text of a link by Discord; joined emoji are unfit as a whole. */
-const HIDDEN = /(?!\u200d)\p{Cf}|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
+  /[\[\]`\\]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
 /** Discord looks for links, mentions and names of emoji even in the code in a link. */
 const PLAIN_CODE = /^[^`*~|<>@#[\]\\:]+$/;
 
-/** Cuts the content of a link into what is fit to be its text and what is not. */
-function cutForLink(all: readonly Piece[], outer: readonly DiscordMark[]): LinkAtom[] {
-  const pieces = all.map((piece) => ({ ...piece, text: piece.text.replaceAll(HIDDEN, '') }));
+/** Whether the content of a link can be its text. */
+function isFit(pieces: readonly Piece[], outer: readonly DiscordMark[]): boolean {
   const text = pieces.map((piece) => piece.text).join('');
-  const marks = new Set([...outer, ...pieces.flatMap((piece) => piece.marks)]);
-  const hasStars = marks.has('bold') || marks.has('italic');
-  const starsAreFit = !hasStars && text.indexOf('*') === text.lastIndexOf('*');
+  const marks = [...outer, ...pieces.flatMap((piece) => piece.marks)];
+  const hasStars = marks.includes('bold') || marks.includes('italic');
+  const starsAreFit = hasStars ? !text.includes('*') : text.indexOf('*') === text.lastIndexOf('*');
   // An underscore in a word neither ends italic text nor lets any begin before it.
-  const lineIsFit = !/_(?![0-9A-Za-z])/.test(text) || text.indexOf('_') === text.lastIndexOf('_');
-  const isFit = (sign: string) => (sign === '*' && starsAreFit) || (sign === '_' && lineIsFit);
-  return pieces.flatMap((piece) => {
-    if (piece.kind === 'text') return cutText(piece, isFit);
-    return [{ piece, isFit: PLAIN_CODE.test(piece.text) && lineIsFit }];
-  });
-}
-
-function cutText(piece: Piece, isFit: (sign: string) => boolean): LinkAtom[] {
-  const atoms: LinkAtom[] = [];
-  const add = (text: string, fit: boolean) => {
-    if (text !== '') atoms.push({ piece: { ...piece, text }, isFit: fit });
-  };
-  let from = 0;
-  for (const { index, 0: sign } of piece.text.matchAll(UNFIT)) {
-    if (isFit(sign)) continue;
-    add(piece.text.slice(from, index), true);
-    add(sign, false);
-    from = index + sign.length;
-  }
-  add(piece.text.slice(from), true);
-  return atoms;
+  const linesAreFit = !/_(?![0-9A-Za-z])/.test(text) || text.indexOf('_') === text.lastIndexOf('_');
+  return (
+    SEEN.test(text) &&
+    starsAreFit &&
+    linesAreFit &&
+    !ADDRESS_IN_TEXT.test(text) &&
+    pieces.every(({ kind, text: own }) =>
+      kind === 'text' ? !UNFIT.test(own) : PLAIN_CODE.test(own),
+    )
+  );
 }
 
 const BARE_ADDRESS = /(?:https?|steam):\/\/[^\s<]+[^<.,:;"'\]\s]/y;

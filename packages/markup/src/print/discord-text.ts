@@ -13,7 +13,6 @@ import {
 } from './discord-page.ts';
 import {
   addressEnd,
-  commonMarks,
   conflicts,
   type DiscordMark,
   type Piece,
@@ -21,6 +20,7 @@ import {
   SIGN_OF,
   toSegments,
 } from './discord-segments.ts';
+import { commonStart } from './lines.ts';
 
 /** What stands before the other lines of a text, and whether Discord reads them as a list item's. */
 export interface LineStart {
@@ -28,7 +28,6 @@ export interface LineStart {
   readonly inItem: boolean;
 }
 
-/** Writes inline content. */
 export function putRuns(page: Page, runs: readonly Run[], line: LineStart): void {
   const segments = toSegments(runs);
   putMarked(page, segments, (segment, index) => {
@@ -43,7 +42,7 @@ export function putRuns(page: Page, runs: readonly Run[], line: LineStart): void
 function goesOn(segments: readonly Segment[], index: number): boolean {
   const marks = segments[index]?.marks ?? [];
   const next = segments[index + 1];
-  return next !== undefined && commonMarks(marks, next.marks).length === marks.length;
+  return next !== undefined && commonStart(marks, next.marks).length === marks.length;
 }
 
 /** What stands behind a segment up to white space or the end of a mark; a star for all but text. */
@@ -74,7 +73,7 @@ function putMarked<Kind extends Segment>(
     for (const mark of open.slice(depth).reverse()) closeMark(page, SIGN_OF[mark]);
   };
   for (const [index, segment] of segments.entries()) {
-    const common = commonMarks(open, segment.marks).length;
+    const common = commonStart(open, segment.marks).length;
     closeTo(common);
     for (const mark of segment.marks.slice(common)) openMark(page, SIGN_OF[mark]);
     open = segment.marks;
@@ -148,9 +147,7 @@ function countEmoji(page: Page, text: string): void {
   page.nodes += text.match(PART_OF_EMOJI)?.length ?? 0;
 }
 
-/** Where literal text stands. */
 interface LiteralPlace {
-  /** The marks that are open. */
   readonly marks: readonly DiscordMark[];
   /** Whether code, a link or the beginning of a mark follows without white space. */
   readonly glued: boolean;
@@ -167,13 +164,12 @@ export function putLiteral(page: Page, text: string, place: LiteralPlace): void 
   if (text === '') return;
   const { joins } = page;
   const behind = place.glued ? '*' : '';
-  const lastBreak = Math.max(text.lastIndexOf(' '), text.lastIndexOf('>'));
   let from = page.startsLine && !joins ? putBlockSign(page, text) : 0;
   SIGN.lastIndex = from;
   for (let found = SIGN.exec(text); found !== null; found = SIGN.exec(text)) {
     const at = found.index;
     emit(page, text.slice(from, at), () => text.slice(from) + behind);
-    from = putSign(page, text, at, { ...place, isOpen: at > lastBreak });
+    from = putSign(page, text, at, place);
     SIGN.lastIndex = from;
   }
   emit(page, text.slice(from), () => text.slice(from) + behind);
@@ -195,32 +191,56 @@ function putBlockSign(page: Page, text: string): number {
   return digits ? whole.length + 1 : whole.length;
 }
 
-interface SignPlace extends LiteralPlace {
-  /** Whether neither a space nor `>` follows in the line. */
-  readonly isOpen: boolean;
-}
-
-/** Writes the sign at this place; returns where the text goes on. */
-function putSign(page: Page, text: string, at: number, place: SignPlace): number {
+function putSign(page: Page, text: string, at: number, place: LiteralPlace): number {
   const sign = text[at] ?? '';
   if (sign === 'h' || sign === 's') return putLiteralAddress(page, text, at, place);
   if (sign === '@') {
     put(page, page.text === '' ? `@${ZERO_WIDTH_SPACE}` : '@');
     return at + 1;
   }
-  const inStars = sign === '*' && place.marks.includes('italic');
-  // Up to the end of the line nothing says whether this `<` ends in an address further down.
-  const isOpen = sign === '<' && place.isOpen;
-  const isCertain = inStars || isOpen || ('*_`'.includes(sign) && touchesSign(page, sign));
-  put(page, sign);
-  page.signs.push(page.text.length - 1);
-  if (isCertain) page.certain.add(page.text.length - 1);
+  put(page, isMarkup(page, text, at, place) ? `\\${sign}` : sign);
   const pinged =
     sign === '<' && !page.live ? /^@[!&]?(?=\d+>)/.exec(text.slice(at + 1, at + 30)) : null;
   if (pinged === null) return at + 1;
   // Discord's servers ping whatever a backslash says.
   put(page, `@${ZERO_WIDTH_SPACE}`);
   return at + 2;
+}
+
+/** Mentions, commands, times: what Discord fills in between `<` and `>`. */
+const MENTION =
+  /<(?:[@#][!&]?\d{1,25}|\/[^<>\n:]{1,110}:\d{1,25}|t:-?\d{1,17}(?::\w)?|(?:id|sound):[\w:-]{1,60})>/y;
+/** A name between colons becomes an emoji if Discord knows it; only Discord knows which it knows. */
+const SHORTCODE = /:(?:[a-z0-9_+-]{0,40}[a-zñ][a-z0-9_+ñ-]{0,60}|[+-]1|100|1234):/y;
+
+/** Whether Discord may read the sign at this place as markup. */
+function isMarkup(page: Page, text: string, at: number, { marks, glued }: LiteralPlace): boolean {
+  const sign = text[at] ?? '';
+  const before = text[at - 1] ?? '';
+  const after = text[at + 1] ?? (glued || marks.length > 0 ? '*' : '');
+  switch (sign) {
+    case '\\':
+      return after !== '' && /[^0-9A-Za-z\s]/.test(after);
+    case '*':
+      return after.trim() !== '' || marks.includes('italic') || touchesSign(page, sign);
+    case '~':
+    case '|':
+      return before === sign || after === sign;
+    case '<':
+      return after.trim() !== '' && !(page.live && matchesAt(MENTION, text, at));
+    case ':':
+      return matchesAt(SHORTCODE, text, at);
+    case '_':
+    case '[':
+      return page.escaped.has(sign) || touchesSign(page, sign);
+    default:
+      return true;
+  }
+}
+
+function matchesAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
 }
 
 /** An address in the text: Discord links it as it stands and knows no backslashes in it. */

@@ -1,17 +1,9 @@
 import type { Container, Leaf, Marker, Run, TextLeaf } from '../document.ts';
 import { withoutOuterBreaks } from '../transform/runs.ts';
-import {
-  escapeSigns,
-  newLine,
-  newPage,
-  type Page,
-  put,
-  putRaw,
-  ZERO_WIDTH_SPACE,
-} from './discord-page.ts';
+import { newLine, newPage, type Page, put, putRaw, ZERO_WIDTH_SPACE } from './discord-page.ts';
 import { type LineStart, putLiteral, putRuns } from './discord-text.ts';
-import type { Printed } from './lines.ts';
-import { plainText, RULE } from './plain.ts';
+import { commonStart, markerText, type Printed } from './lines.ts';
+import { fixedText, RULE } from './plain.ts';
 
 /**
  * Prints Discord's Markdown: what its clients show as it is meant, with no more backslashes than
@@ -19,16 +11,15 @@ import { plainText, RULE } from './plain.ts';
  * @param mentions `live`: what looks like a mention is left as it is.
  */
 export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): Printed {
-  const page = newPage(mentions === 'live');
-  const layout = newLayout();
+  const page = newPage(leaves, mentions === 'live');
+  const layout: Layout = { lists: [], items: new Map(), before: undefined };
   for (const leaf of leaves) {
     const place = placeNext(layout, leaf);
     page.nodes += place.begun;
     startLeaf(page, place);
     printLeaf(page, leaf, place);
   }
-  const text = escapeSigns(page);
-  return { text, counted: text, entities: page.nodes };
+  return { text: page.text, counted: page.text, entities: page.nodes };
 }
 
 function startLeaf(page: Page, place: Place): void {
@@ -47,24 +38,9 @@ function startLeaf(page: Page, place: Place): void {
 }
 
 function printLeaf(page: Page, leaf: Leaf, place: Place): void {
-  switch (leaf.kind) {
-    case 'text':
-      printText(page, leaf, place);
-      break;
-    case 'rule':
-      put(page, RULE);
-      break;
-    case 'code':
-      printCode(page, leaf.text, place, leaf.language);
-      break;
-    case 'grid':
-      printCode(page, [...leaf.header, ...leaf.rows].join('\n'), place);
-      break;
-    case 'table':
-      // The transform lays tables out; should one be left, its cells are still shown.
-      printCode(page, plainText([{ ...leaf, within: [] }], { addresses: true }), place);
-      break;
-  }
+  if (leaf.kind === 'text') printText(page, leaf, place);
+  else if (leaf.kind === 'rule') put(page, RULE);
+  else printCode(page, fixedText(leaf), place, leaf.kind === 'code' ? leaf.language : undefined);
 }
 
 function printText(page: Page, leaf: TextLeaf, place: Place): void {
@@ -97,7 +73,6 @@ function boldRuns(runs: readonly Run[]): Run[] {
   }));
 }
 
-/** Every line is a heading of its own. */
 function printHeading(page: Page, runs: readonly Run[], sign: string, line: LineStart): void {
   for (const [index, own] of linesOf(runs).entries()) {
     if (index > 0) newLine(page, line.prefix, false);
@@ -162,12 +137,6 @@ interface Layout {
   before: Leaf | undefined;
 }
 
-/** Nothing placed yet. */
-function newLayout(): Layout {
-  return { lists: [], items: new Map(), before: undefined };
-}
-
-/** What stands round a leaf. */
 interface Place {
   /** From the end of the leaf before to the content, with markers; `label` and `then` follow. */
   readonly start: string;
@@ -251,8 +220,9 @@ function stepsTo({ lists, items }: Layout, leaf: Leaf): Step[] {
       items.set(container, open.width);
       steps.push({ kind: 'marker', text, width: open.width, isNew });
       level += 1;
-      if (marker.done !== undefined) steps.push({ kind: 'label', text: boxOf(marker.done) });
-    } else steps.push({ kind: 'label', text: literalMarker(marker) });
+      if (marker.done !== undefined)
+        steps.push({ kind: 'label', text: markerText({ done: marker.done }) });
+    } else steps.push({ kind: 'label', text: markerText(marker) });
   }
   lists.length = level;
   return steps;
@@ -268,17 +238,6 @@ function continues(open: OpenList | undefined, list: Container | undefined, { nu
   return open !== undefined && open.list === list && open.next === number;
 }
 
-function boxOf(done: boolean): string {
-  return done ? '☑ ' : '☐ ';
-}
-
-function literalMarker({ label, number, done }: Marker): string {
-  if (label !== undefined) return `[${label}] `;
-  const counter = number === undefined ? '' : `${number}. `;
-  if (done !== undefined) return counter + boxOf(done);
-  return counter === '' ? '• ' : counter;
-}
-
 /**
  * Line ends, and what stands on an empty line. Between top-level items an empty line ends the list
  * and the next one goes on with its number. In an item it would end the list too, so there a line of
@@ -287,7 +246,7 @@ function literalMarker({ label, number, done }: Marker): string {
  */
 function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   if (before === undefined) return '';
-  const shared = sharedContainers(before, leaf);
+  const shared = commonStart(before.within, leaf.within);
   const prefix = prefixOf(shared, items);
   const level = shared.filter((container) => items.has(container)).length;
   const begins = firstItem(leaf);
@@ -307,12 +266,6 @@ function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   if (apart) lists.length = level;
   if (apart) return `\n${prefix}${ZERO_WIDTH_SPACE}\n`;
   return leaf.gap === 2 && begins === undefined && open === undefined ? `\n${prefix} \n` : '\n';
-}
-
-function sharedContainers(a: Leaf, b: Leaf): readonly Container[] {
-  let depth = 0;
-  while (depth < a.within.length && a.within[depth] === b.within[depth]) depth += 1;
-  return a.within.slice(0, depth);
 }
 
 function prefixOf(containers: readonly Container[], items: Layout['items']): string {

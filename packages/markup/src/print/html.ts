@@ -1,5 +1,5 @@
 import type { Cell, Container, Leaf, Mark, Run, TableLeaf } from '../document.ts';
-import { type Printed, walkRuns } from './lines.ts';
+import { commonStart, type Printed, walkRuns } from './lines.ts';
 
 const TAGS = {
   bold: ['<strong>', '</strong>'],
@@ -18,7 +18,7 @@ export function printHtml(leaves: readonly Leaf[]): Printed {
   let text = '';
   let open: readonly Container[] = [];
   for (const leaf of leaves) {
-    const common = commonDepth(open, leaf.within);
+    const common = commonStart(open, leaf.within).length;
     text += closeAll(open.slice(common));
     text += leaf.within
       .slice(common)
@@ -29,12 +29,6 @@ export function printHtml(leaves: readonly Leaf[]): Printed {
   }
   text += closeAll(open);
   return { text, counted: text, entities: 0 };
-}
-
-function commonDepth(a: readonly Container[], b: readonly Container[]): number {
-  let depth = 0;
-  while (depth < a.length && a[depth] === b[depth]) depth += 1;
-  return depth;
 }
 
 function openTag(container: Container, begins: boolean): string {

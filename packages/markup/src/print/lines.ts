@@ -3,11 +3,9 @@ import { sameMark } from '../transform/runs.ts';
 
 /** A printed part and what the platform counts about it. */
 export interface Printed {
-  /** In the dialect. */
   readonly text: string;
   /** What the length limit applies to: `text` itself, or only what people see of it. */
   readonly counted: string;
-  /** Formatted stretches. */
   readonly entities: number;
 }
 
@@ -51,11 +49,11 @@ export function linePrefix(leaf: Leaf, from = 0): LinePrefix {
   return { first, rest, hasMarker };
 }
 
-function markerText({ label, number, done }: Marker): string {
+export function markerText({ label, number, done }: Marker, bullet = '•'): string {
   if (label !== undefined) return `[${label}] `;
   const counter = number === undefined ? '' : `${number}. `;
   if (done !== undefined) return `${counter}${done ? '☑' : '☐'} `;
-  return counter === '' ? '• ' : counter;
+  return counter === '' ? `${bullet} ` : counter;
 }
 
 /** The empty line between two leaves of one quote belongs to the quote. */
@@ -66,6 +64,13 @@ export function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
     if (container.type === 'quote') prefix += QUOTE;
   }
   return prefix.trimEnd();
+}
+
+/** What both begin with. */
+export function commonStart<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
+  let depth = 0;
+  while (depth < a.length && a[depth] === b[depth]) depth += 1;
+  return a.slice(0, depth);
 }
 
 /** What a printer does with inline content. */

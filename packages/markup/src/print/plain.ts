@@ -12,7 +12,6 @@ export function printPlain(leaves: readonly Leaf[]): Printed {
   return { text, counted: text, entities: 0 };
 }
 
-/** What to write besides what people see. */
 export interface PlainOptions {
   /** Link addresses follow their text in parentheses. */
   readonly addresses: boolean;
@@ -46,8 +45,17 @@ function plainLeaf(leaf: Leaf, options: PlainOptions): string {
     .join('\n');
 }
 
-function isFixedWidth(leaf: Leaf): leaf is CodeLeaf | GridLeaf | TableLeaf {
-  return leaf.kind === 'code' || leaf.kind === 'grid' || leaf.kind === 'table';
+type FixedLeaf = CodeLeaf | GridLeaf | TableLeaf;
+
+export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
+  return leaf.kind !== 'text' && leaf.kind !== 'rule';
+}
+
+/** What stands in a block of fixed width; the transform leaves tables only where they are native. */
+export function fixedText(leaf: FixedLeaf): string {
+  if (leaf.kind === 'code') return leaf.text;
+  if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');
+  return plainText([{ ...leaf, within: [] }], { addresses: true });
 }
 
 function leafLines(leaf: Leaf, options: PlainOptions): string[] {
@@ -55,11 +63,8 @@ function leafLines(leaf: Leaf, options: PlainOptions): string[] {
     case 'text':
       return runsText(leaf.runs, options).split('\n');
     case 'code':
-      return deadenPlain(leaf.text, options.pings ?? []).split('\n');
     case 'grid':
-      return deadenPlain([...leaf.header, ...leaf.rows].join('\n'), options.pings ?? []).split(
-        '\n',
-      );
+      return deadenPlain(fixedText(leaf), options.pings ?? []).split('\n');
     case 'table':
       return [leaf.header, ...leaf.rows].map((row) =>
         row.map((cell) => runsText(cell, options).replaceAll('\n', ' ')).join(' | '),

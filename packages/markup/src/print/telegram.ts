@@ -1,7 +1,7 @@
 import type { Container, Leaf, Mark, TextLeaf } from '../document.ts';
 import { escapeHtml, languageClass } from './html.ts';
 import { linePrefix, type Printed, walkRuns } from './lines.ts';
-import { plainText, RULE } from './plain.ts';
+import { fixedText, isFixedWidth, RULE } from './plain.ts';
 
 const TAG = {
   bold: 'b',
@@ -57,27 +57,13 @@ function enterQuote(writer: Writer, leaf: Leaf, index: number): void {
 
 function printLeaf(writer: Writer, leaf: Leaf, from: number): void {
   const { first, hasMarker } = linePrefix(leaf, from);
-  const isBlock = leaf.kind !== 'text' && leaf.kind !== 'rule';
+  if (leaf.kind === 'rule') show(writer, first + RULE);
+  if (leaf.kind === 'text') printText(writer, leaf, from);
+  if (!isFixedWidth(leaf)) return;
   // `pre` starts on a line of its own, so the bullet of its list item gets one too.
-  if (isBlock && hasMarker) show(writer, `${first.trimEnd()}\n`);
-  switch (leaf.kind) {
-    case 'text':
-      printText(writer, leaf, from);
-      break;
-    case 'rule':
-      show(writer, first + RULE);
-      break;
-    case 'code':
-      printPre(writer, leaf.text, languageClass(leaf.language));
-      break;
-    case 'grid':
-      printPre(writer, [...leaf.header, ...leaf.rows].join('\n'));
-      break;
-    case 'table':
-      // The transform lays tables out; should one be left, its cells are still shown.
-      printPre(writer, plainText([{ ...leaf, within: [] }], { addresses: true }));
-      break;
-  }
+  if (hasMarker) show(writer, `${first.trimEnd()}\n`);
+  const language = leaf.kind === 'code' ? languageClass(leaf.language) : undefined;
+  printPre(writer, fixedText(leaf), language);
 }
 
 function printPre(writer: Writer, content: string, language?: string): void {

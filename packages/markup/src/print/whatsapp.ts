@@ -1,6 +1,6 @@
-import type { Container, Leaf, Marker } from '../document.ts';
-import type { Printed } from './lines.ts';
-import { plainText, RULE } from './plain.ts';
+import type { Container, Leaf } from '../document.ts';
+import { markerText, type Printed } from './lines.ts';
+import { fixedText, isFixedWidth, RULE } from './plain.ts';
 import { WORD_JOINER, whatsAppLines } from './whatsapp-text.ts';
 
 const FENCE = '```';
@@ -30,29 +30,11 @@ function gapBetween(before: Leaf, leaf: Leaf): string {
 
 function printLeaf(leaf: Leaf): string {
   const position = positionOf(leaf);
-  const lines = isMonospace(leaf)
-    ? monospaceLines(position, monospaceText(leaf))
+  const lines = isFixedWidth(leaf)
+    ? monospaceLines(position, fixedText(leaf))
     : textLines(position, leaf.kind === 'rule' ? [RULE] : whatsAppLines(leaf.runs));
   const shown = position.quoted ? lines.map(quoteLine) : lines;
   return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
-}
-
-type MonospaceLeaf = Exclude<Leaf, { kind: 'text' | 'rule' }>;
-
-function isMonospace(leaf: Leaf): leaf is MonospaceLeaf {
-  return leaf.kind !== 'text' && leaf.kind !== 'rule';
-}
-
-function monospaceText(leaf: MonospaceLeaf): string {
-  switch (leaf.kind) {
-    case 'code':
-      return leaf.text;
-    case 'grid':
-      return [...leaf.header, ...leaf.rows].join('\n');
-    case 'table':
-      // The transform lays tables out; should one be left, its cells are still shown.
-      return plainText([{ ...leaf, within: [] }], { addresses: true });
-  }
 }
 
 /** A bullet has a line of its own, because fixed-width lines must all start in the same column. */
@@ -91,14 +73,12 @@ const MAX_INDENTED_LEVELS = 4;
 const INDENT = '    ';
 const QUOTE = '> ';
 
-/** Where the lines of a leaf stand. */
 interface Position {
   /** Bullets of items that end up on a line of their own, before a quote. */
   readonly above: string;
   readonly quoted: boolean;
   /** Before the first line; ends with a bullet or number if `hasMarker`. */
   readonly first: string;
-  /** Before the other lines. */
   readonly rest: string;
   readonly hasMarker: boolean;
 }
@@ -127,20 +107,13 @@ function itemPrefix(
   let hasMarker = false;
   for (const [index, container] of within.entries()) {
     if (container.type !== 'item') continue;
-    if (begins(index)) first += markerText(container.marker, mayBeNative && levels === 0);
+    if (begins(index))
+      first += markerText(container.marker, mayBeNative && levels === 0 ? '-' : '•');
     else if (levels < MAX_INDENTED_LEVELS) first += INDENT;
     hasMarker ||= begins(index);
     levels += 1;
   }
   return { first, rest: INDENT.repeat(Math.min(levels, MAX_INDENTED_LEVELS)), hasMarker };
-}
-
-function markerText({ label, number, done }: Marker, isNative: boolean): string {
-  if (label !== undefined) return `[${label}] `;
-  const counter = number === undefined ? '' : `${number}. `;
-  if (done !== undefined) return `${counter}${done ? '☑' : '☐'} `;
-  if (counter !== '') return counter;
-  return isNative ? '- ' : '• ';
 }
 
 /** A bullet with nothing behind it; WhatsApp draws its own only before text. */

@@ -1,7 +1,7 @@
 import type { CodeLeaf, GridLeaf, Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
+import { sliceRuns } from '../transform/runs.ts';
 import { BREAKS, type Rank, rankText } from './rank-text.ts';
 
-/** Behind all text. */
 const END = Number.POSITIVE_INFINITY;
 
 /**
@@ -13,7 +13,7 @@ export function cutText(leaf: TextLeaf, space: Space): [TextLeaf, TextLeaf] | un
   const text = textWithin(leaf.runs, space.window);
   const stretch = (from: number, to: number): TextLeaf => ({
     ...leaf,
-    runs: runsAfter(to < END ? runsBefore(leaf.runs, to) : leaf.runs, from),
+    runs: runsBetween(leaf.runs, from, to),
     fresh: from === 0 ? leaf.fresh : leaf.within.length,
   });
   const at = bestCut({ text, rank: rankText(leaf.runs, text), stretch }, space);
@@ -57,7 +57,6 @@ function isEmptyLine(text: string, from: number): boolean {
   return end >= 0 && text.slice(from, end).trim() === '';
 }
 
-/** Without the lines at the beginning that have nothing in them. */
 function withoutEmptyStart(text: string): string {
   const space = text.length - text.trimStart().length;
   return text.slice(text.lastIndexOf('\n', space) + 1);
@@ -141,7 +140,6 @@ function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number)
   return Math.max(at, 0);
 }
 
-/** Where the thing that would be torn ends. */
 function firstBeyond(from: number, length: number, rank: Rank, torn: number): number {
   let at = from + 1;
   while (at < length && harm(rank(at)) >= torn) at += 1;
@@ -176,38 +174,16 @@ function textWithin(runs: readonly Run[], length: number): string {
   return text;
 }
 
-/** What stands before an offset, without white space at its end. */
-function runsBefore(runs: readonly Run[], at: number): Run[] {
-  const { index, inside } = find(runs, at);
-  const cut = runs[index];
-  const head = runs.slice(0, index);
-  if (cut !== undefined && inside > 0) head.push({ ...cut, text: cut.text.slice(0, inside) });
-  const last = head.findLastIndex(hasText);
-  return edited(head.slice(0, last + 1), last, (text) => text.trimEnd());
-}
-
-/** What stands after an offset, without white space at its beginning. */
-function runsAfter(runs: readonly Run[], at: number): Run[] {
-  const { index, inside } = find(runs, at);
-  const tail = edited(runs.slice(index), 0, (text) => text.slice(inside));
-  const first = tail.findIndex(hasText);
-  return first < 0 ? [] : edited(tail.slice(first), 0, (text) => text.trimStart());
-}
-
-/** The run an offset lies in, and the offset in it. */
-function find(runs: readonly Run[], at: number): { index: number; inside: number } {
-  let before = 0;
-  for (const [index, { text }] of runs.entries()) {
-    if (before + text.length > at) return { index, inside: at - before };
-    before += text.length;
-  }
-  return { index: runs.length, inside: 0 };
-}
-
-function edited(runs: Run[], index: number, edit: (text: string) => string): Run[] {
-  const run = runs[index];
-  if (run !== undefined) runs[index] = { ...run, text: edit(run.text) };
-  return runs;
+/** The runs between two offsets, without white space at their beginning and at a cut. */
+function runsBetween(all: readonly Run[], from: number, to: number): Run[] {
+  const runs = sliceRuns(all, from, to);
+  const first = runs.findIndex(hasText);
+  if (first < 0) return [];
+  const last = to < END ? runs.findLastIndex(hasText) : END;
+  return runs.slice(first, last + 1).map((run, index) => {
+    const text = index === 0 ? run.text.trimStart() : run.text;
+    return { ...run, text: first + index === last ? text.trimEnd() : text };
+  });
 }
 
 function hasText({ text }: Run): boolean {

@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/contracts';
+import type { RenderTarget } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
 

@@ -18,7 +18,6 @@ const INSIDE_SPAN = 2 * BREAKS;
 
 /** What may not begin a line: closing punctuation and small kana. */
 const NOT_FIRST = `!?:;,.%…"'”’»›)]}、。，．：；！？・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ」』）】》〉〕］｝`;
-/** What may not end a line. */
 const NOT_LAST = `“‘«‹([{¿¡「『（【《〈〔［｛`;
 /** Text written without spaces, where any two characters may part. */
 const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff65]/u;
@@ -43,7 +42,6 @@ function rankAt(text: string, at: number): number {
   return mayPart && SPACELESS.test(before) && SPACELESS.test(after) ? WORD : CHARACTER;
 }
 
-/** Ranks the end of a word. */
 function rankSpace(text: string, end: number): number {
   let start = end;
   while (isSpace(text[start])) start += 1;
@@ -94,7 +92,6 @@ const SHORTENED = new Set(
 );
 /** More of them behind each other close no sentence; looking at all would take too long. */
 const MOST_CLOSERS = 8;
-/** Longest word looked at before a full stop. */
 const LONGEST_WORD = 12;
 
 /** Whether the white space behind `end` separates two sentences. */

@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/contracts';
+import type { RenderTarget } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isVisible, type Leaf } from '../document.ts';

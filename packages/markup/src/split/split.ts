@@ -49,7 +49,7 @@ export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][
 }
 
 /** Takes from a stack the leaves that are all there is, or more than a part can hold. */
-export function takeAhead(waiting: Leaf[], window: number): Leaf[] {
+function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   const ahead: Leaf[] = [];
   let length = 0;
   for (let leaf = waiting.pop(); leaf !== undefined; leaf = waiting.pop()) {
@@ -70,7 +70,7 @@ interface Step {
  * Makes the next part. Where it ends depends on no more leaves than it takes to exceed the window.
  * @returns the very same leaves as `head` if all of them fit.
  */
-export function nextPart(ahead: Leaf[], room: Room): Step {
+function nextPart(ahead: Leaf[], room: Room): Step {
   if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
   const fitting = mostWithin(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
   return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
@@ -110,7 +110,6 @@ function boundaryAt(leaves: readonly Leaf[], count: number): Step {
   return { head: leaves.slice(0, count), rest: leaves.slice(count) };
 }
 
-/** Fills the part with the beginning of the leaf that did not fit. */
 function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
   const before = ahead.slice(0, fitting);
   const after = ahead.slice(fitting + 1);

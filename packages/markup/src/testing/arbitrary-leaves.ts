@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Cell, Container, Leaf, Mark, Run } from '../document.ts';
+import { type Cell, type Container, type Leaf, type Mark, type Run, textsOf } from '../document.ts';
 
 /** Where every generated link goes. */
 const ADDRESS = 'https://e.org/a?b=c';
@@ -91,21 +91,7 @@ export function essence(leaves: readonly Leaf[]): string {
 
 /** For tests: the text of a leaf, as one string. */
 export function textOf(leaf: Leaf): string {
-  switch (leaf.kind) {
-    case 'text':
-      return leaf.runs.map((one) => one.text).join('');
-    case 'code':
-      return leaf.text;
-    case 'grid':
-      return [...leaf.header, ...leaf.rows].join('\n');
-    case 'table':
-      return [leaf.header, ...leaf.rows]
-        .flat(2)
-        .map((one) => one.text)
-        .join(' ');
-    case 'rule':
-      return '';
-  }
+  return [...textsOf(leaf)].join(leaf.kind === 'text' ? '' : '\n');
 }
 
 function onlyLetters(random: string): string {

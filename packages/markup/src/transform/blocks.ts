@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/contracts';
+import type { RenderTarget } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { Container, Leaf, Marker, Run } from '../document.ts';
@@ -59,14 +59,9 @@ function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'sour
   return draftBlocks(own, { within: [], gap }, { ...context, source });
 }
 
-/**
- * Finds out which containers begin with which leaf.
- * @param seen containers that have begun before; those of these leaves are added.
- */
-export function findBeginnings(
-  drafts: readonly Draft[],
-  seen: Set<Container> = new Set<Container>(),
-): Leaf[] {
+/** Finds out which containers begin with which leaf. */
+function findBeginnings(drafts: readonly Draft[]): Leaf[] {
+  const seen = new Set<Container>();
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
     for (const container of draft.within) seen.add(container);
@@ -88,7 +83,7 @@ function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
 }
 
 /** Addresses by definition, and which definitions are referred to. */
-export function collectReferences(roots: readonly Root[]): {
+function collectReferences(roots: readonly Root[]): {
   addresses: Map<string, string>;
   used: Set<string>;
 } {
@@ -107,11 +102,7 @@ export function collectReferences(roots: readonly Root[]): {
 }
 
 /** A leaf that does not know yet which of its containers begin with it. */
-export type Draft = Leaf extends infer Kind
-  ? Kind extends Leaf
-    ? Omit<Kind, 'fresh'>
-    : never
-  : never;
+type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
 /** What block content needs to know besides itself. */
 interface BlockContext extends InlineContext {
@@ -128,11 +119,7 @@ interface Place {
 }
 
 /** The leaves of sibling blocks. Empty lines stand where the writer put them. */
-export function draftBlocks(
-  nodes: readonly RootContent[],
-  place: Place,
-  context: BlockContext,
-): Draft[] {
+function draftBlocks(nodes: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
   const drafts: Draft[] = [];
   // What shows nothing leaves its empty line to what follows.
   let left: 1 | 2 = 1;
@@ -282,7 +269,7 @@ function draftTable(
 type Pings = DialectCapabilities['pings'];
 
 /** What concerns every text of a document alike: nothing unprintable in it and nobody pinged by it. */
-export function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
+function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   switch (leaf.kind) {
     case 'text':
       return { ...leaf, runs: finishRuns(leaf.runs, pings) };

@@ -1,7 +1,14 @@
 import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import { hasVisible, type Mark, type Run } from '../document.ts';
-import { isLinkable, joinEqual, sameMark, withAddresses, withoutOuterBreaks } from './runs.ts';
+import {
+  isLinkable,
+  joinEqual,
+  sameMark,
+  sliceRuns,
+  withAddresses,
+  withoutOuterBreaks,
+} from './runs.ts';
 
 /** What inline content needs to know besides itself. */
 export interface InlineContext {
@@ -62,7 +69,7 @@ function inline(
     case 'text':
       return [{ text: node.value, marks }];
     case 'html':
-    case 'maths':
+    case 'literal':
       return [{ text: node.value, marks, literal: true }];
     case 'inlineCode':
       return [{ text: node.value, marks: add(marks, { type: 'code' }) }];
@@ -139,50 +146,34 @@ export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext
   });
 }
 
-const BARS = '||';
+/** As strict as emphasis: `a || b || c` in an answer about code must stay what it is. */
+const SPOILER = /(?<![\p{L}\p{N}|\0])\|\|(?!\s)((?:(?!\|\|).)+)(?<!\s)\|\|(?![\p{L}\p{N}|\0])/gsu;
+const BARS = 2;
 
-/** Bars in a literal run are text. */
-interface SpoilerSource extends Run {
-  readonly literal?: true;
-}
-
-interface Place {
-  readonly run: number;
-  readonly at: number;
-}
-
-/**
- * `||hidden||` becomes a spoiler. As strict as emphasis (bars touch the hidden text and stand free
- * outside), because `a || b || c` in an answer about code must stay what it is.
- */
-function markSpoilers(runs: readonly SpoilerSource[]): Run[] {
-  if (!runs.some(({ text }) => text.includes(BARS))) return [...runs];
-  const bars = placesOfBars(runs);
+/** `||hidden||` becomes a spoiler, where the bars touch the hidden text and stand free outside. */
+function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
+  if (!runs.some(({ text }) => text.includes('||'))) return runs;
+  const text = runs.map(withoutBars).join('');
   const marked: Run[] = [];
-  let from: Place = { run: 0, at: 0 };
-  let index = 0;
-  while (index + 1 < bars.length) {
-    const open = bars[index];
-    const close = bars[index + 1];
-    if (open === undefined || close === undefined) break;
-    if (!opens(runs, open) || !closes(runs, close)) {
-      index += 1;
-      continue;
-    }
-    marked.push(...between(runs, from, open));
-    const inside = { run: open.run, at: open.at + BARS.length };
-    const outer = commonMarks(runs.slice(open.run, close.run + 1));
-    marked.push(
-      ...between(runs, inside, close).map(({ text, marks }) => ({
-        text,
-        marks: [...marks.slice(0, outer), { type: 'spoiler' as const }, ...marks.slice(outer)],
-      })),
-    );
-    from = { run: close.run, at: close.at + BARS.length };
-    index += 2;
+  let from = 0;
+  for (const { index, 1: hidden = '' } of text.matchAll(SPOILER)) {
+    const start = index + BARS;
+    const end = start + hidden.length;
+    const outer = commonMarks(sliceRuns(runs, index, end + BARS));
+    const spoiler = sliceRuns(runs, start, end).map(({ text, marks }) => ({
+      text,
+      marks: [...marks.slice(0, outer), { type: 'spoiler' as const }, ...marks.slice(outer)],
+    }));
+    marked.push(...sliceRuns(runs, from, index), ...spoiler);
+    from = end + BARS;
   }
-  const end = { run: runs.length, at: 0 };
-  return [...marked, ...between(runs, from, end)].filter(({ text }) => text !== '');
+  return [...marked, ...sliceRuns(runs, from, text.length)];
+}
+
+/** The text of a run with NUL, which no text has, for bars that hide nothing. */
+function withoutBars({ text, marks, literal }: InlineRun): string {
+  const isCode = marks.some(({ type }) => type === 'code' || type === 'link');
+  return literal || isCode ? text.replaceAll('|', '\0') : text;
 }
 
 /** How many marks all these runs share: a spoiler stands inside them and round all others. */
@@ -192,50 +183,6 @@ function commonMarks(runs: readonly Run[]): number {
     others.some((marks) => !sameMark(mark, marks[at])),
   );
   return differs === undefined || differs < 0 ? (first?.length ?? 0) : differs;
-}
-
-function placesOfBars(runs: readonly SpoilerSource[]): Place[] {
-  return runs.flatMap(({ text, marks, literal }, run) => {
-    if (literal || marks.some(({ type }) => type === 'code' || type === 'link')) return [];
-    const places: Place[] = [];
-    for (let at = text.indexOf(BARS); at >= 0; at = text.indexOf(BARS, at + BARS.length)) {
-      places.push({ run, at });
-    }
-    return places;
-  });
-}
-
-function opens(runs: readonly Run[], { run, at }: Place): boolean {
-  return isFree(charBefore(runs, run, at)) && !isSpace(charAt(runs, run, at + BARS.length));
-}
-
-function closes(runs: readonly Run[], { run, at }: Place): boolean {
-  return !isSpace(charBefore(runs, run, at)) && isFree(charAt(runs, run, at + BARS.length));
-}
-
-function charAt(runs: readonly Run[], run: number, at: number): string | undefined {
-  return runs[run]?.text[at] ?? runs[run + 1]?.text[0];
-}
-
-function charBefore(runs: readonly Run[], run: number, at: number): string | undefined {
-  return at > 0 ? runs[run]?.text[at - 1] : runs[run - 1]?.text.at(-1);
-}
-
-function isSpace(character: string | undefined): boolean {
-  return character === undefined || character.trim() === '';
-}
-
-function isFree(character: string | undefined): boolean {
-  return character === undefined || !/[\p{L}\p{N}|]/u.test(character);
-}
-
-function between(runs: readonly Run[], from: Place, to: Place): Run[] {
-  return runs.slice(from.run, to.run + 1).map(({ text, marks }, index) => {
-    const run = from.run + index;
-    const start = run === from.run ? from.at : 0;
-    const end = run === to.run ? to.at : text.length;
-    return { text: text.slice(start, end), marks };
-  });
 }
 
 /** What an HTML tag means where it is one of the few that Markdown has no sign for. */

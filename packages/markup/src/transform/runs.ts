@@ -9,14 +9,20 @@ export function withoutOuterBreaks(all: readonly Run[]): Run[] {
   const from = /^\s*\n/.exec(text)?.[0].length ?? 0;
   const shown = text.trimEnd().length;
   const to = text.includes('\n', shown) ? shown : text.length;
-  const runs: Run[] = [];
+  return sliceRuns(all, from, to);
+}
+
+/** The runs between two offsets of their text. */
+export function sliceRuns(runs: readonly Run[], from: number, to: number): Run[] {
+  const sliced: Run[] = [];
   let at = 0;
-  for (const run of all) {
-    const own = run.text.slice(Math.max(from - at, 0), Math.max(to - at, 0));
+  for (const run of runs) {
+    if (at >= to) break;
+    const text = run.text.slice(Math.max(from - at, 0), to - at);
     at += run.text.length;
-    if (own !== '') runs.push(own === run.text ? run : { ...run, text: own });
+    if (text !== '') sliced.push(text === run.text ? run : { ...run, text });
   }
-  return runs;
+  return sliced;
 }
 
 /** Text in which only white space counts; that of code is shown. */
@@ -79,7 +85,6 @@ export function addressAfter(text: string, url: string): string {
   return ` (${url})`;
 }
 
-/** The link a run stands in. */
 export function linkOf(run: Run | undefined): (Mark & { type: 'link' }) | undefined {
   return run?.marks.find((mark) => mark.type === 'link');
 }
@@ -119,7 +124,6 @@ export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run
   });
 }
 
-/** The same for a text without any formats. */
 export function deadenPlain(text: string, pings: Pings): string {
   return pings.length === 0 ? text : cutOff(text, placesOfPings(text, pings));
 }
@@ -149,7 +153,6 @@ function isPing(text: string, at: number, pings: Pings): boolean {
   return !/[\p{L}\p{N}_]$/u.test(before.slice(-2)) && !ADDRESS.test(before);
 }
 
-/** Links whose text is their address. */
 function bareAddresses(runs: readonly Run[]): ReadonlySet<Mark> {
   const texts = new Map<Mark & { type: 'link' }, string>();
   for (const run of runs) {

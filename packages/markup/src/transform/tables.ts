@@ -23,12 +23,10 @@ export function readTable(table: Table, context: InlineContext): TableContent {
   return { align, header, rows: body };
 }
 
-/** What a cell shows. */
 function cellText(cell: Cell): string {
   return printable(cell.map(({ text }) => text).join(''));
 }
 
-/** Whether a cell shows nothing. */
 export function isEmpty(cell: Cell): boolean {
   return !hasVisible(cellText(cell));
 }
@@ -143,7 +141,6 @@ export function layOutGrid(
   };
 }
 
-/** A row is as many lines as its longest cell. */
 function layOutRow(
   cells: readonly (readonly string[])[],
   widths: readonly number[],

@@ -1,12 +1,6 @@
 import type { SenderNow } from '@parley/channels';
-import {
-  type Clock,
-  type InboundMessage,
-  type Logger,
-  quotedLines,
-  type Timetable,
-} from '@parley/contracts';
-import type { CronJob, Store } from '@parley/store';
+import { type InboundMessage, quotedLines, type Runtime, type Timetable } from '@parley/core';
+import type { CronBounds, CronJob, Store } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
 
 /** A job for lists. Times in ms. */
@@ -14,7 +8,6 @@ export interface JobView {
   readonly id: string;
   readonly title: string;
   readonly task: string;
-  /** Its timetable as text. */
   readonly when: string;
   readonly state: CronJob['state'];
   /** Why it does not run although it is on; null if it does. */
@@ -31,7 +24,7 @@ export interface JobView {
 }
 
 export async function viewOf(
-  deps: Pick<CronDeps, 'senderNow' | 'timeZone'>,
+  deps: Pick<CronServices, 'senderNow' | 'timeZone'>,
   job: CronJob,
 ): Promise<JobView> {
   const may = job.state === 'on' ? await mayRun(deps, job) : null;
@@ -52,7 +45,6 @@ export async function viewOf(
   };
 }
 
-/** One line of a list of jobs. */
 export function jobLine(view: JobView): string {
   return [`${named(view)}: ${view.when}`, stateText(view), lastRunText(view)]
     .filter((part) => part !== null)
@@ -113,7 +105,6 @@ export function gaveUpText(job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'fa
   return `The job ${named(job)} ${times}. I have paused it; ask me to resume it when the cause is gone, or use \`parley cron resume ${job.id}\`.`;
 }
 
-/** A job for people: its title as data, its id to name it by. */
 export function named({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
   return `${JSON.stringify(title)} (${id})`;
 }
@@ -153,14 +144,23 @@ function lengthWords(ms: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-export interface CronDeps {
-  readonly store: Pick<Store, 'cronJobs'>;
+export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
+  readonly store: Pick<Store, 'cronJobs' | 'links'>;
   /** The zone of all times that name no other. */
   readonly timeZone: string;
   /** Current rights of a job's requester; null where their account is not connected. */
   readonly senderNow: (origin: InboundMessage) => Promise<SenderNow | null>;
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly settings: CronBounds & {
+    /** Who may create jobs in chats: owners only, or everyone who may write there. */
+    readonly who: 'owners' | 'everyone';
+    readonly leastMinutes: number;
+  };
+  readonly newCode: () => string;
+  /** Called after a change, so that the schedule is read again. */
+  readonly planned: () => Promise<void>;
+  readonly wake: (conversationId: string) => Promise<void>;
+  /** Notifies the chat of a job, marked (G08) and once per key. */
+  readonly notify: (job: CronJob, key: string, words: string) => Promise<void>;
 }
 
 /** Whether a job may run now; `waits`: why not, for people. */
@@ -170,7 +170,7 @@ type MayRun =
 
 /** A job waits while its chat is not connected, or its requester may no longer write there. */
 export async function mayRun(
-  { senderNow }: Pick<CronDeps, 'senderNow'>,
+  { senderNow }: Pick<CronServices, 'senderNow'>,
   { origin }: Pick<CronJob, 'origin'>,
 ): Promise<MayRun> {
   const sender = await senderNow(origin);

@@ -1,14 +1,9 @@
 import type { SenderNow } from '@parley/channels';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
-import { type CronDeps, type Due, dueText, gaveUpText, mayRun } from './job-view.ts';
+import { type CronServices, type Due, dueText, gaveUpText, mayRun } from './job-view.ts';
 import { nextTime, readCronExpression } from './timetable.ts';
-
-export interface FireDeps extends CronDeps {
-  /** Wakes the lane of a conversation. */
-  readonly wake: (conversationId: string) => Promise<void>;
-}
 
 const MINUTE_MS = 60_000;
 /** How often a waiting job is checked again. */
@@ -17,7 +12,7 @@ const WAIT_MS = 15 * MINUTE_MS;
 const LONGEST_RUN_MS = 6 * 60 * MINUTE_MS;
 
 /** Starts a run of each due job. One that cannot start is postponed and blocks no other. */
-export async function fireDue(deps: FireDeps, due: readonly CronJob[]): Promise<void> {
+export async function fireDue(deps: CronServices, due: readonly CronJob[]): Promise<void> {
   const { store, clock, log } = deps;
   for (const job of due) {
     try {
@@ -29,7 +24,7 @@ export async function fireDue(deps: FireDeps, due: readonly CronJob[]): Promise<
   }
 }
 
-async function fireOne(deps: FireDeps, job: CronJob): Promise<void> {
+async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
   const { store, clock, log, timeZone } = deps;
   const now = clock();
   const may = await mayRun(deps, job);
@@ -61,17 +56,10 @@ function dueTimeOf({ timetable, nextAt }: CronJob, now: number): number {
   return timetable.kind === 'once' ? Math.min(timetable.at, now) : (nextAt ?? now);
 }
 
-export interface SettleDeps extends CronDeps {
-  /** Notifies the chat of a job, marked (G08) and once per key. */
-  readonly tell: (job: CronJob, key: string, words: string) => Promise<void>;
-}
-
-/** A job whose last run is over, with its outcome. */
 type EndedRun = CronJob & { readonly outcome: string };
 
-/** Records the outcomes of finished runs and what follows. */
 export async function settleRuns(
-  { store, tell, clock, log }: SettleDeps,
+  { store, notify, clock, log }: CronServices,
   ended: readonly EndedRun[],
 ): Promise<void> {
   for (const { outcome, ...job } of ended) {
@@ -80,7 +68,7 @@ export async function settleRuns(
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
       // Before it is recorded: after a crash in between the same notice is sent again, and its key drops it.
-      await tell(job, `cron:${job.id}:${job.lastAt}`, gaveUpText({ ...job, failures }));
+      await notify(job, `cron:${job.id}:${job.lastAt}`, gaveUpText({ ...job, failures }));
     }
     await store.cronJobs.settle(job, outcome, change);
   }
@@ -133,7 +121,7 @@ const DAY_MS = 24 * 60 * 60_000;
  * Otherwise they would not run until then.
  */
 export async function correctTimes(
-  { store, clock, log }: CronDeps,
+  { store, clock, log }: CronServices,
   jobs: readonly CronJob[],
 ): Promise<void> {
   const now = clock();
@@ -167,7 +155,7 @@ function correctedTime(
     }
     case 'cron': {
       const read = readCronExpression(timetable.expression);
-      const isOfEveryHour = read.kind === 'cron' && read.hours === 24;
+      const isOfEveryHour = typeof read !== 'string' && read.hours === 24;
       if (!isOfEveryHour && known - now <= DAY_MS) return null;
       const soonest = nextTime(timetable, now);
       return soonest !== null && soonest < nextAt ? soonest : null;

@@ -1,46 +1,31 @@
 import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
-import type {
-  AskCron,
-  CronAnswer,
-  CronAsker,
-  CronOrder,
-  CronWish,
-  InboundMessage,
-} from '@parley/contracts';
-import type { CronBounds, CronChange, CronJob, NewCronJob, Store } from '@parley/store';
+import type { CronAnswer, CronAsker, CronOrder, CronWish, InboundMessage } from '@parley/core';
+import type { CronChange, CronJob, NewCronJob } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
-import { type CronDeps, describeTimetable, jobLine, named, viewOf } from './job-view.ts';
-import {
-  nextTime,
-  nextTimes,
-  type ReadTimetable,
-  readTimetable,
-  type TimetableRules,
-} from './timetable.ts';
+import { type CronServices, describeTimetable, jobLine, named, viewOf } from './job-view.ts';
+import { nextTime, nextTimes, readTimetable, type TimetableRules } from './timetable.ts';
 
-/** How long a finished job is kept. */
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
 const TIMES_SHOWN = 3;
 
-/** Jobs for chats, the command line and the page (H08). */
-export function createCronService(deps: CronServiceDeps): AskCron {
-  return async (order, asking) => {
-    const asker = await known(deps, asking);
-    switch (order.action) {
-      case 'add':
-        return add(deps, order, asker);
-      case 'list':
-        return list(deps, asker);
-      default:
-        return withJob(deps, order, asker);
-    }
-  };
+/** A request about jobs of a chat, the command line or the page (H08). */
+export async function askCron(
+  deps: CronServices,
+  order: CronOrder,
+  asking: CronAsker,
+): Promise<CronAnswer> {
+  const asker = await known(deps, asking);
+  switch (order.action) {
+    case 'add':
+      return add(deps, order, asker);
+    case 'list':
+      return list(deps, asker);
+    default:
+      return withJob(deps, order, asker);
+  }
 }
 
-async function known(
-  { store, senderNow }: CronServiceDeps,
-  asking: CronAsker,
-): Promise<KnownAsker> {
+async function known({ store, senderNow }: CronServices, asking: CronAsker): Promise<KnownAsker> {
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
   const found = await senderNow(message);
@@ -55,7 +40,7 @@ async function known(
 }
 
 async function add(
-  deps: CronServiceDeps,
+  deps: CronServices,
   order: Extract<CronOrder, { action: 'add' }>,
   asker: KnownAsker,
 ): Promise<CronAnswer> {
@@ -67,8 +52,8 @@ async function add(
   const id = await freeCode(deps);
   const sender = await deps.senderNow(order.origin);
   const made = newJob(order, { id, rules: rulesNow(deps), sender });
-  if (made.kind === 'problem') return refused(`Not added. ${made.message}`);
-  const result = await store.cronJobs.add(made.job, settings, clock());
+  if (typeof made === 'string') return refused(`Not added. ${made}`);
+  const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
     return refused(
       `Not added: there may be ${settings.perConversation} jobs in one conversation and ${settings.total} in all. Remove one first.`,
@@ -87,7 +72,7 @@ async function add(
 const ONLY_OWNERS =
   'Only the people this agent belongs to may have it do things at certain times. The setting cron.who: everyone lets others, too.';
 
-function added({ timeZone, clock }: CronServiceDeps, job: CronJob): CronAnswer {
+function added({ timeZone, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
   const zone = timetable.kind === 'cron' ? timetable.timeZone : timeZone;
   const times = nextTimes(timetable, clock(), TIMES_SHOWN);
@@ -99,7 +84,7 @@ function added({ timeZone, clock }: CronServiceDeps, job: CronJob): CronAnswer {
   };
 }
 
-async function list(deps: CronServiceDeps, asker: KnownAsker): Promise<CronAnswer> {
+async function list(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> {
   const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
   if (jobs.length === 0) return { ok: true, words: 'There are no jobs.' };
   const lines: string[] = [];
@@ -112,7 +97,7 @@ async function list(deps: CronServiceDeps, asker: KnownAsker): Promise<CronAnswe
 }
 
 async function withJob(
-  deps: CronServiceDeps,
+  deps: CronServices,
   order: Exclude<CronOrder, { action: 'add' | 'list' }>,
   asker: KnownAsker,
 ): Promise<CronAnswer> {
@@ -130,14 +115,14 @@ async function withJob(
   return changeJob(deps, order, job);
 }
 
-async function freeCode({ store, newCode }: CronServiceDeps): Promise<string> {
+async function freeCode({ store, newCode }: CronServices): Promise<string> {
   for (;;) {
     const code = newCode();
     if ((await store.cronJobs.get(code)) === null) return code;
   }
 }
 
-async function forgetOld({ store, clock }: CronServiceDeps): Promise<void> {
+async function forgetOld({ store, clock }: CronServices): Promise<void> {
   for (const { id, state, lastAt, createdAt } of await store.cronJobs.list()) {
     if (state === 'over' && (lastAt ?? createdAt) < clock() - KEEP_OVER_MS) {
       await store.cronJobs.remove(id);
@@ -147,12 +132,7 @@ async function forgetOld({ store, clock }: CronServiceDeps): Promise<void> {
 
 type Changing = Extract<CronOrder, { action: 'change' | 'remove' | 'pause' | 'resume' | 'run' }>;
 
-/** Changes, removes, pauses, resumes or runs a job. */
-async function changeJob(
-  deps: CronServiceDeps,
-  order: Changing,
-  job: CronJob,
-): Promise<CronAnswer> {
+async function changeJob(deps: CronServices, order: Changing, job: CronJob): Promise<CronAnswer> {
   const { store, log } = deps;
   log.info({ job: job.id, action: order.action }, 'a job is changed');
   if (order.action === 'remove') {
@@ -169,7 +149,7 @@ async function changeJob(
 }
 
 function changeBy(
-  deps: CronServiceDeps,
+  deps: CronServices,
   order: Exclude<Changing, { action: 'remove' }>,
   job: CronJob,
 ): CronChange | string {
@@ -200,15 +180,9 @@ function changeBy(
 const LONGEST_TITLE = 80;
 const LONGEST_TASK = 4_000;
 
-/** A job that can be stored, or why not. */
-type MadeJob =
-  | { readonly kind: 'job'; readonly job: NewCronJob }
-  | { readonly kind: 'problem'; readonly message: string };
-
 interface JobFacts {
   readonly id: string;
   readonly rules: TimetableRules;
-  /** The current rights of the person. */
   readonly sender: { readonly isOwner: boolean; readonly conversationId: string } | null;
 }
 
@@ -216,15 +190,15 @@ interface JobFacts {
 function newJob(
   { askedBy, origin, route, wish }: Extract<CronOrder, { action: 'add' }>,
   { id, rules, sender }: JobFacts,
-): MadeJob {
+): NewCronJob | string {
   const task = wish.task?.trim() ?? '';
   if (task === '') {
-    return { kind: 'problem', message: 'Say in `task` what is to be done when its time comes.' };
+    return 'Say in `task` what is to be done when its time comes.';
   }
   const read = readTimetable(wish, rules);
-  if (read.kind === 'problem') return read;
+  if (typeof read === 'string') return read;
   const { replyToMessageId: _, ...free } = route;
-  const job: NewCronJob = {
+  return {
     id,
     askedBy,
     conversationId: sender?.conversationId ?? conversationIdOf(origin),
@@ -233,23 +207,20 @@ function newJob(
     fromOwner: sender?.isOwner === true && origin.chat.type === 'direct',
     title: titleOf(wish.title, task),
     task: task.slice(0, LONGEST_TASK),
-    timetable: read.timetable,
-    nextAt: read.nextAt,
+    ...read,
   };
-  return { kind: 'job', job };
 }
 
-/** The changes of a job, or why they are not possible. */
 function changeOf(wish: CronWish, rules: TimetableRules): CronChange | string {
   const isTime = [wish.at, wish.every, wish.cron, wish.timeZone].some((one) => one !== undefined);
-  const read: ReadTimetable | null = isTime ? readTimetable(wish, rules) : null;
-  if (read?.kind === 'problem') return read.message;
+  const read = isTime ? readTimetable(wish, rules) : null;
+  if (typeof read === 'string') return read;
   const task = wish.task?.trim();
   const title = wish.title?.trim();
   return {
     ...(task && { task: task.slice(0, LONGEST_TASK) }),
     ...(title && { title: titleOf(title, '') }),
-    ...(read !== null && { timetable: read.timetable, nextAt: read.nextAt, failures: 0 }),
+    ...(read !== null && { ...read, failures: 0 }),
   };
 }
 
@@ -265,17 +236,7 @@ function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundM
 
 const MINUTE_MS = 60_000;
 
-export interface CronServiceDeps extends CronDeps {
-  readonly store: Pick<Store, 'cronJobs' | 'links'>;
-  readonly settings: CronBounds & { readonly who: CronWho; readonly leastMinutes: number };
-  /** A short name for people to type. */
-  readonly newCode: () => string;
-  /** Called after a change, so that the schedule is read again. */
-  readonly planned: () => Promise<void>;
-}
-
-/** The rules for reading times now. */
-function rulesNow({ timeZone, clock, settings }: CronServiceDeps): TimetableRules {
+function rulesNow({ timeZone, clock, settings }: CronServices): TimetableRules {
   return { timeZone, now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
 }
 
@@ -283,7 +244,6 @@ function refused(words: string): CronAnswer {
   return { ok: false, words };
 }
 
-/** The requester with their current rights. */
 type KnownAsker =
   | { readonly kind: 'operator' }
   | (Extract<CronAsker, { kind: 'chat' }> & {
@@ -292,10 +252,7 @@ type KnownAsker =
       readonly accounts: readonly string[];
     });
 
-/** Who may create jobs in chats: owners only, or everyone who may write there. */
-export type CronWho = 'owners' | 'everyone';
-
-function mayAdd(asker: KnownAsker, who: CronWho): boolean {
+function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolean {
   return asker.kind === 'operator' || who === 'everyone' || asker.sender.isOwner;
 }
 
@@ -309,7 +266,7 @@ function maySee(asker: KnownAsker, job: CronJob): boolean {
 }
 
 /** The requester of a job may change it, and an owner wherever it is visible to them. */
-function mayChange(asker: KnownAsker, job: CronJob, who: CronWho): boolean {
+function mayChange(asker: KnownAsker, job: CronJob, who: CronServices['settings']['who']): boolean {
   if (asker.kind === 'operator') return true;
   if (!maySee(asker, job)) return false;
   const isTheirs = who === 'everyone' && asker.accounts.includes(personId(job.origin));

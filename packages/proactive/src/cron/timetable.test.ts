@@ -11,7 +11,7 @@ const RULES = { timeZone: 'Europe/Vienna', now: NOW, leastMs: 300_000 };
 
 const first = (written: WrittenTimetable) => {
   const read = readTimetable(written, RULES);
-  return read.kind === 'problem' ? read.message : wallDayAndMinute(read.nextAt, 'Europe/Vienna');
+  return typeof read === 'string' ? read : wallDayAndMinute(read.nextAt, 'Europe/Vienna');
 };
 
 describe('when a job is to run', () => {
@@ -171,8 +171,7 @@ describe('when a job is due next', () => {
     ['0, * * * *', '"0," is not understood'],
     ['0 0 30 2 *', 'day of month'],
   ])('[H08] %j is explained', (expression, why) => {
-    const read = readCronExpression(expression);
-    expect(read).toMatchObject({ kind: 'problem', message: expect.stringContaining(why) });
+    expect(readCronExpression(expression)).toEqual(expect.stringContaining(why));
     expect(nextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
   });
 

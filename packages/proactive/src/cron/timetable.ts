@@ -1,4 +1,4 @@
-import { reasonOf, type Timetable } from '@parley/contracts';
+import { reasonOf, type Timetable } from '@parley/core';
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
 import { CADENCE_FORM, readCadence, readTime } from '../heartbeat/task.ts';
 import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
@@ -14,7 +14,6 @@ export interface WrittenTimetable {
   readonly timeZone?: string | undefined;
 }
 
-/** What it is read with. Times in ms. */
 export interface TimetableRules {
   readonly timeZone: string;
   readonly now: number;
@@ -22,33 +21,33 @@ export interface TimetableRules {
   readonly leastMs: number;
 }
 
-/** A timetable and its first time, or why it is none. */
-export type ReadTimetable =
-  | { readonly kind: 'timetable'; readonly timetable: Timetable; readonly nextAt: number }
-  | { readonly kind: 'problem'; readonly message: string };
+/** A timetable and its first time (ms). */
+export interface ReadTimetable {
+  readonly timetable: Timetable;
+  readonly nextAt: number;
+}
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 /** So many runs are looked at for two that are too close. */
 const LOOK_AHEAD = 12;
 
-/** Reads when a job is to run. Never throws: what is not understood is told with an example. */
-export function readTimetable(written: WrittenTimetable, rules: TimetableRules): ReadTimetable {
+/** Reads when a job is to run; what is not understood comes back as a message with an example. */
+export function readTimetable(
+  written: WrittenTimetable,
+  rules: TimetableRules,
+): ReadTimetable | string {
   const timeZone = written.timeZone?.trim() || rules.timeZone;
   if (!isTimeZone(timeZone)) {
-    return problem(
-      `${JSON.stringify(timeZone)} is no time zone. Give its IANA name, such as Europe/Vienna or America/New_York.`,
-    );
+    return `${JSON.stringify(timeZone)} is no time zone. Give its IANA name, such as Europe/Vienna or America/New_York.`;
   }
   const { at, every, cron } = written;
   const given = [at, every, cron].filter((one) => one !== undefined);
   if (given.length !== 1) {
-    return problem(
-      `Give exactly one of at (${READ_MOMENT_FORM}), every (${CADENCE_FORM}) and cron (five fields, such as 0 9 * * mon-fri).`,
-    );
+    return `Give exactly one of at (${READ_MOMENT_FORM}), every (${CADENCE_FORM}) and cron (five fields, such as 0 9 * * mon-fri).`;
   }
   const timetable = timetableOf({ at, every, cron }, { ...rules, timeZone });
-  return typeof timetable === 'string' ? problem(timetable) : checked(timetable, rules);
+  return typeof timetable === 'string' ? timetable : checked(timetable, rules);
 }
 
 function timetableOf(
@@ -58,12 +57,9 @@ function timetableOf(
   if (at !== undefined) return onceAt(at, rules);
   if (every !== undefined) return everySoOften(every, rules);
   const read = readCronExpression(cron ?? '');
-  if (read.kind === 'problem') return read.message;
-  return {
-    kind: 'cron',
-    expression: (cron ?? '').trim().replace(/\s+/g, ' '),
-    timeZone: rules.timeZone,
-  };
+  if (typeof read === 'string') return read;
+  const expression = (cron ?? '').trim().replace(/\s+/g, ' ');
+  return { kind: 'cron', expression, timeZone: rules.timeZone };
 }
 
 function onceAt(written: string, { timeZone, now }: TimetableRules): Timetable | string {
@@ -96,26 +92,20 @@ function everySoOften(written: string, { timeZone, now }: TimetableRules): Timet
     return { kind: 'cron', expression: `${time} * * ${wall.getUTCDay()}`, timeZone };
   }
   const ms = cadence.days * DAY_MINUTES * MINUTE_MS;
-  if (at === undefined) return { kind: 'every', ms, from: now + ms };
-  const midnight = Math.floor(clock.wallAt(now) / (DAY_MINUTES * MINUTE_MS)) * DAY_MINUTES;
-  const today = clock.firstMomentOf((midnight + minutes) * MINUTE_MS);
-  const tomorrow = clock.firstMomentOf((midnight + DAY_MINUTES + minutes) * MINUTE_MS);
-  return { kind: 'every', ms, from: today > now ? today : tomorrow };
+  return { kind: 'every', ms, from: at === undefined ? now + ms : nextAtTime(at, timeZone, now) };
 }
 
-function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTimetable {
+function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTimetable | string {
   const times = nextTimes(timetable, now, LOOK_AHEAD);
   const [nextAt] = times;
-  if (nextAt === undefined) return problem('It would never run: there is no such day. Check it.');
+  if (nextAt === undefined) return 'It would never run: there is no such day. Check it.';
   const isTooOften = times.some(
     (time, index) => index > 0 && time - (times[index - 1] ?? 0) < leastMs,
   );
   if (isTooOften) {
-    return problem(
-      `That is too often: a job may run every ${Math.round(leastMs / MINUTE_MS)} minutes at most.`,
-    );
+    return `That is too often: a job may run every ${Math.round(leastMs / MINUTE_MS)} minutes at most.`;
   }
-  return { kind: 'timetable', timetable, nextAt };
+  return { timetable, nextAt };
 }
 
 /** The next few times of a timetable (ms); fewer where there are no more. */
@@ -139,14 +129,8 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-function problem(message: string): ReadTimetable {
-  return { kind: 'problem', message };
-}
-
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const DAY_NAMES: Readonly<Record<string, number>> = { today: 0, tomorrow: 1 };
 
-/** What `readMoment` understands, for messages. */
 const READ_MOMENT_FORM =
   'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
 
@@ -193,15 +177,23 @@ function dateAndTime(text: string, timeZone: string): number | null {
 }
 
 function bareTime(text: string, timeZone: string, now: number): number | null {
-  const found = /^(?:(today|tomorrow)\s*(?:at\s+|,\s*)?)?(.+)$/i.exec(text);
-  const minutes = readTime(found?.[2] ?? '');
+  const [, day, time = ''] = /^(?:(today|tomorrow)\s*(?:at\s+|,\s*)?)?(.+)$/i.exec(text) ?? [];
+  const minutes = readTime(time);
   if (minutes === null) return null;
+  if (day === undefined) return nextAtTime(minutes, timeZone, now);
+  return atTime(minutes, timeZone, now, day.toLowerCase() === 'tomorrow' ? 1 : 0);
+}
+
+/** The next moment at which it is so many minutes after midnight there. */
+function nextAtTime(minutes: number, timeZone: string, now: number): number {
+  const today = atTime(minutes, timeZone, now, 0);
+  return today > now ? today : atTime(minutes, timeZone, now, 1);
+}
+
+function atTime(minutes: number, timeZone: string, now: number, days: number): number {
   const clock = zoneClock(timeZone);
-  const midnight = Math.floor(clock.wallAt(now) / DAY_MS) * DAY_MS;
-  const on = (days: number) => clock.firstMomentOf(midnight + days * DAY_MS + minutes * MINUTE_MS);
-  const named = found?.[1];
-  if (named !== undefined) return on(DAY_NAMES[named.toLowerCase()] ?? 0);
-  return on(0) > now ? on(0) : on(1);
+  const midnight = (Math.floor(clock.wallAt(now) / DAY_MS) + days) * DAY_MS;
+  return clock.firstMomentOf(midnight + minutes * MINUTE_MS);
 }
 
 function numberOrNull(value: number): number | null {
@@ -228,17 +220,13 @@ export function nextTime(timetable: Timetable, after: number): number | null {
     }
     case 'cron': {
       const cron = readCronExpression(timetable.expression);
-      if (cron.kind === 'problem') return null;
+      if (typeof cron === 'string') return null;
       return nextOf(cron, zoneClock(timetable.timeZone), after);
     }
   }
 }
 
-function nextOf(
-  cron: Extract<ReadCron, { kind: 'cron' }>,
-  clock: ZoneClock,
-  after: number,
-): number | null {
+function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null {
   const walls = cron.after(clock.wallAt(after) - BACK_MS);
   const everyHour = cron.hours === 24;
   let best: number | null = null;
@@ -263,42 +251,35 @@ function nextWall(walls: CronExpression): number | null {
   }
 }
 
-/** What an expression is, for messages. */
 const FORM =
   'five fields: minute, hour, day of the month, month, day of the week, such as 0 9 * * mon-fri';
 const FIELD = /^(?:[\da-z*]+(?:-[\da-z]+)?(?:\/\d+)?,?)+$/i;
 const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)$/i;
 
-/** An expression that is understood, or why it is not. */
-type ReadCron =
-  /** `from`: the wall time (ms as if UTC) behind which it begins to count. */
-  | {
-      readonly kind: 'cron';
-      readonly hours: number;
-      readonly after: (from: number) => CronExpression;
-    }
-  | { readonly kind: 'problem'; readonly message: string };
+/** A cron expression that is understood. */
+interface ReadCron {
+  /** In how many hours of a day it may run. */
+  readonly hours: number;
+  /** Its wall times behind one (ms as if UTC). */
+  readonly after: (from: number) => CronExpression;
+}
 
-/** Reads a cron expression of five fields: numbers, names, ranges, steps and lists. */
-export function readCronExpression(written: string): ReadCron {
-  const fields = written.trim().split(/\s+/);
-  const problem = (why: string): ReadCron => ({
-    kind: 'problem',
-    message: `"${written.trim()}" is no cron expression (${why}). Expected ${FORM}.`,
-  });
-  if (fields.length !== 5)
-    return problem(`it has ${written.trim() === '' ? 0 : fields.length} fields`);
-  const odd = fields.find((field) => !FIELD.test(field) || field.endsWith(','));
-  if (odd !== undefined) return problem(`"${odd}" is not understood`);
+/** Reads a cron expression of five fields: numbers, names, ranges, steps and lists. A message says why not. */
+export function readCronExpression(written: string): ReadCron | string {
+  const expression = written.trim();
+  const fields = expression === '' ? [] : expression.split(/\s+/);
+  const problem = (why: string) =>
+    `"${expression}" is no cron expression (${why}). Expected ${FORM}.`;
+  if (fields.length !== 5) return problem(`it has ${fields.length} fields`);
   const words = fields.flatMap((field) => field.match(/[a-z]+/gi) ?? []);
-  const unknown = words.find((word) => !NAME.test(word));
-  if (unknown !== undefined) return problem(`"${unknown}" is not understood`);
-  const expression = fields.join(' ');
+  const odd =
+    fields.find((field) => !FIELD.test(field) || field.endsWith(',')) ??
+    words.find((word) => !NAME.test(word));
+  if (odd !== undefined) return problem(`"${odd}" is not understood`);
   const after = (from: number) =>
     CronExpressionParser.parse(expression, { currentDate: new Date(from), tz: 'UTC' });
   try {
-    const hours = after(0).fields.hour.values.length;
-    return { kind: 'cron', hours, after };
+    return { hours: after(0).fields.hour.values.length, after };
   } catch (error) {
     return problem(reasonOf(error));
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
 import { windowAt, windowOn, type ZoneClock, zoneClock } from '../zone-clock.ts';
-import { dueTask, nextRun } from './due-task.ts';
+import { dueTasks, nextRun } from './due-task.ts';
 import { cadenceMinutes, type StandingTask } from './task.ts';
 
 const MINUTE = 60_000;
@@ -58,10 +58,10 @@ function live(
   const lastRuns = new Map<string, number>();
   let now = from;
   for (const minutes of steps) {
-    const due = dueTask(all, lastRuns, { now, clock });
-    if (due.kind === 'due') {
-      runs.push({ task: due.task, at: now });
-      lastRuns.set(due.task.name, now);
+    const [first] = dueTasks(all, lastRuns, { now, clock }).due;
+    if (first !== undefined) {
+      runs.push({ task: first.task, at: now });
+      lastRuns.set(first.task.name, now);
     }
     now += minutes * MINUTE;
   }
@@ -144,13 +144,13 @@ describe('[H02] hearts that beat for days', () => {
                 : [[name, now - minutes * MINUTE]];
             }),
           );
-          const due = dueTask(all, lastRuns, { now, clock });
-          if (due.kind === 'due') return;
-          const next = due.nextAt ?? now;
+          const { due, nextAt } = dueTasks(all, lastRuns, { now, clock });
+          if (due.length > 0) return;
+          const next = nextAt ?? now;
           expect(next).toBeGreaterThan(now);
           const before = Math.min(now + Math.floor((next - now) * part), next - 1);
-          expect(dueTask(all, lastRuns, { now: before, clock }).kind).toBe('none');
-          expect(dueTask(all, lastRuns, { now: next, clock }).kind).toBe('due');
+          expect(dueTasks(all, lastRuns, { now: before, clock }).due).toEqual([]);
+          expect(dueTasks(all, lastRuns, { now: next, clock }).due).not.toEqual([]);
         },
       ),
       { numRuns: 300 },

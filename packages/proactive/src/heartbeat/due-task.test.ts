@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { zoneClock } from '../zone-clock.ts';
-import { dueTask } from './due-task.ts';
+import { dueTasks, outlook } from './due-task.ts';
 import { readTasks } from './read-tasks.ts';
 
 const at = (iso: string) => Date.parse(iso);
@@ -18,10 +18,14 @@ function beat({ file, ran = {}, now, timeZone = 'Europe/Vienna' }: Beat): string
   const { tasks, problems } = readTasks(file);
   expect(problems).toEqual([]);
   const lastRuns = new Map(Object.entries(ran).map(([name, moment]) => [name, at(moment)]));
-  const due = dueTask(tasks, lastRuns, { now: at(now), clock: zoneClock(timeZone) });
-  if (due.kind === 'due') return `${due.task.name} +${due.overdueMin}`;
-  const why = due.others.map(({ next }) => next.kind).join(', ');
-  return `none (${why}) until ${due.nextAt === null ? 'never' : new Date(due.nextAt).toISOString().slice(0, 16)}`;
+  const looking = { now: at(now), clock: zoneClock(timeZone) };
+  const { due, nextAt } = dueTasks(tasks, lastRuns, looking);
+  const [first] = due;
+  if (first !== undefined) {
+    return `${first.task.name} +${Math.floor((looking.now - first.since) / 60_000)}`;
+  }
+  const why = outlook(tasks, lastRuns, looking).map(({ next }) => next.kind);
+  return `none (${why.join(', ')}) until ${nextAt === null ? 'never' : new Date(nextAt).toISOString().slice(0, 16)}`;
 }
 
 const task = (name: string, every: string, between = '0:00-24:00') =>
@@ -233,14 +237,12 @@ describe('[H02] the task of a beat', () => {
 
   it('tells of the others why they wait', () => {
     const { tasks } = readTasks(MAIL + THREE);
-    const due = dueTask(tasks, new Map(), {
-      now: at('2026-11-21T12:00Z'),
-      clock: zoneClock('UTC'),
-    });
-    expect(due).toMatchObject({
-      kind: 'due',
-      task: { name: 'mail' },
-      others: [{ task: { name: 'three' }, next: { kind: 'due', neverRan: true } }],
-    });
+    const looking = { now: at('2026-11-21T12:00Z'), clock: zoneClock('UTC') };
+    const { due } = dueTasks(tasks, new Map(), looking);
+    expect(due.map(({ task: { name } }) => name)).toEqual(['mail', 'three']);
+    expect(outlook(tasks, new Map(), looking)).toMatchObject([
+      { task: { name: 'mail' } },
+      { task: { name: 'three' }, next: { kind: 'due', neverRan: true } },
+    ]);
   });
 });

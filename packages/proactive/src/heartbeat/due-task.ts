@@ -9,55 +9,37 @@ import { cadenceMinutes, FLOOR_MINUTES, type StandingTask } from './task.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A task with the answer to "when, and why not now". */
 export interface TaskOutlook {
   readonly task: StandingTask;
   readonly next: NextRun;
 }
 
-/** What one beat of the heart is for: one task at most (H02). */
-type DueTask =
-  | {
-      readonly kind: 'due';
-      readonly task: StandingTask;
-      /** Minutes since it might have run, rounded down. */
-      readonly overdueMin: number;
-      /** All others, as they stand in the file; due ones among them wait for the next beat. */
-      readonly others: readonly TaskOutlook[];
-    }
-  /** No model call. `nextAt`: when the first of them is due (ms); null without tasks. */
-  | {
-      readonly kind: 'none';
-      readonly nextAt: number | null;
-      readonly others: readonly TaskOutlook[];
-    };
+/** A task that may run now. */
+export interface DueTask {
+  readonly task: StandingTask;
+  /** Since when it might have run (ms). */
+  readonly since: number;
+}
 
 /**
- * The most overdue task inside its hours. What was missed while the machine slept is done once, and
- * one task a beat. Tasks that never ran come first, in the order of the file.
+ * The tasks that may run inside their hours, the most overdue first; a heartbeat runs one of them (H02).
+ * What was missed while the machine slept is done once. Tasks that never ran come first, in the order of
+ * the file. `nextAt`: when the first of the others is due (ms).
  * @param lastRuns when each task last began (ms), by name.
  */
-export function dueTask(
+export function dueTasks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
   looking: Looking,
-): DueTask {
-  const all = outlook(tasks, lastRuns, looking);
-  let first: { readonly task: StandingTask; readonly since: number; readonly rank: number } | null =
-    null;
+): { readonly due: readonly DueTask[]; readonly nextAt: number | null } {
+  const fresh: DueTask[] = [];
+  const overdue: DueTask[] = [];
   let nextAt: number | null = null;
-  for (const { task, next } of all) {
-    if (next.kind !== 'due') {
-      nextAt = Math.min(nextAt ?? next.nextAt, next.nextAt);
-      continue;
-    }
-    const rank = next.neverRan ? Number.NEGATIVE_INFINITY : next.since;
-    if (first === null || rank < first.rank) first = { task, since: next.since, rank };
+  for (const { task, next } of outlook(tasks, lastRuns, looking)) {
+    if (next.kind !== 'due') nextAt = Math.min(nextAt ?? next.nextAt, next.nextAt);
+    else (next.neverRan ? fresh : overdue).push({ task, since: next.since });
   }
-  if (first === null) return { kind: 'none', nextAt, others: all };
-  const { task, since } = first;
-  const overdueMin = Math.floor((looking.now - since) / MINUTE_MS);
-  return { kind: 'due', task, overdueMin, others: all.filter((each) => each.task !== task) };
+  return { due: [...fresh, ...overdue.sort((a, b) => a.since - b.since)], nextAt };
 }
 
 /** When each task runs next and why not now, in the order of the file. */
@@ -79,14 +61,12 @@ const SKEW_MS = 5 * MINUTE_MS;
 type NextRun =
   /** It may run now, and might have since that moment. */
   | { readonly kind: 'due'; readonly since: number; readonly neverRan: boolean }
-  /** Its time has not come. */
   | { readonly kind: 'not-yet'; readonly nextAt: number }
   /** Its time has come, but not its hours. */
   | { readonly kind: 'out-of-hours'; readonly since: number; readonly nextAt: number }
   /** It is one for every so many days, and this one had it. */
   | { readonly kind: 'done'; readonly nextAt: number };
 
-/** The clock at which it is looked. */
 export interface Looking {
   readonly clock: ZoneClock;
   readonly now: number;

@@ -1,6 +1,6 @@
+import type { NewsChecker } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import type { CheckForNews } from './run.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
 const CALENDAR = '## calendar\n- every: 2 h\n- do: Look at the calendar.\n';
@@ -22,7 +22,7 @@ async function nextBeat(): Promise<string | undefined> {
   return (await scene.run())?.messages[0]?.message.variables.task;
 }
 
-const seeing = (look: CheckForNews['look']): CheckForNews => ({ whyNot: () => null, look });
+const seeing = (look: NewsChecker['look']): NewsChecker => ({ whyNot: () => null, look });
 
 const runs = async () =>
   (await scene.store.heartbeats.recent('main', 99)).map(({ task }) => task).reverse();
@@ -230,13 +230,13 @@ describe('heartbeat-state.json', () => {
     expect(await scene.heartbeat.now('second')).toEqual({ kind: 'begun', task: 'calendar' });
   });
 
-  it('[H02] that is no JSON is mended and said so', async () => {
+  it('[H02] that is no JSON is repaired and logged', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', CALENDAR);
     scene.put('heartbeat-state.json', '{ broken');
     await firstBeat();
     expect(await scene.run()).not.toBeNull();
-    expect(scene.lines.join()).toContain('heartbeat-state.json was mended');
+    expect(scene.lines.join()).toContain('heartbeat-state.json was repaired');
     expect(JSON.parse(scene.got('heartbeat-state.json'))).toHaveProperty('tasks.calendar');
   });
 });

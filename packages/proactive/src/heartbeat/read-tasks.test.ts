@@ -117,15 +117,15 @@ describe('HEARTBEAT.md', () => {
   it.each([
     [
       '## a\n- every: often\n- do: x\n',
-      'HEARTBEAT.md, line 2, task a: found "often", expected how often, such as 30 min, 2 h, 1 day or daily at 3:00. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 2, task a: found "often", expected how often, such as 30 min, 2 h, 1 day or daily at 3:00. This task does not run until it is fixed.',
     ],
     [
       '## a\n- every: 1 h\n',
-      'HEARTBEAT.md, line 1, task a: found nothing, expected what to do, as "- do: Look through new mail.". This task does not run until it is mended.',
+      'HEARTBEAT.md, line 1, task a: found nothing, expected what to do, as "- do: Look through new mail.". This task does not run until it is fixed.',
     ],
     [
       '## a\n- between: 9-9\n- do: x\n',
-      'HEARTBEAT.md, line 2, task a: found "9-9", expected from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 2, task a: found "9-9", expected from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00. This task does not run until it is fixed.',
     ],
     [
       '## a\n- evry: 1 h\n- do: x\n',
@@ -145,27 +145,27 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- do: x\n## a\n- do: y\n',
-      'HEARTBEAT.md, line 3, task a: found "a", expected a name of its own for each task. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 3, task a: found "a", expected a name of its own for each task. This task does not run until it is fixed.',
     ],
     [
       '## a\n- do: x\n- check: ftp://e.org\n',
-      'HEARTBEAT.md, line 3, task a: found "ftp://e.org", expected a command, or an address that begins with https://. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 3, task a: found "ftp://e.org", expected a command, or an address that begins with https://. This task does not run until it is fixed.',
     ],
     [
       '## a\n- do: x\n- every: daily at 8:00\n- between: 9-10\n',
-      'HEARTBEAT.md, line 4, task a: found "9-10", expected hours that the time of "every" lies in. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 4, task a: found "9-10", expected hours that the time of "every" lies in. This task does not run until it is fixed.',
     ],
     [
       '## a\n- run: memory-upkep\n',
-      'HEARTBEAT.md, line 2, task a: found "memory-upkep", expected one of memory-upkeep. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 2, task a: found "memory-upkep", expected one of memory-upkeep. This task does not run until it is fixed.',
     ],
     [
       '## a\n- run: memory-upkeep\n- do: x\n',
-      'HEARTBEAT.md, line 2, task a: found "memory-upkeep", expected either "do" or "run", not both. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 2, task a: found "memory-upkeep", expected either "do" or "run", not both. This task does not run until it is fixed.',
     ],
     [
       '## a\n- run: memory-upkeep\n- tell: Family\n',
-      'HEARTBEAT.md, line 3, task a: found "Family", expected no "tell" beside "run", which tells nobody. This task does not run until it is mended.',
+      'HEARTBEAT.md, line 3, task a: found "Family", expected no "tell" beside "run", which tells nobody. This task does not run until it is fixed.',
     ],
     [
       'Some words.\n## a\n- do: x\n',
@@ -173,7 +173,7 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '##   \n- do: x\n',
-      'HEARTBEAT.md, line 1, task : found nothing, expected a name behind "##". This task does not run until it is mended.',
+      'HEARTBEAT.md, line 1, task : found nothing, expected a name behind "##". This task does not run until it is fixed.',
     ],
   ])('[H02] %j is explained', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);

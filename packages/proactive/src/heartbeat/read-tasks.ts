@@ -1,4 +1,4 @@
-import { BEAT_ROUTINES } from '@parley/contracts';
+import { BEAT_ROUTINES, type NewsCheck } from '@parley/core';
 import { nearest } from '@parley/settings';
 import { type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import {
@@ -6,7 +6,6 @@ import {
   type Cadence,
   cadenceMinutes,
   FLOOR_MINUTES,
-  type PreCheck,
   quoted,
   readCadence,
   readWindow,
@@ -21,7 +20,6 @@ const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 /** What the one task of a file without tasks is called. */
 export const PROSE_TASK = 'heartbeat';
 
-/** What HEARTBEAT.md asks for, and what of it was not understood. */
 interface ReadTasks {
   readonly tasks: readonly StandingTask[];
   readonly problems: readonly TaskProblem[];
@@ -49,15 +47,12 @@ function readSections({ lead, sections }: Sections): ReadTasks {
     problems.push({ line: stray.number, found: quoted(stray.text), expected, effect: 'note' });
   }
   for (const section of sections) {
-    const read = readSection(section);
-    const isTaken = tasks.some(({ name }) => name === section.name);
-    const task = isTaken ? undefined : read.task;
-    if (task !== undefined) tasks.push(task);
-    problems.push(...read.problems);
-    if (isTaken) {
+    const { name, line } = section;
+    const task = readSection(section, problems);
+    if (tasks.some((known) => known.name === name)) {
       const expected = 'a name of its own for each task';
-      problems.push({ ...placeOf(section), found: section.name, expected, effect: 'task' });
-    }
+      problems.push({ line, task: name, found: name, expected, effect: 'task' });
+    } else if (task !== null) tasks.push(task);
   }
   return { tasks, problems };
 }
@@ -92,42 +87,33 @@ function isWord(line: string): boolean {
   return !/^\s*(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?\s*$/.test(line);
 }
 
-function placeOf({ name, line }: TaskSection) {
-  return { line, task: name };
-}
-
-function readSection(section: TaskSection): {
-  readonly task?: StandingTask;
-  readonly problems: readonly TaskProblem[];
-} {
-  const { fields, problems: notes } = taskFields(section);
-  const problems = [...notes];
-  const fail = (field: TaskField | undefined, expected: string) => {
-    const found = quoted(field?.text ?? '');
-    const line = field?.line ?? section.line;
-    problems.push({ ...placeOf(section), line, found, expected, effect: 'task' });
+/** The task of a section; null, with problems, where it is not understood. */
+function readSection(section: TaskSection, problems: TaskProblem[]): StandingTask | null {
+  const { name } = section;
+  const fields = taskFields(section, problems);
+  const told = problems.length;
+  const tell = (field: TaskField | undefined, expected: string, effect: TaskProblem['effect']) => {
+    const { line = section.line, text = '' } = field ?? {};
+    problems.push({ task: name, line, found: quoted(text), expected, effect });
   };
-  const before = problems.length;
-  if (section.name === '') fail(undefined, 'a name behind "##"');
-  const written = cadenceOf(fields.get('every'), fail);
-  const window = windowOf(fields, written?.at, fail);
-  const work = workOf(fields, fail);
-  const tell = namedGroup(fields.get('tell'), fail);
-  const check = checkOf(fields.get('check'), fail);
-  if (problems.length > before) return { problems };
-  const cadence = raised(written?.cadence ?? DEFAULT_CADENCE);
-  if (cadenceMinutes(cadence) > cadenceMinutes(written?.cadence ?? DEFAULT_CADENCE)) {
-    const { line = section.line, text = '' } = fields.get('every') ?? {};
-    const expected = `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`;
-    problems.push({ ...placeOf(section), line, found: quoted(text), expected, effect: 'note' });
-  }
-  const { name, line } = section;
+  const fail: Fail = (field, expected) => tell(field, expected, 'task');
+  if (name === '') fail(undefined, 'a name behind "##"');
+  const every = fields.get('every');
+  const { cadence = DEFAULT_CADENCE, at } = cadenceOf(every, fail) ?? {};
   const task: StandingTask = {
-    ...{ name, line, cadence, window, ...work },
-    ...(tell !== undefined && { tell }),
-    ...(check !== undefined && { check }),
+    name,
+    line: section.line,
+    cadence: raised(cadence),
+    window: windowOf(fields, at, fail),
+    ...workOf(fields, fail),
+    ...namedGroup(fields.get('tell'), fail),
+    ...checkOf(fields.get('check'), fail),
   };
-  return { task, problems };
+  if (problems.length > told) return null;
+  if (cadenceMinutes(task.cadence) > cadenceMinutes(cadence)) {
+    tell(every, `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`, 'note');
+  }
+  return task;
 }
 
 type Fail = (field: TaskField | undefined, expected: string) => void;
@@ -180,35 +166,29 @@ function windowOf(
   return { from: at, to: window.to };
 }
 
-function namedGroup(field: TaskField | undefined, fail: Fail): string | undefined {
-  if (field?.text.toLowerCase() === 'owner') return undefined;
-  if (field?.text === '') fail(field, 'the name of a group, or no "tell" at all for the owner');
-  return field?.text;
+function namedGroup(field: TaskField | undefined, fail: Fail): Pick<StandingTask, 'tell'> {
+  if (field === undefined || field.text.toLowerCase() === 'owner') return {};
+  if (field.text === '') fail(field, 'the name of a group, or no "tell" at all for the owner');
+  return { tell: field.text };
 }
 
-function checkOf(field: TaskField | undefined, fail: Fail): PreCheck | undefined {
-  if (field === undefined) return undefined;
+function checkOf(field: TaskField | undefined, fail: Fail): { readonly check?: NewsCheck } {
+  if (field === undefined) return {};
   const text = field.text.replace(/^`+|`+$/g, '').trim();
-  if (!/^[a-z]+:\/\//i.test(text) && text !== '') return { kind: 'command', command: text };
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return { kind: 'url', url: text };
-  fail(field, 'a command, or an address that begins with https://');
-  return undefined;
+  if (/^https?:\/\//i.test(text) && URL.canParse(text))
+    return { check: { kind: 'url', url: text } };
+  if (text === '' || /^[a-z]+:\/\//i.test(text)) {
+    fail(field, 'a command, or an address that begins with https://');
+  }
+  return { check: { kind: 'command', command: text } };
 }
 
-/** The keys that a task may have. */
 const TASK_KEYS = ['every', 'between', 'do', 'run', 'tell', 'check'] as const;
 type TaskKey = (typeof TASK_KEYS)[number];
 
-/** What stands behind a key, over all of its lines. */
 interface TaskField {
   readonly line: number;
   readonly text: string;
-}
-
-/** The keys of one section and what was not understood of it. */
-interface TaskFields {
-  readonly fields: ReadonlyMap<TaskKey, TaskField>;
-  readonly problems: readonly TaskProblem[];
 }
 
 /** `- key: value`, with or without marks round the key; text of an instruction may look the same. */
@@ -223,12 +203,13 @@ function setsKey(line: string): boolean {
 }
 
 /** Reads the keys of a section. An instruction goes on until the next key. */
-function taskFields({ name, lines }: TaskSection): TaskFields {
+function taskFields(
+  { name, lines }: TaskSection,
+  problems: TaskProblem[],
+): ReadonlyMap<TaskKey, TaskField> {
   const open = new Map<TaskKey, { line: number; texts: string[] }>();
-  const problems: TaskProblem[] = [];
   let last: { line: number; texts: string[] } | undefined;
-  const note = (line: number, found: string, expected: string, meant?: string) => {
-    const hint = meant === undefined ? {} : { nearest: meant };
+  const note = (line: number, found: string, expected: string, hint: { nearest?: string } = {}) => {
     problems.push({ line, task: name, found: quoted(found), expected, ...hint, effect: 'note' });
   };
   for (const { number, text, fenced } of lines) {
@@ -240,18 +221,16 @@ function taskFields({ name, lines }: TaskSection): TaskFields {
       else open.set(key, last);
       continue;
     }
-    const meant = written === '' ? undefined : likelyKey(written);
+    const meant = written === '' ? undefined : nearest(written, TASK_KEYS);
     const isInstruction = last !== undefined && last === open.get('do');
     if (written !== '' && (!isInstruction || (meant !== undefined && written.length >= 4))) {
-      note(number, written, `one of ${TASK_KEYS.join(', ')}`, meant);
+      note(number, written, `one of ${TASK_KEYS.join(', ')}`, meant ? { nearest: meant } : {});
       last = undefined;
     } else if (isInstruction) last?.texts.push(text);
     else if (!NOTHING.test(text))
       note(number, text, 'a line such as "- do: Look through new mail."');
   }
-  const fields = new Map<TaskKey, TaskField>();
-  for (const [key, { line, texts }] of open) fields.set(key, { line, text: joined(texts) });
-  return { fields, problems };
+  return new Map([...open].map(([key, { line, texts }]) => [key, { line, text: joined(texts) }]));
 }
 
 /** Instructions keep their lines; what all but the first are indented by is taken off. */
@@ -268,10 +247,6 @@ function keyOf(written: string): TaskKey | undefined {
   return TASK_KEYS.find((key) => key === simple);
 }
 
-function likelyKey(written: string): string | undefined {
-  return nearest(written, TASK_KEYS);
-}
-
 /** A line of HEARTBEAT.md that is not in a comment; `number` counts from 1 in the whole file. */
 interface FileLine {
   readonly number: number;
@@ -280,14 +255,12 @@ interface FileLine {
   readonly fenced: boolean;
 }
 
-/** What stands under one `## name`. */
 interface TaskSection {
   readonly name: string;
   readonly line: number;
   readonly lines: readonly FileLine[];
 }
 
-/** The file in parts: what stands before the first `##`, and each section. */
 interface Sections {
   readonly lead: readonly FileLine[];
   readonly sections: readonly TaskSection[];

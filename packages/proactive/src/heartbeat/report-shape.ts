@@ -44,7 +44,6 @@ const NextRunText = z.object({
 });
 export type NextRunText = Readonly<z.infer<typeof NextRunText>>;
 
-/** How a standing task does. */
 const TaskReport = z.object({
   name: z.string(),
   /** Such as `every 30 min, 09:00–21:00`. */
@@ -57,7 +56,6 @@ const TaskReport = z.object({
 });
 export type TaskReport = Readonly<z.infer<typeof TaskReport>>;
 
-/** One run, the newest first in a report. */
 const RunReport = z.object({
   id: z.string(),
   task: z.string(),
@@ -79,7 +77,6 @@ export const HeartbeatReport = z.object({
   plan: z.object({
     enabled: z.boolean(),
     everyMinutes: z.number(),
-    /** In ms; null where there is none. */
     nextAt: Moment,
     words: z.string(),
     /** Why the last beat ran nothing; null when it did, or before the first. */
@@ -122,7 +119,6 @@ export function momentText(moment: number, clock: ZoneClock, now: number): strin
   return `${day}${isOtherYear ? ` ${date.getUTCFullYear()}` : ''} ${time}`;
 }
 
-/** `1 task`, `3 tasks`. */
 export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

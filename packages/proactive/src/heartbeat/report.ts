@@ -1,9 +1,7 @@
-import type { Clock } from '@parley/contracts';
-import type { BeatPlan, BeatRun, Store } from '@parley/store';
+import type { BeatPlan, BeatRun } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
-import { dueTask, type Looking, type TaskOutlook } from './due-task.ts';
-import type { Heartbeat } from './heartbeat.ts';
-import type { FindTarget } from './order.ts';
+import { dueTasks, type Looking, type TaskOutlook } from './due-task.ts';
+import type { HeartbeatServices } from './heartbeat.ts';
 import {
   type HeartbeatReport,
   type LastRun,
@@ -11,56 +9,48 @@ import {
   type NextRunText,
   type TaskReport,
 } from './report-shape.ts';
+import type { HeartbeatStatus } from './run.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
-export interface ReportDeps {
-  readonly heartbeat: Pick<Heartbeat, 'status'>;
-  readonly store: Pick<Store, 'heartbeats'>;
-  readonly agent: { readonly id: string; readonly timeZone: string };
-  readonly settings: {
-    readonly enabled: boolean;
-    readonly everyMinutes: number;
-    readonly tokensPerDay: number;
-  };
-  readonly findTarget: FindTarget;
-  readonly clock: Clock;
-  /** False: Parley is not running, so there are no heartbeat runs. */
-  readonly isRunning: boolean;
-}
-
 /** Runs searched for the last one of each task. */
 const RUNS = 200;
-/** Runs that are shown. */
 const SHOWN = 20;
 const MINUTE_MS = 60_000;
 
-/** The state of the heartbeat now. Changes nothing. */
-export async function makeReport(deps: ReportDeps): Promise<HeartbeatReport> {
+export async function makeReport(
+  deps: HeartbeatServices,
+  { plan, tasks, state, problems, tokensToday }: HeartbeatStatus,
+): Promise<HeartbeatReport> {
   const { store, agent, settings, clock } = deps;
-  const [status, runs] = await Promise.all([
-    deps.heartbeat.status(),
-    store.heartbeats.recent(agent.id, RUNS),
-  ]);
+  const runs = await store.heartbeats.recent(agent.id, RUNS);
   const at: Looking = { now: clock(), clock: zoneClock(agent.timeZone) };
-  const { plan, tasks, state, problems } = status;
-  const tokens = { today: status.tokensToday, perDay: settings.tokensPerDay };
+  const tokens = { today: tokensToday, perDay: settings.tokensPerDay };
   const tells = new Map(tasks.map(({ task }) => [task.name, task.tell]));
   const lastRuns = lastRunsOf(state);
-  const everyMs = settings.everyMinutes * MINUTE_MS;
+  const rhythm = plan && { nextAt: plan.nextAt, everyMs: settings.everyMinutes * MINUTE_MS };
   const conditions: Conditions = {
     enabled: settings.enabled,
     running: runs.find((run) => run.state === 'running')?.task ?? null,
     tokens,
-    nobody: await nobodyFor(deps, tasks),
-    beats: plan === null ? new Map() : forecast(tasks, lastRuns, { ...plan, everyMs }, at),
+    beats: rhythm === null ? new Map() : forecast(tasks, lastRuns, rhythm, at),
     at,
+  };
+  const taskReport = async (outlook: TaskOutlook): Promise<TaskReport> => {
+    const { task } = outlook;
+    const { name, instruction, tell = null } = task;
+    const run = runs.find((one) => one.task === name);
+    const last = lastRunText(task, lastRuns.get(name) ?? null, run, at);
+    // Per task, because some name a group.
+    const target = await deps.findTarget(task);
+    const next = nextRunText(outlook, target.kind === 'none' ? target.reason : null, conditions);
+    return { name, schedule: describeSchedule(task), instruction, tell, last, next };
   };
   return {
     timeZone: agent.timeZone,
     plan: planOf(deps, plan, at),
     tokens,
-    tasks: tasks.map((outlook) => taskReport(outlook, { lastRuns, runs, conditions })),
+    tasks: await Promise.all(tasks.map(taskReport)),
     runs: runs.slice(0, SHOWN).map((run) => ({
       id: run.id,
       task: run.task,
@@ -74,41 +64,8 @@ export async function makeReport(deps: ReportDeps): Promise<HeartbeatReport> {
   };
 }
 
-interface Known {
-  readonly lastRuns: ReadonlyMap<string, number>;
-  readonly runs: readonly BeatRun[];
-  readonly conditions: Conditions;
-}
-
-function taskReport(outlook: TaskOutlook, { lastRuns, runs, conditions }: Known): TaskReport {
-  const { task } = outlook;
-  const { name, instruction, tell } = task;
-  const run = runs.find((one) => one.task === name);
-  return {
-    name,
-    schedule: describeSchedule(task),
-    instruction,
-    tell: tell ?? null,
-    last: lastRunText(task, lastRuns.get(name) ?? null, run, conditions.at),
-    next: nextRunText(outlook, conditions),
-  };
-}
-
-/** Per task, because some name a group: why no chat can be notified. */
-async function nobodyFor(
-  { findTarget }: Pick<ReportDeps, 'findTarget'>,
-  tasks: readonly TaskOutlook[],
-): Promise<Conditions['nobody']> {
-  const reasons = new Map<string, string>();
-  for (const { task } of tasks) {
-    const target = await findTarget(task);
-    if (target.kind === 'none') reasons.set(task.name, target.reason);
-  }
-  return reasons;
-}
-
 function planOf(
-  { settings, isRunning }: ReportDeps,
+  { settings, isRunning = true }: HeartbeatServices,
   plan: BeatPlan | null,
   { clock, now }: Looking,
 ): HeartbeatReport['plan'] {
@@ -127,7 +84,6 @@ function planOf(
   return { ...facts, words: `on, ${often}; next beat ${momentText(nextAt, clock, now)}` };
 }
 
-/** Times of an agent's heartbeat, in ms. */
 interface Rhythm {
   /** The next run; it may be in the past while Parley is not running. */
   readonly nextAt: number;
@@ -154,16 +110,13 @@ function forecast(
   const all = tasks.map(({ task }) => task);
   let beat = beatFrom(at.now, rhythm, at);
   for (let beats = 0; beats < BEATS && found.size < all.length; beats += 1) {
-    const due = dueTask(all, runs, { ...at, now: beat });
-    if (due.kind === 'none') {
-      if (due.nextAt === null) break;
-      beat = beatFrom(Math.max(due.nextAt, beat + 1), rhythm, at);
-      continue;
+    const { due, nextAt } = dueTasks(all, runs, { ...at, now: beat });
+    const name = due[0]?.task.name;
+    if (name !== undefined) {
+      if (!found.has(name)) found.set(name, beat);
+      runs.set(name, beat);
     }
-    const { name } = due.task;
-    if (!found.has(name)) found.set(name, beat);
-    runs.set(name, beat);
-    beat = beatFrom(beat + 1, rhythm, at);
+    beat = beatFrom(Math.max(name === undefined ? (nextAt ?? 0) : 0, beat + 1), rhythm, at);
   }
   for (const one of tasks) {
     if (!found.has(one.task.name)) found.set(one.task.name, beatInHours(one, rhythm, at));
@@ -190,47 +143,46 @@ function beatInHours({ task, next }: TaskOutlook, rhythm: Rhythm, at: Looking): 
 /** Whether a task can run, apart from its own hours. */
 interface Conditions {
   readonly enabled: boolean;
-  /** The task that is running. */
   readonly running: string | null;
   readonly tokens: { readonly today: number; readonly perDay: number };
-  /** By task: why no chat can get its alerts; absent where one can. */
-  readonly nobody: ReadonlyMap<string, string>;
   /** By task: its next run (ms), null if there is none; absent before any is planned. */
   readonly beats: ReadonlyMap<string, number | null>;
   readonly at: Looking;
 }
 
-/** When a task runs next and why not now, as text. */
-function nextRunText({ task, next }: TaskOutlook, conditions: Conditions): NextRunText {
-  const { at, enabled, running, tokens, nobody, beats } = conditions;
+const WHY_THEN = {
+  due: '; it is due',
+  'not-yet': '',
+  'out-of-hours': '; out of its hours now',
+  done: '; it had its run of these days',
+} as const;
+
+/**
+ * When a task runs next and why not now, as text.
+ * @param untold why no chat can get its alerts; null where one can.
+ */
+function nextRunText(
+  { task, next: { kind } }: TaskOutlook,
+  untold: string | null,
+  { at, enabled, running, tokens, beats }: Conditions,
+): NextRunText {
   const none = (state: NextRunText['state'], words: string) => ({ state, at: null, words });
   if (running === task.name) return none('running', 'after this run');
-  const untold = nobody.get(task.name);
-  if (untold !== undefined) return none('nobody-to-tell', `not yet: ${untold}`);
+  if (untold !== null) return none('nobody-to-tell', `not yet: ${untold}`);
   if (!enabled) return none('off', 'only when asked: the heartbeat is off');
   const beat = beats.get(task.name);
   if (beat === null) {
     return none('no-beat', 'no beat falls into its hours these weeks; give it longer ones');
   }
-  const time = beat === undefined ? 'with the first beat' : momentText(beat, at.clock, at.now);
-  const moment = beat ?? null;
-  switch (next.kind) {
-    case 'due':
-      return tokens.today >= tokens.perDay
-        ? none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`)
-        : { state: 'due', at: moment, words: `${time}; it is due` };
-    case 'not-yet':
-      return { state: 'not-yet', at: moment, words: time };
-    case 'out-of-hours':
-      return { state: 'out-of-hours', at: moment, words: `${time}; out of its hours now` };
-    case 'done':
-      return { state: 'done', at: moment, words: `${time}; it had its run of these days` };
+  if (kind === 'due' && tokens.today >= tokens.perDay) {
+    return none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`);
   }
+  const time = beat === undefined ? 'with the first beat' : momentText(beat, at.clock, at.now);
+  return { state: kind, at: beat ?? null, words: `${time}${WHY_THEN[kind]}` };
 }
 
 /** The clock is read separately for the file and for the table. */
 const SAME_MS = 5_000;
-/** Longest reason shown, in characters. */
 const LONGEST = 160;
 
 /**
@@ -254,7 +206,6 @@ export function lastRunText(
   return { state: run.state, at: run.startedAt, words: runText(run, tell, at) };
 }
 
-/** When a run started and its result, such as `14:00, nothing to tell`. */
 function runText(run: BeatRun, tell: string | undefined, at: Looking): string {
   return `${momentText(run.startedAt, at.clock, at.now)}, ${outcomeOf(run, tell, at)}`;
 }

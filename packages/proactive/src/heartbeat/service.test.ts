@@ -1,16 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import type { BeatTarget } from './order.ts';
-import {
-  createHeartbeatService,
-  type HeartbeatService,
-  type HeartbeatServiceDeps,
-} from './service.ts';
+import type { Heartbeat, HeartbeatServices } from './heartbeat.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
 const HEALTH = '## health\n- every: daily at 3:00\n- do: Look whether all is well.\n';
-const SETTINGS = { enabled: true, everyMinutes: 30, tokensPerDay: 1_000 };
-const NOBODY: BeatTarget = { kind: 'none', reason: 'no owner has written yet' };
+const SETTINGS = { enabled: true, everyMinutes: 30, tokensPerDay: 1_000, quietHours: 'off' };
+const NOBODY = { kind: 'none', reason: 'no owner has written yet' } as const;
 const ALONE = { isGroup: false, messageId: 'm1' };
 
 let scene: HeartbeatScene;
@@ -19,44 +14,16 @@ afterEach(() => scene.close());
 /** A desk at 10:00 in Berlin, its first beat planned for 10:30. */
 async function open(
   tasks: string,
-  { settings = SETTINGS, ...change }: Partial<HeartbeatServiceDeps> = {},
-): Promise<HeartbeatService> {
-  scene = await openHeartbeatScene({ settings, ...change });
+  change: Partial<Pick<HeartbeatServices, 'settings' | 'findTarget'>> = {},
+): Promise<Heartbeat> {
+  scene = await openHeartbeatScene({ settings: SETTINGS, ...change });
   scene.put('HEARTBEAT.md', tasks);
   await scene.heartbeat.look();
-  return createHeartbeatService({
-    heartbeat: scene.heartbeat,
-    store: scene.store,
-    agent: { id: 'main', timeZone: 'Europe/Berlin' },
-    settings,
-    ...TOLD,
-    clock: scene.now,
-    ...change,
-  });
+  return scene.heartbeat;
 }
 
-const TOLD: Pick<HeartbeatServiceDeps, 'findTarget'> = {
-  findTarget: async () => ({
-    kind: 'chat',
-    conversationId: 'test:default:c',
-    route: {
-      channel: 'test',
-      account: 'default',
-      chatId: 'c',
-      target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' },
-    },
-    last: {
-      ...{ channel: 'test', account: 'default', messageId: 'm', text: '', sentAt: 0 },
-      chat: { id: 'c', type: 'direct' },
-      sender: { id: '1', name: 'Ann', isBot: false },
-      ...{ mentions: [], addressed: true, variables: {} },
-    },
-    isOwners: true,
-  }),
-};
-
-const ask = (desk: HeartbeatService, argument = '', asker = ALONE) => desk.answer(asker, argument);
-const nextOf = async (desk: HeartbeatService, name = 'mail') =>
+const ask = (desk: Heartbeat, argument = '', asker = ALONE) => desk.answer(asker, argument);
+const nextOf = async (desk: Heartbeat, name = 'mail') =>
   (await desk.report()).tasks.find((task) => task.name === name)?.next;
 
 describe('/heartbeat', () => {
@@ -91,7 +58,7 @@ describe('/heartbeat', () => {
   it('[H02] says what of HEARTBEAT.md it does not understand, where, and what belongs there', async () => {
     const desk = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
     const text = await ask(desk);
-    expect(text).toContain('HEARTBEAT.md needs mending');
+    expect(text).toContain('HEARTBEAT.md needs fixing');
     expect(text).toContain('line 6, task news: found "now and then", expected how often');
     expect(text).toContain('**mail**');
     expect(await desk.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heartbeatStateText, readHeartbeatState, withRun } from './state.ts';
+import { heartbeatStateText, readHeartbeatState, withTask } from './state.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
@@ -42,7 +42,7 @@ describe('heartbeat-state.json', () => {
     ['a time beyond all times', '{"tasks":{"a":{"lastRun":1e300}}}', null, 1],
     ['words for a cadence', `{"tasks":{"a":{"lastRun":${NOON},"cadenceMin":"x"}}}`, NOON, 1],
     ['a byte order mark', `\ufeff{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
-  ])('[H02] with %s is read or mended', (_what, text, lastRun, repairs) => {
+  ])('[H02] with %s is read or repaired', (_what, text, lastRun, repairs) => {
     const read = readHeartbeatState(text);
     expect(read.state.tasks.get('a')?.lastRun ?? null).toBe(lastRun);
     expect(read.repairs).toHaveLength(repairs);
@@ -50,7 +50,7 @@ describe('heartbeat-state.json', () => {
 
   it('[H02] notes a run and keeps all else', () => {
     const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
-    const next = withRun(state, 'a', { at: NOON, cadenceMin: 5 });
+    const next = withTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
     expect(JSON.parse(heartbeatStateText(next))).toEqual({
       tasks: {
         a: { lastRun: '2026-11-21T12:00:00.000Z', cadenceMin: 5, x: 1 },

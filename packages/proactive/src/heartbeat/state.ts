@@ -1,9 +1,8 @@
-import type { Logger } from '@parley/contracts';
+import type { Logger } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { cadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
 
-/** The state of one task. */
 interface TaskState {
   /** When it last started (ms); null before the first run. */
   readonly lastRun: number | null;
@@ -19,26 +18,33 @@ export interface HeartbeatState {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-/** A state, and what had to be repaired in the file, in sentences. */
-interface ReadState {
-  readonly state: HeartbeatState;
-  readonly repairs: readonly string[];
-}
-
 const Fields = z.record(z.string(), z.unknown());
-const FILE = 'heartbeat-state.json';
 /** A smaller number of ms would be in 1973 or earlier: it is one of seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
-/** Reads the file; a damaged one gives a state and the list of repairs. */
-export function readHeartbeatState(text: string): ReadState {
+/** Reads the file; a damaged one gives a state and the list of repairs, in sentences. */
+export function readHeartbeatState(text: string): {
+  readonly state: HeartbeatState;
+  readonly repairs: readonly string[];
+} {
   const repairs: string[] = [];
-  const file = objectIn(text, repairs);
-  const { tasks: written, ...more } = file;
+  const fieldsOf = (value: unknown, repair: string): Record<string, unknown> => {
+    const parsed = Fields.safeParse(value);
+    if (!parsed.success) repairs.push(repair);
+    return parsed.data ?? {};
+  };
+  const bare = text.replace(/^\ufeff/, '').trim();
+  const { tasks: written = {}, ...more } = fieldsOf(
+    bare === '' ? {} : parsedJson(bare),
+    `${STATE_FILE} is not an object in JSON; it starts again, as if no task had run.`,
+  );
+  const entries = fieldsOf(
+    written,
+    `${STATE_FILE}: "tasks" is not an object; it starts again, as if no task had run.`,
+  );
   const tasks = new Map<string, TaskState>();
-  const entries = tasksOf(written, repairs);
-  for (const [name, value] of entries) {
+  for (const [name, value] of Object.entries(entries)) {
     const task = readTask(name, value, repairs);
     if (task !== null) tasks.set(name, task);
   }
@@ -58,14 +64,14 @@ export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
   return `${JSON.stringify({ tasks: Object.fromEntries(written), ...more }, null, 2)}\n`;
 }
 
-/** The state after a task started. */
-export function withRun(
+const NEVER_RAN: TaskState = { lastRun: null, cadenceMin: null, more: {} };
+
+export function withTask(
   state: HeartbeatState,
   name: string,
-  run: { readonly at: number; readonly cadenceMin: number },
+  change: Partial<TaskState>,
 ): HeartbeatState {
-  const more = state.tasks.get(name)?.more ?? {};
-  const task = { lastRun: run.at, cadenceMin: run.cadenceMin, more };
+  const task = { ...(state.tasks.get(name) ?? NEVER_RAN), ...change };
   return { ...state, tasks: new Map(state.tasks).set(name, task) };
 }
 
@@ -77,15 +83,6 @@ export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, numbe
   return new Map(runs);
 }
 
-function objectIn(text: string, repairs: string[]): Record<string, unknown> {
-  const bare = text.replace(/^\ufeff/, '').trim();
-  if (bare === '') return {};
-  const parsed = Fields.safeParse(parsedJson(bare));
-  if (parsed.success) return parsed.data;
-  repairs.push(`${FILE} is not an object in JSON; it begins anew, as if no task had run.`);
-  return {};
-}
-
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -94,28 +91,24 @@ function parsedJson(text: string): unknown {
   }
 }
 
-function tasksOf(written: unknown, repairs: string[]): [string, unknown][] {
-  if (written === undefined) return [];
-  const parsed = Fields.safeParse(written);
-  if (parsed.success) return Object.entries(parsed.data);
-  repairs.push(`${FILE}: "tasks" is not an object; it begins anew, as if no task had run.`);
-  return [];
-}
-
 function readTask(name: string, value: unknown, repairs: string[]): TaskState | null {
   const parsed = Fields.safeParse(value);
   if (!parsed.success) {
-    repairs.push(`${FILE}: task ${name} is not an object; it counts as one that never ran.`);
+    repairs.push(`${STATE_FILE}: task ${name} is not an object; it counts as one that never ran.`);
     return null;
   }
   const { lastRun: run, cadenceMin: cadence, ...more } = parsed.data;
   const lastRun = momentOf(run);
   if (lastRun === undefined) {
-    repairs.push(`${FILE}: "lastRun" of task ${name} is no time; it counts as one that never ran.`);
+    repairs.push(
+      `${STATE_FILE}: "lastRun" of task ${name} is no time; it counts as one that never ran.`,
+    );
   }
   const isCadence = typeof cadence === 'number' && Number.isInteger(cadence) && cadence > 0;
   if (!isCadence && cadence !== undefined) {
-    repairs.push(`${FILE}: "cadenceMin" of task ${name} is no whole number of minutes; left out.`);
+    repairs.push(
+      `${STATE_FILE}: "cadenceMin" of task ${name} is no whole number of minutes; left out.`,
+    );
   }
   return { lastRun: lastRun ?? null, cadenceMin: isCadence ? cadence : null, more };
 }
@@ -136,37 +129,32 @@ const WHOLE_FILE = 1_000_000;
 /** The file is complete up to this run; later ones were lost with their process. */
 const NOTED = 'noted';
 
-export interface StateFile {
-  /**
-   * The state of the file. Runs of the database that the file lacks are added; later changes by a person
-   * stay.
-   */
-  read(begun: ReadonlyMap<string, number>): Promise<HeartbeatState>;
-  /** Records that a task started. A file that cannot be written is logged: the database knows, too. */
-  began(
-    state: HeartbeatState,
-    task: StandingTask,
-    at: number,
-    more?: object,
-  ): Promise<HeartbeatState>;
-}
-
-/** Opens the state file of a workspace, through the owner’s view. */
-export function openStateFile(view: WorkspaceView, log: Logger): StateFile {
+/** The state file of a workspace, through the owner’s view. */
+export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
   return {
-    async read(begun) {
+    /** Runs of the database that the file lacks are added; later changes by a person stay. */
+    async read(started: ReadonlyMap<string, number>): Promise<HeartbeatState> {
       const file = await view.read(STATE_FILE, WHOLE_FILE);
       const { state, repairs } = readHeartbeatState(file.kind === 'file' ? file.text : '');
       const said = repairs.join(' ');
-      if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was mended`);
+      if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;
-      return withLostRuns(state, begun);
+      return withLostRuns(state, started);
     },
-    async began(state, task, at, more = {}) {
-      const run = { at, cadenceMin: cadenceMinutes(task.cadence) };
-      const after = (before: HeartbeatState): HeartbeatState =>
-        noted(withRun(before, task.name, run), { task: task.name, at, more });
+    /** Records that a task started. A file that cannot be written is logged: the database knows, too. */
+    async started(
+      state: HeartbeatState,
+      { name, cadence }: StandingTask,
+      at: number,
+      more: object = {},
+    ): Promise<HeartbeatState> {
+      const after = (before: HeartbeatState): HeartbeatState => {
+        const kept = { ...before.tasks.get(name)?.more, ...more };
+        const run = { lastRun: at, cadenceMin: cadenceMinutes(cadence), more: kept };
+        const { tasks, more: others } = withTask(before, name, run);
+        return { tasks, more: { ...others, [NOTED]: new Date(at).toISOString() } };
+      };
       let next = after(state);
       const written = await view.change(STATE_FILE, (text) => {
         // What a person has written since the state was read stays.
@@ -184,27 +172,11 @@ export function openStateFile(view: WorkspaceView, log: Logger): StateFile {
 
 /** Adds runs that started after the last recorded one. */
 function withLostRuns(state: HeartbeatState, begun: ReadonlyMap<string, number>): HeartbeatState {
-  const written = state.more[NOTED];
-  const noted = typeof written === 'string' ? Date.parse(written) : Number.NaN;
+  // Without the line the file is new, or another program's: then it has no runs.
+  const noted = momentOf(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
   let next = state;
-  for (const [name, at] of begun) {
-    // Without the line the file is new, or another program's: then it has no runs.
-    if (!Number.isNaN(noted) && at <= noted) continue;
-    const cadenceMin = state.tasks.get(name)?.cadenceMin ?? null;
-    const more = state.tasks.get(name)?.more ?? {};
-    next = { ...next, tasks: new Map(next.tasks).set(name, { lastRun: at, cadenceMin, more }) };
+  for (const [name, lastRun] of begun) {
+    if (lastRun > noted) next = withTask(next, name, { lastRun });
   }
   return next;
-}
-
-function noted(
-  state: HeartbeatState,
-  { task, at, more }: { readonly task: string; readonly at: number; readonly more: object },
-): HeartbeatState {
-  const known = state.tasks.get(task);
-  const tasks =
-    known === undefined
-      ? state.tasks
-      : new Map(state.tasks).set(task, { ...known, more: { ...known.more, ...more } });
-  return { tasks, more: { ...state.more, [NOTED]: new Date(at).toISOString() } };
 }

@@ -1,4 +1,4 @@
-import type { BeatRoutine } from '@parley/contracts';
+import type { BeatRoutine, NewsCheck } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import { DAY_MINUTES, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 
@@ -20,16 +20,10 @@ export type Cadence =
 /** Minutes that must lie between two runs of a task (H01). */
 export const FLOOR_MINUTES = 5;
 
-/** What is looked at before the model is asked: is it as it was the last time, nothing is new. */
-export type PreCheck =
-  | { readonly kind: 'url'; readonly url: string }
-  | { readonly kind: 'command'; readonly command: string };
-
 /** A task of HEARTBEAT.md (H02). */
 export interface StandingTask {
   /** Unique in the file; the key in heartbeat-state.json. */
   readonly name: string;
-  /** Where it stands in the file, from 1. */
   readonly line: number;
   readonly cadence: Cadence;
   /** The hours of the day in which it may run. */
@@ -39,7 +33,7 @@ export interface StandingTask {
   readonly routine?: BeatRoutine;
   /** The group that it names for its alerts; without one they go to the owner (H04). */
   readonly tell?: string;
-  readonly check?: PreCheck;
+  readonly check?: NewsCheck;
 }
 
 /** The cadence in minutes, as heartbeat-state.json says it. */
@@ -53,7 +47,6 @@ export interface TaskProblem {
   readonly line: number;
   /** The task it is about; absent for what stands outside of all. */
   readonly task?: string;
-  /** As it is written there, cut. */
   readonly found: string;
   readonly expected: string;
   /** What was most likely meant. */
@@ -67,13 +60,12 @@ export function describeTaskProblem(problem: TaskProblem): string {
   const { line, task, found, expected, nearest, effect } = problem;
   const place = `HEARTBEAT.md, line ${line}${task === undefined ? '' : `, task ${task}`}`;
   const meant = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-  const then = effect === 'task' ? ' This task does not run until it is mended.' : '';
+  const then = effect === 'task' ? ' This task does not run until it is fixed.' : '';
   return `${place}: found ${found === '' ? 'nothing' : `"${found}"`}, expected ${expected}.${meant}${then}`;
 }
 
 const LONGEST = 80;
 
-/** As much of a line as a message has room for. */
 export function quoted(text: string): string {
   const letters = [...text.trim()];
   return letters.length <= LONGEST
@@ -98,9 +90,7 @@ const WORDS: Readonly<Record<string, string>> = {
   daily: '1 day',
   weekly: '1 week',
 };
-/** What a person may write behind `every:`. */
 export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
-/** What a person may write behind `between:`. */
 export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
 /** A year: more is a slip. */
 const LONGEST_MINUTES = DAY_MINUTES * 366;

@@ -1,29 +1,18 @@
-import {
-  type BeatVerdict,
-  type Clock,
-  type JudgeBeat,
-  type Logger,
-  QUIET_TOKEN,
-} from '@parley/contracts';
-import type { Store } from '@parley/store';
+import { type BeatVerdict, type JudgeBeat, QUIET_TOKEN } from '@parley/core';
 import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../alerts.ts';
 import { zoneClock } from '../zone-clock.ts';
+import type { HeartbeatServices } from './heartbeat.ts';
 
-/** What judging needs. */
-export interface JudgeDeps {
-  readonly store: Pick<Store, 'heartbeats'>;
+export interface JudgeServices extends Pick<HeartbeatServices, 'store' | 'clock' | 'log'> {
   readonly agent: { readonly timeZone: string };
   /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
   readonly settings: { readonly quietHours: string; readonly repeatHours: number };
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
-/** So much of an unclear answer is logged, in characters. */
 const LOGGED = 200;
 
 /** Decides what becomes of the answer to a heartbeat: quiet, told now, told later, or told already (H03, H04). */
-export function createJudge({ store, agent, settings, clock, log }: JudgeDeps): JudgeBeat {
+export function createJudge({ store, agent, settings, clock, log }: JudgeServices): JudgeBeat {
   const hours = readQuietHours(settings.quietHours);
   const zone = zoneClock(agent.timeZone);
   return async (answer, run): Promise<BeatVerdict> => {
@@ -108,13 +97,6 @@ interface SpellingPlace {
   readonly end: number;
 }
 
-/** A text as it reads, and where each of its characters came from. */
-interface Folded {
-  readonly text: string;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
-}
-
 /** The two words of the token, which a low line joins. */
 const [FIRST = '', SECOND = ''] = QUIET_TOKEN.split('_');
 
@@ -133,8 +115,9 @@ const SPELLINGS = new RegExp(
 const IN_CAPITALS = new RegExp(asWords(`${FIRST} {1,3}${SECOND}(?:AY)?`), 'gu');
 /** Nobody sees these, or they are marks: a token is one with them, too. */
 const PASSED_OVER = /^[\p{Cf}\p{Mn}\p{Default_Ignorable_Code_Point}*~`\\]$/u;
-/** A character written as HTML does it. */
-const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(lowbar|nbsp|zwnj|zwj|shy|hyphen));?/iy;
+/** One character, as it is or as HTML writes it. */
+const CHARACTER =
+  /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>lowbar|nbsp|zwnj|zwj|shy|hyphen));?|./gisu;
 const NAMED: Readonly<Record<string, string>> = { lowbar: '_', nbsp: ' ', hyphen: '-' };
 
 function asWords(pattern: string): string {
@@ -144,114 +127,68 @@ function asWords(pattern: string): string {
 /** All places, ascending, none in another. */
 export function quietSpellings(written: string): readonly SpellingPlace[] {
   if (written.length < (FIRST + SECOND).length) return [];
-  const { text, starts, ends } = folded(written);
+  let text = '';
+  /** Where each unit of `text` came from. */
+  const origins: SpellingPlace[] = [];
+  for (const { 0: raw, index: start, groups = {} } of written.matchAll(CHARACTER)) {
+    const plain = plainCharacter(groups, raw);
+    text += plain;
+    for (const _unit of plain.split('')) origins.push({ start, end: start + raw.length });
+  }
   const found = [...text.matchAll(SPELLINGS), ...text.matchAll(IN_CAPITALS)]
     .map(({ index, 0: all }) => ({
-      start: starts[index] ?? 0,
-      end: ends[index + all.length - 1] ?? written.length,
+      start: origins[index]?.start ?? 0,
+      end: origins[index + all.length - 1]?.end ?? written.length,
     }))
     .sort((a, b) => a.start - b.start);
   return found.filter(({ start }, index) => index === 0 || start >= (found[index - 1]?.end ?? 0));
 }
 
-function folded(written: string): Folded {
-  let text = '';
-  const starts: number[] = [];
-  const ends: number[] = [];
-  for (let at = 0; at < written.length; ) {
-    const [character, length] = characterAt(written, at);
-    for (const each of PASSED_OVER.test(character) ? '' : character.normalize('NFKC')) {
-      const plain = /^[\s]$/u.test(each) && each !== '\n' ? ' ' : dashless(each);
-      text += plain;
-      for (let unit = 0; unit < plain.length; unit += 1) {
-        starts.push(at);
-        ends.push(at + length);
-      }
-    }
-    at += length;
-  }
-  return { text, starts, ends };
+/** As it reads: in its usual form, all dashes one, all low lines one, and nothing where nobody sees it. */
+function plainCharacter({ decimal, hex, name }: Groups, raw: string): string {
+  const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);
+  const named = name === undefined ? raw : (NAMED[name.toLowerCase()] ?? '');
+  const character = code <= 0x10ffff ? String.fromCodePoint(code) : named;
+  if (PASSED_OVER.test(character)) return '';
+  return character
+    .normalize('NFKC')
+    .replace(/[^\S\n]/gu, ' ')
+    .replace(/\p{Pd}/gu, '-')
+    .replace(/\p{Pc}/gu, '_');
 }
 
-/** All dashes and low lines are one. */
-function dashless(character: string): string {
-  if (/^\p{Pd}$/u.test(character)) return '-';
-  return /^\p{Pc}$/u.test(character) ? '_' : character;
-}
-
-/** The character at this place, and how much of the text it takes. */
-function characterAt(written: string, at: number): readonly [string, number] {
-  if (written[at] === '&') {
-    REFERENCE.lastIndex = at;
-    const found = REFERENCE.exec(written);
-    if (found !== null) {
-      const [all, decimal, hex, name] = found;
-      const code = name === undefined ? Number.parseInt(decimal ?? hex ?? '', hex ? 16 : 10) : -1;
-      const isCharacter = code >= 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-      const named = NAMED[name?.toLowerCase() ?? ''] ?? '';
-      return [isCharacter ? String.fromCodePoint(code) : named, all.length];
-    }
-  }
-  const character = String.fromCodePoint(written.codePointAt(at) ?? 0);
-  return [character, character.length];
-}
+type Groups = Readonly<Record<string, string | undefined>>;
 
 /** What a person could read: letters, digits and pictures, but not the mark of the system. */
 const VISIBLE =
   /[[\p{L}\p{N}\p{RI}\p{Extended_Pictographic}]--[⚙\p{Default_Ignorable_Code_Point}]]/v;
-const PAIRS: readonly string[] = ['()', '[]', '{}', '<>', '“”', '„“', '«»', '「」', '‘’', '（）'];
-const SAME: ReadonlySet<string> = new Set(['*', '_', '~', '`', '"', "'"]);
+/** Marks or tags in pairs round what was taken out. */
+const PAIR =
+  /([*_~`"'])\0\1|\(\0\)|\[\0\]|\{\0\}|<\0>|“\0”|„\0“|«\0»|「\0」|‘\0’|（\0）|<([a-z]{1,10})>\0<\/\2>/gi;
 
-/** Whether a person could read anything of it. */
 function saysSomething(text: string): boolean {
   return VISIBLE.test(text);
 }
 
-/** A text without any spelling of the quiet token, and without the lines and marks that held it alone. */
+/**
+ * A text without any spelling of the quiet token, and without the lines and marks that held it alone. `\0`
+ * stands where something was taken out: models write none, and a space stays in the end, so that what
+ * stood on both sides becomes no new token.
+ */
 function withoutSpellings(written: string): string {
   let text = written;
   for (let places = quietSpellings(text); places.length > 0; places = quietSpellings(text)) {
-    // A space stays, so that what stood on both sides becomes no new token.
-    text = tidied(
-      cut(
-        text,
-        places.map((place) => widened(text, place)),
-      ),
+    const between = [...places, { start: text.length, end: 0 }].map(({ start }, index) =>
+      text.slice(places[index - 1]?.end ?? 0, start),
     );
+    text = tidied(withoutPairs(between.join('\0')));
   }
   return text;
 }
 
-/** Takes the pairs of marks round a token along. */
-function widened(text: string, { start, end }: SpellingPlace): SpellingPlace {
-  const [before = '', after = ''] = [text[start - 1], text[end]];
-  const isPair =
-    (before !== '' && SAME.has(before) && before === after) || PAIRS.includes(before + after);
-  if (isPair) return widened(text, { start: start - 1, end: end + 1 });
-  const tags = tagsRound(text, { start, end });
-  if (tags === null) return { start, end };
-  return widened(text, { start: start - tags.open, end: end + tags.close });
-}
-
-/** The width of `<b>` before and of `</b>` behind a token; null where there are none. */
-function tagsRound(text: string, { start, end }: SpellingPlace) {
-  const [open = '', name = ''] =
-    /<([a-z]{1,10})>$/i.exec(text.slice(Math.max(0, start - 12), start)) ?? [];
-  const close = `</${name}>`;
-  const isPair = open !== '' && text.startsWith(close, end);
-  return isPair ? { open: open.length, close: close.length } : null;
-}
-
-/** `\0` stands where something was taken out: models write none, and it is gone in the end. */
-function cut(text: string, places: readonly SpellingPlace[]): string {
-  let kept = '';
-  let from = 0;
-  for (const { start, end } of places) {
-    if (start > from) kept += text.slice(from, start);
-    kept += '\0';
-    from = Math.max(from, end);
-  }
-  return kept + text.slice(from);
+function withoutPairs(text: string): string {
+  const outer = text.replace(PAIR, '\0');
+  return outer === text ? text : withoutPairs(outer);
 }
 
 /** Lines that held nothing else go; in the others a space stays, and no stop at their beginning. */

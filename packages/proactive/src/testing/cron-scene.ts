@@ -1,43 +1,19 @@
 import type { SenderNow } from '@parley/channels';
 import {
-  type AskCron,
   type CronAsker,
   type CronWish,
   type InboundMessage,
   type ReplyRoute,
   recordingLogger,
-} from '@parley/contracts';
+} from '@parley/core';
 import { type ClaimedTurn, type CronJob, openStore, type Store } from '@parley/store';
-import { type CronSchedule, createCronSchedule } from '../cron/schedule.ts';
-import { type CronWho, createCronService } from '../cron/service.ts';
+import { createCron } from '../cron/cron.ts';
+import type { CronServices } from '../cron/job-view.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 
-/** For tests: jobs in a real database, at 10:00 in Berlin on 21 November 2026. */
-export interface CronScene {
-  readonly store: Store;
-  readonly schedule: CronSchedule;
-  readonly woken: string[];
-  /** What chats were told, with the key of each. */
-  readonly told: (readonly [key: string, words: string])[];
-  readonly lines: readonly string[];
-  /** Who people are now; changed by tests. */
-  readonly people: { senderNow: (origin: InboundMessage) => SenderNow | null };
-  readonly ask: AskCron;
-  now(): number;
-  later(minutes: number): void;
-  at(iso: string): void;
-  /** Asks for a job in the owner’s chat, or as somebody else; its id, or why not. */
-  add(wish: CronWish, by?: CronAsker): Promise<string>;
-  job(id: string): Promise<CronJob>;
-  /** Runs the turn that waits in the chat; null when none does. */
-  run(outcome?: 'answered' | 'failed', chat?: string): Promise<ClaimedTurn | null>;
-  /** The schedule of another process. */
-  twin(): CronSchedule;
-  close(): Promise<void>;
-}
+export type CronScene = Awaited<ReturnType<typeof openCronScene>>;
 
-/** Somebody who writes in a chat. */
 export function writer(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'): CronAsker {
   const type = chat === 'g' ? ('group' as const) : ('direct' as const);
   const message: InboundMessage = {
@@ -54,15 +30,14 @@ export function writer(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'
   return { kind: 'chat', message, reader: { kind, conversationId: `test:default:${chat}` } };
 }
 
-/** Opens one; `1` is the owner. */
-export async function openCronScene(who: CronWho = 'owners'): Promise<CronScene> {
+export async function openCronScene(who: CronServices['settings']['who'] = 'owners') {
   let now = Date.UTC(2026, 10, 21, 9, 0);
   const clock = () => now;
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const { log, lines } = recordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
-  const people: CronScene['people'] = {
+  const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
     senderNow: ({ sender, chat }) => ({
       isOwner: sender.id === '1',
       conversationId: `test:default:${chat.id}`,
@@ -78,27 +53,29 @@ export async function openCronScene(who: CronWho = 'owners'): Promise<CronScene>
     newCode: () => `J${Math.floor(made / 2)}`,
     planned: async () => {},
     wake: async (lane: string) => void woken.push(lane),
-    tell: async (_job: CronJob, key: string, words: string) => void told.push([key, words]),
+    notify: async (_job: CronJob, key: string, words: string) => void told.push([key, words]),
     clock,
     log,
   };
-  const ask = createCronService(deps);
+  const schedule = createCron(deps);
+  const { ask } = schedule;
   return {
     store,
-    schedule: createCronSchedule(deps),
+    schedule,
     woken,
     told,
     lines,
     people,
     ask,
     now: clock,
-    later: (minutes) => {
+    later: (minutes: number) => {
       now += minutes * 60_000;
     },
-    at: (iso) => {
+    at: (iso: string) => {
       now = Date.parse(iso);
     },
-    async add(wish, by = writer('1')) {
+    /** Asks for a job in the owner’s chat, or as somebody else; its id, or why not. */
+    async add(wish: CronWish, by: CronAsker = writer('1')) {
       made += 2;
       if (by.kind !== 'chat') throw new Error('somebody has to write');
       const { message } = by;
@@ -108,16 +85,17 @@ export async function openCronScene(who: CronWho = 'owners'): Promise<CronScene>
       const answer = await ask({ action: 'add', askedBy, origin: message, route, wish }, by);
       return answer.ok ? `J${made / 2}` : answer.words;
     },
-    async job(id) {
+    async job(id: string) {
       const job = await store.cronJobs.get(id);
       if (job === null) throw new Error(`no job ${id}`);
       return job;
     },
-    run: (outcome = 'answered', chat = 'c') => {
+    /** Runs the turn that waits in the chat; null when none does. */
+    run: (outcome: 'answered' | 'failed' = 'answered', chat = 'c') => {
       made += 0.001;
       return runNext(store, { lane: `test:default:${chat}`, turn: `t${made}`, now, outcome });
     },
-    twin: () => createCronSchedule(deps),
+    twin: () => createCron(deps),
     close: () => store.close(),
   };
 }

@@ -1,40 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/contracts';
+import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/core';
 import { type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
-import { createHeartbeat, type Heartbeat } from '../heartbeat/heartbeat.ts';
-import type { FindTarget } from '../heartbeat/order.ts';
-import type { HeartbeatDeps } from '../heartbeat/run.ts';
+import type { FindTarget } from '../alerts.ts';
+import { createHeartbeat, type Heartbeat, type HeartbeatServices } from '../heartbeat/heartbeat.ts';
 
-/** For tests: a heartbeat over a real database and workspace, at a time that the test sets. */
-export interface HeartbeatScene {
-  readonly store: Store;
-  readonly heartbeat: Heartbeat;
-  readonly woken: string[];
-  readonly delivered: string[];
-  readonly lines: readonly string[];
-  /** What the clock shows, in ms. */
-  now(): number;
-  /** Puts the clock to a moment. */
-  at(iso: string): void;
-  /** Moves the clock on, or back. */
-  later(minutes: number): void;
-  /** Puts a file into the workspace. */
-  put(name: string, text: string): void;
-  /** Reads a file of the workspace. */
-  got(name: string): string;
-  /** The turn that waits in the lane of the heartbeat, ended quietly; null when none does. */
-  run(tokens?: number): Promise<ClaimedTurn | null>;
-  /** Another process with the same database and workspace. */
-  twin(): Heartbeat;
-  close(): Promise<void>;
-}
+export type HeartbeatScene = Awaited<ReturnType<typeof openHeartbeatScene>>;
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
-/** Where the owner writes, in these tests. */
 const OWNERS_LAST: InboundMessage = {
   ...PLACE,
   messageId: 'm1',
@@ -58,8 +34,10 @@ const toOwner: FindTarget = async () => ({
 
 /** Opens a scene at 10:00 in Berlin on 21 November 2026, beating every 30 minutes. */
 export async function openHeartbeatScene(
-  change: Partial<Pick<HeartbeatDeps, 'findTarget' | 'checkForNews' | 'settings' | 'clock'>> = {},
-): Promise<HeartbeatScene> {
+  change: Partial<
+    Pick<HeartbeatServices, 'findTarget' | 'checkForNews' | 'settings' | 'clock'>
+  > = {},
+) {
   let now = Date.parse('2026-11-21T09:00:00Z');
   const clock = () => now;
   const root = mkdtempSync(join(tmpdir(), 'parley-heartbeat-'));
@@ -74,7 +52,7 @@ export async function openHeartbeatScene(
       store,
       agent: { id: 'main', timeZone: 'Europe/Berlin' },
       view: viewOf({ kind: 'owner', conversationId: 'test:default:c' }),
-      settings: { enabled: true, everyMinutes: 30, tokensPerDay: 1_000 },
+      settings: { enabled: true, everyMinutes: 30, tokensPerDay: 1_000, quietHours: 'off' },
       findTarget: toOwner,
       wake: async (lane) => void woken.push(lane),
       deliver: async ({ chatId }) => void delivered.push(chatId),
@@ -89,14 +67,15 @@ export async function openHeartbeatScene(
     delivered,
     lines,
     now: clock,
-    at: (iso) => {
+    at: (iso: string) => {
       now = Date.parse(iso);
     },
-    later: (minutes) => {
+    later: (minutes: number) => {
       now += minutes * 60_000;
     },
-    put: (name, text) => writeFileSync(join(folder, name), text),
-    got: (name) => readFileSync(join(folder, name), 'utf8'),
+    put: (name: string, text: string) => writeFileSync(join(folder, name), text),
+    got: (name: string) => readFileSync(join(folder, name), 'utf8'),
+    /** The turn that waits in the lane of the heartbeat, ended quietly; null when none does. */
     run(tokens = 10) {
       turns += 1;
       return endRun(store, { turnId: `turn-${turns}`, now, tokens });

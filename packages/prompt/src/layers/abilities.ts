@@ -1,6 +1,6 @@
 import type { SkillSnapshot } from '@parley/workspace';
 import type { ToolNote, ToolTier } from '../context.ts';
-import { absent, type Layer } from '../layer.ts';
+import { absent, forChat, type Layer } from '../layer.ts';
 import { countOf, listItem, narrowestAudience } from '../text.ts';
 import { fillTools, readContextFile } from './files.ts';
 
@@ -133,14 +133,9 @@ export const connectorsLayer: Layer = {
   render({ connectors = [], reader }, { heading = '## Connectors' }) {
     const connected = connectors.filter((connector) => connector.connected);
     if (connected.length === 0) return absent('nothing is connected');
-    const { conversationId } = reader;
-    return {
-      text: [heading, ...connected.map(({ name, text }) => listItem(`${name}: ${text}`))].join(
-        '\n',
-      ),
-      source: connected.map(({ name }) => name).join(', '),
-      audience: { kind: 'conversation', conversationId },
-    };
+    const lines = connected.map(({ name, text }) => listItem(`${name}: ${text}`));
+    const source = connected.map(({ name }) => name).join(', ');
+    return forChat(reader, [heading, ...lines].join('\n'), source);
   },
 };
 
@@ -156,12 +151,11 @@ const mcpPromptsLayer: Layer = {
     const lines = mcpPrompts.map(({ server, name, description }) =>
       listItem(`\`${server}/${name}\`: ${description}`),
     );
-    const { conversationId } = reader;
-    return {
-      text: [heading, MCP_NOTE, ...lines].join('\n'),
-      source: countOf(mcpPrompts.length, 'MCP prompt'),
-      audience: { kind: 'conversation', conversationId },
-    };
+    return forChat(
+      reader,
+      [heading, MCP_NOTE, ...lines].join('\n'),
+      countOf(mcpPrompts.length, 'MCP prompt'),
+    );
   },
 };
 
@@ -176,12 +170,11 @@ const resourcesLayer: Layer = {
     const lines = resources.map(({ name, location, description }) =>
       listItem(`${name} (${location}): ${description}`),
     );
-    const { conversationId } = reader;
-    return {
-      text: [heading, 'Read these when you need them.', ...lines].join('\n'),
-      source: countOf(resources.length, 'resource'),
-      audience: { kind: 'conversation', conversationId },
-    };
+    return forChat(
+      reader,
+      [heading, 'Read these when you need them.', ...lines].join('\n'),
+      countOf(resources.length, 'resource'),
+    );
   },
 };
 
@@ -193,12 +186,11 @@ const sandboxLayer: Layer = {
   modes: ['full', 'minimal'],
   render({ sandbox, reader }, { heading = '## Sandbox' }) {
     if (sandbox === undefined) return absent('no commands can be run');
-    const { conversationId } = reader;
-    return {
-      text: `${heading}\nCommands run in ${sandbox.kind}. ${sandbox.text}`,
-      source: sandbox.kind,
-      audience: { kind: 'conversation', conversationId },
-    };
+    return forChat(
+      reader,
+      `${heading}\nCommands run in ${sandbox.kind}. ${sandbox.text}`,
+      sandbox.kind,
+    );
   },
 };
 

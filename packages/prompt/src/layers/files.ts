@@ -4,6 +4,7 @@ import type { PromptContext, PromptMode } from '../context.ts';
 import {
   type Absent,
   absent,
+  forEveryone,
   type Layer,
   type LayerId,
   type LayerOptions,
@@ -63,11 +64,6 @@ const USES: Readonly<Record<string, FileUse>> = {
   },
 };
 
-/** What a file is for, in words for the model; empty for a file Parley knows nothing of. */
-function purposeOf(file: string): string {
-  return USES[file]?.purpose ?? '';
-}
-
 /** The prompt modes in which a file may be; unknown files are for `full` alone. */
 function modesOf(file: string): readonly PromptMode[] {
   return USES[file]?.modes ?? ['full'];
@@ -113,16 +109,15 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
     async render(context, { heading = `## ${file}`, characters }) {
       const found = await readContextFile(context, file, characters);
       if ('absent' in found) return found;
-      const { source, audience, cut } = found;
-      const text = `${heading}\n${below(file)}${pointToTools(found.text)}`;
-      return { text, source, audience, cut };
+      return { ...found, text: `${heading}\n${withPurpose(file, found.text)}` };
     },
   };
 }
 
-function below(file: string): string {
-  const purpose = purposeOf(file);
-  return purpose === '' ? '' : `Purpose: ${purpose}\n\n`;
+/** The text of a file under what it is for; Parley knows nothing of other files. */
+function withPurpose(file: string, text: string): string {
+  const purpose = USES[file]?.purpose;
+  return `${purpose === undefined ? '' : `Purpose: ${purpose}\n\n`}${pointToTools(text)}`;
 }
 
 /** Several files of the workspace in one section, under limits for each and for all (P04, P07). */
@@ -136,7 +131,10 @@ export const workspaceContextLayer: Layer = {
     const { found, missing } = await readWithin(context, files, options);
     if (found.length === 0) return absent(missing.join('; ') || 'the layout names no files');
     const root = `Workspace root: ${shownWorkspace(context)}`;
-    const text = [`${heading}\n${root}`, ...found.map(section)].join('\n\n');
+    const sections = found.map(
+      (file) => `## ${file.source}\n${withPurpose(file.source, file.text)}`,
+    );
+    const text = [`${heading}\n${root}`, ...sections].join('\n\n');
     const source = found.map((file) => file.source).join(', ');
     return { text, source, audience: narrowestAudience(found, context.reader), cut: cutOf(found) };
   },
@@ -160,11 +158,6 @@ async function readWithin(
     found.push(fitted);
   }
   return { found, missing: read.flatMap((file) => ('absent' in file ? [file.absent] : [])) };
-}
-
-function section({ source, text }: WorkspaceFile): string {
-  const purpose = purposeOf(source);
-  return `## ${source}\n${purpose === '' ? '' : `Purpose: ${purpose}\n\n`}${pointToTools(text)}`;
 }
 
 /** Characters of the file itself, without the line that says it was cut. */
@@ -194,7 +187,7 @@ const conflictOrderLayer: Layer = {
       const found = await readContextFile(context, file);
       if ('absent' in found) continue;
       const text = `${heading}\nWhere two of these disagree, the earlier one counts: ${ORDER}`;
-      return { text, source: 'Parley', audience: { kind: 'everyone' } };
+      return forEveryone(text);
     }
     return absent('there are no files to disagree');
   },
@@ -210,9 +203,7 @@ export const personaLayer: Layer = {
     if (persona !== undefined) return { ...persona, text: `${heading}\n${persona.text}` };
     if (file === undefined) return absent('no persona was chosen');
     const found = await readContextFile(context, file, characters);
-    if ('absent' in found) return found;
-    const { text, source, audience, cut } = found;
-    return { text: `${heading}\n${text}`, source, audience, cut };
+    return 'absent' in found ? found : { ...found, text: `${heading}\n${found.text}` };
   },
 };
 
@@ -233,10 +224,9 @@ const workflowLayer: Layer = {
         ? absent('the layout names no file')
         : await readContextFile(context, file, characters);
     if ('absent' in own) {
-      return { text: `${heading}\n${WORKFLOW}`, source: 'Parley', audience: { kind: 'everyone' } };
+      return forEveryone(`${heading}\n${WORKFLOW}`);
     }
-    const { text, source, audience, cut } = own;
-    return { text: `${heading}\n${text}`, source, audience, cut };
+    return { ...own, text: `${heading}\n${own.text}` };
   },
 };
 

@@ -1,6 +1,6 @@
-import { QUIET_TOKEN } from '@parley/contracts';
+import { QUIET_TOKEN } from '@parley/core';
 import type { PromptFeatures } from '../context.ts';
-import { absent, type Layer } from '../layer.ts';
+import { absent, forChat, forEveryone, type Layer } from '../layer.ts';
 
 /** Who the agent is, in one line: it opens the prompt. */
 const identityLayer: Layer = {
@@ -14,7 +14,7 @@ const identityLayer: Layer = {
     const what = role === undefined ? '' : ` Your role: ${role}.`;
     const line = `You are ${who}.${what} You talk with people in chats; Parley carries the messages between you and them.`;
     const text = heading === undefined ? line : `${heading}\n${line}`;
-    return { text, source: 'identity', audience: { kind: 'everyone' } };
+    return forEveryone(text, 'identity');
   },
 };
 
@@ -35,7 +35,7 @@ export const safetyLayer: Layer = {
   volatility: 'static',
   placement: 'system',
   modes: ['full', 'minimal', 'none'],
-  render: () => ({ text: SAFETY, source: 'Parley', audience: { kind: 'everyone' } }),
+  render: () => forEveryone(SAFETY),
 };
 
 const MODES: Readonly<Record<NonNullable<PromptFeatures['conversationMode']>, string>> = {
@@ -54,7 +54,7 @@ export const conversationModeLayer: Layer = {
   render({ conversationMode }, { heading = '## Mode' }) {
     if (conversationMode === undefined) return absent('this conversation has no mode');
     const text = `${heading}\n${MODES[conversationMode]}`;
-    return { text, source: `mode ${conversationMode}`, audience: { kind: 'everyone' } };
+    return forEveryone(text, `mode ${conversationMode}`);
   },
 };
 
@@ -88,7 +88,7 @@ export const messagingLayer: Layer = {
     );
     const lines = [HERE, ...(canWrite ? [ELSEWHERE] : []), SYSTEM].map((line) => `- ${line}`);
     const text = `${heading}\n${lines.join('\n')}`;
-    return { text, source: 'Parley', audience: { kind: 'everyone' } };
+    return forEveryone(text);
   },
 };
 
@@ -104,7 +104,7 @@ const replyTagsLayer: Layer = {
   placement: 'system',
   render({ replyTags = false }, { heading = '## Reply Tags' }) {
     if (!replyTags) return absent('this chat cannot quote messages');
-    return { text: `${heading}\n${REPLY_TAGS}`, source: 'Parley', audience: { kind: 'everyone' } };
+    return forEveryone(`${heading}\n${REPLY_TAGS}`);
   },
 };
 
@@ -115,11 +115,9 @@ export const silentRepliesLayer: Layer = {
   placement: 'system',
   render({ silentToken }, { heading = '## Silent Replies' }) {
     if (silentToken === undefined) return absent('every turn here is answered');
-    return {
-      text: `${heading}\nWhen nothing should be said, answer with exactly ${silentToken}: the whole message, without a mark or a word around it. Nothing is sent then. Never put it into a real answer.`,
-      source: 'Parley',
-      audience: { kind: 'everyone' },
-    };
+    return forEveryone(
+      `${heading}\nWhen nothing should be said, answer with exactly ${silentToken}: the whole message, without a mark or a word around it. Nothing is sent then. Never put it into a real answer.`,
+    );
   },
 };
 
@@ -146,7 +144,7 @@ export const responseFormatLayer: Layer = {
   render({ responseSchema }, { heading = '## Response Format' }) {
     if (responseSchema === undefined) return absent('people read this answer');
     const text = `${heading}\n${JSON_INTRO}\n\n${JSON.stringify(responseSchema, null, 2)}`;
-    return { text, source: 'JSON Schema', audience: { kind: 'everyone' } };
+    return forEveryone(text, 'JSON Schema');
   },
 };
 
@@ -161,11 +159,7 @@ const toolCallStyleLayer: Layer = {
   placement: 'system',
   render({ tools = [] }, { heading = '## Tool Call Style' }) {
     if (tools.length === 0) return absent('there are no tools');
-    return {
-      text: `${heading}\n${TOOL_CALL_STYLE}`,
-      source: 'Parley',
-      audience: { kind: 'everyone' },
-    };
+    return forEveryone(`${heading}\n${TOOL_CALL_STYLE}`);
   },
 };
 
@@ -176,11 +170,7 @@ const cliLayer: Layer = {
   id: 'cli',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## CLI' }) => ({
-    text: `${heading}\n${CLI}`,
-    source: 'Parley',
-    audience: { kind: 'everyone' },
-  }),
+  render: (_, { heading = '## CLI' }) => forEveryone(`${heading}\n${CLI}`),
 };
 
 const HEARTBEAT_INTRO = `Nobody wrote to you: this is the time you have to look after standing tasks.
@@ -200,12 +190,11 @@ export const heartbeatLayer: Layer = {
       heartbeat === undefined
         ? ''
         : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}`;
-    const { conversationId } = reader;
-    return {
-      text: `${heading}\n${HEARTBEAT_INTRO}${due}`,
-      source: heartbeat === undefined ? 'heartbeat' : `heartbeat task ${heartbeat.task}`,
-      audience: { kind: 'conversation', conversationId },
-    };
+    return forChat(
+      reader,
+      `${heading}\n${HEARTBEAT_INTRO}${due}`,
+      heartbeat === undefined ? 'heartbeat' : `heartbeat task ${heartbeat.task}`,
+    );
   },
 };
 

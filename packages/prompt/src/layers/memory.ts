@@ -1,7 +1,7 @@
-import type { PromptPart } from '@parley/contracts';
+import type { PromptPart } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import type { PromptContext, TodoNote, ToolNote } from '../context.ts';
-import { absent, type Layer, type LayerOptions } from '../layer.ts';
+import { absent, forChat, forEveryone, type Layer, type LayerOptions } from '../layer.ts';
 import { countOf, listItem, narrowestAudience, quotedBlock } from '../text.ts';
 import { readContextFile } from './files.ts';
 
@@ -83,7 +83,7 @@ export const memoryGuideLayer: Layer = {
     if ('absent' in found) {
       if (guide.length === 0) return absent('there are no tools for memory');
       const text = [heading, ...guide].join('\n');
-      return { text, source: 'Parley', audience: { kind: 'everyone' } };
+      return forEveryone(text);
     }
     const { source, audience, cut } = found;
     const text = [[heading, ...guide].join('\n'), `## ${source}\n${found.text}`].join('\n\n');
@@ -206,13 +206,9 @@ const todosLayer: Layer = {
   modes: ['full', 'minimal'],
   render({ todos = [], reader }, { heading = '## To-dos' }) {
     if (todos.length === 0) return absent('there is no list');
-    const { conversationId } = reader;
     const lines = todos.map(({ text, state }) => listItem(`${SIGNS[state]} ${text}`));
-    return {
-      text: [heading, 'Your list for this conversation; keep it true.', ...lines].join('\n'),
-      source: countOf(todos.length, 'to-do'),
-      audience: { kind: 'conversation', conversationId },
-    };
+    const text = [heading, 'Your list for this conversation; keep it true.', ...lines].join('\n');
+    return forChat(reader, text, countOf(todos.length, 'to-do'));
   },
 };
 

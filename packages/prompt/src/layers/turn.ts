@@ -1,6 +1,6 @@
-import type { InboundMessage, RuntimeFacts } from '@parley/contracts';
+import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import type { AttachmentNote, OverheardWords, PromptContext } from '../context.ts';
-import { absent, type Layer } from '../layer.ts';
+import { absent, forChat, forEveryone, type Layer } from '../layer.ts';
 import { capUntrusted, countOf, untrustedJson } from '../text.ts';
 import { shownWorkspace } from './files.ts';
 
@@ -11,12 +11,7 @@ const chatFactsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render(context, { heading = '## Runtime Facts' }) {
-    const { conversationId } = context.reader;
-    return {
-      text: `${heading}\n${listed(chatLines(context))}`,
-      source: 'runtime facts',
-      audience: { kind: 'conversation', conversationId },
-    };
+    return forChat(context.reader, `${heading}\n${listed(chatLines(context))}`, 'runtime facts');
   },
 };
 
@@ -33,12 +28,11 @@ const turnFactsLayer: Layer = {
   placement: 'user',
   modes: ['full', 'minimal'],
   render(context) {
-    const { conversationId } = context.reader;
-    return {
-      text: ['<turn-facts>', FACTS_NOTE, listed(turnLines(context)), '</turn-facts>'].join('\n'),
-      source: 'runtime facts',
-      audience: { kind: 'conversation', conversationId },
-    };
+    return forChat(
+      context.reader,
+      ['<turn-facts>', FACTS_NOTE, listed(turnLines(context)), '</turn-facts>'].join('\n'),
+      'runtime facts',
+    );
   },
 };
 
@@ -50,8 +44,7 @@ export const runtimeFactsLayer: Layer = {
   modes: ['full', 'minimal'],
   render(context, { heading = '## Runtime Facts' }) {
     const text = `${heading}\n${listed([...chatLines(context), ...turnLines(context)])}`;
-    const { conversationId } = context.reader;
-    return { text, source: 'runtime facts', audience: { kind: 'conversation', conversationId } };
+    return forChat(context.reader, text, 'runtime facts');
   },
 };
 
@@ -61,11 +54,8 @@ const currentTimeLayer: Layer = {
   volatility: 'turn',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render: ({ facts }, { heading = '## Current Time' }) => ({
-    text: `${heading}\n${facts.date}, ${facts.time} (${facts.timeZone})`,
-    source: 'clock',
-    audience: { kind: 'everyone' },
-  }),
+  render: ({ facts }, { heading = '## Current Time' }) =>
+    forEveryone(`${heading}\n${facts.date}, ${facts.time} (${facts.timeZone})`, 'clock'),
 };
 
 /** Where the agent's own files are. */
@@ -74,11 +64,11 @@ const workspaceFolderLayer: Layer = {
   volatility: 'static',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render: (context, { heading = '## Workspace' }) => ({
-    text: `${heading}\nYour folder is ${shownWorkspace(context)}. Files that you read or write are there, and nowhere else; name them relative to it.`,
-    source: 'runtime facts',
-    audience: { kind: 'everyone' },
-  }),
+  render: (context, { heading = '## Workspace' }) =>
+    forEveryone(
+      `${heading}\nYour folder is ${shownWorkspace(context)}. Files that you read or write are there, and nowhere else; name them relative to it.`,
+      'runtime facts',
+    ),
 };
 
 /** What came with the messages. Names of files are the senders' words and stand elsewhere (P18). */
@@ -89,12 +79,11 @@ export const attachmentsLayer: Layer = {
   modes: ['full', 'minimal'],
   render({ attachments = [], reader }, { heading = '## Attachments' }) {
     if (attachments.length === 0) return absent('nothing was attached');
-    const { conversationId } = reader;
-    return {
-      text: [heading, ...attachments.map(attachmentLine)].join('\n'),
-      source: countOf(attachments.length, 'attachment'),
-      audience: { kind: 'conversation', conversationId },
-    };
+    return forChat(
+      reader,
+      [heading, ...attachments.map(attachmentLine)].join('\n'),
+      countOf(attachments.length, 'attachment'),
+    );
   },
 };
 
@@ -141,8 +130,7 @@ const groupContextLayer: Layer = {
     const cut = left === 0 ? [] : [`[cut: the newest ${shown.length} of ${lines.length} messages]`];
     const text = ['<group-context>', GROUP_NOTE, ...cut, ...shown, '</group-context>'].join('\n');
     const source = `${shown.length} overheard`;
-    const { conversationId } = reader;
-    return { text, source, audience: { kind: 'conversation', conversationId } };
+    return forChat(reader, text, source);
   },
 };
 
@@ -191,8 +179,7 @@ export const messageContextLayer: Layer = {
         : [`chat: ${untrustedJson({ title: capUntrusted(groupTitle, MAX_NAME) })}`];
     const text = messageContext(messages, [...chat, ...variableLine(variables)]);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
-    const { conversationId } = reader;
-    return { text, source, audience: { kind: 'conversation', conversationId } };
+    return forChat(reader, text, source);
   },
 };
 

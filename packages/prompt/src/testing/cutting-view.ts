@@ -1,4 +1,4 @@
-import type { Reader } from '@parley/contracts';
+import type { Reader } from '@parley/core';
 import { cutText, type WorkspaceView } from '@parley/workspace';
 import { viewOf } from './example-turn.ts';
 

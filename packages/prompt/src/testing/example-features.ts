@@ -1,4 +1,4 @@
-import type { Audience, PromptPart } from '@parley/contracts';
+import type { Audience, PromptPart } from '@parley/core';
 import type { SkillSnapshot } from '@parley/workspace';
 import type { PromptFeatures } from '../context.ts';
 import { GUEST_TOOLS, TOOLS } from './example-tools.ts';

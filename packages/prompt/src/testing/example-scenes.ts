@@ -1,4 +1,4 @@
-import type { InboundMessage, Reader, RenderTarget, RuntimeFacts } from '@parley/contracts';
+import type { InboundMessage, Reader, RenderTarget, RuntimeFacts } from '@parley/core';
 import type { Workspace } from '@parley/workspace';
 import type { PromptContext } from '../context.ts';
 import { readIdentity } from '../identity.ts';

@@ -1,5 +1,5 @@
-import type { Reader } from '@parley/contracts';
-import { EXAMPLE_FACTS as FACTS, EXAMPLE_MESSAGE as MESSAGE } from '@parley/contracts/testing';
+import type { Reader } from '@parley/core';
+import { EXAMPLE_FACTS as FACTS, EXAMPLE_MESSAGE as MESSAGE } from '@parley/core/testing';
 import type { AbsentFile, WorkspaceFile, WorkspaceView } from '@parley/workspace';
 import type { PromptContext } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Reader } from '@parley/contracts';
+import type { Reader } from '@parley/core';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 
 /** A workspace that has been lived in: every file Parley knows, some of them private. */

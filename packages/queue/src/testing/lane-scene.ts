@@ -1,4 +1,4 @@
-import { type LiveBus, type NewId, silentLogger } from '@parley/contracts';
+import { type LiveBus, type NewId, silentLogger } from '@parley/core';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import type { LaneDeps, RunTurn } from '../lane.ts';
 import { createLocalBus } from '../open-bus.ts';

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import type { Database } from '../database.ts';
-import { raw } from '../kysely.ts';
 import { migrate } from '../migrate.ts';
-import { MIGRATIONS } from '../migrations.ts';
+import { MIGRATIONS, type Migration } from '../migrations.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import { composed, type SqlValue } from '../statement.ts';
 import { parseStoreUrl } from '../store-url.ts';
 import { bothDatabases, type TestDatabase } from '../testing/databases.ts';
 import { filledRows, fillTables } from '../testing/filled-rows.ts';
@@ -38,9 +38,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     for (const target of ['SQLite', 'PostgreSQL'] as const) {
       const isThere = target === 'SQLite' || postgres?.available === true;
       it.runIf(isThere)(`put into ${target} gives every row of every table back`, async () => {
-        await fill(database, 21);
+        await fill(database);
         await using before = await openRaw(database.url());
-        const rows = await filledRows(before.database, 21);
+        const rows = await filledRows(before.database);
         const copy = await copyOf(database.url());
         expect(copy.schema.tables.map(({ name }) => name).toSorted()).toEqual(
           (await tablesIn(before.database)).filter((name) => !LEFT_OUT.has(name)),
@@ -48,7 +48,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const url = await emptyTarget(target);
         await restore(url, copy, { unfinished: 'go-on' });
         await using after = await openRaw(url);
-        const { conversation: lanes, ...others } = await filledRows(after.database, 21);
+        const { conversation: lanes, ...others } = await filledRows(after.database);
         const { conversation: _lanes, ...same } = rows;
         expect(others).toEqual(same);
         expect(lanes?.map((lane) => JSON.parse(lane))).toMatchObject([
@@ -62,19 +62,37 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     }
 
-    it.each([2, 9, 17])('of an older Parley (%i steps) is brought up to date', async (level) => {
-      await fill(database, level);
+    it('of an older Parley is brought up to date, its rows included', async () => {
+      await fill(database);
       const copy = await copyOf(database.url());
       const url = await emptyTarget('SQLite');
-      await restore(url, copy, { unfinished: 'go-on' });
-      const store = await openStore({ url, clock });
-      expect(await store.outbox.counts()).toMatchObject({ sent: 2, pending: 1, sending: 1 });
-      expect(await store.deadLetters.counts()).toMatchObject({ refused: 1 });
-      await store.close();
+      const later: Migration = {
+        number: (MIGRATIONS.at(-1)?.number ?? 0) + 1,
+        name: 'shouting',
+        statements: () => ["update memory_entry set words = 'TEA' where words = 'tea'"],
+      };
+      await restore(url, copy, { unfinished: 'go-on' }, [...MIGRATIONS, later]);
+      await using after = await openRaw(url);
+      const { memory_entry: memories } = await filledRows(after.database);
+      expect(memories).toMatchObject([expect.stringContaining('TEA')]);
+      const rows = await rowsIn(
+        after.database,
+        'select number from parley_migration order by number',
+      );
+      expect(rows.at(-1)).toEqual({ number: later.number });
+    });
+
+    it('from before the first release is refused before anything is touched', async () => {
+      await fill(database);
+      const { schema, rows } = await copyOf(database.url());
+      const refused = restore(database.url(), { schema: { ...schema, steps: [1, 29] }, rows }, {});
+      await expect(refused).rejects.toMatchObject({ code: 'store-older' });
+      await using after = await openRaw(database.url());
+      expect(await numbersOf(after.database)).toEqual([1, 2, 3]);
     });
 
     it('of a newer Parley is refused before anything is touched', async () => {
-      await fill(database, 21);
+      await fill(database);
       const { schema, rows } = await copyOf(database.url());
       const copy = { schema: { ...schema, steps: [...schema.steps, 9_999] }, rows };
       const refused = restore(database.url(), copy, {});
@@ -98,7 +116,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('repeats nothing: what was not finished in it becomes dead letters', async () => {
-      await fill(database, 21);
+      await fill(database);
       const copy = await copyOf(database.url());
       const url = await emptyTarget('SQLite');
       const outcome = await restore(url, copy, { unfinished: 'hold' });
@@ -114,9 +132,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
       await using after = await openRaw(url);
       for (const table of ['turn', 'beat', 'sub_agent'] as const) {
-        const { rows } = await after.database.read((sql) =>
-          raw<{ state: string }>`select distinct state from ${raw.table(table)}`.execute(sql),
-        );
+        const rows = await rowsIn(after.database, `select distinct state from ${table}`);
         expect(rows.map(({ state }) => state)).not.toContain('running');
         expect(rows.map(({ state }) => state)).not.toContain('held');
       }
@@ -158,11 +174,7 @@ describe.runIf(postgres?.available)('a restore into a PostgreSQL that is at work
     expect(await store.inbox.waiting('web:c1')).toBe(1);
     expect(await store.leases.renew(account.lease, NOW + 1_000)).toBe(true);
     await using after = await openRaw(database.url());
-    const { rows } = await after.database.read((sql) =>
-      raw<{ state: string }>`select state from ${raw.id(outcome.aside ?? '', 'inbox')}`.execute(
-        sql,
-      ),
-    );
+    const rows = await rowsIn(after.database, `select state from ${outcome.aside}.inbox`);
     expect(rows).toEqual([{ state: 'claimed' }]);
     const again = await hold(store);
     expect(again.epoch).toBeGreaterThan(lease.epoch);
@@ -216,23 +228,22 @@ const LEFT_OUT = new Set([
   'sqlite_sequence',
 ]);
 
-async function fill(database: TestDatabase, level: number): Promise<void> {
+async function fill(database: TestDatabase): Promise<void> {
   await database.openBare();
   await using opened = await openRaw(database.url());
-  await migrate(opened.database, MIGRATIONS.slice(0, level), 'db', clock);
-  await fillTables(opened.database, level);
+  await migrate(opened.database, MIGRATIONS, 'db', clock);
+  await fillTables(opened.database);
   // The newest messages of all were removed; their numbers stay used.
   const last =
     'insert into inbox (seq, conversation_id, channel, account, chat_id, message_id, ' +
     "message, route, received_at, state) values (50, 'c1', 'x', 'x', 'x', 'x', '', '', 0, 'done')";
   await opened.database.write(async (sql) => {
-    await raw.raw(last).execute(sql);
-    await raw.raw('delete from inbox where seq = 50').execute(sql);
+    await sql.run(composed(last));
+    await sql.run(composed('delete from inbox where seq = 50'));
     if (opened.database.dialect === 'postgres') {
-      await raw.raw("select setval('inbox_seq_seq', 50)").execute(sql);
+      await sql.run(composed("select setval('inbox_seq_seq', 50)"));
     }
   });
-  if (level === 21) await migrate(opened.database, MIGRATIONS, 'db', clock);
 }
 
 async function copyOf(url: string): Promise<Copy> {
@@ -243,12 +254,20 @@ async function copyOf(url: string): Promise<Copy> {
   return { schema: { steps, tables, counters }, rows };
 }
 
-function restore(url: string, { schema, rows }: Copy, more: Partial<StoreRestore>) {
+function restore(
+  url: string,
+  { schema, rows }: Copy,
+  more: Partial<StoreRestore>,
+  migrations = MIGRATIONS,
+) {
   const forget = [{ channel: 'whatsapp', kind: 'creds' }];
   const each = async function* () {
     yield* rows;
   };
-  return restoreStore({ url, clock, schema, rows: each(), unfinished: 'hold', forget, ...more });
+  return restoreStore(
+    { url, clock, schema, rows: each(), unfinished: 'hold', forget, ...more },
+    migrations,
+  );
 }
 
 let targets = 0;
@@ -262,19 +281,20 @@ async function emptyTarget(dialect: 'SQLite' | 'PostgreSQL'): Promise<string> {
 }
 
 async function numbersOf(database: Database): Promise<readonly number[]> {
-  const rows = await database.read((sql) =>
-    sql.selectFrom('inbox').select('seq').orderBy('seq').execute(),
-  );
-  return rows.map(({ seq }) => seq);
+  const rows = await rowsIn(database, 'select seq from inbox order by seq');
+  return rows.map(({ seq }) => Number(seq));
 }
 
 async function tablesIn(database: Database): Promise<readonly string[]> {
   const query =
     database.dialect === 'sqlite'
-      ? raw<{ name: string }>`select name from sqlite_master where type = 'table'`
-      : raw<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
-  const { rows } = await database.read((sql) => query.execute(sql));
-  return rows.map(({ name }) => name).toSorted();
+      ? "select name from sqlite_master where type = 'table'"
+      : "select tablename as name from pg_tables where schemaname = 'public'";
+  return (await rowsIn(database, query)).map(({ name }) => String(name)).toSorted();
+}
+
+function rowsIn(database: Database, query: string) {
+  return database.read((sql) => sql.all(composed(query).rows<Record<string, SqlValue>>()));
 }
 
 async function openRaw(url: string): Promise<AsyncDisposable & { database: Database }> {

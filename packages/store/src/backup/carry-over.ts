@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../database.ts';
-import { raw } from '../kysely.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import { composed, statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import { parseStoreUrl } from '../store-url.ts';
 import type { ForgottenValues } from './hold-back.ts';
@@ -50,17 +50,13 @@ export async function carryOver(
   { unfinished, forget }: CarryOrder,
 ): Promise<CarriedOver> {
   const from = (table: string) => `${quoted(source)}.${quoted(table)}`;
-  const steps = await raw<{
-    number: number;
-  }>`select number from ${raw.raw(from('parley_migration'))}`.execute(sql);
-  if (steps.rows.length !== MIGRATIONS.length) {
+  const count = async (table: string, where = '1 = 1'): Promise<number> => {
+    const query = composed(`select count(*) as n from ${from(table)} old where ${where}`);
+    return (await sql.get(query.rows<{ readonly n: number }>()))?.n ?? 0;
+  };
+  if ((await count('parley_migration')) !== MIGRATIONS.length) {
     return { kind: 'unreadable', reason: 'it is the database of an older Parley' };
   }
-  const count = async (table: string, where: string): Promise<number> => {
-    const query = raw<{ n: number }>`select count(*) as n from ${raw.raw(`${from(table)} old`)}
-      where ${raw.raw(where)}`;
-    return Number((await query.execute(sql)).rows[0]?.n ?? 0);
-  };
   if (unfinished === 'go-on') {
     await refuseUnknown(count);
     return NOTHING;
@@ -130,7 +126,7 @@ export async function carryOverFile(
   if (address.dialect !== 'sqlite') throw new Error(`${to} is no file of SQLite`);
   const database = openSqlite(address);
   try {
-    await database.read((sql) => raw`attach database ${from} as live`.execute(sql));
+    await database.read((sql) => sql.run(ATTACH, { from }));
     return await database.write((sql) => carryOver(database, sql, 'live', order));
   } catch (reason) {
     if (reason instanceof StoreError && reason.code !== 'store-waiting') {
@@ -141,6 +137,8 @@ export async function carryOverFile(
     await database.close();
   }
 }
+
+const ATTACH = statement('attach database :from as live');
 
 const MESSAGE_KEY = ['channel', 'account', 'chat_id', 'message_id'];
 
@@ -182,32 +180,35 @@ function copier(dialect: Database['dialect'], sql: Sql, from: (table: string) =>
     const update = `update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
     const conflict =
       key === null ? '' : `on conflict (${key}) do ${known === 'stays' ? 'nothing' : update}`;
-    await raw
-      .raw(
-        `insert into ${table} (${columns.join(', ')})
+    await sql.run(
+      composed(`insert into ${table} (${columns.join(', ')})
         select ${columns.map((name) => values[name] ?? `old.${name}`).join(', ')}
         from ${from(table)} old where ${where} ${all.length > columns.length ? 'order by old.seq' : ''}
-        ${conflict}`,
-      )
-      .execute(sql);
+        ${conflict}`),
+    );
   };
 }
 
 async function columnsOf(dialect: Database['dialect'], sql: Sql, table: string) {
-  const { rows } =
-    dialect === 'sqlite'
-      ? await raw<{ name: string }>`select name from pragma_table_info(${table})`.execute(sql)
-      : await raw<{ name: string }>`select column_name as name from information_schema.columns
-          where table_schema = current_schema() and table_name = ${table}`.execute(sql);
-  return rows.map(({ name }) => name);
+  return (await sql.all(COLUMNS[dialect], { table })).map(({ name }) => name);
 }
+
+const COLUMNS = {
+  sqlite: statement('select name from pragma_table_info(:table)').rows<{ readonly name: string }>(),
+  postgres: statement(`
+    select column_name as name from information_schema.columns
+    where table_schema = current_schema() and table_name = :table`).rows<{
+    readonly name: string;
+  }>(),
+} as const;
 
 /** Letters about what goes on after all, and those whose messages have all left them. */
 async function dropLetters(sql: Sql, about: string) {
-  const { rows } = await raw<{ kind: string }>`delete from dead_letter where settled is null
-    and (${raw.raw(about)} or (kind = 'unanswered' and subject like 'restored-%'
+  const dropped = composed(`delete from dead_letter where settled is null
+    and (${about} or (kind = 'unanswered' and subject like 'restored-%'
       and not exists (select 1 from inbox where turn_id = subject)))
-    returning kind`.execute(sql);
+    returning kind`);
+  const rows = await sql.all(dropped.rows<{ readonly kind: string }>());
   const unanswered = rows.filter(({ kind }) => kind === 'unanswered').length;
   return { unanswered, uncertain: rows.length - unanswered };
 }

@@ -1,6 +1,5 @@
 import type { Sql } from '../database.ts';
-import { raw } from '../kysely.ts';
-import { HELD_ALERT, ON_JOB, OPEN_APPROVAL, RUNNING, UNFINISHED } from '../literals.ts';
+import { composed, statement } from '../statement.ts';
 
 /** What was held back, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
 export interface HeldBack {
@@ -30,95 +29,87 @@ export async function holdBack(
   const parts = await holdParts(sql, now);
   const jobs = await holdJobs(sql, now);
   await endRuns(sql, now);
-  for (const { channel, kind } of forget) {
-    await sql
-      .deleteFrom('adapter_value')
-      .where('channel', '=', channel)
-      .where('kind', '=', kind)
-      .execute();
-  }
+  for (const { channel, kind } of forget) sql.send(FORGET, { channel, kind });
   return { parts, turns, jobs };
 }
 
+const FORGET = statement('delete from adapter_value where channel = :channel and kind = :kind');
+
 /** What waits gets a turn, where it has none, and each of these turns has failed. */
 async function holdMessages(sql: Sql, now: number): Promise<number> {
-  const before = `restored-${now}-`;
-  await raw`insert into turn (id, conversation_id, session, state, attempts, started_at)
-    select ${raw.lit(before)} || id, id, session, 'running', 0, ${raw.lit(now)} from conversation
-    where exists (select 1 from inbox where conversation_id = conversation.id and state = 'waiting')
-      and not exists (select 1 from turn where conversation_id = conversation.id and state = 'running')`.execute(
-    sql,
-  );
-  await raw`update inbox set state = 'done', outcome = 'failed', done_at = ${raw.lit(now)},
+  sql.send(GIVE_TURNS, { before: `restored-${now}-`, now });
+  sql.send(FAIL_MESSAGES, { now });
+  const letters = await sql.run(LETTERS_OF_TURNS, { now });
+  sql.send(FREE_OVERHEARD);
+  sql.send(FAIL_TURNS, { now, reason: REASON });
+  return letters;
+}
+
+const GIVE_TURNS = statement(`
+  insert into turn (id, conversation_id, session, state, attempts, started_at)
+  select :before || id, id, session, 'running', 0, cast(:now as bigint) from conversation
+  where exists (select 1 from inbox where conversation_id = conversation.id and state = 'waiting')
+    and not exists (select 1 from turn where conversation_id = conversation.id and state = 'running')`);
+
+const FAIL_MESSAGES = statement(`
+  update inbox set state = 'done', outcome = 'failed', done_at = :now,
     turn_id = coalesce(turn_id, (select id from turn
       where turn.conversation_id = inbox.conversation_id and turn.state = 'running'))
-    where state in ('waiting', 'claimed')`.execute(sql);
-  const letters = await raw`insert into dead_letter (kind, subject, died_at)
-    select 'unanswered', id, ${raw.lit(now)} from turn
-    where state = 'running' and conversation_id not like 'sub:%' and conversation_id not like 'beat:%'
-      and not exists (select 1 from dead_letter where subject = turn.id and settled is null)
-    order by started_at, id`.execute(sql);
-  await sql
-    .updateTable('overheard')
-    .set({ turn_id: null })
-    .where('turn_id', 'is not', null)
-    .execute();
-  await sql
-    .updateTable('turn')
-    .set({ state: 'failed', reason: REASON, awaits: null, finished_at: now })
-    .where('state', '=', RUNNING)
-    .execute();
-  return Number(letters.numAffectedRows ?? 0);
-}
+  where state in ('waiting', 'claimed')`);
+
+const LETTERS_OF_TURNS = composed(`insert into dead_letter (kind, subject, died_at)
+  select 'unanswered', id, cast(:now as bigint) from turn
+  where state = 'running' and conversation_id not like 'sub:%' and conversation_id not like 'beat:%'
+    and not exists (select 1 from dead_letter where subject = turn.id and settled is null)
+  order by started_at, id`);
+
+const FREE_OVERHEARD = statement('update overheard set turn_id = null where turn_id is not null');
+
+const FAIL_TURNS = statement(`
+  update turn set state = 'failed', reason = :reason, awaits = null, finished_at = :now
+  where state = 'running'`);
 
 async function holdParts(sql: Sql, now: number): Promise<number> {
-  const letters = await raw`insert into dead_letter (kind, subject, died_at)
-    select 'uncertain', id, ${raw.lit(now)} from outbox
-    where state in ('pending', 'sending') and notice_of is null
-      and not exists (select 1 from dead_letter where subject = outbox.id and settled is null)
-    order by seq`.execute(sql);
-  await sql
-    .updateTable('outbox')
-    .set({ state: 'unknown', error: REASON, updated_at: now })
-    .where('state', 'in', UNFINISHED)
-    .execute();
-  return Number(letters.numAffectedRows ?? 0);
+  const letters = await sql.run(LETTERS_OF_PARTS, { now });
+  sql.send(HOLD_PARTS, { now, reason: REASON });
+  return letters;
 }
+
+const LETTERS_OF_PARTS = statement(`
+  insert into dead_letter (kind, subject, died_at)
+  select 'uncertain', id, cast(:now as bigint) from outbox
+  where state in ('pending', 'sending') and notice_of is null
+    and not exists (select 1 from dead_letter where subject = outbox.id and settled is null)
+  order by seq`);
+
+const HOLD_PARTS = statement(`
+  update outbox set state = 'unknown', error = :reason, updated_at = :now
+  where state in ('pending', 'sending')`);
 
 /** A reminder for once that was due since then was most likely given. */
-async function holdJobs(sql: Sql, now: number): Promise<number> {
-  const paused = await sql
-    .updateTable('cron_job')
-    .set({ state: 'paused', next_at: null })
-    .where('state', '=', ON_JOB)
-    .where('next_at', '<=', now)
-    .where('timetable', 'like', '%"kind":"once"%')
-    .executeTakeFirst();
-  return Number(paused.numUpdatedRows);
+function holdJobs(sql: Sql, now: number): Promise<number> {
+  return sql.run(PAUSE_JOBS, { now });
 }
 
+const PAUSE_JOBS = composed(`update cron_job set state = 'paused', next_at = null
+  where state = 'on' and next_at <= :now and timetable like '%"kind":"once"%'`);
+
 async function endRuns(sql: Sql, now: number): Promise<void> {
-  await sql.updateTable('conversation').set({ plan: null }).where('plan', 'is not', null).execute();
-  await sql
-    .updateTable('approval')
-    .set({ state: 'withdrawn', decided_at: now })
-    .where('state', '=', OPEN_APPROVAL)
-    .execute();
-  await sql
-    .updateTable('sub_agent')
-    .set({ state: 'stopped', finished_at: now })
-    .where('state', '=', RUNNING)
-    .execute();
-  await sql
-    .updateTable('beat')
-    .set({
-      state: 'failed',
-      reason: REASON,
-      held_until: null,
-      entry: null,
-      parts: null,
-      finished_at: now,
-    })
-    .where('state', 'in', [RUNNING, HELD_ALERT])
-    .execute();
+  sql.send(DROP_PLANS);
+  sql.send(WITHDRAW_APPROVALS, { now });
+  sql.send(STOP_SUB_AGENTS, { now });
+  await sql.run(FAIL_BEATS, { now, reason: REASON });
 }
+
+const DROP_PLANS = statement('update conversation set plan = null where plan is not null');
+
+const WITHDRAW_APPROVALS = statement(`
+  update approval set state = 'withdrawn', decided_at = :now where state = 'pending'`);
+
+const STOP_SUB_AGENTS = statement(`
+  update sub_agent set state = 'stopped', finished_at = :now where state = 'running'`);
+
+const FAIL_BEATS = statement(`
+  update beat set state = 'failed', reason = :reason, held_until = null, entry = null, parts = null,
+    finished_at = :now
+  where state in ('running', 'held')`);

@@ -1,11 +1,4 @@
-export { type CarriedOver, type CarryOrder, carryOverFile } from './carry-over.ts';
-export type { ForgottenValues, HeldBack } from './hold-back.ts';
-export {
-  commitFate,
-  type RestoredStore,
-  refuseUnknownSteps,
-  restoreStore,
-  type StoreRestore,
-} from './restore.ts';
+export { type CarriedOver, carryOverFile } from './carry-over.ts';
+export { commitFate, refuseUnknownSteps, restoreStore } from './restore.ts';
 export { openSnapshot, type StoreSnapshot } from './snapshot.ts';
-export type { BackupRows, BackupSchema, BackupTable, Cell } from './tables.ts';
+export type { BackupRows, Cell } from './tables.ts';

@@ -1,9 +1,9 @@
 import type { Database, Sql } from '../database.ts';
-import { raw } from '../kysely.ts';
-import { refuseNewer } from '../migrate.ts';
+import { APPLIED, refuseUnknown } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
+import { composed, statement } from '../statement.ts';
 import { type CarriedOver, type CarryOrder, carryOver } from './carry-over.ts';
-import { tablesOf } from './tables.ts';
+import { quoted, tablesOf } from './tables.ts';
 
 /** The schemas of PostgreSQL that a restore works with; null on SQLite, which has a file of its own. */
 interface Staging {
@@ -23,23 +23,22 @@ export async function enterStaging(
   now: number,
 ): Promise<Staging | null> {
   if (dialect === 'sqlite') return null;
-  const { rows } = await raw<{ live: string }>`select current_schema() as live`.execute(sql);
-  const live = rows[0]?.live ?? 'public';
+  const { live } = (await sql.get(CURRENT)) ?? { live: 'public' };
   if ((await presentIn(sql, live, ['parley_migration'])).length > 0) {
-    const applied = await sql
-      .selectFrom('parley_migration')
-      .select(['number', 'parley_version'])
-      .execute();
-    refuseNewer(applied, MIGRATIONS, name);
+    refuseUnknown(await sql.all(APPLIED), MIGRATIONS, name);
   }
   const stamp = new Date(now).toISOString().replaceAll(/\D/g, '');
   const staging = `${live}_restoring`;
   // It waits for nothing but the disk of this process.
-  await raw`set local idle_in_transaction_session_timeout = 0`.execute(sql);
-  await raw`create schema ${raw.id(staging)}`.execute(sql);
-  await raw`set local search_path to ${raw.id(staging)}`.execute(sql);
+  await sql.run(composed('set local idle_in_transaction_session_timeout = 0'));
+  await sql.run(composed(`create schema ${quoted(staging)}`));
+  await sql.run(composed(`set local search_path to ${quoted(staging)}`));
   return { live, staging, aside: `${live}_before_restore_${stamp}` };
 }
+
+const CURRENT = statement('select current_schema() as live').rows<{ readonly live: string }>();
+
+const tableIn = (schema: string, table: string) => `${quoted(schema)}.${quoted(table)}`;
 
 /** `aside`: the schema of what was there before; `carried`: what of it goes on. Null where there was nothing. */
 interface PutInPlace {
@@ -63,53 +62,58 @@ export async function putInPlace(
   const ours = ['parley_migration', ...tablesOf(MIGRATIONS)];
   const old = await presentIn(sql, live, ours);
   if (old.length > 0) {
-    const names = raw.join(old.map((table) => raw.id(live, table)));
-    await raw`lock table ${names} in access exclusive mode`.execute(sql);
+    const names = old.map((table) => tableIn(live, table)).join(', ');
+    await sql.run(composed(`lock table ${names} in access exclusive mode`));
     if (old.includes('conversation')) await passEpochs(sql, target);
     if (old.includes('parley_migration')) carried = await carryOver(database, sql, live, order);
     // Who holds a channel goes on holding it, and knows nothing of the exchange.
     for (const table of ['lease', 'process'].filter((name) => old.includes(name))) {
-      await raw`insert into ${raw.id(staging, table)} select * from ${raw.id(live, table)}`.execute(
-        sql,
-      );
+      const [to, from] = [tableIn(staging, table), tableIn(live, table)];
+      await sql.run(composed(`insert into ${to} select * from ${from}`));
     }
-    await raw`create schema ${raw.id(aside)}`.execute(sql);
+    await sql.run(composed(`create schema ${quoted(aside)}`));
   }
   await move(sql, old, live, aside);
   await move(sql, ours, staging, live);
-  await raw`drop schema ${raw.id(staging)}`.execute(sql);
+  await sql.run(composed(`drop schema ${quoted(staging)}`));
   return { aside: old.length > 0 ? aside : null, carried };
 }
 
 async function presentIn(sql: Sql, schema: string, tables: readonly string[]) {
-  const { rows } = await raw<{
-    name: string;
-  }>`select tablename as name from pg_tables where schemaname = ${schema}`.execute(sql);
-  const there = new Set(rows.map(({ name }) => name));
+  const there = new Set((await sql.all(TABLES, { schema })).map(({ name }) => name));
   return tables.filter((name) => there.has(name));
 }
 
+const TABLES = statement(
+  'select tablename as name from pg_tables where schemaname = :schema',
+).rows<{
+  readonly name: string;
+}>();
+
 async function passEpochs(sql: Sql, { live, staging }: Staging): Promise<void> {
-  await raw`update ${raw.id(staging, 'conversation')} restored
-    set epoch = greatest(restored.epoch, before.epoch + 1)
-    from ${raw.id(live, 'conversation')} before where before.id = restored.id`.execute(sql);
+  await sql.run(
+    composed(`update ${tableIn(staging, 'conversation')} restored
+      set epoch = greatest(restored.epoch, before.epoch + 1)
+      from ${tableIn(live, 'conversation')} before where before.id = restored.id`),
+  );
 }
 
 async function move(sql: Sql, tables: readonly string[], from: string, to: string) {
   for (const table of tables) {
-    await raw`alter table ${raw.id(from, table)} set schema ${raw.id(to)}`.execute(sql);
+    await sql.run(composed(`alter table ${tableIn(from, table)} set schema ${quoted(to)}`));
   }
 }
 
 /** Nobody holds a lane of a restored database, and whoever held it before can write nothing more. */
 export async function freeLanes(sql: Sql): Promise<void> {
-  await sql
-    .updateTable('conversation')
-    .set((eb) => ({ epoch: eb('epoch', '+', 1), lease_owner: null, lease_until: null }))
-    .execute();
-  await sql
-    .updateTable('summary')
-    .set({ claimed_by: null, claimed_until: 0 })
-    .where('claimed_by', 'is not', null)
-    .execute();
+  await sql.run(FREE_LANES);
+  await sql.run(FREE_SUMMARIES);
 }
+
+const FREE_LANES = composed(
+  'update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null',
+);
+
+const FREE_SUMMARIES = composed(
+  'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
+);

@@ -1,10 +1,10 @@
-import type { Clock } from '@parley/contracts';
+import type { Clock } from '@parley/core';
 import type { Database, Sql } from '../database.ts';
-import { raw } from '../kysely.ts';
 import { applySteps, makeLedger, onlyOne } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
+import { composed, type SqlValue, statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import { parseStoreUrl } from '../store-url.ts';
 import type { CarriedOver } from './carry-over.ts';
@@ -43,9 +43,12 @@ export interface RestoredStore extends HeldBack {
  * Puts the rows of a backup into a database, in one transaction: all of it, or nothing. A backup of an
  * older Parley is migrated in it. Throws StoreErrors; `store-newer` before anything is touched.
  */
-export async function restoreStore(restore: StoreRestore): Promise<RestoredStore> {
+export async function restoreStore(
+  restore: StoreRestore,
+  migrations = MIGRATIONS,
+): Promise<RestoredStore> {
   const { schema, clock } = restore;
-  refuseUnknownSteps(schema.steps);
+  refuseUnknownSteps(schema.steps, migrations);
   const address = parseStoreUrl(restore.url);
   const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
   try {
@@ -54,17 +57,16 @@ export async function restoreStore(restore: StoreRestore): Promise<RestoredStore
       const target = await enterStaging(database, sql, address.name, clock());
       const known = new Set(schema.steps);
       await makeLedger(sql);
-      const [seen, unseen] = [true, false].map((is) =>
-        MIGRATIONS.filter(({ number }) => known.has(number) === is),
-      );
-      await applySteps(database, sql, seen ?? [], clock());
+      const seen = migrations.filter(({ number }) => known.has(number));
+      const unseen = migrations.filter(({ number }) => !known.has(number));
+      await applySteps(database, sql, seen, clock());
       for await (const { table, rows } of restore.rows) {
         for (const some of inBatches(rows, table.columns.length)) {
           await insert(database, sql, table.name, table.columns, some);
         }
       }
       await setCounters(database, sql, schema.counters);
-      await applySteps(database, sql, unseen ?? [], clock());
+      await applySteps(database, sql, unseen, clock());
       const held = await unfinishedOf(restore, sql);
       await freeLanes(sql);
       const placed = await putInPlace(database, sql, target, restore);
@@ -77,38 +79,43 @@ export async function restoreStore(restore: StoreRestore): Promise<RestoredStore
 }
 
 async function transactionId(sql: Sql): Promise<string> {
-  const { rows } = await raw<{ id: string }>`select txid_current()::text as id`.execute(sql);
-  return rows[0]?.id ?? '';
+  return (await sql.get(TRANSACTION))?.id ?? '';
 }
 
+const TRANSACTION = statement('select cast(txid_current() as text) as id').rows<{
+  readonly id: string;
+}>();
+
+type Fate = 'committed' | 'aborted' | 'in progress' | null;
+
+const FATE = statement('select txid_status(cast(:transaction as bigint)) as fate').rows<{
+  readonly fate: Fate;
+}>();
+
 /** What became of a transaction of PostgreSQL; null when the server no longer knows it. */
-export async function commitFate(
-  url: string,
-  transaction: string,
-): Promise<'committed' | 'aborted' | 'in progress' | null> {
+export async function commitFate(url: string, transaction: string): Promise<Fate> {
   const address = parseStoreUrl(url);
   if (address.dialect === 'sqlite') return null;
   const database = await openPostgres(address);
   try {
-    const { rows } = await database.read((sql) =>
-      raw<{
-        fate: 'committed' | 'aborted' | 'in progress' | null;
-      }>`select txid_status(${transaction}::bigint) as fate`.execute(sql),
-    );
-    return rows[0]?.fate ?? null;
+    return (await database.read((sql) => sql.get(FATE, { transaction })))?.fate ?? null;
   } finally {
     await database.close();
   }
 }
 
-/** Throws StoreError `store-newer` for rows of a Parley that has migrations which this one does not know. */
-export function refuseUnknownSteps(steps: readonly number[]): void {
-  const known = new Set(MIGRATIONS.map(({ number }) => number));
+/** Throws StoreError `store-newer` or `store-older` for rows of a Parley with steps that this one does not know. */
+export function refuseUnknownSteps(steps: readonly number[], migrations = MIGRATIONS): void {
+  const known = new Set(migrations.map(({ number }) => number));
   const unknown = steps.filter((step) => !known.has(step)).at(-1);
   if (unknown === undefined) return;
+  const [code, by, remedy] =
+    unknown > (migrations.at(-1)?.number ?? 0)
+      ? (['store-newer', 'a newer Parley than this one', 'Update Parley first.'] as const)
+      : (['store-older', 'a Parley from before 0.1.0', 'Restore it with that Parley.'] as const);
   throw new StoreError(
-    'store-newer',
-    `The backup is of a newer Parley than this one (its database has step ${unknown}). Nothing was changed. Update Parley first.`,
+    code,
+    `The backup is of ${by} (its database has step ${unknown}). Nothing was changed. ${remedy}`,
   );
 }
 
@@ -133,11 +140,17 @@ async function insert(
   columns: readonly string[],
   rows: BackupRows['rows'],
 ): Promise<void> {
-  const names = raw.raw(columns.map(quoted).join(', '));
-  const values = rows.map(
-    (row) => raw`(${raw.join(dialect === 'postgres' ? row.map(withoutNul) : row)})`,
-  );
-  await raw`insert into ${raw.table(table)} (${names}) values ${raw.join(values)}`.execute(sql);
+  const values: Record<string, SqlValue> = {};
+  const lines = rows.map((row, nth) => {
+    const names = row.map((cell, column) => {
+      values[`v${nth}_${column}`] = dialect === 'postgres' ? withoutNul(cell) : cell;
+      return `:v${nth}_${column}`;
+    });
+    return `(${names.join(', ')})`;
+  });
+  const names = columns.map(quoted).join(', ');
+  const insert = `insert into ${quoted(table)} (${names}) values ${lines.join(', ')}`;
+  await sql.run(composed(insert), values);
 }
 
 /** The one character that PostgreSQL keeps in no text. */
@@ -152,11 +165,16 @@ async function setCounters(
 ): Promise<void> {
   for (const [table, last] of Object.entries(counters)) {
     if (dialect === 'postgres') {
-      await raw`select setval(pg_get_serial_sequence(${quoted(table)}, 'seq'),
-        ${raw.lit(Math.max(last, 1))}, ${raw.lit(last > 0)})`.execute(sql);
+      const number = `${Math.max(last, 1)}, ${last > 0}`;
+      const set = `select setval(pg_get_serial_sequence(:table, 'seq'), ${number})`;
+      await sql.run(composed(set), { table: quoted(table) });
       continue;
     }
-    await raw`delete from sqlite_sequence where name = ${table}`.execute(sql);
-    await raw`insert into sqlite_sequence (name, seq) values (${table}, ${last})`.execute(sql);
+    sql.send(FORGET_COUNTER, { table });
+    sql.send(SET_COUNTER, { table, last });
   }
 }
+
+const FORGET_COUNTER = statement('delete from sqlite_sequence where name = :table');
+
+const SET_COUNTER = statement('insert into sqlite_sequence (name, seq) values (:table, :last)');

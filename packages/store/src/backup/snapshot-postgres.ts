@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { z } from 'zod';
-import { refuseNewer } from '../migrate.ts';
+import { refuseUnknown } from '../migrate.ts';
 import type { Migration } from '../migrations.ts';
 import { numberTypes } from '../postgres/open-postgres.ts';
 import { explainPostgresFailure } from '../postgres/postgres-failure.ts';
@@ -76,7 +76,7 @@ async function stepsOf(client: Client, migrations: readonly Migration[], name: s
     'select number, parley_version from parley_migration order by number',
   );
   const steps = Steps.parse(rows);
-  refuseNewer(steps, migrations, name);
+  refuseUnknown(steps, migrations, name);
   return steps.map(({ number }) => number);
 }
 

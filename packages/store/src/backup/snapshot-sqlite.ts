@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import { refuseNewer } from '../migrate.ts';
+import { refuseUnknown } from '../migrate.ts';
 import type { Migration } from '../migrations.ts';
 import { explainSqliteFailure } from '../sqlite/sqlite-failure.ts';
 import { StoreError } from '../store-error.ts';
@@ -56,7 +56,7 @@ function stepsOf(sqlite: DatabaseSync, migrations: readonly Migration[], name: s
     .prepare('select number, parley_version from parley_migration order by number')
     .all()
     .map((row) => ({ number: Number(row.number), parley_version: String(row.parley_version) }));
-  refuseNewer(rows, migrations, name);
+  refuseUnknown(rows, migrations, name);
   return rows.map(({ number }) => number);
 }
 

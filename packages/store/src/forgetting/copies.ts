@@ -1,17 +1,10 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import type { RawBuilder } from 'kysely';
 import { z } from 'zod';
 import type { Database, Sql } from '../database.ts';
 import { fromJson, toJson } from '../json-column.ts';
-import { raw } from '../kysely.ts';
 import { hashed, hashesOf } from '../prompt-rows.ts';
-import {
-  FORGET_PLACES,
-  type ForgetPlace,
-  rewritePlace,
-  type Without,
-  withoutTexts,
-} from './places.ts';
+import { composed, statement, type Values } from '../statement.ts';
+import { type ForgetPlace, placeOf, rewriteRows, type Without, withoutTexts } from './places.ts';
 
 /** What an adapter keeps of a message it has sent, to send it once more. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
@@ -26,48 +19,50 @@ export async function forgetInCopies(
   conversations: readonly string[],
   without: Without,
 ): Promise<number> {
-  if (conversations.length === 0) return 0;
-  const accounts = await sql
-    .selectFrom('inbox')
-    .select(['channel', 'account'])
-    .distinct()
-    .where('conversation_id', 'in', conversations)
-    .execute();
   let count = 0;
-  for (const account of accounts) {
+  for (const account of await sql.all(ACCOUNTS, { conversations: toJson(conversations) })) {
     count += await dropWhere(sql, account, (value) => holdsWords(value, without));
   }
   return count;
 }
 
+interface Account {
+  readonly channel: string;
+  readonly account: string;
+}
+
+const ACCOUNTS = statement(`
+  select distinct channel, account from inbox
+  where conversation_id in (select value from json_each(:conversations))`).rows<Account>();
+
+const COPIES = `from adapter_value where channel = :channel and account = :account and kind = 'sent'`;
+
+const ALL_COPIES = statement(`select id, value ${COPIES}`).rows<{
+  readonly id: string;
+  readonly value: string;
+}>();
+
+const DROP_COPIES = statement(`delete ${COPIES} and id in (select value from json_each(:ids))`);
+
 /** Drops the copies of an account that are meant; how many. */
 async function dropWhere(
   sql: Sql,
-  { channel, account }: { readonly channel: string; readonly account: string },
+  { channel, account }: Account,
   isMeant: (value: string) => boolean,
 ): Promise<number> {
-  const names = { channel, account, kind: 'sent' };
-  const kept = sql.selectFrom('adapter_value').where((eb) => eb.and(names));
-  const rows = await kept.select(['id', 'value']).execute();
-  const meant = rows.filter(({ value }) => isMeant(value));
-  for (const { id } of meant) {
-    await sql
-      .deleteFrom('adapter_value')
-      .where((eb) => eb.and({ ...names, id }))
-      .execute();
-  }
-  return meant.length;
+  const copies = await sql.all(ALL_COPIES, { channel, account });
+  const meant = copies.filter(({ value }) => isMeant(value)).map(({ id }) => id);
+  return sql.run(DROP_COPIES, { channel, account, ids: toJson(meant) });
 }
 
 /** Drops the copies of parts, whatever they say. */
-async function dropCopies(sql: Sql, parts: RawBuilder<unknown>): Promise<void> {
-  const { rows } = await raw<{ channel: string; account: string; platform_message_id: string }>`
-    select channel, account, platform_message_id from outbox
-    where ${parts} and platform_message_id is not null
-  `.execute(sql);
+async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
+  const parts = composed(`select channel, account, platform_message_id as id from outbox
+    where ${where} and platform_message_id is not null`);
+  const rows = await sql.all(parts.rows<Account & { readonly id: string }>(), values);
   const [one] = rows;
   if (one === undefined) return;
-  const ids = new Set(rows.map((row) => row.platform_message_id));
+  const ids = new Set(rows.map(({ id }) => id));
   await dropWhere(sql, one, (value) => {
     const copy = Copy.safeParse(parsed(value));
     return copy.success && ids.has(copy.data.id ?? '');
@@ -98,12 +93,7 @@ export async function forgetInPrompts(
   conversations: readonly string[],
   without: (value: unknown) => unknown,
 ): Promise<number> {
-  if (conversations.length === 0) return 0;
-  const rows = await sql
-    .selectFrom('turn_prompt')
-    .select(['turn_id', 'parts'])
-    .where('conversation_id', 'in', conversations)
-    .execute();
+  const rows = await sql.all(PROMPTS, { conversations: toJson(conversations) });
   const renamed = new Map<string, string | null>();
   let count = 0;
   for (const row of rows) {
@@ -114,14 +104,14 @@ export async function forgetInPrompts(
       if (fresh !== null) parts = parts.replaceAll(JSON.stringify(hash), JSON.stringify(fresh));
     }
     if (parts === row.parts) continue;
-    await sql
-      .updateTable('turn_prompt')
-      .set({ parts })
-      .where('turn_id', '=', row.turn_id)
-      .execute();
+    sql.send(CHANGE_PROMPT, { turnId: row.turn_id, parts });
     count += 1;
   }
-  for (const [hash, fresh] of renamed) if (fresh !== null) await dropUnused(sql, hash);
+  for (const [hash, fresh] of renamed)
+    if (fresh !== null) {
+      const like = `%${hash.replaceAll(/[%_]/g, '_')}%`;
+      sql.send(DROP_UNUSED, { hash, like });
+    }
   return count;
 }
 
@@ -131,46 +121,45 @@ async function changedText(
   hash: string,
   without: (value: unknown) => unknown,
 ): Promise<string | null> {
-  const row = await sql
-    .selectFrom('prompt_text')
-    .select(['content', 'used_at'])
-    .where('hash', '=', hash)
-    .executeTakeFirst();
+  const row = await sql.get(TEXT, { hash });
   if (row === undefined) return null;
   const before = fromJson(row.content);
   const after = without(before);
   if (after === before) return null;
   const text = hashed(String(after));
-  await sql
-    .insertInto('prompt_text')
-    .values({ ...text, used_at: row.used_at })
-    .onConflict((conflict) => conflict.column('hash').doNothing())
-    .execute();
+  sql.send(ADD_TEXT, { ...text, usedAt: row.used_at });
   return text.hash;
 }
 
-async function dropUnused(sql: Sql, hash: string): Promise<void> {
-  const used = await sql
-    .selectFrom('turn_prompt')
-    .select('turn_id')
-    .where('parts', 'like', `%${hash.replaceAll(/[%_]/g, '_')}%`)
-    .executeTakeFirst();
-  if (used === undefined) await sql.deleteFrom('prompt_text').where('hash', '=', hash).execute();
+interface PromptParts {
+  readonly turn_id: string;
+  readonly parts: string;
 }
+
+const PROMPTS = statement(`
+  select turn_id, parts from turn_prompt
+  where conversation_id in (select value from json_each(:conversations))`).rows<PromptParts>();
+
+const CHANGE_PROMPT = statement('update turn_prompt set parts = :parts where turn_id = :turnId');
+
+const TEXT = statement('select content, used_at from prompt_text where hash = :hash').rows<{
+  readonly content: string;
+  readonly used_at: number;
+}>();
+
+const ADD_TEXT = statement(`
+  insert into prompt_text (hash, content, used_at) values (:hash, :content, :usedAt)
+  on conflict (hash) do nothing`);
+
+const DROP_UNUSED = statement(`
+  delete from prompt_text
+  where hash = :hash and not exists (select 1 from turn_prompt where parts like :like)`);
 
 /** Drops the texts that no prompt refers to any more, a few at a time. */
 export async function dropUnusedTexts(database: Database): Promise<void> {
   const used = new Set<string>();
   for (let after = ''; ; ) {
-    const rows = await database.read((sql) =>
-      sql
-        .selectFrom('turn_prompt')
-        .select(['turn_id', 'parts'])
-        .where('turn_id', '>', after)
-        .orderBy('turn_id')
-        .limit(BATCH)
-        .execute(),
-    );
+    const rows = await database.read((sql) => sql.all(SOME_PROMPTS, { after }));
     for (const { parts } of rows) {
       for (const [hash] of parts.matchAll(/[\w-]{43}/g)) used.add(hash);
     }
@@ -178,15 +167,11 @@ export async function dropUnusedTexts(database: Database): Promise<void> {
     await pause();
     if (rows.length < BATCH) break;
   }
-  const hashes = await database.read((sql) =>
-    sql.selectFrom('prompt_text').select('hash').execute(),
-  );
+  const hashes = await database.read((sql) => sql.all(HASHES));
   const unused = hashes.map(({ hash }) => hash).filter((hash) => !used.has(hash));
   for (let at = 0; at < unused.length; at += BATCH) {
-    const some = unused.slice(at, at + BATCH);
-    await database.write((sql) =>
-      sql.deleteFrom('prompt_text').where('hash', 'in', some).execute(),
-    );
+    const some = toJson(unused.slice(at, at + BATCH));
+    await database.change('power-cut', DROP_TEXTS, { hashes: some });
     await pause();
   }
 }
@@ -194,100 +179,91 @@ export async function dropUnusedTexts(database: Database): Promise<void> {
 /** Rows of one transaction: short enough that a turn that commits meanwhile hardly waits. */
 export const BATCH = 500;
 
-/** Which rows of a table. */
-export type Where = RawBuilder<unknown>;
+const SOME_PROMPTS = statement(`
+  select turn_id, parts from turn_prompt where turn_id > :after
+  order by turn_id limit ${BATCH}`).rows<PromptParts>();
 
-/** What is known of a table with words. */
-export function placeOf(table: ForgetPlace['table']): ForgetPlace {
-  const place = FORGET_PLACES.find((one) => one.table === table);
-  if (place === undefined) throw new Error(`${table} is no place of words.`);
-  return place;
-}
+const HASHES = statement('select hash from prompt_text').rows<{ readonly hash: string }>();
 
-/** As one parameter, however many there are. */
-export function names({ dialect }: Database, values: Iterable<string>): Where {
-  const json = toJson([...values]);
-  return dialect === 'sqlite'
-    ? raw`select value from json_each(${json})`
-    : raw`select value from json_array_elements_text(${json}::json)`;
-}
+const DROP_TEXTS = statement(
+  'delete from prompt_text where hash in (select value from json_each(:hashes))',
+);
 
-/** The same of numbers. */
-export function numbers({ dialect }: Database, values: Iterable<number>): Where {
-  const json = toJson([...values]);
-  return dialect === 'sqlite'
-    ? raw`select value from json_each(${json})`
-    : raw`select value::bigint from json_array_elements_text(${json}::json)`;
+/** Which rows of a table: a condition, and the values that it names. */
+export interface Rows {
+  readonly where: string;
+  readonly values: Values;
 }
 
 /** A letter of what is gone can neither be read nor replayed. */
-export async function dropLetters(database: Database, turns: Where, parts: Where): Promise<void> {
-  await database.write(async (sql) => {
-    await raw`delete from dead_letter where subject in (select id from turn where ${turns})
-      or subject in (select id from outbox where ${parts})`.execute(sql);
-  });
+export async function dropLetters(
+  database: Database,
+  turns: string,
+  parts: string,
+  values: Values,
+): Promise<void> {
+  const drop =
+    composed(`delete from dead_letter where subject in (select id from turn where ${turns})
+    or subject in (select id from outbox where ${parts})`);
+  await database.change('power-cut', drop, values);
 }
 
 /** Deletes rows, a few in each transaction; how many there were. */
 export async function deleteRows(
   database: Database,
-  table: ForgetPlace['table'],
-  keys: readonly string[],
-  where: Where,
+  table: string,
+  { where, values }: Rows,
+  keys = placeOf(table).keys,
 ): Promise<number> {
-  const columns = raw.join(keys.map((key) => raw.ref(key)));
-  return inBatches(database, async (sql) => {
-    const { numAffectedRows = 0n } = await raw`
-      delete from ${raw.table(table)} where (${columns}) in
-        (select ${columns} from ${raw.table(table)} where ${where} limit ${BATCH})
-    `.execute(sql);
-    return Number(numAffectedRows);
-  });
+  const columns = keys.join(', ');
+  const some = composed(`delete from ${table}
+    where (${columns}) in (select ${columns} from ${table} where ${where} limit ${BATCH})`);
+  let count = 0;
+  for (;;) {
+    const deleted = await database.change('power-cut', some, values);
+    count += deleted;
+    await pause();
+    if (deleted < BATCH) return count;
+  }
 }
 
 /** Rows by which repetitions are known and to which others refer stay, without a word in them. */
 export async function emptyRows(
   database: Database,
   place: ForgetPlace,
-  where: Where,
+  { where, values }: Rows,
   mark: string,
 ): Promise<number> {
-  if (place.table === 'turn') {
-    const reason = raw`${where} and reason is not null`;
-    return inBatches(database, async (sql) => {
-      const { numAffectedRows = 0n } =
-        await raw`update turn set reason = null where ${reason}`.execute(sql);
-      return Number(numAffectedRows);
-    });
+  const { table } = place;
+  if (table === 'turn') {
+    const empty = composed(`update turn set reason = null where ${where} and reason is not null`);
+    return database.change('power-cut', empty, values);
   }
   // What was not sent yet is never sent.
-  const unsent = raw`${where} and state = 'pending'`;
-  let count = place.table === 'outbox' ? await deleteRows(database, 'outbox', ['id'], unsent) : 0;
-  const { rows } = await database.read((sql) =>
-    raw<{ first: number | null; last: number | null }>`
-      select min(seq) as first, max(seq) as last from ${raw.table(place.table)} where ${where}
-    `.execute(sql),
-  );
-  const [{ first, last } = { first: null, last: null }] = rows;
+  const unsent = { where: `${where} and state = 'pending'`, values };
+  let count = table === 'outbox' ? await deleteRows(database, table, unsent) : 0;
+  const span = composed(`select min(seq) as first, max(seq) as last from ${table} where ${where}`);
+  const { first, last } =
+    (await database.read((sql) => sql.get(span.rows<Span>(), values))) ?? NOTHING;
   if (first === null || last === null) return count;
   const without = withoutTexts(mark);
-  for (let from = Number(first); from <= Number(last); from += BATCH) {
-    const some = raw`(${where}) and seq >= ${from} and seq < ${from + BATCH}`;
+  for (let from = first; from <= last; from += BATCH) {
+    const some = {
+      where: `(${where}) and seq >= :from and seq < :to`,
+      values: { ...values, from, to: from + BATCH },
+    };
     count += await database.write(async (sql) => {
-      if (place.table === 'outbox') await dropCopies(sql, some);
-      return rewritePlace(sql, { ...place, of: () => some }, '', without);
+      if (table === 'outbox') await dropCopies(sql, some);
+      return rewriteRows(sql, place, some, without);
     });
     await pause();
   }
   return count;
 }
 
-async function inBatches(database: Database, one: (sql: Sql) => Promise<number>): Promise<number> {
-  let count = 0;
-  for (;;) {
-    const changed = await database.write(one);
-    count += changed;
-    await pause();
-    if (changed < BATCH) return count;
-  }
+interface Span {
+  readonly first: number | null;
+  readonly last: number | null;
 }
+
+const NOTHING: Span = { first: null, last: null };

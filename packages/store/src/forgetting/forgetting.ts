@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
 import type { Database } from '../database.ts';
 import { toJson } from '../json-column.ts';
-import { raw } from '../kysely.ts';
 import type { InboxRow } from '../rows.ts';
+import { statement } from '../statement.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
 import { forgetPerson } from './person.ts';
-import { FORGET_PLACES, rewritePlace, type Without, withoutWords } from './places.ts';
+import { FORGET_PLACES, rewriteRows, type Without, withoutWords } from './places.ts';
 
 /** What is to be forgotten, and where. */
 export interface Forgetting {
@@ -91,7 +91,7 @@ export function forgettingRepository(database: Database, promptsChanged: () => v
       promptsChanged();
       const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
       // Old pages lie in the log until it is written back.
-      await onSqlite(database, 'pragma wal_checkpoint(truncate)');
+      await emptyLog(database);
       return { ...found, prompts, copies };
     },
     /**
@@ -102,7 +102,7 @@ export function forgettingRepository(database: Database, promptsChanged: () => v
     async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
       const forgotten = await forgetPerson(database, forgetting);
       promptsChanged();
-      await onSqlite(database, 'pragma wal_checkpoint(truncate)');
+      await emptyLog(database);
       return forgotten;
     },
     /** Looks for texts in the files of the database, byte by byte: in what is stored and in what was given free. */
@@ -116,15 +116,16 @@ const CHUNK = 1_024 * 1_024;
 
 const MOST_READ = 512 * 1_024 * 1_024;
 
+const MAIN_FILE = statement("select file from pragma_database_list where name = 'main'").rows<{
+  readonly file: string;
+}>();
+
 async function searchFiles(
   database: Database,
   texts: readonly string[],
 ): Promise<RawSearch | null> {
   if (database.dialect !== 'sqlite') return null;
-  const { rows } = await database.read((sql) =>
-    raw<{ file: string }>`select file from pragma_database_list where name = 'main'`.execute(sql),
-  );
-  const [{ file } = { file: '' }] = rows;
+  const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
   // As they stand in JSON.
   const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
@@ -158,16 +159,30 @@ async function addUp(
   const counted = await database.write(async (sql) => {
     const counts: (readonly [keyof typeof found, number])[] = [];
     for (const place of FORGET_PLACES) {
-      counts.push([place.counts, await rewritePlace(sql, place, conversation, without)]);
+      const rows = { where: place.of, values: { conversation } };
+      counts.push([place.counts, await rewriteRows(sql, place, rows, without)]);
     }
     return counts;
   });
   for (const [what, rows] of counted) found[what] += rows;
 }
 
-async function onSqlite(database: Database, statement: string): Promise<void> {
-  if (database.dialect !== 'sqlite') return;
-  await database.read((sql) => raw.raw(statement).execute(sql));
+async function emptyLog({ dialect, read }: Database): Promise<void> {
+  if (dialect === 'sqlite') await read((sql) => sql.all(EMPTY_LOG));
+}
+
+const EMPTY_LOG = statement('pragma wal_checkpoint(truncate)');
+
+const OF_OWNERS = statement(`
+  select distinct conversation_id as lane from inbox where from_owner = 1`).rows<Lane>();
+
+// What was handed on went on in conversations of its own.
+const HANDED_ON = statement(`
+  select conversation_id as lane from sub_agent
+  where root_conversation in (select value from json_each(:own))`).rows<Lane>();
+
+interface Lane {
+  readonly lane: string;
 }
 
 async function conversationsOf(
@@ -175,21 +190,9 @@ async function conversationsOf(
   { conversations, ownersToo }: Forgetting,
 ): Promise<readonly string[]> {
   return database.read(async (sql) => {
-    const owners = ownersToo
-      ? await sql
-          .selectFrom('inbox')
-          .select('conversation_id')
-          .distinct()
-          .where('from_owner', '=', 1)
-          .execute()
-      : [];
-    const own = [...conversations, ...owners.map((row) => row.conversation_id)];
-    // What was handed on went on in conversations of its own.
-    const handedOn = await sql
-      .selectFrom('sub_agent')
-      .select('conversation_id')
-      .where('root_conversation', 'in', own)
-      .execute();
-    return [...new Set([...own, ...handedOn.map((row) => row.conversation_id)])];
+    const owners = ownersToo ? await sql.all(OF_OWNERS) : [];
+    const own = [...conversations, ...owners.map(({ lane }) => lane)];
+    const handedOn = await sql.all(HANDED_ON, { own: toJson(own) });
+    return [...new Set([...own, ...handedOn.map(({ lane }) => lane)])];
   });
 }

@@ -2,24 +2,13 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { lockConversation } from '../conversations.ts';
 import type { Database } from '../database.ts';
-import { INBOX_COLUMNS, readInboxRow } from '../inbox-rows.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../inbox-rows.ts';
 import { fromJson, toJson } from '../json-column.ts';
-import { raw } from '../kysely.ts';
-import { RUNNING, WAITING } from '../literals.ts';
+import { composed, statement, type Values } from '../statement.ts';
 import { stopLane, stopSubAgents } from '../stop-lane.ts';
-import {
-  BATCH,
-  deleteRows,
-  dropLetters,
-  dropUnusedTexts,
-  emptyRows,
-  names,
-  numbers,
-  placeOf,
-  type Where,
-} from './copies.ts';
+import { BATCH, deleteRows, dropLetters, dropUnusedTexts, emptyRows } from './copies.ts';
 import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
-import { FORGET_PLACES, type ForgetPlace, rewritePlace, withoutWords } from './places.ts';
+import { FORGET_PLACES, placeOf, rewriteRows, withoutWords } from './places.ts';
 
 /** Texts to look for afterwards, and how long one must be to be nobody else's by chance. */
 const SAMPLES = 20;
@@ -88,23 +77,15 @@ async function whatTheySaid(
   { persons, ownersToo, only }: PersonForgetting,
 ): Promise<ReadonlyMap<string, Said>> {
   const said = new Map<string, Said>();
-  const channels = [...new Set(persons.map((person) => person.split(':', 1).join()))];
+  const some = messagesAfter(only !== null ? 'lane' : ownersToo ? 'all' : 'channels');
+  const channels = toJson(persons.map((person) => person.split(':', 1).join()));
   const of = (conversation: string, isDirect: boolean): Said => {
     const known = said.get(conversation) ?? { isDirect, seqs: [], turns: new Set(), texts: [] };
     said.set(conversation, known);
     return known;
   };
   for (let after = 0; ; ) {
-    const rows = await database.read((sql) => {
-      const query = sql
-        .selectFrom('inbox')
-        .select(['seq', 'conversation_id', 'channel', 'message', 'turn_id', 'from_owner'])
-        .where('seq', '>', after)
-        .orderBy('seq')
-        .limit(BATCH);
-      if (only !== null) return query.where('conversation_id', '=', only).execute();
-      return (ownersToo ? query : query.where('channel', 'in', channels)).execute();
-    });
+    const rows = await database.read((sql) => sql.all(some, { after, only, channels }));
     for (const row of rows) {
       const { text, chat, sender } = Message.parse(fromJson(row.message));
       const isTheirs =
@@ -119,21 +100,61 @@ async function whatTheySaid(
     await pause();
     if (rows.length < BATCH) break;
   }
-  for (const { conversation_id, text } of await overheardOf(database, persons, only)) {
-    of(conversation_id, false).texts.push(text);
-  }
+  const heard = await database.read((sql) => sql.all(HEARD, { persons: toJson(persons), only }));
+  for (const { conversation_id, text } of heard) of(conversation_id, false).texts.push(text);
   return said;
 }
 
-function overheardOf(database: Database, persons: readonly string[], only: string | null) {
-  return database.read(async (sql) => {
-    const there = only === null ? raw`` : raw` and conversation_id = ${only}`;
-    const { rows } = await raw<{ conversation_id: string; text: string }>`
-      select conversation_id, text from overheard
-      where channel || ':' || sender_id in (${names(database, persons)})${there}
-    `.execute(sql);
-    return rows;
-  });
+const AMONG = {
+  lane: ' and conversation_id = :only',
+  channels: ' and channel in (select value from json_each(:channels))',
+  all: '',
+} as const;
+
+function messagesAfter(among: keyof typeof AMONG) {
+  return composed(`select seq, conversation_id, channel, message, turn_id, from_owner from inbox
+    where seq > :after${AMONG[among]} order by seq limit ${BATCH}`).rows<
+    Pick<MessageRow, 'seq' | 'conversation_id' | 'message' | 'from_owner'> & {
+      readonly channel: string;
+      readonly turn_id: string | null;
+    }
+  >();
+}
+
+const IS_THEIRS = "channel || ':' || sender_id in (select value from json_each(:persons))";
+
+const HEARD = composed(`select conversation_id, text from overheard
+  where ${IS_THEIRS} and (conversation_id = :only or :only is null)`).rows<{
+  readonly conversation_id: string;
+  readonly text: string;
+}>();
+
+const OF_LANE = 'conversation_id = :conversation';
+
+/** Empties the places of a lane but for some; how many rows that were, by table. */
+async function emptyLane(
+  database: Database,
+  lane: string,
+  mark: string,
+  except: readonly string[] = [],
+): Promise<ReadonlyMap<string, number>> {
+  const values = { conversation: lane };
+  const counts = new Map<string, number>();
+  for (const place of FORGET_PLACES.filter(({ table }) => !except.includes(table))) {
+    const rows = { where: place.of, values };
+    const count =
+      place.whole === 'rows'
+        ? await deleteRows(database, place.table, rows)
+        : await emptyRows(database, place, rows, mark);
+    counts.set(place.table, count);
+  }
+  const prompts = { where: OF_LANE, values };
+  counts.set('turn_prompt', await deleteRows(database, 'turn_prompt', prompts, ['turn_id']));
+  return counts;
+}
+
+function sumOf(counts: ReadonlyMap<string, number>, isCounted: (table: string) => boolean): number {
+  return [...counts].reduce((sum, [table, count]) => sum + (isCounted(table) ? count : 0), 0);
 }
 
 /** A chat with the person alone, and what was handed on from it: nothing said there stays. */
@@ -142,24 +163,21 @@ async function emptyConversation(
   conversation: string,
   { mark }: PersonForgetting,
 ): Promise<Removed> {
-  const handedOn = await subAgentsOf(database, raw`root_conversation = ${conversation}`);
+  const handedOn = await subAgentsOf(database, 'root_conversation = :conversation', {
+    conversation,
+  });
   let rows = 0;
   let cronJobs = 0;
   for (const lane of [...handedOn, conversation]) {
-    await dropLetters(database, raw`conversation_id = ${lane}`, placeOf('outbox').of(lane));
-    for (const place of FORGET_PLACES) {
-      const where = place.of(lane);
-      const count =
-        place.whole === 'rows'
-          ? await deleteRows(database, place.table, place.keys, where)
-          : await emptyRows(database, place, where, mark);
-      if (place.table === 'cron_job') cronJobs += count;
-      else if (place.table !== 'inbox') rows += count;
-    }
-    rows += await deleteRows(database, 'turn_prompt', ['turn_id'], raw`conversation_id = ${lane}`);
+    await dropLetters(database, OF_LANE, placeOf('outbox').of, { conversation: lane });
+    const counts = await emptyLane(database, lane, mark);
+    cronJobs += counts.get('cron_job') ?? 0;
+    rows += sumOf(counts, (table) => table !== 'cron_job' && table !== 'inbox');
   }
   return { rows, cronJobs };
 }
+
+const BY_TURN = 'turn_id in (select value from json_each(:turns))';
 
 /** In a group others keep what they said; what mixes voices is built again from that, or removed. */
 async function leaveGroup(
@@ -168,48 +186,44 @@ async function leaveGroup(
   { seqs, turns, texts }: Said,
   { persons, mark, retell }: PersonForgetting,
 ): Promise<Removed> {
-  const seqList = numbers(database, seqs);
-  const turnList = names(database, turns);
-  const personList = names(database, persons);
-  const theirTurns = raw`turn_id in (${turnList})`;
-  const all = raw`conversation_id = ${conversation}`;
-  const isOver = raw`turn_id in (select id from turn where conversation_id = ${conversation} and state <> ${RUNNING})`;
-  const parts = raw`(${theirTurns} or answers in (${seqList}))`;
-  const handedOn = raw`parent_turn in (${turnList})`;
-  const lanes = await subAgentsOf(database, handedOn);
-  await dropLetters(database, raw`id in (${turnList})`, parts);
+  const lists = { seqs: toJson(seqs), turns: toJson([...turns]), persons: toJson(persons) };
+  const values = { conversation, ...lists };
+  const isTurn = 'id in (select value from json_each(:turns))';
+  const parts = `(${BY_TURN} or answers in (${NUMBERS}))`;
+  const handedOn = 'parent_turn in (select value from json_each(:turns))';
+  const asked = `${OF_LANE} and asked_by in (select value from json_each(:persons))`;
+  const lanes = await subAgentsOf(database, handedOn, values);
+  await dropLetters(database, isTurn, parts, values);
   await retellTurns(database, { seqs, turns }, retell);
-  const gone = async (table: ForgetPlace['table'], where: Where, keys = placeOf(table).keys) =>
-    deleteRows(database, table, keys, where);
-  const asked = raw`${all} and asked_by in (${personList})`;
-  const heard = raw`${all} and channel || ':' || sender_id in (${personList})`;
+  const gone = async (table: string, where: string, keys?: readonly string[]) =>
+    deleteRows(database, table, { where, values }, keys);
   const cronJobs = await gone('cron_job', asked);
-  let rows = await emptyRows(database, placeOf('outbox'), parts, mark);
-  await emptyRows(database, placeOf('inbox'), raw`seq in (${seqList})`, mark);
-  rows += await gone('attachment', raw`inbox_seq in (${seqList})`);
-  rows += await gone('overheard', heard);
-  rows += await gone('turn_step', isOver);
-  rows += await gone('summary', all);
-  rows += await gone('session_pin', all);
-  rows += await gone('turn_prompt', all, ['turn_id']);
-  rows += await gone('approval', raw`(${theirTurns} or ${asked})`);
+  let rows = await emptyRows(database, placeOf('outbox'), { where: parts, values }, mark);
+  await emptyRows(database, placeOf('inbox'), { where: `seq in (${NUMBERS})`, values }, mark);
+  rows += await gone('attachment', `inbox_seq in (${NUMBERS})`);
+  rows += await gone('overheard', `${OF_LANE} and ${IS_THEIRS}`);
+  rows += await gone(
+    'turn_step',
+    `turn_id in (select id from turn where ${OF_LANE} and state <> 'running')`,
+  );
+  rows += await gone('summary', OF_LANE);
+  rows += await gone('session_pin', OF_LANE);
+  rows += await gone('turn_prompt', OF_LANE, ['turn_id']);
+  rows += await gone('approval', `(${BY_TURN} or ${asked})`);
   rows += await gone('sub_agent', handedOn);
   const words = texts.filter((text) => text.length >= SHORTEST_WORD).slice(-MOST_WORDS);
   const without = withoutWords(words, mark);
   rows += await database.write(async (sql) => {
-    await raw`update turn set reason = null where id in (${turnList})`.execute(sql);
+    await sql.run(composed(`update turn set reason = null where ${isTurn}`), values);
     let changed = 0;
-    for (const table of ['todo_list', 'beat', 'cron_job'] as const) {
-      changed += await rewritePlace(sql, placeOf(table), conversation, without);
+    for (const place of ['todo_list', 'beat', 'cron_job'].map(placeOf)) {
+      changed += await rewriteRows(sql, place, { where: place.of, values }, without);
     }
     return changed;
   });
   for (const lane of lanes) {
-    for (const place of FORGET_PLACES.filter(({ table }) => table !== 'outbox')) {
-      if (place.whole === 'rows') rows += await gone(place.table, place.of(lane));
-      else await emptyRows(database, place, place.of(lane), mark);
-    }
-    rows += await gone('turn_prompt', raw`conversation_id = ${lane}`, ['turn_id']);
+    const counts = await emptyLane(database, lane, mark, ['outbox']);
+    rows += sumOf(counts, (table) => table === 'turn_prompt' || placeOf(table).whole === 'rows');
   }
   return { rows, cronJobs };
 }
@@ -237,34 +251,40 @@ async function stopTheirs(
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
     await lockConversation(sql, conversation);
-    const running = await sql
-      .selectFrom('turn')
-      .select('id')
-      .where('conversation_id', '=', conversation)
-      .where('state', '=', RUNNING)
-      .executeTakeFirst();
-    const theirs = numbers(database, seqs);
-    await raw`update inbox set state = 'done', outcome = 'stopped', done_at = ${now}
-      where seq in (${theirs}) and state = ${WAITING}`.execute(sql);
+    const running = await sql.get(RUNNING, { conversation });
+    sql.send(STOP, { seqs: toJson(seqs), now });
     if (running === undefined || !turns.has(running.id)) return [];
-    const waiting = await sql
-      .selectFrom('inbox')
-      .select('seq')
-      .where('conversation_id', '=', conversation)
-      .where((eb) => eb.or([eb('state', '=', WAITING), eb('turn_id', '=', running.id)]))
-      .execute();
+    const waiting = await sql.all(UNDONE, { conversation, turnId: running.id });
     const lanes = await stopSubAgents(sql, conversation, now);
     await stopLane(sql, conversation, now);
-    const back = numbers(
-      database,
-      waiting.map(({ seq }) => seq),
-    );
-    await raw`update inbox
-      set state = ${WAITING}, outcome = null, turn_id = null, claimed_at = null, done_at = null
-      where seq in (${back}) and seq not in (${theirs})`.execute(sql);
+    const theirs = new Set(seqs);
+    const others = waiting.map(({ seq }) => seq).filter((seq) => !theirs.has(seq));
+    sql.send(WAIT_AGAIN, { seqs: toJson(others) });
     return [...lanes, conversation];
   });
 }
+
+const RUNNING = statement(`
+  select id from turn where conversation_id = :conversation and state = 'running'`).rows<{
+  readonly id: string;
+}>();
+
+const NUMBERS = 'select cast(value as bigint) from json_each(:seqs)';
+
+const STOP = statement(`
+  update inbox set state = 'done', outcome = 'stopped', done_at = :now
+  where seq in (${NUMBERS}) and state = 'waiting'`);
+
+const UNDONE = statement(`
+  select seq from inbox
+  where conversation_id = :conversation and (state = 'waiting' or turn_id = :turnId)`).rows<
+  Pick<MessageRow, 'seq'>
+>();
+
+const WAIT_AGAIN = statement(`
+  update inbox
+  set state = 'waiting', outcome = null, turn_id = null, claimed_at = null, done_at = null
+  where seq in (${NUMBERS})`);
 
 /** The history of turns they wrote to: the words of others stay, the answer goes with the question. */
 async function retellTurns(
@@ -275,36 +295,38 @@ async function retellTurns(
   const theirs = new Set(seqs);
   for (const turn of turns) {
     await database.write(async (sql) => {
-      const rows = await sql
-        .selectFrom('inbox')
-        .select(INBOX_COLUMNS)
-        .where('turn_id', '=', turn)
-        .orderBy('seq')
-        .execute();
+      const rows = await sql.all(MESSAGES, { turn });
       const others = rows.filter(({ seq }) => !theirs.has(seq)).map(readInboxRow);
-      const entries = sql.selectFrom('transcript').select('seq').where('turn_id', '=', turn);
-      const first = await entries.where('role', '=', 'user').orderBy('seq').executeTakeFirst();
-      const kept = others.length > 0 && first !== undefined ? first.seq : 0;
-      await sql
-        .deleteFrom('transcript')
-        .where('turn_id', '=', turn)
-        .where('seq', '<>', kept)
-        .execute();
-      if (kept === 0) return;
-      const content = toJson(retell(others));
-      await sql.updateTable('transcript').set({ content }).where('seq', '=', kept).execute();
+      const question = (await sql.get(QUESTION, { turn }))?.seq;
+      const kept = others.length === 0 ? 0 : (question ?? 0);
+      sql.send(FORGET_OTHERS, { turn, kept });
+      if (kept !== 0) sql.send(RETELL, { kept, content: toJson(retell(others)) });
     });
     await pause();
   }
 }
 
-async function subAgentsOf(database: Database, where: Where): Promise<readonly string[]> {
-  const { rows } = await database.read((sql) =>
-    raw<{ conversation_id: string }>`select conversation_id from sub_agent where ${where}`.execute(
-      sql,
-    ),
-  );
-  return rows.map((row) => row.conversation_id);
+const MESSAGES = statement(
+  `select ${INBOX_COLUMNS} from inbox where turn_id = :turn order by seq`,
+).rows<MessageRow>();
+
+const QUESTION = statement(`
+  select seq from transcript where turn_id = :turn and role = 'user' order by seq limit 1`).rows<
+  Pick<MessageRow, 'seq'>
+>();
+
+const FORGET_OTHERS = statement('delete from transcript where turn_id = :turn and seq <> :kept');
+
+const RETELL = statement('update transcript set content = :content where seq = :kept');
+
+async function subAgentsOf(
+  database: Database,
+  where: string,
+  values: Values,
+): Promise<readonly string[]> {
+  const lanes = composed(`select conversation_id as lane from sub_agent where ${where}`);
+  const rows = lanes.rows<{ readonly lane: string }>();
+  return (await database.read((sql) => sql.all(rows, values))).map(({ lane }) => lane);
 }
 
 /** Why messages of theirs were not taken. */
@@ -313,10 +335,6 @@ async function forgetTraces(
   { persons, only }: PersonForgetting,
 ): Promise<void> {
   if (only !== null) return;
-  await deleteRows(
-    database,
-    'decision',
-    ['seq'],
-    raw`channel || ':' || sender_id in (${names(database, persons)})`,
-  );
+  const values = { persons: toJson(persons) };
+  await deleteRows(database, 'decision', { where: IS_THEIRS, values }, ['seq']);
 }

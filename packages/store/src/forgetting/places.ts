@@ -1,13 +1,11 @@
-import type { RawBuilder } from 'kysely';
 import type { Sql } from '../database.ts';
 import { fromJson, toJson } from '../json-column.ts';
-import { raw } from '../kysely.ts';
-import type { Tables } from '../tables.ts';
+import { composed, type SqlValue, type Values } from '../statement.ts';
 import type { Forgotten } from './forgetting.ts';
 
 /** A table with words of a conversation. */
 export interface ForgetPlace {
-  readonly table: keyof Tables;
+  readonly table: string;
   /** The columns that tell a row from all others. */
   readonly keys: readonly string[];
   /** The columns with words, and whether each is JSON. */
@@ -16,39 +14,33 @@ export interface ForgetPlace {
   readonly whole: 'rows' | 'texts';
   /** As what its rows are counted. */
   readonly counts: Exclude<keyof Forgotten, 'prompts' | 'copies'>;
-  /** Which rows belong to a conversation. */
-  readonly of: (conversation: string) => RawBuilder<unknown>;
+  /** Condition: the rows that belong to `:conversation`. */
+  readonly of: string;
 }
 
-/**
- * Every place where the database keeps words of a conversation, but for recorded prompts and what
- * adapters keep. A test holds it against all columns there are: a new one has to be put here, or
- * among those that hold none.
- */
-export const FORGET_PLACES: readonly ForgetPlace[] = [
-  {
-    table: 'transcript',
-    keys: ['seq'],
-    words: { content: 'json' },
-    counts: 'history',
-    whole: 'rows',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
-  },
+/** What holds where a place says nothing else. */
+const USUAL = {
+  counts: 'pins',
+  whole: 'rows',
+  of: 'conversation_id = :conversation',
+} as const satisfies Partial<ForgetPlace>;
+
+type UnusualPlace = Pick<ForgetPlace, 'table' | 'keys' | 'words'> & Partial<ForgetPlace>;
+
+const PLACES: readonly UnusualPlace[] = [
+  { table: 'transcript', keys: ['seq'], words: { content: 'json' }, counts: 'history' },
   {
     table: 'inbox',
     keys: ['seq'],
     words: { message: 'json', reason: 'plain' },
     counts: 'messages',
     whole: 'texts',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
     table: 'overheard',
     keys: ['seq'],
     words: { text: 'plain', sender_name: 'plain' },
     counts: 'messages',
-    whole: 'rows',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
     // What was heard in voice messages, and the names of files.
@@ -56,9 +48,7 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     keys: ['inbox_seq', 'attachment_index'],
     words: { text: 'plain', name: 'plain', reason: 'plain' },
     counts: 'messages',
-    whole: 'rows',
-    of: (conversation) =>
-      raw`inbox_seq in (select seq from inbox where conversation_id = ${conversation})`,
+    of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
   },
   {
     // What went to the chats of the conversation, answers to commands included.
@@ -67,112 +57,86 @@ export const FORGET_PLACES: readonly ForgetPlace[] = [
     words: { body: 'json', error: 'plain', retries: 'plain' },
     counts: 'answers',
     whole: 'texts',
-    of: (conversation) =>
-      raw`(channel, account, chat_id) in
-        (select channel, account, chat_id from inbox where conversation_id = ${conversation})`,
+    of: `(channel, account, chat_id) in
+      (select channel, account, chat_id from inbox where conversation_id = :conversation)`,
   },
   {
     table: 'turn_step',
     keys: ['turn_id', 'step_index'],
     words: { content: 'json' },
     counts: 'steps',
-    whole: 'rows',
-    of: (conversation) =>
-      raw`turn_id in (select id from turn where conversation_id = ${conversation})`,
+    of: 'turn_id in (select id from turn where conversation_id = :conversation)',
   },
-  {
-    table: 'turn',
-    keys: ['id'],
-    words: { reason: 'plain' },
-    counts: 'steps',
-    whole: 'texts',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
-  },
+  { table: 'turn', keys: ['id'], words: { reason: 'plain' }, counts: 'steps', whole: 'texts' },
   {
     table: 'session_pin',
     keys: ['conversation_id', 'session', 'pin_key'],
     words: { content: 'json' },
-    counts: 'pins',
-    whole: 'rows',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
   },
-  {
-    // A summary is made of what was said and may say it again.
-    table: 'summary',
-    keys: ['seq'],
-    words: { content: 'json' },
-    counts: 'pins',
-    whole: 'rows',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
-  },
-  {
-    table: 'todo_list',
-    keys: ['conversation_id', 'session'],
-    words: { content: 'json' },
-    counts: 'pins',
-    whole: 'rows',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
-  },
-  {
-    table: 'approval',
-    keys: ['seq'],
-    words: { shown: 'plain', place: 'plain' },
-    counts: 'pins',
-    whole: 'rows',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
-  },
+  // A summary is made of what was said and may say it again.
+  { table: 'summary', keys: ['seq'], words: { content: 'json' } },
+  { table: 'todo_list', keys: ['conversation_id', 'session'], words: { content: 'json' } },
+  { table: 'approval', keys: ['seq'], words: { shown: 'plain', place: 'plain' } },
   {
     table: 'sub_agent',
     keys: ['id'],
     words: { title: 'plain', task: 'plain', result: 'plain', origin: 'json' },
-    counts: 'pins',
-    whole: 'rows',
-    of: (conversation) => raw`root_conversation = ${conversation}`,
+    of: 'root_conversation = :conversation',
   },
   {
     table: 'cron_job',
     keys: ['id'],
     words: { title: 'plain', task: 'plain', last_outcome: 'plain', origin: 'json' },
-    counts: 'pins',
-    whole: 'rows',
-    of: (conversation) => raw`conversation_id = ${conversation}`,
   },
   {
     // What a heartbeat found out, told or not.
     table: 'beat',
     keys: ['id'],
     words: { reason: 'plain', alert: 'plain', fingerprint: 'plain', entry: 'json', parts: 'json' },
-    counts: 'pins',
-    whole: 'rows',
-    of: (conversation) => raw`target = ${conversation}`,
+    of: 'target = :conversation',
   },
 ];
+
+/**
+ * Every place where the database keeps words of a conversation, but for recorded prompts and what
+ * adapters keep. A test holds it against all columns there are: a new one has to be put here, or
+ * among those that hold none.
+ */
+export const FORGET_PLACES: readonly ForgetPlace[] = PLACES.map((place) => ({
+  ...USUAL,
+  ...place,
+}));
+
+/** What is known of a table with words. */
+export function placeOf(table: string): ForgetPlace {
+  const place = FORGET_PLACES.find((one) => one.table === table);
+  if (place === undefined) throw new Error(`${table} is no place of words.`);
+  return place;
+}
 
 /** A value without some words; the same value, not a copy, where they are not in it. */
 export type Without = (value: unknown) => unknown;
 
-/** Takes words out of the rows of one conversation in one table; how many rows are changed. */
-export async function rewritePlace(
+/** Takes words out of rows of one table; how many rows are changed. */
+export async function rewriteRows(
   sql: Sql,
-  { table, keys, words, of }: ForgetPlace,
-  conversation: string,
+  { table, keys, words }: ForgetPlace,
+  { where, values }: { readonly where: string; readonly values: Values },
   without: Without,
 ): Promise<number> {
-  const columns = [...new Set([...keys, ...Object.keys(words)])].map((name) => raw.ref(name));
-  const { rows } = await raw<Record<string, unknown>>`
-    select ${raw.join(columns)} from ${raw.table(table)} where ${of(conversation)}
-  `.execute(sql);
+  const columns = [...new Set([...keys, ...Object.keys(words)])].join(', ');
+  const found = composed(`select ${columns} from ${table} where ${where}`);
+  const itself = keys.map((key) => `${key} = :${key}`).join(' and ');
   let count = 0;
-  for (const row of rows) {
+  for (const row of await sql.all(found.rows<Record<string, SqlValue>>(), values)) {
     const changes = Object.entries(words).flatMap(([column, form]) => {
       const text = changedText(row[column], form, without);
-      return text === null ? [] : [raw`${raw.ref(column)} = ${text}`];
+      return text === null ? [] : [[column, text] as const];
     });
     if (changes.length === 0) continue;
-    const itself = keys.map((key) => raw`${raw.ref(key)} = ${row[key]}`);
-    await raw`
-      update ${raw.table(table)} set ${raw.join(changes)} where ${raw.join(itself, raw` and `)}
-    `.execute(sql);
+    const set = changes.map(([column]) => `${column} = :new_${column}`).join(', ');
+    const texts = Object.fromEntries(changes.map(([column, text]) => [`new_${column}`, text]));
+    await sql.run(composed(`update ${table} set ${set} where ${itself}`), { ...row, ...texts });
     count += 1;
   }
   return count;

@@ -1,4 +1,4 @@
-import { InboundMessage } from '@parley/contracts';
+import { InboundMessage } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { withoutWords } from './places.ts';

@@ -1,18 +1,23 @@
-import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { z } from 'zod';
 import { isFromServer } from './postgres-failure.ts';
+import {
+  type Answer,
+  type Asked,
+  type ParserOf,
+  type Prepared,
+  QueryBatch,
+  type Question,
+} from './query-batch.ts';
 
-/** One query; `name` is of a statement that this connection may keep prepared. */
-export interface Question {
-  readonly text: string;
-  readonly values?: readonly unknown[];
-  readonly name?: string;
-}
-
-/** A connection of the pool for one borrower. Questions are sent at once and answered in order. */
+/**
+ * A connection of the pool for one borrower. Questions are answered in order; those of one turn of the
+ * event loop go out together.
+ */
 export interface Lent {
-  ask(question: Question): Promise<QueryResult>;
+  ask(question: Question): Promise<Answer>;
   /** Begins a transaction. */
-  begin(): Promise<QueryResult>;
+  begin(): Promise<unknown>;
   release(): void;
 }
 
@@ -29,17 +34,18 @@ const IDLE = "idle_in_transaction_session_timeout = '8s'";
  * A pooler such as PgBouncer gives each transaction another connection: what is set must end with the
  * transaction, and nothing can be kept prepared.
  */
-const BEGIN = {
-  direct: 'begin',
-  pooled: `begin; set local ${LOCKS}; set local ${IDLE}`,
-} as const;
+const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
+  direct: [{ text: 'begin', name: 'parley_begin' }],
+  pooled: [{ text: 'begin' }, { text: `set local ${LOCKS}` }, { text: `set local ${IDLE}` }],
+};
 
 /**
  * Lends connections that are destroyed once a query was not answered in time: `pg` itself only rejects
  * the query and keeps the connection, on which the next one would wait as long. Idle connections that
  * were last heard of before that query are as dead, so they are not lent any more.
  */
-export function lender(pool: Pool): Lend {
+export function lender(pool: Pool, parserOf: ParserOf): Lend {
+  const prepared = new WeakMap<PoolClient, Prepared>();
   const heard = new WeakMap<PoolClient, number>();
   const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
   pool.on('connect', (client) => heard.set(client, performance.now()));
@@ -47,27 +53,37 @@ export function lender(pool: Pool): Lend {
 
   function borrow(client: PoolClient, ms: number): Lent {
     let lost: Error | undefined;
-    const ask: Lent['ask'] = async ({ text, values, name }) => {
-      if (lost !== undefined) throw lost;
-      const askedAt = performance.now();
-      const named = name !== undefined && kinds.get(client) === 'direct' ? { name } : {};
-      const query = { text, values: values && [...values], ...named, query_timeout: ms };
-      try {
-        const result = await client.query(query);
-        heard.set(client, performance.now());
-        return result;
-      } catch (error) {
-        if (error instanceof Error && !isFromServer(error) && lost === undefined) {
-          lost = error;
-          silentSince = askedAt;
-          client.release(error);
-        }
-        throw error;
+    let waiting: Asked[] = [];
+    const isPrepared = prepared.get(client) ?? new Map();
+    prepared.set(client, isPrepared);
+
+    let sentAt = 0;
+    const onEnd = (reason: unknown): void => {
+      if (reason === null) heard.set(client, performance.now());
+      else if (reason instanceof Error && !isFromServer(reason) && lost === undefined) {
+        lost = reason;
+        silentSince = sentAt;
+        client.release(reason);
       }
     };
+    const connection = { prepared: isPrepared, parserOf, ms, onEnd };
+    const send = (): void => {
+      sentAt = performance.now();
+      client.query(new QueryBatch(waiting, connection));
+      waiting = [];
+    };
+    const ask = (question: Question): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        if (lost !== undefined) return reject(lost);
+        const isNamed = kinds.get(client) === 'direct';
+        const { name: _, ...unnamed } = question;
+        waiting.push({ question: isNamed ? question : unnamed, resolve, reject });
+        // Behind everything that runs now.
+        if (waiting.length === 1) queueMicrotask(() => process.nextTick(send));
+      });
     return {
       ask,
-      begin: () => ask({ text: BEGIN[kinds.get(client) ?? 'pooled'] }),
+      begin: () => Promise.all(BEGIN[kinds.get(client) ?? 'pooled'].map(ask)),
       release: () => lost ?? client.release(),
     };
   }
@@ -93,7 +109,8 @@ export function lender(pool: Pool): Lend {
 /** A pooler makes up the number of the process that it names to its clients. */
 async function kindOf(client: PoolClient, { ask }: Lent): Promise<keyof typeof BEGIN> {
   const { rows } = await ask({ text: 'select pg_backend_pid() as pid' });
-  if (rows[0]?.pid !== Reflect.get(client, 'processID')) return 'pooled';
-  await ask({ text: `set ${LOCKS}; set ${IDLE}` });
+  const [{ pid }] = z.tuple([z.object({ pid: z.number() })]).parse(rows);
+  if (pid !== Reflect.get(client, 'processID')) return 'pooled';
+  await Promise.all([ask({ text: `set ${LOCKS}` }), ask({ text: `set ${IDLE}` })]);
   return 'direct';
 }

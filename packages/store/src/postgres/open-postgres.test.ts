@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { raw } from '../kysely.ts';
+import { composed, statement } from '../statement.ts';
 import { openPostgres } from './open-postgres.ts';
 
 const url = inject('postgresUrl');
@@ -9,24 +9,85 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
   afterAll(() => database.close());
 
   it('gives big integers and sums of them as numbers', async () => {
-    const result = await database.read((sql) =>
-      raw`select 1763700000001::bigint as time, sum(2::bigint) as sum`.execute(sql),
-    );
-    expect(result.rows).toEqual([{ time: 1_763_700_000_001, sum: 2 }]);
+    const sums = 'select cast(1763700000001 as bigint) as time, sum(cast(2 as bigint)) as sum';
+    const rows = await database.read((sql) => sql.all(composed(sums)));
+    expect(rows).toEqual([{ time: 1_763_700_000_001, sum: 2 }]);
+  });
+
+  it('sends what is asked in one turn of the event loop together, and answers each by itself', async () => {
+    await database.write(async (sql) => {
+      const one = sql.get(composed('select 1 as n, now() as at').rows<{ at: Date }>());
+      const two = sql.all(
+        composed('create temporary table batch (n bigint, bytes bytea) on commit drop'),
+      );
+      const values = { n: 7, bytes: new Uint8Array([0, 1, 255]), none: null };
+      const insert = 'insert into batch values (:n, :bytes), (:none, null)';
+      const three = sql.run(composed(insert), values);
+      const { bytes } = values;
+      const four = sql.all(
+        composed('select n, bytes from batch where n is distinct from 8 order by n'),
+      );
+      expect((await one)?.at).toBeInstanceOf(Date);
+      expect(await two).toEqual([]);
+      expect(await three).toBe(2);
+      expect(await four).toEqual([
+        { n: 7, bytes: Buffer.from(bytes) },
+        { n: null, bytes: null },
+      ]);
+    });
+  });
+
+  it('writes nothing of a transaction in which one of several statements fails, and prepares them again', async () => {
+    const name = `batch_${process.pid}`;
+    const insert = statement(`insert into ${name} (n) values (:n)`);
+    const count = statement(`select count(*) as n from ${name}`).rows<{ n: number }>();
+    await database.write((sql) => sql.run(composed(`create table ${name} (n bigint unique)`)));
+    try {
+      const doubled = database.write(async (sql) => {
+        sql.send(insert, { n: 1 });
+        sql.send(insert, { n: 1 });
+        await sql.get(count);
+      });
+      await expect(doubled).rejects.toThrow('duplicate key');
+      const each = Array.from({ length: 12 }, (_, n) =>
+        database.write(async (sql) => {
+          sql.send(insert, { n });
+          return sql.get(count);
+        }),
+      );
+      await Promise.all(each);
+      const divide = statement('select 12 / cast(:by as bigint) as n').rows<{ n: number }>();
+      const divided = (by: number) => database.write((sql) => sql.get(divide, { by }));
+      await expect(divided(0)).rejects.toThrow('division by zero');
+      expect(await divided(3)).toEqual({ n: 4 });
+      expect(await database.read((sql) => sql.get(count))).toEqual({ n: 12 });
+    } finally {
+      await database.write((sql) => sql.run(composed(`drop table ${name}`)));
+    }
+  });
+
+  it('refuses a value that PostgreSQL cannot be given, and goes on', async () => {
+    const cast = composed('select cast(:value as text) as is');
+    const value = JSON.parse('{"a":1}');
+    const asked = database.write((sql) => sql.get(cast, { value }));
+    await expect(asked).rejects.toThrow('text, numbers and bytes only');
+    const after = await database.read((sql) => sql.all(cast, { value: JSON.parse('true') }));
+    expect(after).toEqual([{ is: 'true' }]);
   });
 
   it('survives a connection that breaks in the middle of a transaction, and says try again', async () => {
     const writing = database.write(async (sql) => {
-      const mine = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(sql);
-      await database.read((other) =>
-        raw`select pg_terminate_backend(${mine.rows[0]?.pid})`.execute(other),
+      const mine = await sql.get(
+        composed('select pg_backend_pid() as pid').rows<{ pid: number }>(),
       );
+      const end = composed('select pg_terminate_backend(:pid)');
+      await database.read((other) => other.get(end, { pid: mine?.pid ?? 0 }));
       // The news arrives while no query is running on the lent connection.
       await new Promise((resolve) => setTimeout(resolve, 100));
-      return await raw`select 1`.execute(sql);
+      return await sql.get(composed('select 1'));
     });
     await expect(writing).rejects.toMatchObject({ code: 'store-unreachable', retryable: true });
-    const after = await database.read((sql) => raw`select 1 as one`.execute(sql));
-    expect(after.rows).toEqual([{ one: 1 }]);
+    const after = await database.read((sql) => sql.all(composed('select 1 as one')));
+    expect(after).toEqual([{ one: 1 }]);
   });
 });

@@ -41,7 +41,6 @@ export async function openPostgres({
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     connectionTimeoutMillis: connectSeconds * 1000,
     application_name: 'parley',
-    types: numberTypes(types),
   };
   const pool = new Pool({ ...common, max: connections - urgentConnections });
   // Leases must be renewed in time however many turns wait for a connection.
@@ -53,7 +52,8 @@ export async function openPostgres({
     one.on('error', () => undefined);
     one.on('connect', (client) => client.on('error', () => undefined));
   }
-  const [lend, lendUrgent] = [lender(pool), lender(urgent)];
+  const { getTypeParser } = numberTypes(types);
+  const [lend, lendUrgent] = [lender(pool, getTypeParser), lender(urgent, getTypeParser)];
   const named = new NamedStatements();
   const ms = querySeconds * 1000;
   const reading = sqlOnPool(named, lend, ms);

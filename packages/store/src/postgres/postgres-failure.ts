@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { StoreError, type StoreErrorCode } from '../store-error.ts';
 
 const ADVICE = {

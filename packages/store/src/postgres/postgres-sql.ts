@@ -1,59 +1,53 @@
-import type { QueryResult as BuilderResult, CompiledQuery } from 'kysely';
-import type { QueryResult } from 'pg';
 import type { Sql } from '../database.ts';
-import { LazyBuilder } from '../kysely.ts';
 import { type Bound, type Statement, textFor, valuesOf } from '../statement.ts';
-import type { Lend, Question } from './lend-connections.ts';
+import type { Lend } from './lend-connections.ts';
+import { type Answer, bindable, type Question } from './query-batch.ts';
 
 /** The text of each statement for PostgreSQL and the name under which connections prepare it. */
 export class NamedStatements {
   readonly #known = new Map<Statement, { readonly text: string; readonly name: string }>();
 
   question(statement: Statement, bound: readonly unknown[]): Question {
+    const values = valuesOf(statement, bound).map(bindable);
+    if (statement.isComposed) return { text: textFor('postgres', statement), values };
     let known = this.#known.get(statement);
     if (known === undefined) {
       known = { text: textFor('postgres', statement), name: `parley${this.#known.size}` };
       this.#known.set(statement, known);
     }
-    return { ...known, values: valuesOf(statement, bound) };
+    return { ...known, values };
   }
 }
 
-type Ask = (question: Question) => Promise<QueryResult>;
+type Ask = (question: Question) => Promise<Answer>;
 
 /** Queries on one connection, or on any of the pool. */
-class PostgresSql extends LazyBuilder implements Sql {
+class PostgresSql implements Sql {
   readonly #named: NamedStatements;
   readonly #ask: Ask;
 
   constructor(named: NamedStatements, ask: Ask) {
-    super('postgres', <R>(query: CompiledQuery) => runCompiled<R>(ask, query));
     this.#named = named;
     this.#ask = ask;
   }
 
   async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
-    return (await this.#ask(this.#named.question(statement, params))).rows;
+    // A statement says what its rows hold.
+    return (await this.#ask(this.#named.question(statement, params))).rows as R[];
   }
 
   async get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined> {
-    return (await this.#ask(this.#named.question(statement, params))).rows[0];
+    return (await this.all(statement, ...params))[0];
   }
 
   async run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number> {
-    return (await this.#ask(this.#named.question(statement, params))).rowCount ?? 0;
+    return (await this.#ask(this.#named.question(statement, params))).rowCount;
   }
 
   send<P>(statement: Statement<P>, ...params: Bound<P>): void {
     // The transaction hears of a failure.
     this.#ask(this.#named.question(statement, params)).catch(() => undefined);
   }
-}
-
-async function runCompiled<R>(ask: Ask, query: CompiledQuery): Promise<BuilderResult<R>> {
-  const { rows, rowCount, command } = await ask({ text: query.sql, values: query.parameters });
-  const counts = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
-  return { rows, ...(counts && { numAffectedRows: BigInt(rowCount ?? 0) }) };
 }
 
 /** Queries outside of transactions, each on whichever connection is free. */
@@ -81,7 +75,7 @@ export async function transact<T>(
   const answers: Promise<void>[] = [];
   const failures: unknown[] = [];
   const heard: Ask = (question) => noted(lent.ask(question));
-  const noted = (answer: Promise<QueryResult>): Promise<QueryResult> => {
+  const noted = <T>(answer: Promise<T>): Promise<T> => {
     answers.push(
       answer.then(
         () => undefined,
@@ -93,7 +87,7 @@ export async function transact<T>(
   try {
     noted(lent.begin());
     const value = await work(new PostgresSql(named, heard));
-    const committed = heard({ text: 'commit' });
+    const committed = heard({ text: 'commit', name: 'parley_commit' });
     await Promise.all(answers);
     // The first failure made the others; a transaction with one is rolled back by its `commit`.
     if (failures.length > 0) throw failures[0];

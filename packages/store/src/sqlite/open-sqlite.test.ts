@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../database.ts';
-import { raw } from '../kysely.ts';
+import { composed } from '../statement.ts';
 import { openSqlite } from './open-sqlite.ts';
 
 describe('a SQLite connection', () => {
@@ -19,8 +19,8 @@ describe('a SQLite connection', () => {
   });
 
   const pragma = async (name: string) => {
-    const result = await database.read((sql) => raw.raw(`pragma ${name}`).execute(sql));
-    return Object.values(result.rows[0] ?? {})[0];
+    const row = await database.read((sql) => sql.get(composed(`pragma ${name}`).rows<object>()));
+    return Object.values(row ?? {})[0];
   };
 
   it('[D01] syncs each commit to the disk before it is called stored', async () => {
@@ -39,19 +39,19 @@ describe('a SQLite connection', () => {
   });
 
   it('shows a read nothing that is not committed', async () => {
-    await database.write((sql) => raw`create table t (x integer)`.execute(sql));
+    await database.write((sql) => sql.run(composed('create table t (x integer)')));
     const writing = database.write(async (sql) => {
-      await raw`insert into t values (1)`.execute(sql);
+      await sql.run(composed('insert into t values (1)'));
       await Promise.resolve();
-      await raw`insert into t values (2)`.execute(sql);
+      await sql.run(composed('insert into t values (2)'));
       throw new Error('changed my mind');
     });
-    const count = () =>
-      database.read((sql) => raw<{ n: number }>`select count(*) as n from t`.execute(sql));
+    const query = composed('select count(*) as n from t').rows<{ n: number }>();
+    const count = () => database.read((sql) => sql.get(query));
     const seen = new Set<number | undefined>();
     const watching = (async () => {
       for (let i = 0; i < 20; i += 1) {
-        seen.add((await count()).rows[0]?.n);
+        seen.add((await count())?.n);
         await new Promise((resolve) => setImmediate(resolve));
       }
     })();

@@ -1,11 +1,9 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { BoundedMap } from '@parley/contracts';
-import type { QueryResult } from 'kysely';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { BoundedMap } from '@parley/core';
 import type { Sql } from '../database.ts';
-import { type Execute, LazyBuilder } from '../kysely.ts';
 import { type Bound, type Statement, textFor, valuesOf } from '../statement.ts';
 
-/** Texts of Kysely: a few dozen; lists of varying length make more, and those may fall out. */
+/** Texts that are composed: a few dozen; rows of a backup make more, and those may fall out. */
 const CAPACITY = 300;
 
 /** A prepared statement, and whether it may change what the history of a chat reads like. */
@@ -41,6 +39,7 @@ export class Prepared {
 
   /** The statement, to be run at once. Throws what `node:sqlite` throws for a text that is no statement. */
   get(statement: Statement): StatementSync {
+    if (statement.isComposed) return this.text(textFor('sqlite', statement));
     let made = this.#statements.get(statement);
     if (made === undefined) {
       made = this.#prepare(textFor('sqlite', statement));
@@ -74,15 +73,11 @@ export class Prepared {
  * Runs queries on the only connection: within the open transaction, or outside of all, where each
  * query waits until no transaction is open.
  */
-export class SqliteSql extends LazyBuilder implements Sql {
+export class SqliteSql implements Sql {
   readonly #prepared: Prepared;
   readonly #isBusy: () => Promise<void> | null;
 
   constructor(prepared: Prepared, isBusy: () => Promise<void> | null) {
-    super('sqlite', async (query) => {
-      await this.#free();
-      return runCompiled(prepared, query);
-    });
     this.#prepared = prepared;
     this.#isBusy = isBusy;
   }
@@ -109,15 +104,4 @@ export class SqliteSql extends LazyBuilder implements Sql {
   async #free(): Promise<void> {
     for (let busy = this.#isBusy(); busy !== null; busy = this.#isBusy()) await busy;
   }
-}
-
-async function runCompiled<R>(
-  prepared: Prepared,
-  { sql, parameters }: Parameters<Execute>[0],
-): Promise<QueryResult<R>> {
-  const statement = prepared.text(sql);
-  // Kysely hands over what the repositories gave it: strings, numbers, bytes and null.
-  const values = parameters as SQLInputValue[];
-  if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
-  return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
 }

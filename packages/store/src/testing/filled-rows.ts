@@ -1,11 +1,9 @@
 import type { Database } from '../database.ts';
-import { raw } from '../kysely.ts';
+import { composed } from '../statement.ts';
 
 type Value = string | number | Uint8Array | null;
 
-/** One row of a table, and the migration that made the table. */
 interface FilledRow {
-  readonly since: number;
   readonly table: string;
   readonly row: Readonly<Record<string, Value>>;
 }
@@ -13,15 +11,13 @@ interface FilledRow {
 const CHAT = { channel: 'telegram', account: 'default', chat_id: '-7' };
 const MESSAGE = '{"text":"Grüße, 你好 🦜"}';
 
-/** At least one row for each table of the first 20 migrations, in an order that foreign keys allow. */
+/** At least one row for each table that a backup holds, in an order that foreign keys allow. */
 const ROWS: readonly FilledRow[] = [
   ...['c1', 'c2'].map((id) => ({
-    since: 1,
     table: 'conversation',
     row: { id, epoch: 7, session: 2, lease_owner: 'worker-1', lease_until: 900, created_at: 1 },
   })),
   {
-    since: 1,
     table: 'turn',
     row: {
       ...{ id: 't1', conversation_id: 'c1', session: 2, state: 'answered', attempts: 1 },
@@ -35,7 +31,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 1,
     table: 'turn',
     row: {
       ...{ id: 't2', conversation_id: 'c2', session: 2, state: 'running', attempts: 1 },
@@ -43,7 +38,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 1,
     table: 'turn_step',
     row: { turn_id: 't2', step_index: 0, content: '{}', created_at: 3 },
   },
@@ -52,7 +46,6 @@ const ROWS: readonly FilledRow[] = [
     ['m2', 'c2', 'claimed', 't2', null],
     ['m3', 'c2', 'waiting', null, null],
   ].map(([message_id, conversation_id, state, turn_id, outcome]) => ({
-    since: 1,
     table: 'inbox',
     row: {
       ...{ ...CHAT, message_id: message_id ?? null, conversation_id: conversation_id ?? null },
@@ -61,7 +54,6 @@ const ROWS: readonly FilledRow[] = [
     },
   })),
   {
-    since: 1,
     table: 'transcript',
     row: {
       ...{ conversation_id: 'c1', session: 2, turn_id: 't1', role: 'user', content: MESSAGE },
@@ -69,7 +61,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   ...['sent', 'pending', 'sending', 'failed', 'sent'].map((state, index) => ({
-    since: 1,
     table: 'outbox',
     row: {
       ...{ id: `p${index}`, idempotency_key: `k${index}`, turn_id: 't1', part_index: index },
@@ -77,13 +68,12 @@ const ROWS: readonly FilledRow[] = [
       ...{ attempts: 1, not_before: 0, error: null, created_at: 6, updated_at: 6 },
     },
   })),
+  { table: 'dead_letter', row: { kind: 'refused', subject: 'p3', died_at: 6 } },
   {
-    since: 2,
     table: 'adapter_value',
     row: { channel: 'whatsapp', account: 'default', kind: 'creds', id: 'creds', value: 'secret' },
   },
   {
-    since: 3,
     table: 'overheard',
     row: {
       ...{ conversation_id: 'c1', ...CHAT, message_id: 'm4', sender_id: '9', sender_name: 'Bo' },
@@ -91,7 +81,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 4,
     table: 'attachment',
     row: {
       ...{ inbox_seq: 1, attachment_index: 0, channel: 'telegram', account: 'default' },
@@ -107,7 +96,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 6,
     table: 'pairing_request',
     row: {
       ...{ code: 'ABCD2345', channel: 'telegram', account: 'default', sender_id: '9' },
@@ -115,12 +103,10 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 6,
     table: 'let_in',
     row: { channel: 'telegram', account: 'default', sender_id: '8', let_in_at: 9 },
   },
   {
-    since: 7,
     table: 'decision',
     row: {
       ...{ ...CHAT, message_id: 'm5', sender_id: '9', outcome: 'refused', reason: 'stranger' },
@@ -128,12 +114,10 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 8,
     table: 'person_link',
     row: { person_id: 'telegram:8', link_id: 'l1', by_owner: 1, linked_at: 11 },
   },
   {
-    since: 8,
     table: 'link_code',
     row: {
       ...{ code: 'LINK2345', maker_id: 'telegram:8', maker_route: '{}', maker_is_owner: 1 },
@@ -141,7 +125,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 10,
     table: 'session_pin',
     row: {
       conversation_id: 'c1',
@@ -149,12 +132,10 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 11,
     table: 'prompt_text',
     row: { hash: 'h1', content: '"You are Parley."', used_at: 14 },
   },
   {
-    since: 11,
     table: 'turn_prompt',
     row: {
       ...{ turn_id: 't1', conversation_id: 'c1', chat_id: '-7', created_at: 15, layout: 'parley' },
@@ -163,7 +144,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 12,
     table: 'memory_entry',
     row: {
       ...{ file: 'MEMORY.md', id: 'e1', type: 'fact', scope: 'user', person: 'telegram:8' },
@@ -171,7 +151,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 13,
     table: 'summary',
     row: {
       ...{ conversation_id: 'c1', session: 2, reader: 'owner', kind: 'day', mark: '2026-11-21' },
@@ -179,16 +158,14 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 14,
     table: 'approval',
     row: {
       ...{ code: 'YES2', conversation_id: 'c2', turn_id: 't2', call_key: 'x', tool: 'exec' },
       ...{ shown: 'ls', asked_by: '8', place: '{}', approvers: 'telegram:8', state: 'pending' },
-      ...{ asked_at: 17, expires_at: 18 },
+      ...{ asked_at: 17, expires_at: 18, asked_in: 'c2' },
     },
   },
   {
-    since: 15,
     table: 'sub_agent',
     row: {
       ...{ id: 's1', call_id: 'x1', conversation_id: 'c2', parent_conversation: 'c1' },
@@ -198,7 +175,6 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 16,
     table: 'spend',
     row: {
       ...{ day: '2026-11-21', person_id: 'telegram:8', group_id: '', input_tokens: 12 },
@@ -206,17 +182,14 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    since: 17,
     table: 'todo_list',
     row: { conversation_id: 'c1', session: 2, content: '[]', written_at: 20 },
   },
   {
-    since: 18,
     table: 'heartbeat',
     row: { agent: 'main', every_ms: 1_800_000, next_at: 21 },
   },
   ...['running', 'held'].map((state) => ({
-    since: 18,
     table: 'beat',
     row: {
       ...{ id: `b-${state}`, agent: 'main', task: 'mail', target: 'c1', state },
@@ -224,7 +197,6 @@ const ROWS: readonly FilledRow[] = [
     },
   })),
   ...[1, 2_000_000_000_000].map((next_at) => ({
-    since: 19,
     table: 'cron_job',
     row: {
       ...{ id: `j${next_at}`, asked_by: `a${next_at}`, conversation_id: 'c1', origin: '{}' },
@@ -233,9 +205,8 @@ const ROWS: readonly FilledRow[] = [
       ...{ state: 'on', next_at, created_at: 23 },
     },
   })),
-  { since: 20, table: 'soul', row: { agent: 'main', next_number: 1 } },
+  { table: 'soul', row: { agent: 'main', next_number: 1 } },
   {
-    since: 20,
     table: 'soul_version',
     row: {
       ...{ agent: 'main', number: 0, asked_by: 'seed', text: '# Soul', head: 'h', author: 'human' },
@@ -244,14 +215,14 @@ const ROWS: readonly FilledRow[] = [
   },
 ];
 
-/** Fills the tables of a database that has the first `level` migrations. */
-export async function fillTables(database: Database, level: number): Promise<void> {
+/** Fills the tables of a new database. */
+export async function fillTables(database: Database): Promise<void> {
   await database.write(async (sql) => {
-    for (const { since, table, row } of ROWS) {
-      if (since > level) continue;
-      const names = raw.join(Object.keys(row).map((name) => raw.ref(name)));
-      const values = raw.join(Object.values(row));
-      await raw`insert into ${raw.table(table)} (${names}) values (${values})`.execute(sql);
+    for (const { table, row } of ROWS) {
+      const names = Object.keys(row);
+      const values = names.map((name) => `:${name}`);
+      const insert = `insert into ${table} (${names.join(', ')}) values (${values.join(', ')})`;
+      await sql.run(composed(insert), row);
     }
   });
 }
@@ -259,15 +230,11 @@ export async function fillTables(database: Database, level: number): Promise<voi
 /** The rows of the tables that `fillTables` fills, with the columns it gives, by table. */
 export async function filledRows(
   database: Database,
-  level: number,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
-  for (const { since, table, row } of ROWS) {
-    if (since > level) continue;
-    const names = raw.join(Object.keys(row).map((name) => raw.ref(name)));
-    const { rows } = await database.read((sql) =>
-      raw<object>`select ${names} from ${raw.table(table)}`.execute(sql),
-    );
+  for (const { table, row } of ROWS) {
+    const query = composed(`select ${Object.keys(row).join(', ')} from ${table}`).rows<object>();
+    const rows = await database.read((sql) => sql.all(query));
     const texts = rows.map((values) => JSON.stringify(values, readable));
     found[table] = texts.toSorted();
   }

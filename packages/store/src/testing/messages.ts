@@ -1,4 +1,4 @@
-import type { BusyPolicy, ReplyRoute } from '@parley/contracts';
+import type { BusyPolicy, ReplyRoute } from '@parley/core';
 import type { Store } from '../open-store.ts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';
 

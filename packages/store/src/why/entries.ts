@@ -1,4 +1,4 @@
-import { type StepFacts, shortDuration, type TimelineEntry } from '@parley/contracts';
+import { type StepFacts, shortDuration, type TimelineEntry } from '@parley/core';
 import type { Approval } from '../approvals.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 

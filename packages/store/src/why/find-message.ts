@@ -1,6 +1,7 @@
+import { HEARTBEAT_LANE } from '../conversations.ts';
 import type { Sql } from '../database.ts';
-import { HEARTBEAT_LANE } from '../literals.ts';
-import type { ChatKey } from '../outbox-parts.ts';
+import { type ChatKey, OF_CHAT } from '../outbox-parts.ts';
+import { statement } from '../statement.ts';
 import type { WhyQuestion } from '../why.ts';
 
 /** A row that tells of a message: one that was taken, or one that was not. */
@@ -56,22 +57,12 @@ async function byId(
   messageId: string,
   chat: ChatKey | undefined,
 ): Promise<readonly FoundMessage[]> {
-  const inbox = await inboxRows(sql, chat)
-    .where('message_id', '=', messageId)
-    .orderBy('seq', 'desc')
-    .limit(MOST_FOUND)
-    .execute();
-  const taken = inbox.map(foundIn('inbox'));
-  const decisions = await decisionRows(sql, chat)
-    .where('message_id', '=', messageId)
-    .orderBy('seq', 'desc')
-    .limit(MOST_FOUND)
-    .execute();
+  const rows = await sql.all(BY_ID, { messageId, ...placeOf(chat) });
+  const isTaken = (one: FoundMessage) => one.table === 'inbox';
   // A picture whose album was addressed later stands in both.
-  const others = decisions
-    .map(foundIn('decision'))
-    .filter((one) => !taken.some((other) => isSame(one, other)));
-  return [...taken, ...others].toSorted((a, b) => b.at - a.at);
+  return rows.filter(
+    (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSame(one, row)),
+  );
 }
 
 async function rowsOfTurn(
@@ -79,77 +70,74 @@ async function rowsOfTurn(
   turnId: string,
   chat: ChatKey | undefined,
 ): Promise<readonly FoundMessage[] | null> {
-  const [first] = await inboxRows(sql, chat)
-    .where('turn_id', '=', turnId)
-    .orderBy('seq')
-    .limit(1)
-    .execute();
-  return first === undefined ? null : [foundIn('inbox')(first)];
+  const first = await sql.get(FIRST_OF_TURN, { turnId, ...placeOf(chat) });
+  return first === undefined ? null : [first];
 }
 
 /** The newest message of a person that is no command; where there is none, the newest of all. */
 async function newest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
-  const inbox = await inboxRows(sql, chat).orderBy('seq', 'desc').limit(LATELY).execute();
-  const said = inbox.find((row) => row.outcome !== 'command' && !isByParley(row.message));
-  const [decision] = await decisionRows(sql, chat).orderBy('seq', 'desc').limit(1).execute();
-  const found = [
-    ...(said === undefined ? [] : [foundIn('inbox')(said)]),
-    ...(decision === undefined ? [] : [foundIn('decision')(decision)]),
-  ].toSorted((a, b) => b.at - a.at);
-  return (found.length > 0 ? found : inbox.map(foundIn('inbox'))).slice(0, 1);
+  const rows = await newestFirst(sql, LATELY, chat);
+  const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
+  return said === undefined ? [] : [foundOf(said)];
 }
 
 /** The newest messages of all chats, newest first. */
 export async function newestMessages(sql: Sql, limit: number): Promise<readonly FoundMessage[]> {
-  const inbox = await inboxRows(sql, undefined).orderBy('seq', 'desc').limit(limit).execute();
-  const decisions = await decisionRows(sql, undefined)
-    .orderBy('seq', 'desc')
-    .limit(limit)
-    .execute();
-  return [...inbox.map(foundIn('inbox')), ...decisions.map(foundIn('decision'))]
-    .toSorted((a, b) => b.at - a.at)
-    .slice(0, limit);
+  return (await newestFirst(sql, limit, undefined)).slice(0, limit).map(foundOf);
 }
 
-/** Inside a text of JSON these quotes would stand behind a backslash. */
-function isByParley(message: string | null): boolean {
-  return message?.includes(',"occasion":"') === true;
+async function newestFirst(sql: Sql, limit: number, chat: ChatKey | undefined) {
+  const rows = await (chat === undefined
+    ? [...(await sql.all(NEWEST_TAKEN, { limit })), ...(await sql.all(NEWEST_NOT_TAKEN, { limit }))]
+    : sql.all(NEWEST_THERE, { limit, ...placeOf(chat) }));
+  return rows.toSorted((a, b) => b.at - a.at);
 }
 
-function inboxRows(sql: Sql, chat: ChatKey | undefined) {
-  const rows = sql
-    .selectFrom('inbox')
-    .select(['seq', 'channel', 'account', 'chat_id', 'message_id', 'received_at as at'])
-    .select(['message', 'outcome']);
-  if (chat === undefined) return rows;
-  return rows
-    .where('channel', '=', chat.channel)
-    .where('account', '=', chat.account)
-    .where('chat_id', '=', chat.chatId);
+interface Newest extends FoundMessage {
+  /** 1: a person wrote it, and no command. */
+  readonly isSaid: number;
 }
 
-function decisionRows(sql: Sql, chat: ChatKey | undefined) {
-  const rows = sql
-    .selectFrom('decision')
-    .select(['seq', 'channel', 'account', 'chat_id', 'message_id', 'decided_at as at']);
-  if (chat === undefined) return rows;
-  return rows
-    .where('channel', '=', chat.channel)
-    .where('account', '=', chat.account)
-    .where('chat_id', '=', chat.chatId);
+const foundOf = ({ isSaid: _, ...found }: Newest): FoundMessage => found;
+
+/** Parameters of `THERE`: nulls stand for anywhere. */
+function placeOf(chat: ChatKey | undefined) {
+  const { channel = null, account = null, chatId = null } = chat ?? {};
+  return { channel, account, chatId };
 }
 
-interface Row {
-  readonly seq: number;
-  readonly channel: string;
-  readonly account: string;
-  readonly chat_id: string;
-  readonly message_id: string;
-  readonly at: number;
-}
+const THERE = `((${OF_CHAT}) or :channel is null)` as const;
 
-function foundIn(table: FoundMessage['table']) {
-  return ({ seq, channel, account, chat_id, message_id, at }: Row): FoundMessage => {
-    return { table, seq, channel, account, chatId: chat_id, messageId: message_id, at };
-  };
-}
+const MESSAGE = 'seq, channel, account, chat_id as "chatId", message_id as "messageId"';
+
+const TAKEN = `select 'inbox' as "table", ${MESSAGE}, received_at as at` as const;
+
+const NOT_TAKEN = `select 'decision' as "table", ${MESSAGE}, decided_at as at` as const;
+
+const NEWEST_FIRST = 'order by seq desc limit';
+
+const BY_ID = statement(`
+  select * from (${TAKEN} from inbox where message_id = :messageId and ${THERE}
+    ${NEWEST_FIRST} ${MOST_FOUND}) as taken
+  union all select * from (${NOT_TAKEN} from decision where message_id = :messageId and ${THERE}
+    ${NEWEST_FIRST} ${MOST_FOUND}) as others
+  order by at desc, "table" desc, seq desc`).rows<FoundMessage>();
+
+const FIRST_OF_TURN = statement(
+  `${TAKEN} from inbox where turn_id = :turnId and ${THERE} order by seq limit 1`,
+).rows<FoundMessage>();
+
+// Inside a text of JSON the quotes of an occasion would stand behind a backslash.
+const IS_SAID: string = `case when outcome = 'command' or message like '%,"occasion":"%' then 0 else 1 end`;
+
+const SAID = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
+
+const NOT_SAID = `${NOT_TAKEN}, 1 as "isSaid" from decision`;
+
+const NEWEST_TAKEN = statement(`${SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
+
+const NEWEST_NOT_TAKEN = statement(`${NOT_SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
+
+const NEWEST_THERE = statement(`
+  select * from (${SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as taken
+  union all select * from (${NOT_SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as others`).rows<Newest>();

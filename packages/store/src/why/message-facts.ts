@@ -1,10 +1,10 @@
-import type { StepFacts } from '@parley/contracts';
+import type { StepFacts } from '@parley/core';
 import type { Approval } from '../approvals.ts';
 import type { Decision } from '../decisions.ts';
 import type { BeatRun } from '../heartbeat-runs.ts';
 import type { InboxOutcome } from '../inbox-rows.ts';
 import type { ChatKey, PartRetry, PartState } from '../outbox-parts.ts';
-import type { TurnRun, TurnTable } from '../turns.ts';
+import type { TurnRun, TurnState } from '../turns.ts';
 
 /** All that the rows tell of one message. Times in ms; null where nobody noted them. */
 export interface MessageFacts {
@@ -53,7 +53,7 @@ export interface TakenFacts {
 /** The turn that took a message. */
 export interface TurnFacts {
   readonly turnId: string;
-  readonly state: TurnTable['state'];
+  readonly state: TurnState;
   readonly reason: string | null;
   readonly attempts: number;
   readonly startedAt: number;

@@ -1,14 +1,13 @@
-import type { MessageName, WhyAnswer } from '@parley/contracts';
-import { StepFacts } from '@parley/contracts/timeline';
-import type { Selectable } from 'kysely';
-import { readApprovalRow } from '../approvals.ts';
+import type { MessageName, WhyAnswer } from '@parley/core';
+import { StepFacts } from '@parley/core/timeline';
+import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
+import { HEARTBEAT_LANE } from '../conversations.ts';
 import type { Sql } from '../database.ts';
-import { INBOX_COLUMNS, type InboxTable, readInboxRow } from '../inbox-rows.ts';
+import type { Decision } from '../decisions.ts';
+import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../inbox-rows.ts';
 import { fromJson } from '../json-column.ts';
-import { HEARTBEAT_LANE, RUNNING } from '../literals.ts';
-import type { ChatKey } from '../outbox-parts.ts';
-import { readRetries } from '../outbox-parts.ts';
-import type { InboxRow } from '../rows.ts';
+import { type ChatKey, readRetries } from '../outbox-parts.ts';
+import { statement } from '../statement.ts';
 import { StoreError } from '../store-error.ts';
 import { readRuns } from '../turns.ts';
 import type { WhyQuestion } from '../why.ts';
@@ -58,16 +57,17 @@ function placeOf({ channel, account, chatId, messageId }: FoundMessage): Message
   return { channel, account, chatId, messageId };
 }
 
+const DECISION = statement(`
+  select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from decision
+  where seq = :seq`).rows<
+  Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & Pick<Decision, 'outcome'>
+>();
+
 async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
-  const row = await sql
-    .selectFrom('decision')
-    .select(['outcome', 'reason', 'decided_at', 'sent_at'])
-    .where('seq', '=', found.seq)
-    .executeTakeFirst();
+  const row = await sql.get(DECISION, { seq: found.seq });
   if (row === undefined) throw gone(found);
-  const { outcome, reason, decided_at: receivedAt, sent_at: sentAt } = row;
-  const fate = { kind: 'not-taken', outcome } as const;
-  return { place: placeOf(found), receivedAt, sentAt, reason, fate };
+  const { outcome, ...told } = row;
+  return { place: placeOf(found), ...told, fate: { kind: 'not-taken', outcome } };
 }
 
 /** Only the oldest of 10,000 is ever dropped, between two reads of one question. */
@@ -75,109 +75,95 @@ function gone({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} was dropped just now. Ask again.`);
 }
 
-const COLUMNS = [
-  ...INBOX_COLUMNS,
-  'reason',
-  'state',
-  'outcome',
-  'turn_id',
-  'repeats',
-  'interruptions',
-  'claimed_at',
-  'done_at',
-] as const;
-
-type Row = Pick<Selectable<InboxTable>, (typeof COLUMNS)[number]>;
-
-async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
-  const row = await sql
-    .selectFrom('inbox')
-    .select(COLUMNS)
-    .where('seq', '=', found.seq)
-    .executeTakeFirst();
-  if (row === undefined) throw gone(found);
-  const read = readInboxRow(row);
-  const { message } = read;
-  const fate = { kind: 'taken', ...(await takenFacts(sql, found, row, read)) } as const;
-  const sentAt = message.occasion === undefined ? message.sentAt : null;
-  const { received_at: receivedAt, reason } = row;
-  return { place: placeOf(found), receivedAt, sentAt, reason, fate };
+interface TakenRow extends MessageRow {
+  readonly reason: string | null;
+  readonly state: TakenFacts['state'];
+  readonly outcome: InboxOutcome | null;
+  readonly turn_id: string | null;
+  readonly repeats: number;
+  readonly interruptions: number;
+  readonly claimed_at: number | null;
+  readonly done_at: number | null;
 }
 
-async function takenFacts(
-  sql: Sql,
-  found: FoundMessage,
-  row: Row,
-  { message, route }: Pick<InboxRow, 'message' | 'route'>,
-): Promise<TakenFacts> {
+const TAKEN = statement(`
+  select ${INBOX_COLUMNS}, reason, state, outcome, turn_id, repeats, interruptions, claimed_at, done_at
+  from inbox where seq = :seq`).rows<TakenRow>();
+
+async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
+  const row = await sql.get(TAKEN, { seq: found.seq });
+  if (row === undefined) throw gone(found);
+  const { message, route } = readInboxRow(row);
   const { conversation_id: conversationId, turn_id: turnId } = row;
   const { channel, account, chatId } = route;
   const answeredIn = { channel, account, chatId };
-  return {
+  const of = { conversationId, messageId: found.messageId };
+  const isBeat = conversationId.startsWith(HEARTBEAT_LANE);
+  const fate: MessageFacts['fate'] = {
+    kind: 'taken',
     conversationId,
     answeredIn,
     occasion: message.occasion ?? null,
-    state: row.state,
-    outcome: row.outcome,
-    repeats: row.repeats,
-    interruptions: row.interruptions,
-    settlesAt: row.settles_at,
-    claimedAt: row.claimed_at,
-    doneAt: row.done_at,
-    files: message.attachments === undefined ? [] : await filesOf(sql, found.seq),
+    ...{ state: row.state, outcome: row.outcome },
+    ...{ repeats: row.repeats, interruptions: row.interruptions },
+    ...{ settlesAt: row.settles_at, claimedAt: row.claimed_at, doneAt: row.done_at },
+    // Kinds and states alone: names were chosen by people.
+    files: (await sql.all(FILES, { seq: row.seq })).map(({ kind, state }) => `${kind} ${state}`),
     before: row.state === 'waiting' ? await turnBefore(sql, conversationId) : null,
-    beat: conversationId.startsWith(HEARTBEAT_LANE) ? await beatOf(sql, found.messageId) : null,
-    cronJob: message.occasion === 'cron' ? await jobOf(sql, row, found) : null,
+    beat: isBeat ? ((await sql.get(BEAT, { id: found.messageId })) ?? null) : null,
+    cronJob: message.occasion === 'cron' ? ((await sql.get(JOB, of))?.id ?? null) : null,
     turn: turnId === null ? null : await readTurn(sql, turnId),
-    parts: await readParts(sql, { turnId, seq: found.seq }, answeredIn),
+    parts: await readParts(sql, { turnId, seq: row.seq }, answeredIn),
   };
+  const sentAt = message.occasion === undefined ? message.sentAt : null;
+  return { place: placeOf(found), receivedAt: row.received_at, sentAt, reason: row.reason, fate };
 }
 
-/** Kinds and states alone: names were chosen by people. */
-async function filesOf(sql: Sql, seq: number): Promise<readonly string[]> {
-  const rows = await sql
-    .selectFrom('attachment')
-    .select(['kind', 'state'])
-    .where('inbox_seq', '=', seq)
-    .orderBy('attachment_index')
-    .execute();
-  return rows.map(({ kind, state }) => `${kind} ${state}`);
-}
+const FILES = statement(
+  'select kind, state from attachment where inbox_seq = :seq order by attachment_index',
+).rows<{ readonly kind: string; readonly state: string }>();
 
-async function turnBefore(sql: Sql, conversationId: string): Promise<TakenFacts['before']> {
-  const row = await sql
-    .selectFrom('turn')
-    .select(['id', 'started_at', 'awaits'])
-    .where('conversation_id', '=', conversationId)
-    .where('state', '=', RUNNING)
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  return { turnId: row.id, startedAt: row.started_at, isSuspended: row.awaits !== null };
-}
-
-async function beatOf(sql: Sql, runId: string): Promise<TakenFacts['beat']> {
-  const row = await sql
-    .selectFrom('beat')
-    .select(['task', 'state', 'reason'])
-    .where('id', '=', runId)
-    .executeTakeFirst();
-  return row ?? null;
-}
+const BEAT = statement('select task, state, reason from beat where id = :id').rows<
+  NonNullable<TakenFacts['beat']>
+>();
 
 /** Of a job only its last message is known; what the job is called, people wrote. */
-async function jobOf(
-  sql: Sql,
-  { conversation_id }: Row,
-  { messageId }: FoundMessage,
-): Promise<string | null> {
-  const row = await sql
-    .selectFrom('cron_job')
-    .select('id')
-    .where('conversation_id', '=', conversation_id)
-    .where('last_message', '=', messageId)
-    .executeTakeFirst();
-  return row?.id ?? null;
+const JOB = statement(`
+  select id from cron_job
+  where conversation_id = :conversationId and last_message = :messageId`).rows<{
+  readonly id: string;
+}>();
+
+// The state is written out, because a partial index serves only what names its condition.
+const TURN_BEFORE = statement(`
+  select id as "turnId", started_at as "startedAt", awaits from turn
+  where conversation_id = :conversationId and state = 'running'`).rows<
+  Pick<TurnFacts, 'turnId' | 'startedAt'> & { readonly awaits: string | null }
+>();
+
+async function turnBefore(sql: Sql, conversationId: string): Promise<TakenFacts['before']> {
+  const row = await sql.get(TURN_BEFORE, { conversationId });
+  if (row === undefined) return null;
+  const { awaits, ...turn } = row;
+  return { ...turn, isSuspended: awaits !== null };
 }
+
+interface PartRow extends Omit<PartFacts, 'isHere' | 'retries'>, ChatKey {
+  readonly retries: string | null;
+}
+
+// The newest word on a part: what was replayed may have died again.
+const PARTS = `
+  select id, channel, account, chat_id as "chatId", part_index as "index", state, attempts,
+    created_at as "createdAt", not_before as "notBefore", tried_at as "triedAt",
+    sending_at as "sendingAt", sent_at as "sentAt", platform_message_id as "platformId", error, retries,
+    (select settled from dead_letter where subject = outbox.id
+      order by dead_letter.seq desc limit 1) as settled
+  from outbox where`;
+
+const PARTS_OF_TURN = statement(`${PARTS} turn_id = :turnId order by seq`).rows<PartRow>();
+
+const PARTS_OF_COMMAND = statement(`${PARTS} answers = :seq order by seq`).rows<PartRow>();
 
 /** The parts that a turn, or else the command itself, has put into the outbox. */
 async function readParts(
@@ -185,98 +171,67 @@ async function readParts(
   { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
   here: ChatKey,
 ): Promise<readonly PartFacts[]> {
-  const parts = sql
-    .selectFrom('outbox')
-    .select(['outbox.id', 'channel', 'account', 'chat_id', 'part_index', 'state', 'attempts'])
-    .select(['created_at', 'not_before', 'tried_at', 'sending_at', 'sent_at'])
-    .select(['platform_message_id', 'error', 'retries'])
-    .select((eb) =>
-      // The newest word on it: what was replayed may have died again.
-      eb
-        .selectFrom('dead_letter')
-        .select('settled')
-        .whereRef('dead_letter.subject', '=', 'outbox.id')
-        .orderBy('dead_letter.seq', 'desc')
-        .limit(1)
-        .as('settled'),
-    )
-    .orderBy('outbox.seq');
   const rows = await (turnId === null
-    ? parts.where('answers', '=', seq)
-    : parts.where('turn_id', '=', turnId)
-  ).execute();
-  return rows.map((row) => ({
-    id: row.id,
-    index: row.part_index,
-    isHere: isSame({ channel: row.channel, account: row.account, chatId: row.chat_id }, here),
-    state: row.state,
-    attempts: row.attempts,
-    createdAt: row.created_at,
-    notBefore: row.not_before,
-    triedAt: row.tried_at,
-    sendingAt: row.sending_at,
-    sentAt: row.sent_at,
-    platformId: row.platform_message_id,
-    error: row.error,
-    retries: readRetries(row.retries),
-    settled: row.settled,
+    ? sql.all(PARTS_OF_COMMAND, { seq })
+    : sql.all(PARTS_OF_TURN, { turnId }));
+  return rows.map(({ channel, account, chatId, retries, ...part }) => ({
+    ...part,
+    isHere: isSame({ channel, account, chatId }, here),
+    retries: readRetries(retries),
   }));
 }
 
+const TURN = statement(`
+  select turn.state, reason, attempts, started_at as "startedAt", finished_at as "finishedAt",
+    lease_owner as worker, awaits, runs
+  from turn join conversation on conversation.id = turn.conversation_id where turn.id = :turnId`).rows<
+  Pick<TurnFacts, 'state' | 'reason' | 'attempts' | 'startedAt' | 'finishedAt' | 'worker'> & {
+    readonly awaits: string | null;
+    readonly runs: string | null;
+  }
+>();
+
+const APPROVALS = statement(`
+  select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
+
 /** Reads what the rows tell of a turn; null when there is none. */
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
-  const row = await sql
-    .selectFrom('turn')
-    .innerJoin('conversation', 'conversation.id', 'turn.conversation_id')
-    .select(['turn.state', 'reason', 'attempts', 'awaits', 'started_at', 'finished_at', 'runs'])
-    .select('lease_owner')
-    .where('turn.id', '=', turnId)
-    .executeTakeFirst();
+  const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
-  const approvals = await sql
-    .selectFrom('approval')
-    .selectAll()
-    .where('turn_id', '=', turnId)
-    .orderBy('seq')
-    .execute();
+  const { awaits, runs, ...turn } = row;
   return {
     turnId,
-    state: row.state,
-    reason: row.reason,
-    attempts: row.attempts,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    isSuspended: row.awaits !== null,
-    worker: row.lease_owner,
-    runs: readRuns(row.runs),
+    ...turn,
+    isSuspended: awaits !== null,
+    runs: readRuns(runs),
     prompt: await promptOf(sql, turnId),
     steps: await stepsOf(sql, turnId),
-    approvals: approvals.map(readApprovalRow),
+    approvals: (await sql.all(APPROVALS, { turnId })).map(readApprovalRow),
   };
 }
 
+const PROMPT = statement(`
+  select created_at as at, layout, characters, tokens, parts from turn_prompt
+  where turn_id = :turnId`).rows<Omit<PromptFacts, 'layers'> & { readonly parts: string }>();
+
 async function promptOf(sql: Sql, turnId: string): Promise<PromptFacts | null> {
-  const row = await sql
-    .selectFrom('turn_prompt')
-    .select(['created_at', 'layout', 'characters', 'tokens', 'parts'])
-    .where('turn_id', '=', turnId)
-    .executeTakeFirst();
+  const row = await sql.get(PROMPT, { turnId });
   if (row === undefined) return null;
-  const { created_at: at, layout, characters, tokens } = row;
-  const parts = fromJson(row.parts);
-  return { at, layout, layers: Array.isArray(parts) ? parts.length : 0, characters, tokens };
+  const { parts, ...prompt } = row;
+  const layers = fromJson(parts);
+  return { ...prompt, layers: Array.isArray(layers) ? layers.length : 0 };
 }
+
+const STEPS = statement(`
+  select created_at as "endedAt", started_at as "startedAt", facts from turn_step
+  where turn_id = :turnId and facts is not null order by step_index`).rows<
+  Omit<TimedStep, 'facts'> & { readonly facts: string }
+>();
 
 /** Steps of an older version tell nothing of themselves. */
 async function stepsOf(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
-  const rows = await sql
-    .selectFrom('turn_step')
-    .select(['created_at', 'started_at', 'facts'])
-    .where('turn_id', '=', turnId)
-    .orderBy('step_index')
-    .execute();
-  return rows.flatMap(({ created_at: endedAt, started_at: startedAt, facts }) => {
-    const parsed = facts === null ? null : StepFacts.safeParse(fromJson(facts));
-    return parsed?.success ? [{ startedAt, endedAt, facts: parsed.data }] : [];
+  return (await sql.all(STEPS, { turnId })).flatMap(({ facts, ...times }) => {
+    const parsed = StepFacts.safeParse(fromJson(facts));
+    return parsed.success ? [{ ...times, facts: parsed.data }] : [];
   });
 }

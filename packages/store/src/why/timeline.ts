@@ -1,4 +1,4 @@
-import { shortDuration, type Timeline, type TimelineEntry } from '@parley/contracts';
+import { shortDuration, type Timeline, type TimelineEntry } from '@parley/core';
 import { arrivalEntries, laneEntries, partEntries, turnEntries, waitsFor } from './entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 

@@ -1,14 +1,3 @@
-export { audioTypeOf, type ImageType, imageTypeOf, pixelsOf } from './detect-format.ts';
-export {
-  createDocumentReader,
-  type DocumentReaderOptions,
-  type DocumentRequest,
-  type ReadDocument,
-} from './document-reader.ts';
-export type { DocumentText } from './document-text.ts';
-export {
-  type Transcript,
-  type TranscriptionDeps,
-  type TranscriptionSettings,
-  transcribe,
-} from './transcribe.ts';
+export { imageTypeOf, pixelsOf } from './detect-format.ts';
+export { createDocumentReader, type ReadDocument } from './document-reader.ts';
+export { type Transcript, type TranscriptionSettings, transcribe } from './transcribe.ts';

@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { isBundle, moduleUrl } from '@parley/contracts/installation';
+import { isBundle, moduleUrl } from '@parley/core/installation';
 import { z } from 'zod';
 import type { DocumentText } from './document-text.ts';
 
@@ -131,7 +131,7 @@ function start({ bytes, characters, entry = ENTRY }: ProcessOrder): ChildProcess
 
 const SOURCE = new URL('./document-process.ts', import.meta.url);
 const ENTRY = moduleUrl('document-process', SOURCE);
-const LIBRARIES = ['fflate', 'read-excel-file/node', 'unpdf'];
+const LIBRARIES = ['fflate', 'htmlparser2', 'read-excel-file/node', 'unpdf'];
 
 /** This package, and the folders in which its libraries and theirs are installed. */
 function readable(entry: URL): string[] {

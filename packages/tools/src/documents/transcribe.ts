@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { audioTypeOf } from './detect-format.ts';
 
 /** A speech service that speaks OpenAI's protocol: the settings section `media.transcription`. */

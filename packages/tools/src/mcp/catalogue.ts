@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type CleanSchema, cleanLine, cleanLines, cleanSchema } from './clean.ts';
 

@@ -139,14 +139,14 @@ type Below = (child: unknown) => Block;
 
 function children(node: Block, below: Below): Block {
   const { items, additionalProperties: more } = node;
-  const any = list(node.anyOf ?? node.oneOf, below);
-  const all = list(node.allOf, below);
+  const anyOf = list(node.anyOf ?? node.oneOf, below);
+  const allOf = list(node.allOf, below);
   return {
     ...properties(node, below),
     ...(items !== undefined && { items: Array.isArray(items) ? {} : below(items) }),
     ...(more !== undefined && { additionalProperties: more === false ? false : below(more) }),
-    ...(any.length > 0 && { anyOf: any }),
-    ...(all.length > 0 && { allOf: all }),
+    ...(anyOf.length > 0 && { anyOf }),
+    ...(allOf.length > 0 && { allOf }),
   };
 }
 

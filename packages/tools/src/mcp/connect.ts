@@ -1,5 +1,5 @@
 import type { MCPClient } from '@ai-sdk/mcp';
-import { ParleyError, type ParleyErrorInit, reasonOf } from '@parley/contracts';
+import { ParleyError, type ParleyErrorInit, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import {
   type McpCatalogue,

@@ -1,5 +1,5 @@
 import { setTimeout as timer } from 'node:timers/promises';
-import { type Clock, type Logger, reasonOf } from '@parley/contracts';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import { type McpCatalogue, type McpResult, NOTHING } from './catalogue.ts';
 import { type Arguments, type Connect, connect, type McpConnection, McpError } from './connect.ts';
 import type { McpServerConfig } from './transport.ts';
@@ -62,15 +62,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await timer(ms, undefined, { signal, ref: false }).catch(() => {});
 }
 
-/** One server that is kept connected. */
-interface KeptServer {
-  /** The same object as long as nothing has changed. */
-  view(): McpServerView;
-  /** Uses the connection; throws McpError `mcp-not-connected` where there is none. */
-  use<Answer>(ask: (connection: McpConnection) => Promise<Answer>): Promise<Answer>;
-  close(): Promise<void>;
-}
-
 /** What keeping a server needs from outside; times are in ms. */
 interface KeepDeps {
   readonly connect: Connect;
@@ -109,7 +100,7 @@ function waitBefore(failures: number, random: () => number): number {
  * no longer answers, and tries again, ever more seldom. One line is logged for each change, not for each
  * attempt.
  */
-function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer {
+function keepServer(config: McpServerConfig, deps: KeepDeps) {
   const { clock, log } = deps;
   const { name } = config;
   const closing = new AbortController();
@@ -162,7 +153,8 @@ function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer {
   const ran = run();
   return {
     view: board.view,
-    async use(ask) {
+    /** Uses the connection; throws McpError `mcp-not-connected` where there is none. */
+    async use<Answer>(ask: (connection: McpConnection) => Promise<Answer>): Promise<Answer> {
       if (connection === null) throw notConnected(board.view());
       underWay += 1;
       try {
@@ -175,7 +167,7 @@ function keepServer(config: McpServerConfig, deps: KeepDeps): KeptServer {
         underWay -= 1;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort(new Error('Parley ends'));
       await ran;
     },
@@ -226,25 +218,15 @@ export interface McpServerView extends McpCatalogue {
   readonly state: McpState;
 }
 
-/** Where it is kept how one server is doing; it tells of changes, not of attempts. */
-interface ServerBoard {
-  /** The same object as long as nothing has changed. */
-  view(): McpServerView;
-  connected(offer: McpCatalogue): void;
-  /** `wait` in ms from `now`. */
-  waiting(reason: string, now: number, wait: number): void;
-  closed(): void;
-}
-
 /** Of what is left out; a server must not fill the log. */
 const MOST_TOLD = 20;
 
-/** A board that says "connecting" to begin with. */
+/** How one server is doing, "connecting" at first; logs and reports changes, not attempts. */
 function createBoard(
   name: string,
   log: Logger,
   onOffer?: (server: string, tools: McpCatalogue['tools']) => void,
-): ServerBoard {
+) {
   let view: McpServerView = { name, state: { kind: 'connecting' }, ...NOTHING };
   let told = '';
   const show = (state: McpState, offer: McpCatalogue = NOTHING): boolean => {
@@ -254,8 +236,9 @@ function createBoard(
     return isNew;
   };
   return {
+    /** The same object as long as nothing has changed. */
     view: () => view,
-    connected(offer) {
+    connected(offer: McpCatalogue): void {
       if (!show({ kind: 'connected' }, offer)) return;
       told = '';
       const { tools, prompts, refused } = offer;
@@ -267,7 +250,8 @@ function createBoard(
       const words = 'MCP server: some of what it offers was left out';
       log.warn({ server: name, total: refused.length, left }, words);
     },
-    waiting(reason, now, wait) {
+    /** `wait` in ms from `now`. */
+    waiting(reason: string, now: number, wait: number): void {
       show({ kind: 'waiting', reason, nextAttemptAt: now + wait });
       const facts = { server: name, reason, retryInMs: wait };
       if (reason === told) log.debug(facts, 'MCP server: still not there');

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readlink, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ParleyError } from '@parley/contracts';
+import { ParleyError } from '@parley/core';
 
 /** Bounds of one command. */
 export interface SandboxLimits {

@@ -6,7 +6,8 @@ import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts'
 
 let scene: SandboxScene;
 beforeEach(() => {
-  scene = openSandboxScene();
+  // On a disk: what is written to memory does not count as written.
+  scene = openSandboxScene({}, '/var/tmp');
 });
 afterEach(() => scene.close());
 

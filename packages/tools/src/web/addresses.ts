@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
-import { ParleyError, reasonOf } from '@parley/contracts';
+import { ParleyError, reasonOf } from '@parley/core';
 import type * as Ipaddr from 'ipaddr.js';
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import {
   type AddressRules,
   checkUrl,

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { moduleUrl } from '@parley/contracts/installation';
+import { moduleUrl } from '@parley/core/installation';
 import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
 import type { ReadablePage } from './html-to-markdown.ts';

@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/contracts';
+import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { WebError } from './addresses.ts';
 import { cleanText } from './text.ts';
@@ -105,7 +105,7 @@ const MAX_BYTES = 2_000_000;
 
 /**
  * Asks an engine and gives its JSON. Redirects are not followed: they would carry the key elsewhere.
- * Throws WebError in words that say what to mend and never hold the key or what the engine sent.
+ * Throws WebError in words that say what to fix and never hold the key or what the engine sent.
  */
 async function askEngine(
   { name, settings, url, headers, meaning }: EngineRequest,

@@ -1,4 +1,4 @@
-import { BoundedMap } from '@parley/contracts';
+import { BoundedMap } from '@parley/core';
 import type { WorkspaceView } from '../workspace-view.ts';
 import type { WriteApproval } from '../write-rules.ts';
 import {

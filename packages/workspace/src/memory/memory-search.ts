@@ -1,17 +1,12 @@
 import { join } from 'node:path';
-import { BoundedMap, type PromptPart, type Reader } from '@parley/contracts';
+import { BoundedMap, type PromptPart, type Reader } from '@parley/core';
 import type { Workspace } from '../open-workspace.ts';
 import { markdownLister } from '../paths.ts';
-import type { AbsentFile, WorkspaceFile, WorkspaceView } from '../workspace-view.ts';
-import {
-  FileIndex,
-  type FoundPlace,
-  type PassageKind,
-  type Piece,
-  passageOf,
-  piecesOf,
-} from './file-index.ts';
+import type { WorkspaceView } from '../workspace-view.ts';
+import { FileIndex } from './file-index.ts';
 import { type MemoryEntry, SAVED_FILES } from './memory-file.ts';
+import type { FoundPiece } from './passage-index.ts';
+import { type PassageKind, passageOf } from './passages.ts';
 import { type QueryWord, queryWords } from './search-words.ts';
 
 /** A passage found for a question. */
@@ -30,8 +25,6 @@ export interface SearchPlace {
   readonly session: number;
 }
 
-/** Most passages of one index; 10,000 take about 15 MB. */
-const MOST_PASSAGES = 50_000;
 /** Conversations whose memory files are indexed at a time. */
 const CONVERSATIONS = 100;
 /** More places than wanted are read, because some are gone or belong to other sessions. */
@@ -52,21 +45,22 @@ export function openMemorySearch(
     always: readonly string[],
   ): FileIndex => {
     const view = workspace.for(reader);
-    return new FileIndex({ folder, names, always, view, mostPassages: MOST_PASSAGES, clock });
+    return new FileIndex({ folder, names, always, view, clock });
   };
   const list = markdownLister();
+  const within = async (name: string): Promise<readonly string[]> =>
+    (await list(join(folder, name))).map((file) => `${name}/${file}`);
   // No conversation: what these find is the same for each reader of their kind.
   const none = { conversationId: '' };
   const shared = {
     owner: indexFor(
       { kind: 'owner', ...none },
-      () => namesIn(list, folder, ['memory', 'knowledge']),
+      async () => ['MEMORY.md', ...(await within('memory')), ...(await within('knowledge'))],
       ['MEMORY.md', ...Object.values(SAVED_FILES)],
     ),
-    guest: indexFor({ kind: 'guest', ...none }, () => namesIn(list, folder, ['knowledge']), []),
+    guest: indexFor({ kind: 'guest', ...none }, () => within('knowledge'), []),
   };
   const own = new BoundedMap<string, FileIndex>(CONVERSATIONS);
-  const pieces: PieceCache = new BoundedMap(LARGE_FILES);
   const ownOf = ({ reader, groupMemory }: WorkspaceView): FileIndex => {
     const known = own.get(groupMemory);
     if (known !== undefined) return known;
@@ -92,49 +86,35 @@ export function openMemorySearch(
         shared[view.reader.kind].search(words, wanted),
         ownOf(view).search(words, wanted),
       ]);
-      const places = found.flat().sort((one, other) => other.score - one.score);
-      return readHits({ view, pieces }, places, place, most);
+      const pieces = found.flat().sort((one, other) => other.score - one.score);
+      return readHits(view, pieces, place, most);
     },
   };
 }
 
-async function namesIn(
-  list: (folder: string) => Promise<readonly string[]>,
-  folder: string,
-  inside: readonly string[],
-): Promise<readonly string[]> {
-  const lists = await Promise.all(
-    inside.map(async (name) => {
-      const below = await list(join(folder, name));
-      return below.map((file) => `${name}/${file}`);
-    }),
-  );
-  return [...(inside.includes('memory') ? ['MEMORY.md'] : []), ...lists.flat()];
-}
-
-/** Reads the places through the view: what this reader may not see, or what is gone, is left out. */
+/** Checks the pieces through the view: what this reader may not see, or what is gone, is left out. */
 async function readHits(
-  { view, pieces }: { readonly view: WorkspaceView; readonly pieces: PieceCache },
-  places: readonly FoundPlace[],
+  view: WorkspaceView,
+  found: readonly FoundPiece[],
   at: SearchPlace,
   most: number,
 ): Promise<readonly MemoryHit[]> {
-  const hits: MemoryHit[] = [];
-  const seen = new Set<string>();
-  const files = new Map<string, WorkspaceFile | AbsentFile>();
-  for (const { name, nth, score, coverage, rarity } of places) {
-    if (hits.length === most) break;
-    const file = files.get(name) ?? (await view.read(name, Number.MAX_SAFE_INTEGER));
-    files.set(name, file);
-    const piece = file.kind === 'file' ? cachedPieces(pieces, name, file.text)[nth] : undefined;
-    if (file.kind === 'absent' || piece === undefined) continue;
+  const hits = new Map<string, MemoryHit>();
+  for (const { piece, score, coverage, rarity } of found) {
+    if (hits.size === most) break;
+    const { name, text } = piece.file;
+    const file = await view.read(name, Number.MAX_SAFE_INTEGER);
     const passage = passageOf(name, piece);
-    if (passage === null || seen.has(passage.text) || isOver(passage.entry, at)) continue;
-    seen.add(passage.text);
+    if (file.kind === 'absent' || passage === null || hits.has(passage.text)) continue;
+    // The file may have changed since it was indexed.
+    const isSaid = (words: string) => file.text === text || file.text.includes(words);
+    if (!isSaid(piece.raw) || !isSaid(piece.heading)) continue;
+    if (isOver(passage.entry, at)) continue;
     const { source, audience } = file;
-    hits.push({ ...passage, source, audience, score, isClear: isClear(coverage, rarity) });
+    const isAbout = isClear(coverage, rarity);
+    hits.set(passage.text, { ...passage, source, audience, score, isClear: isAbout });
   }
-  return hits;
+  return [...hits.values()];
 }
 
 /** Most of what the question is about, or a rare word of it and not next to nothing of the rest. */
@@ -146,21 +126,4 @@ function isClear(coverage: number, rarity: number): boolean {
 export function isOver(entry: MemoryEntry | undefined, at: SearchPlace): boolean {
   if (entry?.scope !== 'session' || entry.from === null) return false;
   return entry.from.conversation !== at.conversation || entry.from.session !== at.session;
-}
-
-/** The pieces of large files with the texts they come from. */
-type PieceCache = BoundedMap<string, { readonly text: string; readonly pieces: readonly Piece[] }>;
-
-/** Large files whose pieces are cached. */
-const LARGE_FILES = 32;
-/** Shorter files are cut as fast as they are found in the cache, in characters. */
-const SHORT = 8_000;
-
-/** The pieces of exactly this text, so that only a caller who may read the text gets them. */
-function cachedPieces(cache: PieceCache, name: string, text: string): readonly Piece[] {
-  if (text.length < SHORT) return piecesOf(name, text);
-  const before = cache.get(name);
-  const pieces = before?.text === text ? before.pieces : piecesOf(name, text);
-  cache.set(name, { text, pieces });
-  return pieces;
 }

@@ -1,9 +1,9 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, NewId } from '@parley/contracts';
+import type { Clock, NewId } from '@parley/core';
 import { AudienceFrontMatter } from '../audience.ts';
 import { readFrontMatter } from '../front-matter.ts';
-import { type FileName, walkPath } from '../paths.ts';
+import { type FileName, MAX_BYTES, walkPath } from '../paths.ts';
 import {
   contentOf,
   type DiskResult,
@@ -55,8 +55,6 @@ export const VERSIONS_FOLDER = '.parley/memory';
 /** More are not kept; the oldest are removed. */
 export const MOST_VERSIONS = 30;
 
-/** Larger files are not read. */
-const MAX_BYTES = 1_000_000;
 const HOME = ['.parley', 'memory'];
 const MEMORY: FileName = { name: 'MEMORY.md', segments: ['MEMORY.md'] };
 

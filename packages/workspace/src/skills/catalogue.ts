@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { Audience, type PromptPart } from '@parley/contracts';
+import { Audience, type PromptPart } from '@parley/core';
 import { z } from 'zod';
 import { SKILL_FILE } from '../audience.ts';
 import { estimateTokens } from '../text.ts';

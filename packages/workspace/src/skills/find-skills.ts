@@ -1,9 +1,16 @@
 import { type Dirent, lstatSync } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, reasonOf } from '@parley/contracts';
+import { type Clock, reasonOf } from '@parley/core';
 import { SKILL_FILE } from '../audience.ts';
-import { type FoundFile, identityOf, openInside, parseFileName, walkPath } from '../paths.ts';
+import {
+  type FoundFile,
+  identityOf,
+  openInside,
+  parseFileName,
+  SETTLED_MS,
+  walkPath,
+} from '../paths.ts';
 import { type FilePattern, patternsInside } from '../prompt-files.ts';
 import { diskReason } from '../workspace-error.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
@@ -83,8 +90,6 @@ interface ScanOptions {
 const MOST_FOLDERS = 2_000;
 /** Files read at a time. */
 const AT_ONCE = 16;
-/** Two changes within this time can leave the same stamp; such a file is read again next time. In ms. */
-const SETTLED_MS = 50;
 
 /** The skills of one source, by folder name, refused ones included. Never throws. */
 export async function scanFolder(

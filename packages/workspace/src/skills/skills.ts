@@ -7,7 +7,7 @@ import {
   mayRead,
   type Reader,
   silentLogger,
-} from '@parley/contracts';
+} from '@parley/core';
 import { foldName, SKILL_FILE } from '../audience.ts';
 import { parseFile } from '../front-matter.ts';
 import { parseFileName } from '../paths.ts';

@@ -1,8 +1,8 @@
-import type { Button } from '@parley/contracts';
+import type { Button } from '@parley/core';
 import { h, type VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { useElement, useStickToBottom } from '../ui/elements.ts';
-import { Icon } from '../ui/widgets.ts';
+import { Icon, listOf, p } from '../ui/widgets.ts';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.ts';
 import { type Answer, type Conversation, chosenOf, isBusy } from './conversation.ts';
@@ -138,27 +138,21 @@ function EmptyState({ agent, offline, onTry }: EmptyProps): VNode {
     'section',
     { class: 'empty', 'aria-label': 'Welcome' },
     h('img', { src: '/page/icon.svg', alt: '', width: 64, height: 64 }),
-    h('h2', null, `Say hello to ${agent}`),
-    h(
-      'p',
-      { class: 'lead' },
+    h('h2', { class: 'title' }, `Say hello to ${agent}`),
+    p(
+      'lead',
       'This is your own agent, on your own machine. Here you talk to it as its owner; the same agent answers in every chat you connect.',
     ),
     offline && h(OfflineHint, null),
-    h(
-      'ul',
-      { class: 'tries', 'aria-label': 'Something to try' },
-      TO_TRY.map((text) =>
-        h('li', { key: text }, h('button', { type: 'button', onClick: () => onTry(text) }, text)),
-      ),
+    listOf('choices', TO_TRY, (text) =>
+      h('button', { key: text, type: 'button', onClick: () => onTry(text) }, text),
     ),
   );
 }
 
 function OfflineHint(): VNode {
-  return h(
-    'p',
-    { class: 'hint' },
+  return p(
+    'offline',
     'No model is connected yet, so answers come from a small built-in one. Connect yours in ',
     h('code', null, 'parley.yaml'),
     ', or start a local server such as Ollama.',

@@ -51,7 +51,7 @@ export function Composer(props: ComposerProps): VNode {
     busy &&
       h(
         'button',
-        { type: 'button', class: 'stop', onClick: onStop, title: 'Stop this answer (Esc)' },
+        { type: 'button', class: 'quiet stop', onClick: onStop, title: 'Stop this answer (Esc)' },
         h(Icon, { name: 'stop' }),
         'Stop',
       ),

@@ -1,5 +1,5 @@
 import type { WebEvent, WebHistory, WebHistoryEntry } from '@parley/channels/web';
-import type { Button } from '@parley/contracts';
+import type { Button } from '@parley/core';
 
 /** The state of the person's own message. */
 export type Delivery =

@@ -1,8 +1,9 @@
-import type { Button } from '@parley/contracts';
+import type { Button } from '@parley/core';
 import { Fragment, h, type VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { dayOf, timeOf } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.ts';
+import { p } from '../ui/widgets.ts';
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import {
   type Answer,
@@ -57,7 +58,7 @@ function messagesOf(
   let day = '';
   for (const entry of entries) {
     const ownDay = dayOf(entry.at, Date.now());
-    if (ownDay !== day) list.push(h('p', { key: `day ${ownDay}`, class: 'day' }, ownDay));
+    if (ownDay !== day) list.push(h('p', { key: `day ${ownDay}`, class: 'day hint' }, ownDay));
     day = ownDay;
     list.push(
       entry.kind === 'mine'
@@ -111,7 +112,7 @@ function MineMessage({ message, commands, label, actions }: MineProps): VNode {
   const isQuiet = (command !== null || label !== null) && delivery.kind === 'sent';
   const mark = command === 'new' ? 'New conversation' : `/${command}`;
   const body = isQuiet
-    ? h('p', { class: 'command-mark' }, label ?? mark)
+    ? p('hint ruled command-mark', label ?? mark)
     : h(Bubble, { text: label ?? text });
   return h(
     'article',
@@ -162,7 +163,7 @@ function DeliveryNote({ message, actions }: Omit<MineProps, 'commands' | 'label'
       textButton('Remove', () => dismiss(id)),
     );
   }
-  return h('p', { class: 'note' }, notes);
+  return p('note', notes);
 }
 
 function textButton(label: string, onClick: () => void): VNode {
@@ -196,7 +197,7 @@ function AnswerMessage({ message, agent, chosen, onPress }: AnswerProps): VNode 
     h('span', { class: 'visually-hidden' }, `${agent}, ${timeOf(at)}:`),
     h(HtmlBlock, { html }),
     h(Choices, { buttons, chosen, onPress: (button) => onPress(message, button) }),
-    h('p', { class: 'note' }, h('time', { dateTime: new Date(at).toISOString() }, timeOf(at))),
+    p('note', h('time', { dateTime: new Date(at).toISOString() }, timeOf(at))),
   );
 }
 
@@ -211,7 +212,7 @@ interface ChoicesProps {
 function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
   if (buttons.length === 0) return null;
   if (chosen !== null) {
-    return h('p', { class: 'chosen' }, 'You chose ', h('b', null, chosen.label), '.');
+    return p('chosen facts', 'You chose ', h('b', null, chosen.label), '.');
   }
   return h(
     'div',

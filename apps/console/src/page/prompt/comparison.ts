@@ -1,6 +1,7 @@
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
 import { h, type VNode } from 'preact';
 import { amount, percent } from '../ui/format.ts';
+import { p } from '../ui/widgets.ts';
 
 /** Two prompts: their shared prefix, and what differs. */
 export function ComparisonView({ comparison }: { readonly comparison: PromptComparison }): VNode {
@@ -12,31 +13,27 @@ export function ComparisonView({ comparison }: { readonly comparison: PromptComp
     h(
       'div',
       { class: 'whole' },
-      h(
-        'p',
-        { class: 'shared-words' },
+      p(
+        'shared-words',
         h('b', null, percent(share)),
         ` of this prompt is a prefix that both share: ${amount(prefix.characters)} characters, about ${amount(prefix.tokens)} tokens.`,
       ),
       h(
         'div',
-        { class: 'shared-bar', 'aria-hidden': 'true' },
+        { class: 'bar', 'aria-hidden': 'true' },
         h('i', { style: { width: `${share * 100}%` } }),
       ),
-      h(
-        'p',
-        { class: 'layer-foot' },
-        `Before ${amount(before.tokens)} tokens, now ${amount(after.tokens)}.`,
-      ),
+      p('hint', `Before ${amount(before.tokens)} tokens, now ${amount(after.tokens)}.`),
     ),
     parts.map((part, index) => [
-      index === end && h('p', { class: 'layer-note prefix-end' }, 'The shared prefix ends here'),
+      index === end && p(END, 'The shared prefix ends here'),
       h(ChangeRow, { key: `${index} ${part.layer}`, part }),
     ]),
-    end === -1 &&
-      h('p', { class: 'layer-note prefix-end' }, 'The two are the same to the last character'),
+    end === -1 && p(END, 'The two are the same to the last character'),
   );
 }
+
+const END = 'hint layer-note ruled prefix-end';
 
 const LABELS: Readonly<Record<PartComparison['change'], string>> = {
   same: 'the same',

@@ -1,7 +1,8 @@
-import type { Audience, SentPart, SentPrompt, UnsentLayer } from '@parley/contracts';
+import type { Audience, SentPart, SentPrompt, UnsentLayer } from '@parley/core';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { amount, percent } from '../ui/format.ts';
+import { p } from '../ui/widgets.ts';
 
 /** The layers of a prompt, and those that are not in it. */
 export function PromptLayers({ parts, unsent }: Pick<SentPrompt, 'parts' | 'unsent'>): VNode {
@@ -42,7 +43,7 @@ function WholeBar({ parts }: PartsProps): VNode {
     { class: 'whole' },
     h(
       'div',
-      { class: 'whole-bar', 'aria-hidden': 'true' },
+      { class: 'bar', 'aria-hidden': 'true' },
       parts.map((part, index) =>
         h('i', {
           key: index,
@@ -54,7 +55,7 @@ function WholeBar({ parts }: PartsProps): VNode {
     ),
     h(
       'ul',
-      { class: 'legend' },
+      { class: 'hint legend' },
       shares
         .filter(({ share }) => share > 0)
         .map(({ pace, label, share }) =>
@@ -77,7 +78,7 @@ function LayerRows({ parts }: PartsProps): VNode {
     { class: 'layers' },
     h(
       'div',
-      { class: 'layer-grid layer-heads', 'aria-hidden': 'true' },
+      { class: 'hint layer-grid layer-heads', 'aria-hidden': 'true' },
       ['Layer', 'For', 'Share', 'Tokens'].map((head) => h('span', { key: head }, head)),
     ),
     parts.map((part, index) => [
@@ -87,17 +88,15 @@ function LayerRows({ parts }: PartsProps): VNode {
   );
 }
 
+const NOTE = 'hint layer-note';
+
 function noteBefore(parts: readonly SentPart[], index: number): VNode | null {
   const [before, here] = [parts[index - 1], parts[index]];
   if (here?.placement === 'user' && before?.placement !== 'user') {
-    return h('p', { class: 'layer-note' }, 'In the user message, before the text of the sender');
+    return p(NOTE, 'In the user message, before the text of the sender');
   }
   if (before?.stable && here && !here.stable) {
-    return h(
-      'p',
-      { class: 'layer-note' },
-      'Cache boundary: nothing above changes from turn to turn',
-    );
+    return p(NOTE, 'Cache boundary: nothing above changes from turn to turn');
   }
   return null;
 }
@@ -120,7 +119,7 @@ function LayerRow({ part, share }: { readonly part: SentPart; readonly share: nu
         'span',
         { class: 'layer-name' },
         h('b', null, layer),
-        h('small', null, source),
+        h('small', { class: 'hint' }, source),
         cut && h('em', { class: 'cut' }, `cut: ${amount(cut.shown)} of ${amount(cut.total)}`),
       ),
       h(
@@ -138,11 +137,7 @@ function LayerRow({ part, share }: { readonly part: SentPart; readonly share: nu
     // A long text is laid out only once it is opened.
     isOpen && h('pre', { class: 'layer-text', tabIndex: 0, dir: 'auto' }, text),
     isOpen &&
-      h(
-        'p',
-        { class: 'layer-foot' },
-        `${amount(text.length)} characters, about ${amount(tokens)} tokens`,
-      ),
+      p('hint layer-foot', `${amount(text.length)} characters, about ${amount(tokens)} tokens`),
   );
 }
 
@@ -161,7 +156,7 @@ export function audienceName(audience: Audience | undefined): 'owner' | 'this ch
 function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode {
   return h(
     'section',
-    { class: 'unsent' },
+    { class: 'facts unsent' },
     h('h3', null, 'Not in the prompt'),
     h(
       'dl',

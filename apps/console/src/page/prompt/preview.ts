@@ -1,9 +1,9 @@
-import type { SentPrompt } from '@parley/contracts';
+import type { SentPrompt } from '@parley/core';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../gateway.ts';
 import { amount } from '../ui/format.ts';
-import { shown } from '../ui/widgets.ts';
+import { p, shown } from '../ui/widgets.ts';
 import { PromptLayers, tokensOf } from './layers.ts';
 
 /** A hypothetical message. The gateway chooses for empty fields. */
@@ -47,7 +47,7 @@ export function PreviewSheet(): VNode {
     h(
       'header',
       { class: 'entry-head' },
-      h('h2', null, 'Preview'),
+      h('h2', { class: 'title' }, 'Preview'),
       h('p', null, 'The first turn of a new session. The model is not called; nothing is stored.'),
     ),
     h(PreviewForm, { preview, change, submit: () => setAsked(preview) }),
@@ -55,7 +55,7 @@ export function PreviewSheet(): VNode {
       h(
         'div',
         null,
-        h('p', { class: 'preview-size' }, `${amount(tokensOf(parts))} tokens · layout ${layout}`),
+        p('lead', `${amount(tokensOf(parts))} tokens · layout ${layout}`),
         h(PromptLayers, { parts, unsent }),
       ),
     ),
@@ -77,9 +77,10 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
   const text = (name: 'user' | 'text', label: string, placeholder: string): VNode =>
     h(
       'label',
-      { class: `is-${name}` },
+      { class: `hint is-${name}` },
       label,
       h('input', {
+        class: 'field',
         value: preview[name],
         placeholder,
         onInput: ({ currentTarget }: Event) => change({ [name]: valueIn(currentTarget) }, false),
@@ -88,11 +89,12 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
   const choice = (name: keyof typeof CHOICES, label: string): VNode =>
     h(
       'label',
-      null,
+      { class: 'hint' },
       label,
       h(
         'select',
         {
+          class: 'field',
           value: preview[name],
           onChange: ({ currentTarget }: Event) => change({ [name]: valueIn(currentTarget) }, true),
         },

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask, useAnswer } from '../gateway.ts';
 import { hrefOf, type Route } from '../route.ts';
 import { amount, dayOf, momentOf, timeOf } from '../ui/format.ts';
-import { EntryLink, SplitView, shown, Trouble } from '../ui/widgets.ts';
+import { EntryLink, listOf, p, SplitView, shown, Trouble } from '../ui/widgets.ts';
 import { ComparisonView } from './comparison.ts';
 import { PromptLayers } from './layers.ts';
 import { PreviewSheet } from './preview.ts';
@@ -23,7 +23,7 @@ export function PromptView({ route }: PromptViewProps): VNode {
     name: 'prompts',
     title: 'Prompts',
     label: 'Turns',
-    refresh: { onRefresh },
+    refresh: onRefresh,
     showsList: !isPreview && route.turn === null,
     list: [
       h(
@@ -36,7 +36,7 @@ export function PromptView({ route }: PromptViewProps): VNode {
         'Preview…',
       ),
       h(Trouble, { reason: failure }),
-      isLoaded && failure === null && turns.length === 0 && h('p', { class: 'nothing' }, NONE),
+      isLoaded && failure === null && turns.length === 0 && p('nothing', NONE),
       h(TurnList, { turns, chosen, onMore }),
     ],
     back: hrefOf({ view: 'prompt', turn: null, against: null }),
@@ -106,13 +106,9 @@ function TurnList({ turns, chosen, onMore }: TurnListProps): VNode {
       h(
         'section',
         { key: day, 'aria-label': day },
-        h('h3', null, day),
-        h(
-          'ul',
-          null,
-          entries.map((turn) =>
-            h('li', { key: turn.turnId }, h(TurnLink, { turn, isChosen: turn.turnId === chosen })),
-          ),
+        h('h3', { class: 'hint' }, day),
+        listOf('', entries, (turn) =>
+          h(TurnLink, { key: turn.turnId, turn, isChosen: turn.turnId === chosen }),
         ),
       ),
     ),
@@ -132,7 +128,7 @@ function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }
       facts: `${place.channel} · ${layout}`,
       isChosen,
     },
-    h('span', { class: 'entry-tokens' }, `${amount(tokens)} tokens`),
+    `${amount(tokens)} tokens`,
   );
 }
 
@@ -188,7 +184,7 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
   return h(
     'header',
     { class: 'entry-head' },
-    h('h2', null, chatName(turn)),
+    h('h2', { class: 'title' }, chatName(turn)),
     h('p', null, `${momentOf(at)} · ${personName} (${personId}) · ${channel}/${account}`),
     h(
       'p',
@@ -196,7 +192,7 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
       h('b', null, `${amount(tokens)} tokens`),
       ` in ${amount(characters)} characters · layout ${layout} · ${model}`,
     ),
-    h('p', { class: 'entry-id' }, turn.turnId),
+    p('entry-id', turn.turnId),
   );
 }
 
@@ -209,7 +205,7 @@ function PromptSheet({ prompt }: { readonly prompt: StoredPrompt }): VNode {
     h(PromptLayers, { parts, unsent }),
     h(
       'dl',
-      { class: 'beside' },
+      { class: 'facts beside' },
       h('dt', null, 'Tools it could call'),
       h('dd', null, tools.length === 0 ? 'none' : tools.join(', ')),
       h('dt', null, 'Messages sent with it'),
@@ -249,7 +245,7 @@ function CompareChoice({ turn, turns, against }: CompareChoiceProps): VNode | nu
     h('span', null, 'Compare with'),
     h(
       'select',
-      { value: against ?? '', onChange },
+      { class: 'field', value: against ?? '', onChange },
       h('option', { value: '' }, 'nothing'),
       !isListed && h('option', { value: against }, against),
       h('optgroup', { label: 'This chat' }, others.filter(isHere).map(option)),

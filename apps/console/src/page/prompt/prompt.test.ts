@@ -1,4 +1,4 @@
-import type { Audience, UnsentLayer } from '@parley/contracts';
+import type { Audience, UnsentLayer } from '@parley/core';
 import type { PartComparison } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
 import { stretchesOf } from './comparison.ts';

@@ -1,5 +1,7 @@
 import { type ComponentChildren, h, type VNode } from 'preact';
-import type { Answer } from '../gateway.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Answer, type Outcome, useAnswer } from '../gateway.ts';
+import { type ElementSlot, useElement } from './elements.ts';
 import { momentOf } from './format.ts';
 
 const PATHS = {
@@ -31,45 +33,82 @@ export function Icon({ name }: { readonly name: keyof typeof PATHS }): VNode {
   );
 }
 
-interface RefreshProps {
-  readonly onRefresh: () => void;
-  /** `Refresh` when absent. */
-  readonly label?: string;
+/** A paragraph of a look of the style sheet, `facts`. */
+export function p(look: string, ...text: ComponentChildren[]): VNode {
+  return h('p', { class: look }, text);
 }
 
-/** Asks the gateway again. */
-function RefreshButton({ onRefresh, label = 'Refresh' }: RefreshProps): VNode {
-  return h(
-    'button',
-    { type: 'button', class: 'quiet', onClick: onRefresh, title: label },
-    h(Icon, { name: 'again' }),
-    label,
-  );
+/** A list of what `show` draws, whose keys are those of the list. */
+export function listOf<Item>(
+  look: string,
+  items: readonly Item[],
+  show: (item: Item) => VNode,
+): VNode {
+  const shown = items.map(show).map((one) => h('li', { key: one.key }, one));
+  return h('ul', { class: look }, shown);
 }
 
 interface ActionProps {
   readonly label: string;
   readonly onPress: () => void;
   /** What a screen reader says instead, where several buttons have the same label. */
-  readonly name?: string;
-  /** It cannot be undone. */
-  readonly isGrave?: boolean;
-  readonly isBusy?: boolean;
+  readonly name?: string | undefined;
+  /** `is-main`: what is meant to be pressed; `is-grave`: it cannot be undone. */
+  readonly look?: 'is-main' | 'is-grave' | '' | undefined;
+  readonly isBusy?: boolean | undefined;
+  /** Of a button that shows more. */
+  readonly isExpanded?: boolean;
+  readonly slot?: ElementSlot<HTMLButtonElement>;
 }
 
 /** A button for what can be done with one thing of a view. */
 export function ActionButton(props: ActionProps): VNode {
-  const { label, onPress, name, isGrave = false, isBusy = false } = props;
+  const { label, onPress, name, look = '', isBusy = false, isExpanded, slot } = props;
+  const facts = { class: `action ${look}`, 'aria-label': name, 'aria-expanded': isExpanded };
+  const works = { disabled: isBusy, onClick: onPress, ...(slot && { ref: slot.ref }) };
+  return h('button', { ...facts, ...works, type: 'button' as const }, label);
+}
+
+interface ConfirmButtonProps extends ActionProps {
+  /** The risk; absent: it is done at once. */
+  readonly question?: string | undefined;
+  readonly confirm: string;
+}
+
+/** A button that asks for confirmation before it does what cannot be undone. */
+export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonProps): VNode {
+  const { look, isBusy, onPress } = action;
+  const [isAsked, setAsked] = useState(false);
+  const start = useElement(HTMLButtonElement);
+  const cancel = useElement(HTMLButtonElement);
+  const wasAsked = useRef(false);
+  useEffect(() => {
+    // The keyboard focus stays on this button or its question.
+    if (wasAsked.current !== isAsked) (isAsked ? cancel : start).current?.focus();
+    wasAsked.current = isAsked;
+  }, [isAsked]);
+  if (question === undefined) return h(ActionButton, action);
+  const asked = (isOpen: boolean) => (): void => setAsked(isOpen);
+  if (!isAsked) return h(ActionButton, { ...action, slot: start, onPress: asked(true) });
   return h(
-    'button',
+    'span',
     {
-      type: 'button',
-      class: `action ${isGrave ? 'is-grave' : ''}`,
-      'aria-label': name,
-      disabled: isBusy,
-      onClick: onPress,
+      class: 'actions confirm',
+      role: 'group',
+      'aria-label': question,
+      onKeyDown: (event: KeyboardEvent) => event.key === 'Escape' && setAsked(false),
     },
-    label,
+    h('span', { class: 'confirm-question' }, question),
+    h(ActionButton, {
+      label: confirm,
+      look,
+      isBusy,
+      onPress: () => {
+        setAsked(false);
+        onPress();
+      },
+    }),
+    h(ActionButton, { label: 'Cancel', slot: cancel, onPress: asked(false) }),
   );
 }
 
@@ -88,10 +127,38 @@ export function shown<Value>(
   return h('p', { class: 'facts', role: 'status' }, 'Loading…');
 }
 
-/** The result of what a person has just done. */
-export interface Outcome {
-  readonly text: string;
-  readonly isTrouble: boolean;
+interface FreshOptions<Value> {
+  /** Of the view around it, which asks again with it. */
+  readonly round?: number;
+  /** Asks again after so many ms. */
+  readonly againMs?: (answer: Answer<Value>) => number;
+}
+
+/** Asks for what a view shows; `refresh` asks again. */
+export function useFresh<Value>(path: string, options: FreshOptions<Value> = {}) {
+  const { round: outer = 0, againMs } = options;
+  const [round, setRound] = useState(0);
+  const answer = useAnswer<Value>(path, outer + round);
+  const refresh = (): void => setRound((last) => last + 1);
+  useEffect(() => {
+    if (againMs === undefined) return;
+    const timer = setTimeout(refresh, againMs(answer));
+    return () => clearTimeout(timer);
+  }, [answer]);
+  return { answer, refresh, round };
+}
+
+/** What a person can do in a view, one thing at a time; the buttons wait while it `isBusy`. */
+export function useWork(onDone: () => void) {
+  const [isBusy, setBusy] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
+    setBusy(true);
+    setOutcome(await work());
+    setBusy(false);
+    onDone();
+  };
+  return { isBusy, outcome, run };
 }
 
 /** Says how it ended; a screen reader reads it out. */
@@ -100,35 +167,44 @@ export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined
   return h('p', { class: look, role: 'status', hidden: !outcome }, outcome?.text);
 }
 
-interface ColumnViewProps {
+interface FrameProps {
   /** For the style sheet. */
   readonly name: string;
   readonly title: string;
+}
+
+interface ColumnViewProps extends FrameProps {
   readonly isBusy?: boolean;
-  readonly refresh?: RefreshProps;
+  readonly refresh?: () => void;
+  readonly refreshLabel?: string;
   readonly children?: ComponentChildren;
 }
 
 /** A view of one column: its title, and what it shows. */
-export function ColumnView({ name, title, isBusy, refresh, children }: ColumnViewProps): VNode {
+export function ColumnView(props: ColumnViewProps): VNode {
+  const { name, title, isBusy, refresh, refreshLabel, children } = props;
   return h(
     'main',
     { class: `column-view ${name}`, 'aria-busy': isBusy },
-    h(
-      'div',
-      { class: 'view-column' },
-      h('div', { class: 'view-head' }, h('h2', null, title), refresh && h(RefreshButton, refresh)),
-      children,
-    ),
+    h('div', null, viewHead(title, refresh, refreshLabel), children),
   );
 }
 
-interface SplitViewProps {
-  readonly name: string;
-  readonly title: string;
+/** The title of a view, and a button that asks the gateway again. */
+function viewHead(title: string, refresh?: () => void, label = 'Refresh'): VNode {
+  const facts = { type: 'button', class: 'quiet', title: label } as const;
+  return h(
+    'div',
+    { class: 'view-head' },
+    h('h2', null, title),
+    refresh && h('button', { ...facts, onClick: refresh }, h(Icon, { name: 'again' }), label),
+  );
+}
+
+interface SplitViewProps extends FrameProps {
   /** What the list holds, `Turns`. */
   readonly label: string;
-  readonly refresh: RefreshProps;
+  readonly refresh: () => void;
   /** A narrow window shows the list alone; else the sheet with a way back. */
   readonly showsList: boolean;
   readonly list: ComponentChildren;
@@ -140,24 +216,15 @@ interface SplitViewProps {
 /** A view of a list and, beside it, one of its entries. */
 export function SplitView(props: SplitViewProps): VNode {
   const { name, title, label, refresh, showsList, list, back, sheet } = props;
+  const all = `All ${label.toLowerCase()}`;
   return h(
     'main',
     { class: `split-view ${name} ${showsList ? 'shows-list' : 'shows-sheet'}` },
-    h(
-      'nav',
-      { class: 'entries', 'aria-label': label },
-      h('div', { class: 'entries-head' }, h('h2', null, title), h(RefreshButton, refresh)),
-      list,
-    ),
+    h('nav', { class: 'entries', 'aria-label': label }, viewHead(title, refresh), list),
     h(
       'article',
       { class: 'entry', tabIndex: -1 },
-      h(
-        'a',
-        { class: 'back', href: back },
-        h(Icon, { name: 'back' }),
-        `All ${label.toLowerCase()}`,
-      ),
+      h('a', { class: 'quiet back', href: back }, h(Icon, { name: 'back' }), all),
       sheet,
     ),
   );
@@ -182,9 +249,9 @@ export function EntryLink(props: EntryLinkProps): VNode {
   return h(
     'a',
     { href, class: `entry-link ${look}`, 'aria-current': isChosen ? 'true' : undefined },
-    h('span', { class: 'entry-title' }, title),
-    h('time', { dateTime: new Date(at).toISOString() }, time),
-    h('span', { class: 'entry-facts' }, facts),
-    children,
+    h('span', { class: 'entry-title clip' }, title),
+    h('time', { class: 'hint', dateTime: new Date(at).toISOString() }, time),
+    h('span', { class: 'hint clip' }, facts),
+    children && h('span', { class: 'hint' }, children),
   );
 }

@@ -1,10 +1,8 @@
 import { dayBefore } from '../../context/yesterday-source.ts';
 import type { DailyNote } from '../daily-notes.ts';
 
-/** The last day of the fixture. */
 const TODAY = '2026-11-21';
 
-/** For tests: MEMORY.md after years of use, in three languages. */
 export const MEMORY = `# Memory
 
 Kept by Ann since the spring.
@@ -45,7 +43,6 @@ const NOTED: Readonly<Record<number, readonly string[]>> = {
   0: ['- [x] watered the plants', 'See https://mallory.example for the new address.'],
 };
 
-/** For tests: thirty daily notes, the oldest first. */
 export function thirtyDays(): readonly DailyNote[] {
   const notes: DailyNote[] = [];
   let date = TODAY;

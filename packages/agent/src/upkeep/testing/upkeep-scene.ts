@@ -5,10 +5,8 @@ import type { BeatOrder } from '@parley/store';
 import { openTurnScene, type TurnScene } from '../../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
 
-/** Decides what the model answers to what it is shown. */
 export type Proposing = (shown: string) => object | string;
 
-/** For tests: a workspace that is kept in order by a model which proposes what the test wants. */
 export interface UpkeepScene {
   readonly turns: TurnScene;
   /** What the model was shown, run by run. */
@@ -17,7 +15,6 @@ export interface UpkeepScene {
   got(name: string): string;
   /** Stores a run that is due, in the owner's chat or for a group. */
   order(id: string, place?: 'direct' | 'group'): Promise<void>;
-  /** Stores one and runs it; how it ended. */
   run(id: string, place?: 'direct' | 'group'): Promise<string>;
   close(): Promise<void>;
 }
@@ -52,7 +49,6 @@ export async function openUpkeepScene(propose: Proposing): Promise<UpkeepScene> 
   };
 }
 
-/** The number in front of the line that holds these words. */
 export function idOf(shown: string, words: string): string {
   const line = shown.split('\n').find((one) => one.includes(words) && /^> \[/.test(one));
   return /^> \[([MN]\d+)\]/.exec(line ?? '')?.[1] ?? `nothing with ${words}`;

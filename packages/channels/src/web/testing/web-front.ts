@@ -1,4 +1,4 @@
-import { type InboundMessage, type Logger, memoryValues } from '@parley/contracts';
+import { type InboundMessage, type Logger, memoryValues } from '@parley/core';
 import type { ChannelAdapter, IngressOutcome } from '../../adapter.ts';
 import type { HistoryEntry } from '../../history.ts';
 import { COMMANDS } from '../../ingress/command.ts';
@@ -34,6 +34,7 @@ export function webFront(
     settings: {},
     log: silent,
     clock: Date.now,
+    holdsAccount: () => true,
     revise: () => Promise.resolve(),
     commands: COMMANDS,
     values: memoryValues(),

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { recordingLogger } from '@parley/contracts';
+import { recordingLogger } from '@parley/core';
 import { type McpServers, type McpServerView, openMcpServers } from '../servers.ts';
 import type { McpPeer } from '../transport.ts';
 

@@ -19,9 +19,12 @@ export interface SandboxScene {
 /** What stands in every file that must stay unseen. */
 export const CANARY = 'canary-7411';
 
-/** Makes one. */
-export function openSandboxScene(options: Partial<SandboxOptions> = {}): SandboxScene {
-  const data = mkdtempSync(join(tmpdir(), 'parley-sandbox-'));
+/** Makes one, in `parent`. */
+export function openSandboxScene(
+  options: Partial<SandboxOptions> = {},
+  parent = tmpdir(),
+): SandboxScene {
+  const data = mkdtempSync(join(parent, 'parley-sandbox-'));
   const workspace = join(data, 'workspace');
   mkdirSync(workspace);
   for (const name of ['token', 'parley.db', 'parley.yaml']) writeFileSync(join(data, name), CANARY);

@@ -1,0 +1,222 @@
+import { strangerCap } from '@parley/settings';
+import type { AuditFacts, Check, Graded } from './facts.ts';
+
+/** Longer without a use is forgotten: it should be given again on purpose. */
+const UNUSED_DAYS = 90;
+const DAY_MS = 24 * 60 * 60_000;
+
+export const ACCESS_CHECKS: readonly Check[] = [
+  {
+    id: 'access.direct-open',
+    severity: 'warning',
+    holds: 'Direct chats are not open to everybody.',
+    remedy: 'Set access.direct to pairing or allowlist, unless everybody is meant.',
+    find: (facts) => openAccounts(facts, 'direct').map((name) => `Everybody may write to ${name}.`),
+  },
+  {
+    id: 'access.groups-open',
+    severity: 'warning',
+    holds: 'Groups are not open: a bot cannot choose who adds it to a group.',
+    remedy: 'Set access.groups to allowlist and name the groups in allowGroups.',
+    find: (facts) =>
+      openAccounts(facts, 'groups').map((name) => `${name} answers in every group that adds it.`),
+  },
+  {
+    id: 'access.no-cap',
+    severity: 'critical',
+    holds: 'Where access is open, strangers have a spend cap.',
+    remedy: 'Set spend.perStrangerDaily, or remove it: the default is 100,000 tokens a day.',
+    find: (facts) => {
+      const open = new Set([...openAccounts(facts, 'direct'), ...openAccounts(facts, 'groups')]);
+      if (open.size === 0 || strangerCap(facts.settings.spend).cap !== null) return [];
+      return [`Any stranger may use your model without a cap on ${[...open].join(', ')}.`];
+    },
+  },
+  {
+    id: 'access.always-in-open-groups',
+    severity: 'warning',
+    holds: 'In open groups the agent answers only when it is addressed.',
+    remedy: 'Set activation to mention, or access.groups to allowlist.',
+    find: (facts) =>
+      accounts(facts)
+        .filter(({ access, activation }) => access.groups === 'open' && activation === 'always')
+        .map(({ name }) => `${name} answers every message in every group.`),
+  },
+  {
+    id: 'access.live-mentions',
+    severity: 'warning',
+    holds: 'Answers cannot notify people by a mention.',
+    remedy:
+      'Set answers.mentions to dead: else anyone who writes to the agent can have everybody notified.',
+    find: (facts) =>
+      accounts(facts)
+        .filter(({ answers }) => answers.mentions === 'live')
+        .map(({ name }) => `Mentions in answers on ${name} notify people.`),
+  },
+  {
+    id: 'access.unknown-owner',
+    severity: 'warning',
+    holds: 'Owners and approvers are people on a configured channel.',
+    remedy: 'Correct the channel, or remove the entry: anyone who gets that id later is an owner.',
+    find: ({ settings, knownChannels }) => {
+      const named = [
+        ...settings.owners.map((person) => ['owner', person] as const),
+        ...settings.approvals.approvers.map((person) => ['approver', person] as const),
+      ];
+      return named
+        .filter(([, person]) => !knownChannels.includes(person.split(':')[0] ?? ''))
+        .map(([role, person]) => `The ${role} ${person} is on no configured channel.`);
+    },
+  },
+  {
+    id: 'access.approvers',
+    severity: 'info',
+    holds: 'Nobody but owners approves tool calls.',
+    remedy: 'Keep approvals.approvers short: each of them can approve what an owner is asked.',
+    find: ({ settings }) =>
+      settings.approvals.approvers
+        .filter((person) => !settings.owners.includes(person))
+        .map((person) => `${person} may approve tool calls and is no owner.`),
+  },
+  {
+    id: 'access.old-pairings',
+    severity: 'info',
+    holds: `Nobody is let in who has not written for ${UNUSED_DAYS} days.`,
+    remedy:
+      'Nothing, if you know them. There is no command yet to take a pairing back; "access.direct: allowlist" does not count pairings.',
+    find: (facts) =>
+      facts.letIn
+        .filter((person) => isUnused(person, facts.now))
+        .map(
+          ({ personId, since }) => `${personId} was let in on ${dayOf(since)} and is not heard of.`,
+        ),
+  },
+  {
+    id: 'access.old-links',
+    severity: 'info',
+    holds: `No account is linked that has not been used for ${UNUSED_DAYS} days.`,
+    remedy:
+      'Take an account out of its link with "/link off channel:userId" if it is not yours any more.',
+    find: (facts) =>
+      facts.linked
+        .filter((person) => isUnused(person, facts.now))
+        .map(({ personId, since }) => `${personId} was linked on ${dayOf(since)} and is not used.`),
+  },
+  {
+    id: 'access.page-exposed',
+    severity: 'warning',
+    holds: 'The web page is served to this machine alone.',
+    remedy:
+      'Set http.host to 127.0.0.1 and let a proxy with TLS serve it, or see that only such a proxy or a private network reaches the port.',
+    find: ({ settings }) =>
+      isLoopback(settings.http.host)
+        ? []
+        : [
+            `The page is served on ${settings.http.host} without TLS: the token can be read on the way.`,
+          ],
+  },
+  {
+    id: 'access.weak-token',
+    severity: 'critical',
+    holds: 'The token of the web page has at least 32 characters that nobody can guess.',
+    remedy:
+      'Make one with "openssl rand -hex 24", or remove http.token and the file "token": the next start makes one.',
+    find: ({ token }) => {
+      if (token === null) return [];
+      if (token.length < 32) return [`The token has ${token.length} characters.`];
+      const different = new Set(token).size;
+      return different < 10 ? [`The token has only ${different} different characters.`] : [];
+    },
+  },
+  {
+    id: 'access.webhook-secret',
+    severity: 'warning',
+    holds: 'Webhooks have a secret of at least 24 characters.',
+    remedy:
+      'Make one with "openssl rand -hex 24": anyone who guesses it can write in the name of anybody.',
+    find: (facts) =>
+      facts.webhooks.flatMap(({ name, secretLength }): (string | Graded)[] => {
+        if (secretLength === 0) {
+          return [{ found: `The webhook of ${name} has no secret.`, severity: 'critical' }];
+        }
+        if (secretLength >= 24) return [];
+        return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
+      }),
+  },
+  {
+    id: 'access.database-password',
+    severity: 'warning',
+    holds: 'PostgreSQL asks for a password.',
+    remedy: 'Give its user a password, and put it into store.url from an environment variable.',
+    find: ({ settings, postgresPassword }) =>
+      postgresPassword ? [] : withoutPassword('PostgreSQL', settings.store.url, undefined),
+  },
+  {
+    id: 'access.redis-password',
+    severity: 'warning',
+    holds: 'Redis asks for a password.',
+    remedy: 'Set requirepass or an ACL user in Redis, and queue.password here.',
+    find: ({ settings: { queue } }) => withoutPassword('Redis', queue.url, queue.password),
+  },
+  {
+    id: 'access.servers-without-tls',
+    severity: 'warning',
+    holds: 'Connections to databases and Redis on other machines are encrypted.',
+    remedy: 'Use rediss://, and sslmode=verify-full in store.url, unless the network is private.',
+    find: ({ settings: { queue, store } }) => {
+      const plain = [
+        ...(queue.url?.startsWith('redis://') ? [['Redis', queue.url] as const] : []),
+        ...(store.url !== undefined && !/[?&](ssl|sslmode)=(?!disable|false)/.test(store.url)
+          ? [['PostgreSQL', store.url] as const]
+          : []),
+      ];
+      return plain
+        .filter(([, url]) => !isLoopback(hostOf(url)))
+        .map(([server, url]) => `What goes to ${server} on ${hostOf(url)} can be read on the way.`);
+    },
+  },
+];
+
+export function isLoopback(host: string): boolean {
+  return host === '' || /^(localhost|127(\.\d+){3}|\[?::1\]?|\/.*)$/.test(host);
+}
+
+/** The host of a URL; empty where it has none, as with a socket. */
+export function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? '';
+}
+
+function withoutPassword(
+  server: string,
+  url: string | undefined,
+  password: string | undefined,
+): readonly Graded[] {
+  if (url === undefined || password !== undefined || URL.parse(url)?.password) return [];
+  const host = hostOf(url);
+  if (isLoopback(host)) {
+    const found = `${server} on this machine is used without a password: every program here reaches it.`;
+    return [{ found, severity: 'info' }];
+  }
+  return [{ found: `${server} on ${host} is used without a password.`, severity: 'warning' }];
+}
+
+function accounts({ channels }: Pick<AuditFacts, 'channels'>) {
+  return Object.values(channels).flatMap((one) =>
+    one.kind === 'ok' ? [{ ...one, name: `${one.channel}/${one.account}` }] : [],
+  );
+}
+
+function openAccounts(facts: AuditFacts, kind: 'direct' | 'groups'): readonly string[] {
+  return accounts(facts)
+    .filter(({ access }) => access[kind] === 'open')
+    .map(({ name }) => name);
+}
+
+function isUnused({ since, lastDay }: AuditFacts['letIn'][number], now: number): boolean {
+  const last = Math.max(since, lastDay === null ? 0 : Date.parse(lastDay));
+  return now - last > UNUSED_DAYS * DAY_MS;
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock, Logger } from '@parley/core';
+import { z } from 'zod';
+import type { DataFolder } from '../../data-folder.ts';
+
+const Tools = z.record(z.string(), z.string());
+const Accepted = z.record(
+  z.string(),
+  z.object({
+    tools: Tools,
+    acceptedAt: z.number(),
+    seen: z.object({ tools: Tools, at: z.number() }).optional(),
+  }),
+);
+type Accepted = z.infer<typeof Accepted>;
+
+interface DescribedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: object;
+  readonly readOnly: boolean;
+}
+
+/**
+ * Compares what a server offers with what was accepted. The first list of a server is accepted as it is;
+ * a later one that differs is logged and kept for the audit until somebody accepts it.
+ */
+export function createMcpNotes(
+  folder: Pick<DataFolder, 'path'>,
+  { log, clock }: { readonly log: Logger; readonly clock: Clock },
+): (server: string, tools: readonly DescribedTool[]) => void {
+  return (server, tools) => {
+    const all = readAccepted(folder);
+    const known = all[server];
+    const offered = Object.fromEntries(tools.map((tool) => [tool.name, hashOf(tool)]));
+    if (known === undefined) {
+      writeAccepted(folder, { ...all, [server]: { tools: offered, acceptedAt: clock() } });
+      return;
+    }
+    const changes = changesBetween(known.tools, offered);
+    const isNews = changesBetween((known.seen ?? known).tools, offered) !== '';
+    if (!isNews) return;
+    const { seen: _old, ...rest } = known;
+    const seen = changes === '' ? {} : { seen: { tools: offered, at: clock() } };
+    writeAccepted(folder, { ...all, [server]: { ...rest, ...seen } });
+    if (changes === '') return;
+    const words =
+      'MCP server: its tools are not described as when they were accepted; "parley audit" says what to do';
+    log.warn({ server, changes }, words);
+  };
+}
+
+/** The servers whose tools have changed since they were accepted; how: `changed: a; new: b; gone: c`. */
+export function readMcpChanges(folder: Pick<DataFolder, 'path'>) {
+  return Object.entries(readAccepted(folder)).flatMap(([server, { tools, seen }]) =>
+    seen === undefined ? [] : [{ server, changes: changesBetween(tools, seen.tools) }],
+  );
+}
+
+export function acceptMcp(folder: Pick<DataFolder, 'path'>, server: string, now: number): boolean {
+  const all = readAccepted(folder);
+  const seen = all[server]?.seen;
+  if (seen === undefined) return false;
+  writeAccepted(folder, { ...all, [server]: { tools: seen.tools, acceptedAt: now } });
+  return true;
+}
+
+function changesBetween(before: z.infer<typeof Tools>, after: z.infer<typeof Tools>): string {
+  const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
+  const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+  const changed = Object.keys(after).filter(
+    (name) => Object.hasOwn(before, name) && before[name] !== after[name],
+  );
+  const parts = Object.entries({ changed, new: added, gone }).filter(([, list]) => list.length > 0);
+  return parts.map(([word, list]) => `${word}: ${list.join(', ')}`).join('; ');
+}
+
+function hashOf({ name, description, schema, readOnly }: DescribedTool): string {
+  const text = JSON.stringify([name, description, schema, readOnly]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}
+
+/** A file that cannot be read counts as none: then the next list is accepted again. */
+function readAccepted({ path }: Pick<DataFolder, 'path'>): Accepted {
+  const file = fileIn(path);
+  if (!existsSync(file)) return {};
+  try {
+    return Accepted.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+function writeAccepted({ path }: Pick<DataFolder, 'path'>, accepted: Accepted): void {
+  const file = fileIn(path);
+  writeFileSync(`${file}.new`, `${JSON.stringify(accepted, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function fileIn(dataFolder: string): string {
+  return join(dataFolder, 'mcp-accepted.json');
+}

@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { ParleyError, reasonOf } from '@parley/core';
+import { z } from 'zod';
+
+const BLOCK = 512;
+/** Names longer than 100 bytes stand in an entry of their own, a few kilobytes at most. */
+const LARGEST_NAME_BYTES = 64 * 1024;
+/** Of what is read whole: the largest row is one with a file of 100 MB. */
+const LARGEST_WHOLE_BYTES = 512 * 1024 * 1024;
+
+/** `end.json`, the last entry: a file without it, or one that counts otherwise, is damaged. */
+export const End = z.object({
+  entries: z.int(),
+  /** Over name and content of all entries before, in hexadecimal. */
+  sha256: z.string(),
+  rows: z.record(z.string().regex(/^[a-z0-9_]+$/), z.int()),
+});
+export type End = z.infer<typeof End>;
+
+/** One file of the archive. Its content is read before the next entry is asked for, or is skipped. */
+export interface ArchiveEntry {
+  readonly name: string;
+  readonly size: number;
+  chunks(): AsyncIterable<Buffer>;
+  whole(): Promise<Buffer>;
+}
+
+/**
+ * The entries of a backup in their order, without `end.json`, which is compared with them. Throws
+ * BackupError `backup-missing` or `backup-damaged`, at the latest after the last entry.
+ */
+export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
+  const disk = createReadStream(file);
+  const unzipped = createGunzip();
+  // Node's `pipeline` would end this one as soon as nobody reads; each passes its failure on by itself.
+  disk.on('error', (reason) => unzipped.destroy(reason));
+  // It may fail before anybody reads from it; whoever does then is told.
+  unzipped.on('error', () => undefined);
+  disk.pipe(unzipped);
+  try {
+    const tooShort = () => damaged(file, new Error('it ends too early'));
+    yield* entriesOf(new ByteReader(told(file, unzipped), tooShort));
+  } catch (reason) {
+    throw explained(file, reason);
+  } finally {
+    disk.destroy();
+    unzipped.destroy();
+  }
+}
+
+/** Content is read by whoever got the entry, who shall hear the same of it. */
+async function* told(file: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch (reason) {
+    throw explained(file, reason);
+  }
+}
+
+async function* entriesOf(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
+  const { Header, Pax } = await import('tar');
+  const hash = createHash('sha256');
+  let entries = 0;
+  let extended: InstanceType<typeof Pax> | undefined;
+  for (;;) {
+    const header = new Header(await bytes.exactly(BLOCK));
+    if (header.nullBlock) throw new Error('it ends too early');
+    if (!header.cksumValid) throw new Error('the beginning of an entry is damaged');
+    const { size = 0 } = header;
+    const name = extended?.path ?? header.path ?? '';
+    if (header.type === 'ExtendedHeader') {
+      const text = await bytes.exactly(Math.min(size, LARGEST_NAME_BYTES));
+      extended = Pax.parse(text.toString(), undefined, false);
+      await bytes.skip(padding(size));
+      continue;
+    }
+    extended = undefined;
+    const content = contentOf(bytes, name, size, (chunk) => hash.update(chunk));
+    if (name === 'end.json') {
+      compare(
+        End.parse(JSON.parse((await content.whole()).toString())),
+        entries,
+        hash.digest('hex'),
+      );
+      return;
+    }
+    hash.update(`${name}\0${size}\0`);
+    entries += 1;
+    yield content;
+    for await (const _rest of content.chunks());
+    await bytes.skip(padding(size));
+  }
+}
+
+/** Whatever was not read when the next one is asked for is read over. */
+function contentOf(
+  bytes: ByteReader,
+  name: string,
+  size: number,
+  seen: (chunk: Buffer) => void,
+): ArchiveEntry {
+  let left = size;
+  const chunks = async function* () {
+    while (left > 0) {
+      const chunk = await bytes.some(left);
+      left -= chunk.length;
+      if (name !== 'end.json') seen(chunk);
+      yield chunk;
+    }
+  };
+  return {
+    name,
+    size,
+    chunks,
+    async whole() {
+      if (size > LARGEST_WHOLE_BYTES) throw new Error(`${name} is too large`);
+      const parts: Buffer[] = [];
+      for await (const chunk of chunks()) parts.push(chunk);
+      return Buffer.concat(parts);
+    },
+  };
+}
+
+function padding(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK;
+}
+
+function compare(end: End, entries: number, sha256: string): void {
+  if (end.entries !== entries) throw new Error(`it has ${entries} of ${end.entries} entries`);
+  if (end.sha256 !== sha256) throw new Error('its content is not what was written');
+}
+
+function explained(file: string, reason: unknown): unknown {
+  if (reason instanceof BackupError) return reason;
+  if (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT') {
+    return new BackupError('backup-missing', `There is no file ${file}.`, reason);
+  }
+  return damaged(file, reason);
+}
+
+/** A backup that cannot be used; `reason` says what was found. */
+export function damaged(file: string, reason: unknown): BackupError {
+  return new BackupError(
+    'backup-damaged',
+    `${file} is damaged or is no backup of Parley (${reasonOf(reason)}). Nothing was changed; take another one.`,
+    reason,
+  );
+}
+
+/** A backup is made beside running work: a level that costs little and leaves little. */
+const GZIP_LEVEL = 3;
+
+export type ArchiveWriter = Awaited<ReturnType<typeof writeArchive>>;
+
+/** Opens a new `.tar.gz` for its owner alone; entries are added one at a time. Tar's library is loaded here. */
+export async function writeArchive(file: string) {
+  const { Header, Pax } = await import('tar');
+  const gzip = createGzip({ level: GZIP_LEVEL });
+  const disk = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+  const written = pipeline(gzip, disk);
+  // Told by `end`, and by the next write.
+  written.catch(() => undefined);
+  const hash = createHash('sha256');
+  let entries = 0;
+  const put = async (bytes: Uint8Array): Promise<void> => {
+    if (gzip.destroyed) return await written;
+    if (!gzip.write(bytes)) await Promise.race([once(gzip, 'drain'), written]);
+  };
+  const begin = async (path: string, size: number, mtime: Date): Promise<void> => {
+    const header = new Header({ path, size, mode: 0o600, mtime, type: 'File' });
+    const block = Buffer.alloc(BLOCK);
+    if (header.encode(block, 0)) await put(new Pax({ path, size, mtime }).encode());
+    await put(block);
+    hash.update(`${path}\0${size}\0`);
+    entries += 1;
+  };
+  const pad = (size: number) => put(Buffer.alloc(padding(size)));
+  return {
+    async add(name: string, content: Uint8Array | string): Promise<void> {
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+      await begin(name, bytes.length, new Date(0));
+      hash.update(bytes);
+      await put(bytes);
+      await pad(bytes.length);
+    },
+    /** As `add`, for more than memory should hold. `chunks` has exactly `size` bytes. */
+    async addStream(
+      name: string,
+      size: number,
+      at: Date,
+      chunks: AsyncIterable<Uint8Array>,
+    ): Promise<void> {
+      await begin(name, size, at);
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        await put(chunk);
+      }
+      await pad(size);
+    },
+    /** How many entries there are, and the hash over their names and contents. */
+    digest: () => ({ entries, sha256: hash.copy().digest('hex') }),
+    /** Writes the end; everything is on the disk when it resolves. */
+    async end(): Promise<void> {
+      await put(Buffer.alloc(2 * BLOCK));
+      gzip.end();
+      await written;
+    },
+    /** Gives up; the file is left for the caller to remove. */
+    async abandon(): Promise<void> {
+      gzip.destroy();
+      await written.catch(() => undefined);
+    },
+  };
+}
+
+/** Takes bytes from a stream in the portions that somebody wants. Throws `tooShort` when it ends before that. */
+class ByteReader {
+  readonly #source: AsyncIterator<Buffer>;
+  readonly #tooShort: () => Error;
+  #ready: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>, tooShort: () => Error) {
+    this.#tooShort = tooShort;
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** At least one and at most `most` bytes. */
+  async some(most: number): Promise<Buffer> {
+    while (this.#ready.length === 0) {
+      const next = await this.#source.next();
+      if (next.done === true) throw this.#tooShort();
+      this.#ready = next.value;
+    }
+    const taken = this.#ready.subarray(0, most);
+    this.#ready = this.#ready.subarray(taken.length);
+    return taken;
+  }
+
+  async exactly(size: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for (let left = size; left > 0; ) {
+      const part = await this.some(left);
+      parts.push(part);
+      left -= part.length;
+    }
+    return Buffer.concat(parts);
+  }
+
+  async skip(size: number): Promise<void> {
+    await this.exactly(size);
+  }
+}
+
+export type BackupErrorCode =
+  | 'backup-exists'
+  | 'backup-missing'
+  | 'backup-damaged'
+  | 'backup-newer'
+  | 'backup-unwritable'
+  | 'restore-unfinished';
+
+/** Told to whoever makes a backup or puts one back; nothing was changed unless it says so. */
+export class BackupError extends ParleyError {
+  constructor(code: BackupErrorCode, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
+  }
+}

@@ -1,0 +1,303 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { openStore } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
+import { writeArchive } from './archive.ts';
+import { makeBackup } from './backup.ts';
+import { checkBackup } from './contents.ts';
+import { openWorkFolder, tidyUp } from './exchange.ts';
+import { type RestoreOrder, restoreBackup } from './restore.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
+const LONG = `${'a-long-name-'.repeat(12)}.md`;
+
+let root: string;
+let folder: DataFolder;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'parley-backup-'));
+  folder = locateDataFolder(join(root, 'data'), {});
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe('a backup', () => {
+  it('holds database, workspace, settings and the folders beside them, for its owner alone', async () => {
+    const file = await backup();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    // Any tar can read it.
+    const names = execFileSync('tar', ['tzf', file]).toString().trim().split('\n');
+    expect(names[0]).toBe('manifest.json');
+    expect(names.at(-1)).toBe('end.json');
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'settings/parley.yaml',
+        'workspace/SOUL.md',
+        `workspace/notes/${LONG}`,
+        'workspace/empty.md',
+        'profiles/mine.yaml',
+      ]),
+    );
+    expect(names.filter((name) => name.includes('token'))).toEqual([]);
+    expect(await checkBackup(file)).toMatchObject({ files: 5, hasSettings: true });
+  });
+
+  it('names what it leaves out', async () => {
+    await fill(folder);
+    symlinkSync('/etc/hostname', join(folder.workspace, 'link.md'));
+    const done = await makeBackup(orderOf(join(root, 'b.tar.gz')));
+    expect(done.leftOut).toEqual([join(folder.workspace, 'link.md')]);
+  });
+
+  it('overwrites no file, and leaves none behind when it fails', async () => {
+    const file = await backup();
+    const before = readFileSync(file);
+    await expect(makeBackup(orderOf(file))).rejects.toMatchObject({ code: 'backup-exists' });
+    expect(readFileSync(file)).toEqual(before);
+    rmSync(join(folder.path, 'parley.db'));
+    const nothing = makeBackup(orderOf(join(root, 'none.tar.gz')));
+    await expect(nothing).rejects.toMatchObject({ code: 'store-missing' });
+    const nowhere = makeBackup({ ...orderOf(join(root, 'no', 'b.tar.gz')) });
+    await expect(nowhere).rejects.toThrow();
+    expect(readdirSync(root).toSorted()).toEqual(['b.tar.gz', 'data']);
+  });
+});
+
+describe('restoring', () => {
+  it('makes of an empty folder what was backed up', async () => {
+    const file = await backup();
+    const target = locateDataFolder(join(root, 'new'), {});
+    const done = await restore(file, { folder: target });
+    expect(done).toMatchObject({ asideFolder: null, aside: null, usedSettings: true, files: 5 });
+    expect(contentOf(target.workspace)).toEqual(contentOf(folder.workspace));
+    expect(readFileSync(join(target.path, 'profiles', 'mine.yaml'), 'utf8')).toBe('layout: lab\n');
+    expect(readFileSync(target.settingsFile, 'utf8')).toBe(
+      readFileSync(folder.settingsFile, 'utf8'),
+    );
+    expect(await valueIn(target)).toBe('before');
+    expect(readdirSync(target.path).toSorted()).toEqual(
+      ['lock', 'parley.db', 'parley.yaml', 'profiles', 'workspace'].toSorted(),
+    );
+  });
+
+  it('moves what is there aside, whole, and leaves the settings unless they are wanted', async () => {
+    const file = await backup();
+    await write(folder, 'after');
+    writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
+    writeFileSync(folder.settingsFile, 'model: offline\n# mine\n');
+    const { asideFolder } = await restore(file, {});
+    expect(asideFolder).toBe(join(folder.path, 'before-restore-20261122100000000'));
+    expect(readFileSync(join(asideFolder ?? '', 'workspace', 'SOUL.md'), 'utf8')).toBe('later');
+    expect(readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8')).toBe('soul');
+    expect(readFileSync(folder.settingsFile, 'utf8')).toContain('# mine');
+    expect(await valueIn(folder)).toBe('before');
+    const old = { ...folder, storeUrl: `sqlite:${join(asideFolder ?? '', 'parley.db')}` };
+    expect(await valueIn(old)).toBe('after');
+    const again = await restore(file, { withSettings: true, clock: () => NOW + 60_000 });
+    expect(readFileSync(folder.settingsFile, 'utf8')).not.toContain('# mine');
+    const kept = join(again.asideFolder ?? '', 'parley.yaml');
+    expect(readFileSync(kept, 'utf8')).toContain('# mine');
+  });
+
+  it('carries over what waits in the database from before', async () => {
+    const file = await backup();
+    await ask('while it was restored');
+    expect(await restore(file, {})).toMatchObject({ carried: { kind: 'carried', messages: 1 } });
+    const store = await openStore({ url: folder.storeUrl, clock: () => NOW });
+    expect(await store.inbox.waiting('web:c1')).toBe(1);
+    await store.close();
+    writeFileSync(join(folder.path, 'parley.db'), 'garbled');
+    const again = await restore(file, { clock: () => NOW + 60_000 });
+    expect(again).toMatchObject({ carried: { kind: 'unreadable' } });
+    expect(await valueIn(folder)).toBe('before');
+  });
+
+  it('[D01] is refused as the last word while something waits that the backup does not know', async () => {
+    const file = await backup();
+    await ask('later');
+    const before = contentOf(folder.path);
+    const refused = restore(file, { unfinished: 'go-on' });
+    await expect(refused).rejects.toMatchObject({ code: 'store-waiting' });
+    expect(contentOf(folder.path)).toEqual(before);
+  });
+
+  it('a backup that was killed leaves no half file after the next start', async () => {
+    await fill(folder);
+    const part = join(root, 'killed.tar.gz.part');
+    const left = join(folder.path, 'backing-up-abc');
+    mkdirSync(left);
+    writeFileSync(join(left, 'part'), part);
+    writeFileSync(part, 'half');
+    const living = openWorkFolder(folder, 'restoring-');
+    await tidyUp(folder, {});
+    expect([existsSync(part), existsSync(left), existsSync(living.path)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    living.remove();
+  });
+
+  it.each([
+    ['that is not there', () => undefined, 'backup-missing'],
+    ['that is no archive', () => Buffer.from('Dear diary'), 'backup-damaged'],
+    ['that is empty', () => Buffer.alloc(0), 'backup-damaged'],
+    [
+      'cut off in the middle',
+      (bytes: Buffer) => bytes.subarray(0, bytes.length / 2),
+      'backup-damaged',
+    ],
+    ['that was packed again without its end', withoutEnd, 'backup-damaged'],
+    ['cut off in its first entry', (bytes: Buffer) => bytes.subarray(0, 400), 'backup-damaged'],
+    ['cut off before its end', (bytes: Buffer) => bytes.subarray(0, -400), 'backup-damaged'],
+    ['with another content', (bytes: Buffer) => swap(bytes, 'before', 'BEFORE'), 'backup-damaged'],
+    [
+      'with a file outside',
+      (bytes: Buffer) => swap(bytes, 'workspace/SOUL.md', 'workspace/../x.md'),
+      'backup-damaged',
+    ],
+    [
+      'of a newer Parley',
+      (bytes: Buffer) => swap(bytes, '"format": 1', '"format": 2'),
+      'backup-newer',
+    ],
+    [
+      'of a newer database',
+      (bytes: Buffer) => swap(bytes, '\n    30\n', '\n    99\n'),
+      'store-newer',
+    ],
+  ])('refuses a file %s before anything is touched', async (_what, change, code) => {
+    const file = await backup();
+    const bytes = change(readFileSync(file));
+    rmSync(file);
+    if (bytes !== undefined) writeFileSync(file, bytes);
+    const before = contentOf(folder.path);
+    await expect(restore(file, {})).rejects.toMatchObject({ code });
+    expect(contentOf(folder.path)).toEqual(before);
+  });
+});
+
+describe('the archive', () => {
+  it('takes files of any size and name, and stops with the disk', async () => {
+    const file = join(root, 'a.tar.gz');
+    const archive = await writeArchive(file);
+    const name = `workspace/${'ü'.repeat(80)}/${LONG}`;
+    const chunk = Buffer.alloc(700_001, 7);
+    const chunks = async function* () {
+      for (let i = 0; i < 5; i += 1) yield chunk;
+    };
+    await archive.addStream(name, 5 * chunk.length, new Date(NOW), chunks());
+    await archive.add('workspace/b.md', 'b');
+    await archive.end();
+    const listed = execFileSync('tar', ['tzf', file, '--quoting-style=literal']).toString();
+    expect(listed).toBe(`${name}\nworkspace/b.md\n`);
+    await expect(writeArchive(file).then((same) => same.end())).rejects.toThrow('EEXIST');
+  });
+});
+
+async function backup(): Promise<string> {
+  await fill(folder);
+  const file = join(root, 'b.tar.gz');
+  await makeBackup(orderOf(file));
+  return file;
+}
+
+async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void> {
+  mkdirSync(join(workspace, 'notes'), { recursive: true });
+  mkdirSync(join(path, 'profiles'));
+  writeFileSync(settingsFile, 'model: offline\n');
+  writeFileSync(join(path, 'token'), 'secret');
+  writeFileSync(join(workspace, 'SOUL.md'), 'soul');
+  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(3_000_000));
+  writeFileSync(join(workspace, 'empty.md'), '');
+  writeFileSync(join(workspace, 'bytes'), Buffer.from([0, 255, 10]));
+  writeFileSync(join(path, 'profiles', 'mine.yaml'), 'layout: lab\n');
+  await write(folder, 'before');
+}
+
+async function write({ storeUrl }: Pick<DataFolder, 'storeUrl'>, value: string): Promise<void> {
+  const store = await openStore({ url: storeUrl, clock: () => NOW });
+  await store.adapterValues('web', 'default').set([{ kind: 'k', id: 'i', value }]);
+  await store.close();
+}
+
+async function ask(text: string): Promise<void> {
+  const store = await openStore({ url: folder.storeUrl, clock: () => NOW });
+  const [web, id] = [{ channel: 'web', account: 'default' }, 'c1'];
+  const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
+  await store.inbox.accept({
+    conversationId: `web:${id}`,
+    route: { ...web, chatId: id, target },
+    receivedAt: NOW,
+    message: {
+      ...{ ...web, messageId: text, text, mentions: [], addressed: true, sentAt: 0, variables: {} },
+      chat: { id, type: 'direct' },
+      sender: { id: 'u1', name: 'Ada', isBot: false },
+    },
+  });
+  await store.close();
+}
+
+async function valueIn({ storeUrl }: Pick<DataFolder, 'storeUrl'>): Promise<string | undefined> {
+  const store = await openStore({ url: storeUrl, clock: () => NOW });
+  const values = await store.adapterValues('web', 'default').get('k', ['i']);
+  await store.close();
+  return values.get('i');
+}
+
+function orderOf(file: string) {
+  const { storeUrl, settingsFile, workspace, path: dataFolder } = folder;
+  return { file, storeUrl, settingsFile, workspace, dataFolder, clock: () => NOW };
+}
+
+function restore(file: string, more: Partial<RestoreOrder>) {
+  const order = { file, folder, env: {}, clock: () => NOW, unfinished: 'hold' as const };
+  return restoreBackup({ ...order, withSettings: false, ...more });
+}
+
+/** All files below a folder, but the lock, whose bytes nobody reads. */
+function contentOf(path: string): Record<string, string> {
+  const names = readdirSync(path, { recursive: true }).map(String).toSorted();
+  return Object.fromEntries(
+    names
+      .filter((name) => !name.startsWith('lock') && statSync(join(path, name)).isFile())
+      .map((name) => [name, readFileSync(join(path, name), 'base64')]),
+  );
+}
+
+function withoutEnd(bytes: Buffer): Buffer {
+  const content = gunzipSync(bytes);
+  return gzipSync(content.subarray(0, content.indexOf('database/')).subarray(0, -100));
+}
+
+/** The same archive with other words of the same length in it. */
+function swap(bytes: Buffer, from: string, to: string): Buffer {
+  const content = gunzipSync(bytes).toString('latin1');
+  if (!content.includes(from)) throw new Error(`"${from}" is not in it`);
+  const changed = Buffer.from(content.replace(from, to), 'latin1');
+  return gzipSync(withGoodSums(changed));
+}
+
+/** Tar notes a sum over the beginning of each entry; whoever changes a name on purpose fixes it. */
+function withGoodSums(bytes: Buffer): Buffer {
+  for (let at = 0; at + 512 <= bytes.length; at += 512) {
+    const block = bytes.subarray(at, at + 512);
+    if (block.toString('latin1', 257, 262) !== 'ustar') continue;
+    block.fill(' ', 148, 156);
+    const sum = block.reduce((total, byte) => total + byte, 0);
+    block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  }
+  return bytes;
+}

@@ -1,0 +1,203 @@
+import {
+  createReadStream,
+  type Dirent,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Clock, ParleyError, reasonOf } from '@parley/core';
+import { openSnapshot, type StoreSnapshot } from '@parley/store/backup';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { Cli } from '../../cli.ts';
+import { countOf, readSettings } from '../../settings.ts';
+import { type ArchiveWriter, BackupError, type End, writeArchive } from './archive.ts';
+import { FOLDERS, FORMAT, lineOf, type Manifest } from './contents.ts';
+import { openWorkFolder } from './exchange.ts';
+
+/** `parley backup FILE`: reads the database by itself, so a running gateway goes on as ever. */
+export async function backup({ folder, env, print }: Cli, name: string): Promise<number> {
+  const { settings } = readSettings(folder, env);
+  const file = resolve(name);
+  const done = await makeBackup({
+    file,
+    storeUrl: settings.store.url ?? folder.storeUrl,
+    settingsFile: folder.settingsFile,
+    workspace: settings.agent.workspace,
+    dataFolder: folder.path,
+    clock: Date.now,
+  });
+  const size = (done.bytes / 1_000_000).toFixed(1);
+  print(`${file}: ${countOf(done.rows, 'row')} and ${countOf(done.files, 'file')}, ${size} MB.`);
+  for (const path of done.leftOut) print(`Left out, since it is neither file nor folder: ${path}`);
+  print(SECRETS);
+  return 0;
+}
+
+const SECRETS = `It holds everything that people wrote, the credentials of WhatsApp, and what the settings say in the clear.
+Keep it where only you can read it. Variables and files that the settings refer to are not in it, nor is the token of the page.`;
+
+/** Lines of a table are gathered into entries of about this size. */
+const ENTRY_BYTES = 1024 * 1024;
+
+interface BackupOrder {
+  readonly file: string;
+  readonly storeUrl: string;
+  readonly settingsFile: string;
+  readonly workspace: string;
+  readonly dataFolder: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Writes everything into one file, while Parley runs or not. It appears under its name when it is
+ * complete. Throws BackupError or StoreError; then nothing is left behind.
+ */
+export async function makeBackup(order: BackupOrder) {
+  const { file } = order;
+  if (existsSync(file)) {
+    throw new BackupError('backup-exists', `${file} exists already. Name another file.`);
+  }
+  const part = `${file}.part`;
+  rmSync(part, { force: true });
+  // Names it for the next start, should this process be killed.
+  const work = existsSync(order.dataFolder)
+    ? openWorkFolder({ path: order.dataFolder }, 'backing-up-', part)
+    : null;
+  try {
+    await using snapshot = await openSnapshot(order.storeUrl);
+    const archive = await writeArchive(part);
+    const done = await fill(archive, snapshot, order).catch(async (reason: unknown) => {
+      await archive.abandon();
+      throw reason;
+    });
+    renameSync(part, file);
+    return { ...done, bytes: statSync(file).size };
+  } catch (reason) {
+    rmSync(part, { force: true });
+    if (reason instanceof ParleyError) throw reason;
+    throw new BackupError(
+      'backup-unwritable',
+      `The backup ${file} could not be written: ${reasonOf(reason)}. Nothing was left behind.`,
+      reason,
+    );
+  } finally {
+    work?.remove();
+  }
+}
+
+async function fill(
+  archive: ArchiveWriter,
+  snapshot: StoreSnapshot,
+  { settingsFile, workspace, dataFolder, clock }: BackupOrder,
+) {
+  const { dialect, steps, tables, counters } = snapshot;
+  const manifest: Manifest = {
+    format: FORMAT,
+    parley: packageJson.version,
+    madeAt: clock(),
+    dialect,
+    steps: [...steps],
+    tables: tables.map(({ name, columns }) => ({ name, columns: [...columns] })),
+    counters: { ...counters },
+  };
+  await archive.add('manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);
+  const rows = await addRows(archive, snapshot);
+  if (existsSync(settingsFile)) {
+    await archive.add('settings/parley.yaml', readFileSync(settingsFile));
+  }
+  const folders = FOLDERS.map((name) => ({ name, path: join(dataFolder, name) }));
+  const files = await addFiles(archive, [{ name: 'workspace', path: workspace }, ...folders]);
+  const end: End = { ...archive.digest(), rows };
+  await archive.add('end.json', `${JSON.stringify(end, null, 2)}\n`);
+  await archive.end();
+  return { ...files, rows: Object.values(rows).reduce((sum, count) => sum + count, 0) };
+}
+
+async function addRows(
+  archive: ArchiveWriter,
+  snapshot: StoreSnapshot,
+): Promise<Record<string, number>> {
+  const counts = Object.fromEntries(snapshot.tables.map(({ name }) => [name, 0]));
+  let lines: string[] = [];
+  let size = 0;
+  let number = 0;
+  let of = '';
+  const flush = async (): Promise<void> => {
+    if (lines.length === 0) return;
+    number += 1;
+    await archive.add(`database/${of}/${String(number).padStart(6, '0')}.ndjson`, lines.join(''));
+    lines = [];
+    size = 0;
+  };
+  for await (const { table, rows } of snapshot.rows()) {
+    if (table.name !== of) {
+      await flush();
+      of = table.name;
+      number = 0;
+    }
+    counts[of] = (counts[of] ?? 0) + rows.length;
+    for (const row of rows) {
+      const line = lineOf(row);
+      lines.push(line);
+      size += line.length;
+      if (size >= ENTRY_BYTES) await flush();
+    }
+  }
+  await flush();
+  return counts;
+}
+
+interface Place {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Puts all files of these folders into the archive. `leftOut`: what is neither file nor folder. */
+async function addFiles(archive: ArchiveWriter, folders: readonly Place[]) {
+  let files = 0;
+  const leftOut: string[] = [];
+  const addFolder = async ({ name, path }: Place): Promise<void> => {
+    for (const entry of entriesOf(path)) {
+      const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
+      if (entry.isDirectory()) await addFolder(inside);
+      else if (!entry.isFile()) leftOut.push(inside.path);
+      else if (await addFile(archive, inside)) files += 1;
+    }
+  };
+  for (const folder of folders) await addFolder(folder);
+  return { files, leftOut };
+}
+
+function entriesOf(path: string): readonly Dirent[] {
+  if (!existsSync(path)) return [];
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** False for a file that was removed meanwhile. */
+async function addFile(archive: ArchiveWriter, { name, path }: Place): Promise<boolean> {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return false;
+  const { size, mtime } = stat;
+  const chunks = async function* (): AsyncIterable<Buffer> {
+    let read = 0;
+    // What is appended while it is read belongs to the next backup.
+    if (size > 0) {
+      for await (const chunk of createReadStream(path, { end: size - 1 })) {
+        const bytes: Buffer = chunk;
+        read += bytes.length;
+        yield bytes;
+      }
+    }
+    if (read < size) {
+      const message = `${path} became shorter while it was read; make the backup again.`;
+      throw new BackupError('backup-unwritable', message);
+    }
+  };
+  await archive.addStream(name, size, mtime, chunks());
+  return true;
+}

@@ -1,0 +1,201 @@
+import type { Survey, SurveyedEntry } from '@parley/workspace';
+import { countOf } from '../../settings.ts';
+
+/** What stands in the workspace under the name of a file that could be copied. */
+export type Standing = 'nothing' | 'the-same' | 'a-template' | 'something';
+
+type UsedFile = ReturnType<typeof asUsed>;
+type ImportPlan = ReturnType<typeof planImport>;
+
+const USES: Readonly<Record<string, string>> = {
+  'agents.md': 'how the agent works',
+  'soul.md': 'its character',
+  'user.md': 'whom it works for',
+  'identity.md': 'its name, role and emoji',
+  'tools.md': 'notes on tools',
+  'memory.md': 'what it knows',
+  'heartbeat.md': 'standing tasks',
+  'boot.md': 'done at each start',
+};
+
+/** Notes on the owner: their copies are marked as the owner's, whatever a later version takes for granted (W03). */
+const MARKED: ReadonlySet<string> = new Set(['user.md', 'tools.md', 'heartbeat.md']);
+
+export function isMarkedInCopy(name: string): boolean {
+  return MARKED.has(name.toLowerCase());
+}
+
+/** What is of OpenClaw alone, by the first part of its path. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  'bootstrap.md': 'its first conversation is over; only a new workspace of Parley has one',
+  'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
+  'clawdbot.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
+  credentials: 'secrets; give Parley its own in parley.yaml',
+  sessions: 'conversations that Parley cannot continue',
+  agents: 'sessions and secrets of OpenClaw',
+  '.openclaw': 'the state of OpenClaw',
+  canvas: 'pages for devices of OpenClaw',
+};
+
+/** Decides what of a folder is used. `beside` is listed, too; `standing`: what is in the workspace already. */
+export function planImport(
+  survey: Survey,
+  beside: readonly string[],
+  standing: (name: string) => Standing,
+) {
+  const used: UsedFile[] = [];
+  const ignored = beside.map((name) => ({
+    name: `../${name}`,
+    why: FOREIGN[name.toLowerCase()] ?? 'no part of the workspace',
+  }));
+  for (const entry of survey.entries) {
+    const why = reasonAgainst(entry);
+    if (why === null) used.push(asUsed(entry, standing(entry.name)));
+    else ignored.push({ name: entry.name, why });
+  }
+  return { used, ignored, skills: survey.skills, isCut: survey.isCut };
+}
+
+function reasonAgainst({ name, content }: SurveyedEntry): string | null {
+  const foreign = FOREIGN[firstPart(name)];
+  if (foreign !== undefined) return foreign;
+  switch (content.kind) {
+    case 'hidden':
+      return hiddenReason(name);
+    case 'refused':
+      return content.reason;
+    case 'markdown':
+      return null;
+    case 'other':
+      // Scripts and references of a skill belong to it.
+      return firstPart(name) === 'skills' ? null : 'a workspace holds Markdown, and skills';
+  }
+}
+
+function hiddenReason(name: string): string {
+  const last = name.split('/').at(-1) ?? name;
+  if (last === '.git') return 'the history of the folder stays with the original';
+  if (last === '.env') return 'secrets; give Parley its own in parley.yaml';
+  if (last === 'node_modules') return 'packages are no part of a workspace';
+  return 'hidden';
+}
+
+/**
+ * `use`: what it is to the agent, for people; `isPrivate`: shown in the owner's direct chats alone; `isMarked`:
+ * the copy says so in its front matter; `remark`: what its owner should know of it.
+ */
+function asUsed({ name, bytes, content }: SurveyedEntry, standing: Standing) {
+  const isMarkdown = content.kind === 'markdown';
+  const isMarked = isMarkdown && isMarkedInCopy(name) && content.declared !== 'everyone';
+  const isPrivate = isMarked || (isMarkdown && content.audience === 'owner');
+  const use = useOf(name);
+  return { name, bytes, use, isPrivate, isMarked, remark: remarkOn(content), standing };
+}
+
+function useOf(name: string): string {
+  const known = USES[name.toLowerCase()];
+  if (known !== undefined) return known;
+  switch (firstPart(name)) {
+    case 'memory':
+      return /^memory\/\d{4}-\d\d-\d\d\.md$/i.test(name) ? 'a daily note' : 'a note';
+    case 'skills':
+      return 'part of a skill';
+    default:
+      return 'a note the agent can look up';
+  }
+}
+
+function remarkOn(content: SurveyedEntry['content']): string | null {
+  if (content.kind !== 'markdown') return null;
+  if (content.problem !== null) return `until this is fixed the owner’s alone: ${content.problem}`;
+  return content.isBlank ? 'says nothing yet' : null;
+}
+
+function firstPart(name: string): string {
+  return (name.split('/')[0] ?? '').toLowerCase();
+}
+
+/** Folders of which the sum is told, not each file. */
+const SUMMED = ['memory', 'skills', 'knowledge'];
+
+export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
+  const fresh = used.filter(({ standing }) => standing === 'nothing');
+  const kept = used.filter(({ standing }) => standing !== 'nothing');
+  return [
+    section('Used', fileLines(fresh)),
+    section(
+      'Skills',
+      skills.map(({ name, content }) =>
+        line(name, content.kind === 'skill' ? content.description : `not used: ${content.reason}`),
+      ),
+    ),
+    section(
+      'In the workspace already, and left as it is there',
+      kept.map((file) => line(file.name, STANDING[file.standing])),
+    ),
+    section(
+      'Not used',
+      ignored.map(({ name, why }) => line(name, why)),
+    ),
+    isCut ? 'The folder holds more files than are looked at; the rest is not used.\n' : '',
+  ]
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+const STANDING: Readonly<Record<UsedFile['standing'], string>> = {
+  nothing: '',
+  'the-same': 'the same',
+  'a-template': 'still as Parley made it: delete it there and import again to take this one',
+  something: 'a file of yours',
+};
+
+function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${title}\n${lines.join('\n')}\n`;
+}
+
+function fileLines(files: readonly UsedFile[]): readonly string[] {
+  const single = files.filter(({ name }) => !SUMMED.includes(folderOf(name)));
+  const sums = SUMMED.flatMap((folder) => {
+    const inside = files.filter(({ name }) => folderOf(name) === folder);
+    if (inside.length === 0) return [];
+    const bytes = inside.reduce((sum, file) => sum + file.bytes, 0);
+    const isPrivate = inside.every((file) => file.isPrivate);
+    const told = line(
+      `${folder}/`,
+      `${countOf(inside.length, 'file')}, ${size(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
+    );
+    return [told, ...inside.flatMap((file) => remarkLine(file))];
+  });
+  return [...single.map(fileLine), ...sums];
+}
+
+const MARK = ' (its copy says "audience: owner")';
+const OWNER_ONLY = '; shown in your own chats alone';
+
+function fileLine(file: UsedFile): string {
+  const { name, bytes, use, isPrivate, isMarked, remark } = file;
+  const remarks = `${isMarked ? MARK : ''}${remark === null ? '' : `; ${remark}`}`;
+  return line(name, `${use}, ${size(bytes)}${isPrivate ? OWNER_ONLY : ''}${remarks}`);
+}
+
+function remarkLine({ name, remark }: UsedFile): readonly string[] {
+  return remark === null ? [] : [line(`  ${name}`, remark)];
+}
+
+function line(name: string, words: string): string {
+  return `  ${printable(name).padEnd(24)} ${printable(words)}`;
+}
+
+/** Names and descriptions are not ours: no control character of theirs reaches the terminal. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, ' ').slice(0, 300);
+}
+
+function folderOf(name: string): string {
+  return name.includes('/') ? (name.split('/')[0] ?? '') : '';
+}
+
+function size(bytes: number): string {
+  return bytes < 1_000 ? `${bytes} bytes` : `${(bytes / 1_000).toFixed(1)} kB`;
+}

@@ -1,0 +1,193 @@
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { locateDataFolder } from '../../data-folder.ts';
+import { importOpenClaw } from './import.ts';
+
+/** A workspace as OpenClaw leaves it after a few weeks. */
+const FILES: Readonly<Record<string, string>> = {
+  'AGENTS.md': '# AGENTS.md\n\nEvery session: read SOUL.md.\n',
+  'SOUL.md': '---\ntitle: "SOUL"\nread_when:\n  - always\n---\n\nA helpful lobster.\n',
+  'TOOLS.md': '# TOOLS.md\n\n- camera: kitchen\n',
+  'IDENTITY.md': '- **Name:** Clawdia\n- **Creature:** lobster\n',
+  'USER.md': '- **Name:** Ann\n',
+  'HEARTBEAT.md': '# Keep this file empty to skip heartbeats.\n',
+  'BOOTSTRAP.md': '# BOOTSTRAP.md\n\nWho am I?\n',
+  'MEMORY.md': 'Ann likes green tea.\n',
+  'memory/2026-11-20.md': 'Bought tea.\n',
+  'memory/2026-11-21.md': 'Drank tea.\n',
+  'skills/weather/SKILL.md': '---\nname: weather\ndescription: Tells the weather\n---\nAsk it.\n',
+  'skills/weather/scripts/ask.sh': 'echo sun\n',
+  'skills/broken/SKILL.md': 'no front matter\n',
+  'broken.md': '---\naudience: [\n---\nHidden.\n',
+  'canvas/index.html': '<p>hello</p>\n',
+  'openclaw.json': '{"token":"canary-secret"}\n',
+  '.git/HEAD': 'ref: refs/heads/main\n',
+};
+
+let base: string;
+let from: string;
+let printed: string;
+const data = () => locateDataFolder(join(base, 'data'), {});
+const workspace = (name = '') => join(base, 'data', 'workspace', name);
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'parley-import-'));
+  from = join(base, '.openclaw', 'workspace');
+  printed = '';
+  for (const [name, text] of Object.entries(FILES)) put(join(from, name), text);
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function put(path: string, text: string): void {
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+}
+
+const run = (yes: boolean, path = from): Promise<number> =>
+  importOpenClaw(
+    {
+      folder: data(),
+      env: {},
+      print: (text) => {
+        printed += `${text}\n`;
+      },
+    },
+    path,
+    yes,
+  );
+
+/** Every file below a folder: its bytes, mode and time. */
+function pictureOf(folder: string): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return names.map((name) => {
+    const { mode, mtimeMs, ctimeMs, size } = statSync(join(folder, name));
+    const isFolder = statSync(join(folder, name)).isDirectory();
+    const bytes = isFolder ? '' : readFileSync(join(folder, name), 'base64');
+    return [name, mode, mtimeMs, ctimeMs, size, bytes].join(' ');
+  });
+}
+
+describe('parley import openclaw', () => {
+  it('[W01] says what each file is to the agent, who sees it, and what is wrong with it', async () => {
+    expect(await run(false)).toBe(0);
+    expect(printed).toMatch(/AGENTS\.md +how the agent works, \d+ bytes\n/);
+    expect(printed).toMatch(/MEMORY\.md +what it knows, .*your own chats alone/);
+    expect(printed).toMatch(/memory\/ +2 files, .*your own chats alone/);
+    expect(printed).toMatch(/USER\.md +whom it works for, .*your own chats alone \(its copy says/);
+    expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
+    expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
+    expect(printed).toMatch(/broken\.md .*your own chats alone; until this is fixed/);
+    expect(printed).toMatch(/skills\/weather +Tells the weather/);
+    expect(printed).toMatch(/skills\/broken +not used: it has no front matter/);
+    expect(printed).not.toContain('green tea');
+  });
+
+  it('says what it leaves out, and why', async () => {
+    put(join(base, '.openclaw', 'credentials', 'key'), 'canary-secret');
+    symlinkSync('/etc/passwd', join(from, 'link.md'));
+    writeFileSync(join(from, 'big.md'), 'a'.repeat(1_000_001));
+    expect(await run(true, join(base, '.openclaw'))).toBe(0);
+    expect(printed).toMatch(/openclaw\.json +settings of OpenClaw, perhaps with secrets/);
+    expect(printed).toMatch(/\.\.\/credentials +secrets/);
+    expect(printed).toMatch(/BOOTSTRAP\.md +its first conversation is over/);
+    expect(printed).toMatch(/canvas\/index\.html +pages for devices/);
+    expect(printed).toMatch(/\.git +the history/);
+    expect(printed).toMatch(/link\.md +a symbolic link is not followed/);
+    expect(printed).toMatch(/big\.md +larger than 1 MB/);
+    const copied = readdirSync(workspace(), { recursive: true }).join('\n');
+    expect(copied).not.toMatch(/openclaw|BOOTSTRAP|canvas|git|link|big|tmp|credentials/);
+    expect(printed).not.toContain('canary-secret');
+  });
+
+  it('copies nothing before somebody says --yes', async () => {
+    await run(false);
+    expect(printed).toContain('Nothing has been copied');
+    expect(() => statSync(workspace())).toThrow('ENOENT');
+  });
+
+  it('copies with --yes, for the owner alone, and leaves the original byte for byte', async () => {
+    for (const name of ['AGENTS.md', 'memory']) utimesSync(join(from, name), 1_000, 1_000);
+    const before = pictureOf(join(base, '.openclaw'));
+    expect(await run(true)).toBe(0);
+    expect(pictureOf(join(base, '.openclaw'))).toEqual(before);
+    for (const name of ['AGENTS.md', 'MEMORY.md', 'skills/weather/scripts/ask.sh']) {
+      expect(readFileSync(workspace(name), 'utf8')).toBe(FILES[name]);
+      expect(statSync(workspace(name))).toMatchObject({ nlink: 1 });
+      expect(statSync(workspace(name)).mode & 0o777).toBe(0o600);
+    }
+    expect(statSync(workspace('memory')).mode & 0o777).toBe(0o700);
+  });
+
+  it('[W03] marks USER.md, TOOLS.md and HEARTBEAT.md in the copy as the owner’s', async () => {
+    const everyone = '---\naudience: everyone\n---\nFor all.\n';
+    writeFileSync(join(from, 'HEARTBEAT.md'), everyone);
+    writeFileSync(join(from, 'TOOLS.md'), '---\ntitle: Tools\n---\nCamera.\n');
+    expect(await run(true)).toBe(0);
+    const copy = (name: string) => readFileSync(workspace(name), 'utf8');
+    expect(copy('USER.md')).toBe('---\naudience: owner\n---\n\n- **Name:** Ann\n');
+    expect(copy('TOOLS.md')).toBe('---\naudience: owner\ntitle: Tools\n---\nCamera.\n');
+    expect(copy('HEARTBEAT.md')).toBe(everyone);
+    expect(readFileSync(join(from, 'USER.md'), 'utf8')).toBe(FILES['USER.md']);
+  });
+
+  it('never overwrites, and names what it left', async () => {
+    put(workspace('SOUL.md'), 'mine');
+    const template = join(import.meta.dirname, '../../../../../config/workspace/AGENTS.md');
+    put(workspace('AGENTS.md'), readFileSync(template, 'utf8'));
+    symlinkSync(join(base, 'nowhere.md'), workspace('MEMORY.md'));
+    expect(await run(true)).toBe(0);
+    expect(readFileSync(workspace('SOUL.md'), 'utf8')).toBe('mine');
+    expect(printed).toMatch(/SOUL\.md +a file of yours/);
+    expect(printed).toMatch(/AGENTS\.md +still as Parley made it: delete it/);
+    expect(() => statSync(join(base, 'nowhere.md'))).toThrow('ENOENT');
+    expect(printed).toMatch(/MEMORY\.md +a file of yours/);
+    printed = '';
+    await run(true);
+    expect(printed).toMatch(/USER\.md +the same/);
+    expect(printed).toContain(': 0 files');
+  });
+
+  it('puts nothing where a link of the workspace leads', async () => {
+    mkdirSync(join(base, 'outside'));
+    mkdirSync(workspace(), { recursive: true });
+    symlinkSync(join(base, 'outside'), workspace('memory'));
+    expect(await run(true)).toBe(1);
+    expect(printed).toContain('memory is a symbolic link');
+    expect(readdirSync(join(base, 'outside'))).toEqual([]);
+  });
+
+  it('says so where a file stands in the place of a folder', async () => {
+    put(workspace('memory'), 'mine');
+    expect(await run(true)).toBe(1);
+    expect(printed).toContain('memory is no folder');
+    expect(readFileSync(workspace('memory'), 'utf8')).toBe('mine');
+  });
+
+  it('copies a file with a second name as a file of its own', async () => {
+    linkSync(join(from, 'MEMORY.md'), join(from, 'notes.md'));
+    expect(await run(true)).toBe(0);
+    expect(statSync(workspace('notes.md')).nlink).toBe(1);
+  });
+
+  it('refuses what is no workspace, and the workspace itself', async () => {
+    await expect(run(false, join(base, 'none'))).rejects.toMatchObject({ code: 'import-folder' });
+    await expect(run(false, base)).rejects.toMatchObject({
+      code: 'import-folder',
+      message: expect.stringContaining('~/.openclaw/workspace'),
+    });
+    put(workspace('AGENTS.md'), 'mine');
+    await expect(run(true, workspace())).rejects.toMatchObject({ code: 'import-same' });
+  });
+});

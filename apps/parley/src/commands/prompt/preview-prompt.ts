@@ -1,0 +1,110 @@
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type PreviewChange, previewTurn } from '@parley/agent';
+import type { Clock, Logger, SentPrompt } from '@parley/core';
+import { sentPromptOf } from '@parley/prompt';
+import type { ClaimedTurn } from '@parley/store';
+import type { GovernedFile } from '@parley/workspace';
+import { approvalsOf, LOCAL_OWNERS } from '../../access.ts';
+import type { Surroundings } from '../../agent-sources.ts';
+import { type OpenAgentOptions, openAgent } from '../../open-agent.ts';
+import type { AgentPlugins } from '../../plug-in.ts';
+import type { LoadedSettings } from '../../settings.ts';
+
+interface PreviewDeps extends Surroundings {
+  readonly plugins: AgentPlugins;
+  /** What SOUL.md says in turns, whatever stands in the file (W06). */
+  readonly soul?: GovernedFile;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * The prompt of a turn that never was, by the agent of this installation. Nothing is written but, where
+ * there is no workspace (`fromTemplates`), to a folder of its own, which is removed again.
+ */
+export async function previewPrompt(
+  settings: LoadedSettings['settings'],
+  turn: ClaimedTurn,
+  change: PreviewChange,
+  { plugins, soul, clock, log, ...around }: PreviewDeps,
+): Promise<{ readonly prompt: SentPrompt; readonly fromTemplates: boolean }> {
+  const { workspace } = settings.agent;
+  const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
+  const copy = fromTemplates ? copyOf(workspace) : null;
+  try {
+    const agent = { ...settings.agent, workspace: copy ?? workspace };
+    const all = { ...settings, agent };
+    const opened = await openAgent({
+      ...around,
+      settings: all,
+      log,
+      plugins,
+      ...(soul !== undefined && { soul: { governed: soul, begin: async () => {} } }),
+      work: workOf(settings),
+    });
+    const place = copy === null ? opened.place : { ...opened.place, workspace };
+    const owners = [...settings.owners, ...LOCAL_OWNERS];
+    const approvals = approvalsOf(settings);
+    const deps = { ...opened, agent: place, owners, approvals, clock, log };
+    const prompt = await previewTurn(turn, change, deps);
+    return { prompt: sentPromptOf(prompt), fromTemplates };
+  } finally {
+    if (copy !== null) rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+type Work = NonNullable<OpenAgentOptions['work']>;
+
+/** The model gets the same tools as in a turn; here nothing calls them. One more there needs one more here. */
+function workOf({ soul, tools }: LoadedSettings['settings']): Work {
+  const { chats } = tools.message;
+  const work: Required<Work> = {
+    cron: { store: UNUSED_STORE, ask: unused },
+    delegation: {
+      subAgents: { start: unused },
+      wake: unused,
+      newId: (prefix) => prefix,
+      clock: () => 0,
+    },
+    messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
+    soul: {
+      keeper: { look: unused, current: unused, propose: unused },
+      localTime: () => ({ date: '', time: '' }),
+    },
+    todos: { replace: unused, of: async () => [] },
+  };
+  // Where SOUL.md never changes, nobody proposes that it should.
+  const { soul: _proposals, ...others } = work;
+  return soul.apply === 'never' ? others : work;
+}
+
+/** Where a tool would look, if one was called. */
+const UNUSED_STORE = {
+  get inbox(): never {
+    throw noToolHere();
+  },
+  get links(): never {
+    throw noToolHere();
+  },
+  get outbox(): never {
+    throw noToolHere();
+  },
+  get overheard(): never {
+    throw noToolHere();
+  },
+};
+
+const unused = () => Promise.reject(noToolHere());
+
+function noToolHere(): Error {
+  return new Error('A preview calls no tool.');
+}
+
+/** A folder to make a workspace in, with what the real one has already. */
+function copyOf(workspace: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'parley-prompt-'));
+  if (existsSync(workspace)) cpSync(workspace, copy, { recursive: true });
+  return copy;
+}

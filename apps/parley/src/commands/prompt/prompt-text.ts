@@ -1,0 +1,155 @@
+import type { Audience, SentPart, SentPrompt, UnsentLayer } from '@parley/core';
+import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
+import type { PromptSummary, StoredPrompt } from '@parley/store';
+import { tableText, visible } from '../../terminal/text.ts';
+
+function audienceWord(audience: Audience): string {
+  return audience.kind === 'conversation' ? 'this chat' : audience.kind;
+}
+
+export function turnLine({ turnId, at, place, model }: PromptSummary): string {
+  const { channel, account, chatType, title, personName, personId } = place;
+  const chat = title === undefined ? chatType : `${chatType} “${title}”`;
+  const who = `${personName} (${personId})`;
+  return visible(`${turnId} · ${moment(at)} · ${channel}/${account} ${chat} · ${who} · ${model}`);
+}
+
+export function listText(prompts: readonly PromptSummary[]): string {
+  const rows = prompts.map(({ turnId, at, layout, tokens, place, conversationId }) => [
+    turnId,
+    moment(at),
+    conversationId,
+    place.title ?? place.chatType,
+    place.personName,
+    layout,
+    count(tokens),
+  ]);
+  const heads = ['turn', 'time', 'chat', 'where', 'person', 'layout', 'tokens'];
+  return table([heads, ...rows]);
+}
+
+/** What the model was told, layer by layer; with `full` every word of it. */
+export function promptText(prompt: SentPrompt, options: { readonly full: boolean }): string {
+  const { layout, parts, unsent } = prompt;
+  const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
+  const characters = parts.reduce((sum, { text }) => sum + text.length, 0);
+  return [
+    `layout ${layout}, about ${count(tokens)} tokens, ${count(characters)} characters`,
+    table([HEADS, ...layerRows(parts)]),
+    ...(unsent.length === 0 ? [] : [`not in the prompt\n${table(unsent.map(unsentRow))}`]),
+    ...(options.full ? parts.map(fullText) : []),
+  ].join('\n\n');
+}
+
+export function besidesText({ tools, messages }: StoredPrompt): string {
+  const sizes = messages.map(({ role, characters }) => `${role} ${count(characters)}`).join(', ');
+  return [
+    `tools     ${tools.length === 0 ? 'none' : tools.join(', ')}`,
+    `messages  ${messages.length}, in characters: ${sizes}`,
+  ].join('\n');
+}
+
+const HEADS = ['layer', 'source', 'for', 'characters', 'tokens', ''];
+const BOUNDARY = '┄ cache boundary: nothing above changes from turn to turn';
+const USER = '┄ user message, before the person’s words';
+
+function layerRows(parts: readonly SentPart[]): string[][] {
+  const rows: string[][] = [];
+  for (const [index, part] of parts.entries()) {
+    const before = parts[index - 1];
+    if (before?.stable === true && !part.stable) rows.push([BOUNDARY]);
+    if (part.placement === 'user' && before?.placement !== 'user') rows.push([USER]);
+    const { layer, source, audience, text, tokens, cut } = part;
+    const note = cut === null ? '' : `cut: ${count(cut.shown)} of ${count(cut.total)} characters`;
+    const sizes = [count(text.length), count(tokens)];
+    rows.push([layer, source, audienceWord(audience), ...sizes, note]);
+  }
+  return rows;
+}
+
+function unsentRow(line: UnsentLayer): string[] {
+  if (line.outcome !== 'withheld') return [line.layer, `${line.outcome}: ${line.reason}`];
+  const forWhom = audienceWord(line.audience);
+  return [line.layer, `withheld: ${line.source} is for ${forWhom}, not for this reader`];
+}
+
+function fullText({ layer, text }: SentPart): string {
+  return `━━ ${visible(layer)} ━━\n${visible(text)}`;
+}
+
+/** Indented; columns of sizes are aligned to the right. */
+function table(rows: readonly (readonly string[])[]): string {
+  const sizes = (rows[0] ?? []).flatMap((head, at) => (SIZES.has(head) ? [at + 1] : []));
+  return tableText(
+    rows.map((row) => (row.length === 1 ? row : ['', ...row])),
+    sizes,
+  );
+}
+
+const SIZES = new Set(['characters', 'tokens']);
+
+/** `2026-11-21 14:05`, where the machine is. */
+function moment(at: number): string {
+  const date = new Date(at);
+  const two = (number: number) => String(number).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+export function comparisonText(
+  comparison: PromptComparison,
+  options: { readonly full: boolean },
+): string {
+  const { before, after, prefix, share, parts } = comparison;
+  const percent = (Math.floor(share * 1_000) / 10).toFixed(1);
+  return [
+    `first   ${count(before.characters)} characters, about ${count(before.tokens)} tokens`,
+    `second  ${count(after.characters)} characters, about ${count(after.tokens)} tokens`,
+    `shared  the first ${count(prefix.characters)} characters (${count(prefix.bytes)} bytes), about ${count(prefix.tokens)} tokens: ${percent} % of the second`,
+    '',
+    ...parts.flatMap((part, index) => partLines(part, endsHere(parts, index), options.full)),
+  ].join('\n');
+}
+
+/** The first part that is not in the shared beginning to its end. */
+function endsHere(parts: readonly PartComparison[], index: number): boolean {
+  return parts.findIndex((part) => part.shared < lengthOf(part)) === index;
+}
+
+function lengthOf({ change, pieces }: PartComparison): number {
+  const without = change === 'removed' ? 'added' : 'removed';
+  return pieces.reduce((sum, { kind, text }) => sum + (kind === without ? 0 : text.length), 0);
+}
+
+function partLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
+  const { layer, change, pieces, shared } = part;
+  const end = isEnd ? `   ◄ the shared beginning ends here, after ${count(shared)} characters` : '';
+  const lines = full ? pieces.flatMap((piece) => marked(piece)) : changesOf(pieces);
+  return [`${SIGNS[change]} ${visible(layer)}${end}`, ...(change === 'same' && !full ? [] : lines)];
+}
+
+const SIGNS: Readonly<Record<PartComparison['change'], string>> = {
+  same: '=',
+  changed: '~',
+  added: '+',
+  removed: '-',
+};
+const MARKS: Readonly<Record<TextPiece['kind'], string>> = { same: ' ', removed: '-', added: '+' };
+
+function marked({ kind, text }: TextPiece): string[] {
+  const lines = visible(text).replace(/\n$/, '').split('\n');
+  return lines.map((line) => `    ${MARKS[kind]} ${line}`);
+}
+
+/** What is the same is told by its length. */
+function changesOf(pieces: readonly TextPiece[]): string[] {
+  return pieces.flatMap((piece) => {
+    if (piece.kind !== 'same') return marked(piece);
+    const lines = marked(piece).length;
+    return [`      … ${lines === 1 ? 'one line' : `${count(lines)} lines`} the same`];
+  });
+}

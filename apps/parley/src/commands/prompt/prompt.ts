@@ -1,0 +1,199 @@
+import { type Logger, silentLogger } from '@parley/core';
+import { comparePrompts } from '@parley/prompt';
+import type { PromptRepository, StoredPrompt } from '@parley/store';
+import { type GovernedFile, SOUL } from '@parley/workspace';
+import { type Cli, hasDatabase, jsonText, withStore } from '../../cli.ts';
+import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
+import { plugInForCommand } from '../../plug-in.ts';
+import { type LoadedSettings, readSettings } from '../../settings.ts';
+import { previewPrompt } from './preview-prompt.ts';
+import { besidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
+import { hypotheticalTurn, type PreviewFlags, previewRequest, usage } from './request.ts';
+
+/** The options of `parley prompt`; commander sees to it that they go together. */
+export interface PromptFlags extends PreviewFlags {
+  readonly list?: boolean;
+  readonly turn?: string;
+  readonly message?: string;
+  readonly last?: boolean;
+  readonly diff?: true | readonly string[];
+  readonly layout?: string;
+  readonly limit: number;
+  readonly full?: boolean;
+  readonly json?: boolean;
+}
+
+/** `parley prompt` (P17): of a past turn, or a preview. Works beside a gateway or without one. */
+export async function prompt(cli: Cli, flags: PromptFlags): Promise<number> {
+  const { folder, env, print } = cli;
+  const { list, turn, message, last, diff } = flags;
+  const isPast = [list, turn, message, last, diff].some((flag) => flag !== undefined);
+  const loaded = readSettings(folder, env);
+  if (!isPast) {
+    print(await previewText(cli, flags, loaded));
+    return 0;
+  }
+  if (!hasDatabase(folder, loaded)) throw nothingYet(folder);
+  print(await withStore(cli, ({ prompts }) => recordedText(flags, { prompts, folder })));
+  return 0;
+}
+
+async function previewText(
+  { folder, env }: Cli,
+  flags: PromptFlags,
+  first: LoadedSettings,
+): Promise<string> {
+  const { message, change } = previewRequest(flags);
+  const { layout, full = false, json } = flags;
+  const faults: string[] = [];
+  const deps = { clock: Date.now, log: faultsInto(faults), folder, env };
+  const plugged = await plugInForCommand(first, deps, deps.log);
+  const { settings } = plugged.loaded;
+  const channels = plugged.definitions.map(({ id }) => id);
+  const agent = layout === undefined ? settings.agent : { ...settings.agent, layout };
+  const { prompt, fromTemplates } = await previewPrompt(
+    { ...settings, agent },
+    hypotheticalTurn(message, channels, Date.now()),
+    change,
+    { ...deps, plugins: plugged.agent, soul: await soulInUse({ folder, env }, plugged.loaded) },
+  );
+  if (first.settings.plugins.length > 0) plugged.end();
+  if (json) return jsonText({ ...prompt, fromTemplates });
+  const { mode, heartbeat } = change;
+  const place = [message.channel, message.chatType, mode, heartbeat ? 'heartbeat' : undefined];
+  return [
+    ...(fromTemplates
+      ? [`There is no workspace at ${agent.workspace} yet: this is what a new one starts with.\n`]
+      : []),
+    `preview · ${place.filter((word) => word !== undefined).join(' ')}`,
+    promptText(prompt, { full }),
+    ...(faults.length === 0 ? [] : ['\nwhile it was made', ...faults]),
+  ].join('\n');
+}
+
+interface Recorded {
+  readonly prompts: PromptRepository;
+  readonly folder: DataFolder;
+}
+
+async function recordedText(flags: PromptFlags, recorded: Recorded): Promise<string> {
+  const { list, turn, message, diff, chat, limit } = flags;
+  if (list) {
+    const found = await recorded.prompts.list({ chat, limit });
+    if (flags.json) return jsonText(found);
+    if (found.length === 0) throw nothingYet(recorded.folder, chat);
+    return listText(found);
+  }
+  if (diff !== undefined) {
+    const turns = diff === true ? [] : diff;
+    if (turns.length !== 0 && turns.length !== 2) {
+      throw usage('--diff takes two turns, or none for the last two of a chat.');
+    }
+    const [before, after] =
+      turns.length === 0
+        ? (await newestPrompts(recorded, 2, chat)).toReversed()
+        : await Promise.all(turns.map((turnId) => promptOfTurn(recorded, turnId)));
+    return before === undefined || after === undefined ? '' : comparedText(before, after, flags);
+  }
+  if (turn !== undefined) return storedText(await promptOfTurn(recorded, turn), flags);
+  if (message !== undefined) {
+    return storedText(await promptOfMessage(recorded, message, chat), flags);
+  }
+  const [newest] = await newestPrompts(recorded, 1, chat);
+  return newest === undefined ? '' : storedText(newest, flags);
+}
+
+type Shown = Pick<PromptFlags, 'full' | 'json'>;
+
+function storedText(prompt: StoredPrompt, { full = false, json }: Shown): string {
+  if (json) return jsonText(prompt);
+  return `${turnLine(prompt)}\n${promptText(prompt, { full })}\n\n${besidesText(prompt)}`;
+}
+
+function comparedText(before: StoredPrompt, after: StoredPrompt, shown: Shown): string {
+  const comparison = comparePrompts(before, after);
+  if (shown.json) return jsonText(comparison);
+  const text = comparisonText(comparison, { full: shown.full === true });
+  return `${turnLine(before)}\n${turnLine(after)}\n${text}`;
+}
+
+/** What would be in the log of a real turn. */
+function faultsInto(faults: string[]): Logger {
+  const note = (facts: object, message: string): void => {
+    faults.push(`  ${message} ${JSON.stringify(facts)}`);
+  };
+  const log: Logger = { ...silentLogger, warn: note, error: note, child: () => log };
+  return log;
+}
+
+/** The prompt of a turn. Throws CliError that says how to find the id of one. */
+async function promptOfTurn({ prompts, folder }: Recorded, turnId: string): Promise<StoredPrompt> {
+  const found = await prompts.ofTurn(turnId);
+  if (found !== null) return found;
+  throw new CliError(
+    'prompt-turn',
+    `No prompt of a turn "${turnId}" is kept. "${commandLine('prompt --list', folder)}" shows the turns there are; older ones are dropped after inspector.keepDays.`,
+  );
+}
+
+/** The prompt of the turn that answered a message. Throws CliError, also when several chats have one. */
+async function promptOfMessage(
+  recorded: Recorded,
+  messageId: string,
+  chat: string | undefined,
+): Promise<StoredPrompt> {
+  const found = await recorded.prompts.list({ messageId, chat, limit: 20 });
+  const [newest, another] = found;
+  if (newest === undefined) {
+    throw new CliError(
+      'prompt-message',
+      `No kept prompt answered a message "${messageId}". "/why" in the chat says what became of a message; "${commandLine('prompt --list', recorded.folder)}" shows the turns there are.`,
+    );
+  }
+  if (another !== undefined) {
+    const chats = found.map(({ conversationId }) => conversationId).join(', ');
+    throw new CliError(
+      'prompt-message',
+      `Several turns answered a message "${messageId}": ${chats}. Add --chat with one of these.`,
+    );
+  }
+  return promptOfTurn(recorded, newest.turnId);
+}
+
+/** The newest prompts, of one chat where given, newest first. Throws CliError when there are not so many. */
+async function newestPrompts(
+  recorded: Recorded,
+  count: number,
+  chat: string | undefined,
+): Promise<readonly StoredPrompt[]> {
+  const { prompts, folder } = recorded;
+  const [newest] = await prompts.list({ chat, limit: 1 });
+  if (newest === undefined) throw nothingYet(folder, chat);
+  const found = await prompts.list({ chat: newest.conversationId, limit: count });
+  if (found.length < count) {
+    throw new CliError(
+      'prompt-few',
+      `The chat ${newest.conversationId} has only one turn whose prompt is kept. Write to it again, or name two turns.`,
+    );
+  }
+  return Promise.all(found.map(({ turnId }) => promptOfTurn(recorded, turnId)));
+}
+
+function nothingYet(folder: DataFolder, chat?: string): CliError {
+  const where = chat === undefined ? '' : ` in the chat "${chat}"`;
+  return new CliError(
+    'prompt-none',
+    `No prompt has been recorded${where} yet. Write to the agent first, or look at a preview: "${commandLine('prompt --channel web', folder)}".`,
+  );
+}
+
+/** The version of SOUL.md in use (W06); before the first start there is none, and the file counts. */
+async function soulInUse(
+  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+  loaded: LoadedSettings,
+): Promise<GovernedFile> {
+  const applied = hasDatabase(folder, loaded)
+    ? await withStore({ folder, env }, ({ souls }) => souls.applied(loaded.settings.agent.id))
+    : null;
+  return { name: SOUL, current: async () => applied };
+}

@@ -1,0 +1,54 @@
+import type { ChannelContext } from '@parley/channels';
+import { silentLogger } from '@parley/core';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { describe, expect, it } from 'vitest';
+import { hypotheticalTurn, targetOf } from './request.ts';
+
+const KNOWN = CHANNEL_DEFINITIONS.map(({ id }) => id);
+
+/** Settings that are enough to make an adapter; nothing goes over the network before it is started. */
+const SETTINGS: Readonly<Record<string, object>> = {
+  discord: { token: 'a.b.c' },
+  telegram: { token: '1:a' },
+};
+
+describe('a preview', () => {
+  it.each(KNOWN)('[P17] [F04] has its text shown as the adapter of %s declares', async (id) => {
+    const definition = CHANNEL_DEFINITIONS.find((candidate) => candidate.id === id);
+    if (definition === undefined) throw new Error('there is no such channel');
+    const context: ChannelContext<unknown> = {
+      account: 'default',
+      settings: definition.settings.parse(SETTINGS[id] ?? {}),
+      log: silentLogger,
+      clock: () => 0,
+      values: { get: async () => new Map(), set: async () => {}, clear: async () => {} },
+      receive: () => Promise.reject(new Error('nothing is received')),
+      holdsAccount: () => true,
+      revise: async () => {},
+      commands: [],
+      report: () => {},
+      history: async () => [],
+    };
+    const adapter = (await definition.load())(context);
+    expect(targetOf(id)).toEqual(adapter.capabilities.target);
+  });
+
+  it('[P17] is that of the owner on the page, where nothing else is said', () => {
+    const turn = hypotheticalTurn({ channel: 'web' }, KNOWN, 5);
+    expect(turn.conversationId).toBe('web:default:main');
+    expect(turn.messages).toMatchObject([
+      { message: { sender: { id: 'owner', name: 'Owner' }, chat: { id: 'main', type: 'direct' } } },
+    ]);
+  });
+
+  it('[P17] is in the place that is named', () => {
+    const asked = { channel: 'discord', chatType: 'thread', chatId: 'c 1', title: 'Crew' } as const;
+    const turn = hypotheticalTurn({ ...asked, user: '7', name: 'Bo', text: 'hey' }, KNOWN, 5);
+    expect(turn.conversationId).toBe('discord:default:c%201:c%201-thread');
+    expect(turn.messages[0]?.message).toMatchObject({
+      chat: { title: 'Crew', threadId: 'c 1-thread' },
+      sender: { id: '7', name: 'Bo' },
+      text: 'hey',
+    });
+  });
+});

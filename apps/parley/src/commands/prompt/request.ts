@@ -1,0 +1,142 @@
+import { conversationIdOf } from '@parley/channels';
+import { ChatType, type RenderTarget } from '@parley/core';
+import type { PromptMode } from '@parley/prompt';
+import type { ClaimedTurn } from '@parley/store';
+import { CliError } from '../../data-folder.ts';
+
+/** Who would write what and where, as it was typed here or on the page. */
+export interface PreviewFlags {
+  readonly channel?: string | undefined;
+  readonly account?: string | undefined;
+  readonly chat?: string | undefined;
+  readonly chatId?: string | undefined;
+  readonly title?: string | undefined;
+  readonly user?: string | undefined;
+  readonly name?: string | undefined;
+  readonly text?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly heartbeat?: boolean | undefined;
+}
+
+const MODES: readonly PromptMode[] = ['full', 'minimal', 'none'];
+
+/** Reads what was typed about a preview. Throws CliError that says what to type instead. */
+export function previewRequest({ channel, chat, mode, heartbeat = false, ...flags }: PreviewFlags) {
+  if (channel === undefined) {
+    throw usage(
+      'Say which turn: --list for those there were, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
+    );
+  }
+  const message: HypotheticalMessage = { ...flags, channel, chatType: chatTypeOf(chat) };
+  return { message, change: { mode: modeOf(mode), heartbeat } };
+}
+
+function chatTypeOf(given = 'direct'): ChatType {
+  const parsed = ChatType.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw usage(
+    `--chat is ${ChatType.options.join(', ')} with --channel, not "${given}". --chat-id names a chat.`,
+  );
+}
+
+function modeOf(given: string | undefined): PromptMode | undefined {
+  const mode = MODES.find((candidate) => candidate === given);
+  if (mode !== undefined || given === undefined) return mode;
+  throw usage(`--mode is ${MODES.join(', ')}, not "${given}".`);
+}
+
+/** A wrong option, with the way to the right ones. */
+export function usage(message: string): CliError {
+  return new CliError('prompt-usage', `${message} "parley prompt --help" shows examples.`);
+}
+
+export interface HypotheticalMessage
+  extends Omit<PreviewFlags, 'channel' | 'chat' | 'mode' | 'heartbeat'> {
+  readonly channel: string;
+  readonly chatType?: ChatType | undefined;
+}
+
+const HYPOTHETICAL_ID = 'hypothetical';
+
+/** How each channel shows text, as its adapter declares it; nothing has to be connected to ask. */
+const TARGETS: Readonly<Record<string, RenderTarget>> = {
+  web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
+  terminal: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
+  discord: { dialect: 'discord', maxLength: 2_000, unit: 'utf16' },
+  telegram: { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' },
+  whatsapp: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
+};
+/** Channels whose answers can show which message they answer. */
+const QUOTING: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
+const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
+
+/** How a channel shows text; plain where it is not one of Parley's own. */
+export function targetOf(channel: string): RenderTarget {
+  return TARGETS[channel] ?? SOME_TARGET;
+}
+
+/** The first turn of a new session, as a worker would claim it. Throws CliError for an unknown channel. */
+export function hypotheticalTurn(
+  asked: HypotheticalMessage,
+  known: readonly string[],
+  now: number,
+): ClaimedTurn {
+  const { channel, account = 'default' } = asked;
+  if (!known.includes(channel)) {
+    const names = known.join(', ');
+    throw new CliError('prompt-channel', `There is no channel "${channel}". Known: ${names}.`);
+  }
+  const chat = chatOf(asked);
+  const { id, name } = personOf(asked);
+  const quotes = QUOTING.has(channel) && ({ quotes: true } as const);
+  const route = { channel, account, chatId: chat.id, chatType: chat.type, ...quotes };
+  const message = {
+    channel,
+    account,
+    messageId: HYPOTHETICAL_ID,
+    chat,
+    sender: { id, name, isBot: false },
+    text: asked.text ?? 'Hello',
+    mentions: [],
+    addressed: true,
+    sentAt: now,
+    variables: {},
+  };
+  const conversationId = conversationIdOf(message);
+  return {
+    turnId: HYPOTHETICAL_ID,
+    conversationId,
+    session: 0,
+    resumed: false,
+    attempts: 0,
+    messages: [
+      {
+        seq: 0,
+        conversationId,
+        message,
+        route: { ...route, target: targetOf(channel) },
+        receivedAt: now,
+      },
+    ],
+    overheard: [],
+    steps: [],
+  };
+}
+
+/** On our own page and in the terminal there is one person, who is the owner. */
+function personOf({ channel, user, name }: HypotheticalMessage) {
+  const isLocal = channel === 'web' || channel === 'terminal';
+  const id = user ?? (isLocal ? 'owner' : '1');
+  return { id, name: name ?? (isLocal && id === 'owner' ? 'Owner' : 'Somebody') };
+}
+
+function chatOf(asked: HypotheticalMessage) {
+  const { channel, chatType: type = 'direct', title } = asked;
+  const named = title === undefined ? {} : { title };
+  if (type === 'direct') {
+    const own = channel === 'web' || channel === 'terminal' ? 'main' : personOf(asked).id;
+    return { id: asked.chatId ?? own, type, ...named };
+  }
+  const id = asked.chatId ?? `some-${type}`;
+  return { id, type, ...named, ...(type === 'thread' && { threadId: `${id}-thread` }) };
+}

@@ -1,0 +1,56 @@
+import type { BusyPolicy, JudgeBeat, Runtime } from '@parley/core';
+import type { ChatModel } from '@parley/models';
+import type { ContextSource, PromptAssembler, PromptMode, SentParts } from '@parley/prompt';
+import type { WakeDelivery } from '@parley/queue';
+import type { BeatRun, PromptRepository, Store } from '@parley/store';
+import type { ApprovalRules } from './approvals/approval-policy.ts';
+import type { Compactor } from './context/compactor.ts';
+import type { HistoryLimits } from './context/history-budget.ts';
+import type { TurnLimits } from './loop/turn-loop.ts';
+import type { MediaDeps } from './media/read-attachment.ts';
+import type { MemoryKeeper } from './memory/memory-keeper.ts';
+import type { SpendGuard } from './spend.ts';
+import type { ToolRegistry } from './tools/tool-registry.ts';
+import type { TurnHook } from './turn-hooks.ts';
+import type { AgentContext } from './turn-opening.ts';
+
+/** What the turns of an agent work with; built once per worker. A feature that is absent is switched off. */
+export interface TurnServices extends Runtime, AgentContext {
+  readonly store: Store;
+  readonly model: ChatModel;
+  readonly prompt: PromptAssembler;
+  /** Later ones win where two fill in the same field. */
+  readonly sources: readonly ContextSource[];
+  readonly history: HistoryLimits;
+  readonly media: MediaDeps;
+  /** Wakes the delivery of a chat. */
+  readonly deliver: WakeDelivery;
+  /** Wakes a lane. */
+  readonly wake: (conversationId: string) => Promise<void>;
+  readonly heartbeat: {
+    readonly judge: JudgeBeat;
+    /** Limits of one run: its steps, and what is left of the day’s tokens. */
+    readonly limits: (run: BeatRun) => Promise<Partial<TurnLimits>>;
+  };
+  readonly tools?: ToolRegistry;
+  readonly hooks?: readonly TurnHook[];
+  /** How long one hook may take. */
+  readonly hookMs?: number;
+  /** Which calls need an approval (G05), and unguessable codes for people to type. */
+  readonly approvals?: { readonly rules: ApprovalRules; readonly newCode: () => string };
+  readonly memory?: Pick<MemoryKeeper, 'saveAsked'>;
+  /** Records prompts for the inspector (P17). */
+  readonly prompts?: Pick<PromptRepository, 'record'>;
+  /** Cache of parts that were recorded before. */
+  readonly sentParts?: SentParts;
+  readonly limits?: Partial<TurnLimits>;
+  /** Context window of the model, in tokens; unlimited when absent. */
+  readonly contextTokens?: (() => number) | undefined;
+  readonly compactor?: Compactor | undefined;
+  /** Without it nothing is capped (G17). */
+  readonly spendGuard?: SpendGuard;
+  /** What becomes of messages during a turn; `collect` when absent. */
+  readonly busy: BusyPolicy;
+  /** How much of the layout; all of it when absent. */
+  readonly promptMode?: PromptMode;
+}

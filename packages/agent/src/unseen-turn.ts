@@ -1,0 +1,70 @@
+import type { LiveBus } from '@parley/core';
+import type { ClaimedTurn } from '@parley/store';
+import { asksAlways } from './approvals/approval-policy.ts';
+import { GAVE_UP } from './end-turn.ts';
+import { unseenMedia } from './media/turn-media.ts';
+import { type ToolRegistry, withoutTools } from './tools/tool-registry.ts';
+import type { SeenTurn } from './turn-answer.ts';
+import type { OpenedTurn } from './turn-opening.ts';
+import { answerOrFailure, MAX_ATTEMPTS } from './turn-runner.ts';
+import type { TurnServices } from './turn-services.ts';
+
+export type UnseenAnswer = Awaited<ReturnType<typeof answerOrFailure>>;
+
+/** What a turn without people differs in. */
+interface Unseen extends Partial<TurnServices> {
+  readonly opened: OpenedTurn;
+  /** Names of tools that it has no use for. */
+  readonly withheld: ReadonlySet<string>;
+}
+
+/**
+ * Answers a turn of a lane without people, with a light prompt: no hooks, no live events, and no tools
+ * that always need an approval, since nobody could give it.
+ */
+export async function answerUnseen(
+  deps: TurnServices,
+  { turn, journal }: Pick<SeenTurn, 'turn' | 'journal'>,
+  prepare: () => Promise<Unseen>,
+  signal: AbortSignal,
+): Promise<UnseenAnswer> {
+  if (turn.attempts >= MAX_ATTEMPTS) {
+    return { words: GAVE_UP, reason: `begun ${turn.attempts} times` };
+  }
+  const { opened, withheld, ...own } = await prepare();
+  const { hooks: _hooks, tools, ...shared } = deps;
+  const services: TurnServices = {
+    ...shared,
+    promptMode: 'minimal',
+    bus: muted(deps.bus),
+    ...(tools !== undefined && { tools: toolsWithout(tools, withheld) }),
+    ...own,
+  };
+  return answerOrFailure(services, { turn, media: unseenMedia(), opened, journal }, signal);
+}
+
+function toolsWithout(tools: ToolRegistry, withheld: ReadonlySet<string>): ToolRegistry {
+  return {
+    for(reader) {
+      const all = tools.for(reader);
+      return withoutTools(all, (name) => withheld.has(name) || asksAlways(all.get(name)));
+    },
+  };
+}
+
+/** Publishes nothing: nobody watches the answer while it is written. */
+function muted(bus: LiveBus): LiveBus {
+  return { publish() {}, subscribe: (listener) => bus.subscribe(listener) };
+}
+
+/**
+ * A turn of a lane without people, as if it were one of the chat that it works for: facts, format and
+ * privacy come from there. Its lane stays its own.
+ */
+export function inItsChat(turn: ClaimedTurn): ClaimedTurn {
+  const messages = turn.messages.map((row) => {
+    const { message, route } = row;
+    return { ...row, message: { ...message, chat: { ...message.chat, id: route.chatId } } };
+  });
+  return { ...turn, messages };
+}

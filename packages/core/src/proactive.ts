@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { ReplyRoute } from './channel.ts';
+import type { InboundMessage } from './inbound-message.ts';
+import type { Reader } from './prompt.ts';
+
+/** The task and time of a job, as a person or a model writes them (H08). */
+export interface CronWish {
+  readonly title?: string | undefined;
+  readonly task?: string | undefined;
+  /** Once: a local date and time, or `in 20 min`. */
+  readonly at?: string | undefined;
+  /** Repeated: `30 min`, `daily at 8:00`. */
+  readonly every?: string | undefined;
+  /** An expression of five fields. */
+  readonly cron?: string | undefined;
+  /** IANA name; that of the agent when absent. */
+  readonly timeZone?: string | undefined;
+}
+
+/** A request about jobs. `askedBy` is the id of the call: the same call again adds nothing. */
+export type CronOrder =
+  | {
+      readonly action: 'add';
+      readonly askedBy: string;
+      /** The message that asks, and the route of its answers: they give the job its owner and its chat. */
+      readonly origin: InboundMessage;
+      readonly route: ReplyRoute;
+      readonly wish: CronWish;
+    }
+  | { readonly action: 'list' }
+  | { readonly action: 'change'; readonly id: string; readonly wish: CronWish }
+  | { readonly action: 'show'; readonly id: string }
+  | { readonly action: 'remove'; readonly id: string }
+  /** `run`: at once, whenever it is due. */
+  | { readonly action: 'pause' | 'resume' | 'run'; readonly id: string };
+
+/** The caller: the sender of a message in a chat, or the operator of the installation. */
+export type CronAsker =
+  | { readonly kind: 'chat'; readonly message: InboundMessage; readonly reader: Reader }
+  | { readonly kind: 'operator' };
+
+/** The result as text for people and models; a refusal says why and what to do. */
+export interface CronAnswer {
+  readonly ok: boolean;
+  readonly words: string;
+}
+
+/** Carries out a request about jobs, within the rights of the caller. */
+export type AskCron = (order: CronOrder, asker: CronAsker) => Promise<CronAnswer>;
+
+/**
+ * When a job is due (H08): once, every so many ms counted from a moment, or as a cron expression of
+ * five fields says, in a time zone. Times in ms since 1970.
+ */
+export const Timetable = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('once'), at: z.int().nonnegative() }),
+  z.strictObject({
+    kind: z.literal('every'),
+    ms: z.int().positive(),
+    from: z.int().nonnegative(),
+  }),
+  z.strictObject({ kind: z.literal('cron'), expression: z.string(), timeZone: z.string() }),
+]);
+export type Timetable = z.infer<typeof Timetable>;
+
+/** Built-in work that a standing task may run in place of an instruction (H07). */
+export const BEAT_ROUTINES = ['memory-upkeep'] as const;
+export type BeatRoutine = (typeof BEAT_ROUTINES)[number];
+
+/** The fate of the answer to a heartbeat run (H03, H04). The heartbeat service decides, the agent obeys. */
+export type BeatVerdict =
+  /** It is not sent. `reason` is for the log and for `/heartbeat`. */
+  | { readonly state: 'quiet' | 'unclear' | 'repeated'; readonly reason: string }
+  | {
+      readonly state: 'alerted';
+      /** Markdown without the mark of system messages, which is added. */
+      readonly text: string;
+      /** The same for two alerts that say the same. */
+      readonly fingerprint: string;
+      /** It is not sent before this time, in ms. */
+      readonly heldUntil?: number;
+    };
+
+/** What a standing task looks at before the model is asked (H02): if it is unchanged, nothing is new. */
+export type NewsCheck =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'command'; readonly command: string };
+
+/** Makes the checks of tasks, within what the settings allow. */
+export interface NewsChecker {
+  /** Why this check is not possible here, in a few words; null where it is. */
+  whyNot(check: NewsCheck): string | null;
+  /** The result; throws where the check fails this time. */
+  look(check: NewsCheck): Promise<string>;
+}
+
+/** Judges the last text of a run of a standing task; called again if the turn has to run again. */
+export type JudgeBeat = (
+  answer: string,
+  run: { readonly id: string; readonly agent: string; readonly task: string },
+) => Promise<BeatVerdict>;
+
+/** The whole message of a heartbeat run with nothing to report (H03); it is never sent. */
+export const QUIET_TOKEN = 'HEARTBEAT_OK';
+
+/** The whole message of an agent that chooses not to answer (G09). */
+export const SILENT_TOKEN = 'NO_REPLY';

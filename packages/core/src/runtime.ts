@@ -1,0 +1,145 @@
+import type { LiveBus } from './live-event.ts';
+
+/** Milliseconds since 1970; passed in so that tests decide what time it is. */
+export type Clock = () => number;
+
+/** Makes a fresh unique id such as `turn_01h…`; passed in so that tests can predict ids. */
+export type NewId = (prefix: string) => string;
+
+/**
+ * Reports to operators; secrets are removed behind it. Two facts have a meaning of their own: `outage`, the
+ * name of a server that does not answer, with each failure, and `recovered`, the same name, once it answers
+ * again. Of an outage only a few lines are written.
+ */
+export interface Logger {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+  /** A logger that adds `facts` to each of its lines. */
+  child(facts: object): Logger;
+}
+
+/** A logger for tests and tools without a log. */
+export const silentLogger: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error() {},
+  child: () => silentLogger,
+};
+
+/** Counts and observes what happens; the names and labels are those of `/metrics`. */
+export interface Meter {
+  /** Adds `by` (default 1) to a counter. */
+  count(name: string, labels?: Readonly<Record<string, string>>, by?: number): void;
+  /** Records a duration in milliseconds. */
+  observe(name: string, milliseconds: number, labels?: Readonly<Record<string, string>>): void;
+}
+
+/** A meter for tests and tools that measure nothing. */
+export const silentMeter: Meter = { count() {}, observe() {} };
+
+/** For tests: a logger that keeps warnings and errors, one line each. */
+export function recordingLogger(): { readonly log: Logger; readonly lines: string[] } {
+  const lines: string[] = [];
+  const note = (facts: object, message: string): void => {
+    lines.push(`${message} ${JSON.stringify(facts)}`);
+  };
+  const log: Logger = { ...silentLogger, warn: note, error: note, child: () => log };
+  return { log, lines };
+}
+
+/** The stages of the flow that a trace shows, in the order in which a message passes them. */
+export type SpanName =
+  | 'parley.ingress'
+  | 'parley.inbox'
+  /** From storing a message until its turn took it. */
+  | 'parley.lane'
+  | 'parley.turn'
+  | 'parley.prompt'
+  | 'parley.model'
+  | 'parley.tool'
+  /** The commit of a turn, which puts its parts into the outbox. */
+  | 'parley.outbox'
+  | 'parley.delivery'
+  | 'parley.send'
+  | 'parley.receipt';
+
+/** Names of parts of Parley, numbers and outcomes. Never text of people, and no ids of people or chats. */
+export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A stage that is running. */
+export interface Span {
+  /** The parent of a later stage, in the form of `traceparent`; absent where traces are off. */
+  readonly trace: string | undefined;
+  /** Adds what is known only now. */
+  note(facts: SpanFacts): void;
+}
+
+/** The start of a span. */
+export interface SpanStart {
+  /** The stage before, as it was stored; where there is none, the span around this one. */
+  readonly parent?: string | undefined;
+  readonly facts?: SpanFacts;
+}
+
+/** Traces (optional): one for each platform event, through queues and processes to the receipt. */
+export interface Tracer {
+  /** Runs work as a stage. An error ends the stage as failed and is thrown on. */
+  span<T>(name: SpanName, start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
+  /** A stage that is over: waiting, for example. Times in ms. */
+  past(name: SpanName, start: SpanStart, from: number, to: number): void;
+}
+
+const SILENT_SPAN: Span = { trace: undefined, note() {} };
+
+/** Where traces are off: the work alone. */
+export const silentTracer: Tracer = {
+  span: (_name, _start, work) => work(SILENT_SPAN),
+  past() {},
+};
+
+/**
+ * The named points of the durable path at which a process may die without harm (D01, D04).
+ * The crash checks kill the process at each of them.
+ */
+export const DURABLE_POINTS = [
+  'received',
+  'inbox-committed',
+  'turn-claimed',
+  'model-called',
+  'step-journalled',
+  'turn-committed',
+  'part-sending',
+  'part-sent',
+  'part-recorded',
+  'account-taken',
+  'job-fired',
+] as const;
+export type DurablePoint = (typeof DURABLE_POINTS)[number];
+
+/** Called whenever work passes a durable point; does nothing outside the crash checks. */
+export type PassPoint = (point: DurablePoint) => void;
+
+/** What a process gives to all of its services. */
+export interface Runtime {
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Logger;
+  readonly meter: Meter;
+  readonly tracer: Tracer;
+  readonly bus: LiveBus;
+  readonly pass: PassPoint;
+}
+
+/** A runtime for tests and tools: nothing is logged, measured or published. */
+export const silentRuntime: Runtime = {
+  clock: Date.now,
+  newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
+  log: silentLogger,
+  meter: silentMeter,
+  tracer: silentTracer,
+  bus: { publish() {}, subscribe: () => () => {} },
+  pass() {},
+};

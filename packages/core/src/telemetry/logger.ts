@@ -1,0 +1,231 @@
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import pino from 'pino';
+import type { Logger } from '../index.ts';
+import { OutageGate } from './outage-gate.ts';
+import { type Scrub, scrubJsonLine } from './scrubber.ts';
+
+/** From the most talkative; `silent` says nothing. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Where finished lines go, each with its line break. */
+export interface LogDestination {
+  write(line: string): void;
+}
+
+/** How a process logs. */
+export interface LoggerOptions {
+  /** Asked with every line where it is a function: it may change while the process runs. */
+  readonly level: LogLevel | (() => LogLevel);
+  /** `auto`: pretty where a person looks on (a terminal), JSON elsewhere. */
+  readonly format: 'auto' | 'pretty' | 'json';
+  /** Removes what must never be seen; `Secrets.scrubLog`. */
+  readonly scrub: Scrub;
+  /** Default: standard error, written synchronously, so that nothing is lost when the process dies. */
+  readonly destination?: LogDestination;
+  /** Colours in the pretty format. Default: standard error is a terminal and `NO_COLOR` is not set. */
+  readonly colour?: boolean;
+}
+
+const STANDARD_ERROR = 2;
+
+/**
+ * The process's logger (D10): one line per event, secrets removed by value, errors reduced to type,
+ * code, message, stack and causes. JSON lines carry `time` (ISO), `level` (word), facts and `msg`.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const terminal = options.destination === undefined && isatty(STANDARD_ERROR);
+  const pretty = options.format === 'pretty' || (options.format === 'auto' && terminal);
+  const colour = options.colour ?? (terminal && !process.env.NO_COLOR);
+  const log = pino(
+    {
+      level: 'debug',
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: plainFacts, bindings: plainFacts },
+      // pino's own would put the stacks of causes into the message.
+      serializers: { err: (value: unknown) => value },
+      hooks: {
+        streamWrite: (line) => {
+          const clean = scrubJsonLine(line, options.scrub);
+          return pretty ? prettyLine(clean, colour) : clean;
+        },
+      },
+    },
+    options.destination ?? standardError(),
+  );
+  const { level } = options;
+  const current = typeof level === 'function' ? level : () => level;
+  const gate = new OutageGate((at, facts, message) => {
+    if (isSaid(at, current())) log[at](facts, message);
+  });
+  return facade(log, current, gate);
+}
+
+/** How long a reader who does not keep up is waited for, in ms, and how often for one line. */
+const BUSY = { waitMs: 20, times: 50 };
+
+/**
+ * Synchronous, and never the end of the process: a line that meets a closed pipe (`parley start 2>&1 |
+ * head`) or a full disk is lost, since there is no place left to tell of it.
+ */
+function standardError(): LogDestination {
+  return {
+    write(line) {
+      let rest = Buffer.from(line);
+      for (let waits = 0; rest.length > 0; ) {
+        try {
+          rest = rest.subarray(writeSync(STANDARD_ERROR, rest));
+        } catch (thrown) {
+          if (!isBusy(thrown) || waits >= BUSY.times) return;
+          waits += 1;
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY.waitMs);
+        }
+      }
+    },
+  };
+}
+
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN';
+}
+
+/** Only what contracts promise, so that nobody comes to depend on pino. */
+function facade(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
+  // What an outage repeats is shown to those who look at details.
+  const unlessRepeated = (own: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
+    const written = gate.admits(facts) ? own : 'debug';
+    if (isSaid(written, level())) log[written](facts, message);
+  };
+  return {
+    debug: (facts, message) => isSaid('debug', level()) && log.debug(facts, message),
+    info: unlessRepeated('info'),
+    warn: unlessRepeated('warn'),
+    error: unlessRepeated('error'),
+    child: (facts) => facade(log.child(facts), level, gate),
+  };
+}
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
+
+function isSaid(own: LogLevel, level: LogLevel): boolean {
+  return LEVELS.indexOf(own) >= LEVELS.indexOf(level);
+}
+
+/** Causes of causes; deeper ones add nothing. */
+const DEEPEST_CAUSE = 4;
+
+/** An error as plain data for a log line. */
+interface PlainError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string | number;
+  readonly stack?: string;
+  readonly cause?: PlainError | string;
+}
+
+/**
+ * Takes from an error what operators need, and nothing else: client libraries hang whole requests,
+ * with people's messages and tokens in them, on their errors.
+ */
+function plainError(error: Error, depth = 0): PlainError {
+  const code = 'code' in error ? error.code : undefined;
+  const hasCode = typeof code === 'string' || typeof code === 'number';
+  return {
+    type: error.name,
+    message: error.message,
+    ...(hasCode ? { code } : {}),
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(error.cause === undefined ? {} : { cause: plainCause(error.cause, depth + 1) }),
+  };
+}
+
+function plainCause(cause: unknown, depth: number): PlainError | string {
+  if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : typeof cause;
+  return depth > DEEPEST_CAUSE ? cause.message : plainError(cause, depth);
+}
+
+/** Keys that a line has anyway; a second one would hide the first. */
+const TAKEN: ReadonlySet<string> = new Set(['time', 'level', 'msg']);
+
+/** The facts of a log line: errors made plain, and nothing in the place of the line's own keys. */
+function plainFacts(facts: object): Record<string, unknown> {
+  const entries = Object.entries(facts);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [
+      TAKEN.has(key) ? `${key}_` : key,
+      value instanceof Error ? plainError(value) : value,
+    ]),
+  );
+}
+
+const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: number }>> = {
+  debug: { word: 'debug', colour: 90 },
+  info: { word: 'info ', colour: 36 },
+  warn: { word: 'warn ', colour: 33 },
+  error: { word: 'ERROR', colour: 31 },
+};
+
+/**
+ * One JSON log line as a line for people: `14:05:09.123 info  message key=value`. Everything that came
+ * from outside is escaped, so nobody can forge a line or move the cursor. The stack of an error that
+ * has no code, which nobody expected, follows indented.
+ */
+function prettyLine(jsonLine: string, colour: boolean): string {
+  const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;
+  const paint = (code: number, text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
+  const { word, colour: shade } = LOOKS[String(level)] ?? { word: String(level), colour: 0 };
+  const pairs = Object.entries(facts).map(
+    ([key, value]) => `${paint(90, `${escaped(key)}=`)}${shown(value)}`,
+  );
+  const line = [
+    paint(90, clockTime(time)),
+    paint(shade, word),
+    escaped(String(msg ?? '')),
+    ...pairs,
+  ];
+  const stacks = Object.values(facts).flatMap((value) => (isError(value) ? stackOf(value) : []));
+  return `${[line.join(' '), ...stacks].join('\n')}\n`;
+}
+
+function clockTime(time: unknown): string {
+  const date = new Date(String(time));
+  const pad = (value: number, width = 2) => String(value).padStart(width, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((n) => pad(n))
+    .join(':');
+  return `${clock}.${pad(date.getMilliseconds(), 3)}`;
+}
+
+function shown(value: unknown): string {
+  if (isError(value)) return quoted(`${value.type}: ${messages(value)}`);
+  return typeof value === 'string' ? quoted(value) : escaped(JSON.stringify(value));
+}
+
+function messages({ message, cause }: PlainError): string {
+  if (cause === undefined) return message;
+  return `${message} ← ${typeof cause === 'string' ? cause : messages(cause)}`;
+}
+
+/** Words stand as they are; whatever could be mistaken for something else is quoted. */
+function quoted(text: string): string {
+  return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escaped(JSON.stringify(text));
+}
+
+/** Control characters, line separators and marks that turn the writing direction, made visible. */
+function escaped(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\u2028\u2029\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function stackOf(error: PlainError): string[] {
+  if (error.code !== undefined || error.stack === undefined) return [];
+  const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));
+  return frames.map((frame) => `    ${escaped(frame.trim())}`);
+}
+
+function isError(value: unknown): value is PlainError {
+  return typeof value === 'object' && value !== null && 'type' in value && 'message' in value;
+}

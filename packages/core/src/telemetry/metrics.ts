@@ -1,0 +1,252 @@
+import { performance } from 'node:perf_hooks';
+import type { Meter } from '../index.ts';
+import {
+  type MetricDefinition,
+  type MetricTable,
+  PARLEY_METRICS,
+  type RecordedDefinition,
+} from './metric-table.ts';
+
+/** A process's metrics: a meter to record with, and the text that `/metrics` answers. */
+export interface Metrics {
+  readonly meter: Meter;
+  /** Prometheus's text format, with these gauges; serve it as `METRICS_CONTENT_TYPE`. */
+  render(gauges?: readonly GaugeReading[]): string;
+}
+
+/** How metrics are made. */
+export interface MetricsOptions {
+  /**
+   * Told of an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
+   * the process, because a slip in counting must not cost anybody an answer.
+   */
+  readonly onMistake?: (mistake: string) => void;
+  /** Default: Parley's own. */
+  readonly table?: MetricTable;
+}
+
+/** Makes the metrics of one process (D10). Recording is a few map look-ups; nothing is imported for it. */
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const { table = PARLEY_METRICS, onMistake = (mistake) => process.emitWarning(mistake) } = options;
+  const sets = new Map<string, SeriesSet>();
+  for (const [name, definition] of Object.entries(table)) {
+    if (definition.kind !== 'gauge') sets.set(name, new SeriesSet(definition));
+  }
+
+  function find(kind: 'counter' | 'histogram', name: string, labels: Labels, amount: number) {
+    const set = sets.get(name);
+    const mistake = mistakeIn(set, kind, name, labels, amount);
+    if (mistake !== undefined) onMistake(mistake);
+    if (mistake !== undefined || set === undefined) return undefined;
+    return { set, series: set.at(set.definition.labels.map((label) => labels[label] ?? '')) };
+  }
+
+  return {
+    meter: {
+      count(name, labels = {}, by = 1) {
+        const found = find('counter', name, labels, by);
+        if (found !== undefined) found.series.count += by;
+      },
+      observe(name, milliseconds, labels = {}) {
+        const found = find('histogram', name, labels, milliseconds);
+        if (found === undefined || found.set.definition.kind !== 'histogram') return;
+        const seconds = milliseconds / 1000;
+        const { series } = found;
+        series.count += 1;
+        series.sum += seconds;
+        const bucket = found.set.definition.buckets.findIndex((bound) => seconds <= bound);
+        if (bucket !== -1) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
+      },
+    },
+    render: (gauges = []) => {
+      const recorded = [...sets].flatMap(([name, set]) => exposeSeries(name, set));
+      const read = gauges.flatMap((reading) => {
+        const mistake = mistakeInGauge(table[reading.name], reading);
+        if (mistake !== undefined) onMistake(mistake);
+        const help = table[reading.name]?.help ?? '';
+        return mistake === undefined ? exposeValues({ ...reading, kind: 'gauge', help }) : [];
+      });
+      return `${[...recorded, ...read, ...processSamples().flatMap(exposeValues)].join('\n')}\n`;
+    },
+  };
+}
+
+function mistakeInGauge(
+  definition: MetricDefinition | undefined,
+  { name, values }: GaugeReading,
+): string | undefined {
+  if (definition?.kind !== 'gauge') return `There is no gauge ${name}; declare it.`;
+  const declared = definition.labels.toSorted().join(', ');
+  const wrong = values.find(({ labels = {} }) => {
+    return Object.keys(labels).toSorted().join(', ') !== declared;
+  });
+  return wrong === undefined ? undefined : `${name} has the labels (${declared}).`;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function mistakeIn(
+  set: SeriesSet | undefined,
+  kind: 'counter' | 'histogram',
+  name: string,
+  labels: Labels,
+  amount: number,
+): string | undefined {
+  if (set === undefined) return `There is no metric ${name}; declare it in metric-table.ts.`;
+  const { definition } = set;
+  if (definition.kind !== kind) return `${name} is a ${definition.kind}, not a ${kind}.`;
+  const given = Object.keys(labels);
+  if (
+    given.length !== definition.labels.length ||
+    !given.every((label) => definition.labels.includes(label))
+  ) {
+    const [declared, wrong] = [definition.labels, given].map((all) => all.toSorted().join(', '));
+    return `${name} has the labels (${declared}), not (${wrong}).`;
+  }
+  if (!(amount >= 0)) return `${name} was given ${amount}, which is not a number of at least 0.`;
+  return undefined;
+}
+
+/** The values of a metric's labels, in the order the metric declares them. */
+type LabelValues = readonly string[];
+
+/** More combinations than this mean that a label holds ids or text; the rest is counted as `other`. */
+const MOST_SERIES = 200;
+
+/** What was counted or timed for one combination of label values. `sum` is in seconds. */
+interface Series {
+  readonly values: LabelValues;
+  count: number;
+  sum: number;
+  /** Observations per bucket, not cumulative; those above the last bound are only in `count`. */
+  readonly buckets: number[];
+}
+
+/** The recorded series of one metric. */
+class SeriesSet {
+  readonly definition: RecordedDefinition;
+  readonly #series = new Map<string, Series>();
+
+  constructor(definition: RecordedDefinition) {
+    this.definition = definition;
+    // A series that starts at zero lets a rate be computed from its first increase on.
+    if (definition.labels.length === 0) this.at([]);
+  }
+
+  /** The series for these values, made if need be. */
+  at(values: LabelValues): Series {
+    const key = JSON.stringify(values);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const full = this.#series.size >= MOST_SERIES && !values.every((value) => value === 'other');
+    if (full) return this.at(values.map(() => 'other'));
+    const bounds = this.definition.kind === 'histogram' ? this.definition.buckets : [];
+    const series = { values, count: 0, sum: 0, buckets: bounds.map(() => 0) };
+    this.#series.set(key, series);
+    return series;
+  }
+
+  /** In the order of their first use. */
+  all(): Iterable<Series> {
+    return this.#series.values();
+  }
+}
+
+/** What `/metrics` answers as `content-type`: Prometheus's text format 0.0.4. */
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Values of one gauge of the table, read at the moment of the scrape. */
+export interface GaugeReading {
+  readonly name: string;
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels?: Readonly<Record<string, string>>;
+  }[];
+}
+
+/** Values that are read and not recorded, with what their metric is. */
+interface Sample extends GaugeReading {
+  readonly kind: 'counter' | 'gauge';
+  readonly help: string;
+}
+
+/** A recorded metric in Prometheus's text format, with its HELP and TYPE lines. */
+function exposeSeries(name: string, set: SeriesSet): string[] {
+  const { definition } = set;
+  const lines = header(name, definition.kind, definition.help);
+  for (const series of set.all()) {
+    const labels = definition.labels.map((label, i) => pair(label, series.values[i] ?? ''));
+    if (definition.kind === 'counter') {
+      lines.push(sampleLine(name, labels, series.count));
+      continue;
+    }
+    let cumulative = 0;
+    for (const [index, bound] of definition.buckets.entries()) {
+      cumulative += series.buckets[index] ?? 0;
+      lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', String(bound))], cumulative));
+    }
+    lines.push(sampleLine(`${name}_bucket`, [...labels, pair('le', '+Inf')], series.count));
+    lines.push(sampleLine(`${name}_sum`, labels, series.sum));
+    lines.push(sampleLine(`${name}_count`, labels, series.count));
+  }
+  return lines;
+}
+
+/** Values in Prometheus's text format; nothing where there are none. */
+function exposeValues({ name, kind, help, values }: Sample): string[] {
+  if (values.length === 0) return [];
+  const lines = values.map(({ value, labels = {} }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => pair(label, text));
+    return sampleLine(name, pairs, value);
+  });
+  return [...header(name, kind, help), ...lines];
+}
+
+function header(name: string, kind: string, help: string): string[] {
+  const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return [`# HELP ${name} ${text}`, `# TYPE ${name} ${kind}`];
+}
+
+function pair(label: string, value: string): string {
+  const text = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
+  return `${label}="${text}"`;
+}
+
+function sampleLine(name: string, labels: readonly string[], value: number): string {
+  return `${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${value}`;
+}
+
+/**
+ * The process's own state under the names every Prometheus dashboard knows. Read only when somebody
+ * scrapes: no timer runs for it.
+ */
+export function processSamples(): Sample[] {
+  const { user, system } = process.cpuUsage();
+  const memory = process.memoryUsage();
+  const sample = (kind: Sample['kind'], name: string, help: string, value: number): Sample => {
+    return { kind, name, help, values: [{ value }] };
+  };
+  const gauge = sample.bind(null, 'gauge');
+  return [
+    sample(
+      'counter',
+      'process_cpu_seconds_total',
+      'User and system CPU time spent in seconds.',
+      (user + system) / 1e6,
+    ),
+    gauge(
+      'process_start_time_seconds',
+      'Start time of the process since the Unix epoch in seconds.',
+      performance.timeOrigin / 1000,
+    ),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.rss),
+    gauge('nodejs_heap_size_total_bytes', 'Process heap size in bytes.', memory.heapTotal),
+    gauge('nodejs_heap_size_used_bytes', 'Process heap size used in bytes.', memory.heapUsed),
+    gauge('nodejs_external_memory_bytes', 'External memory size in bytes.', memory.external),
+    gauge(
+      'nodejs_eventloop_utilization',
+      'Share of time the event loop was busy since the start, 0 to 1.',
+      performance.eventLoopUtilization().utilization,
+    ),
+  ];
+}

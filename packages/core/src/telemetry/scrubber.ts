@@ -1,0 +1,293 @@
+import { rememberTexts } from '../index.ts';
+
+/** Removes secrets from a text. Scrubbing twice changes nothing more. */
+export type Scrub = (text: string) => string;
+
+/** Scrubs a text that arrives in pieces, so that no part of a secret is passed on before the rest of it. */
+export interface ScrubbedStream {
+  /** What is certain by now. */
+  push(piece: string): string;
+  /** What was held back. */
+  end(): string;
+}
+
+/**
+ * The secrets of this process and the one scrubber that keeps them out of everything that leaves it or
+ * reaches the model (D10, G18). Secrets are removed by value: the text of an error holds a token just as
+ * well as a field named `token`.
+ */
+export interface Secrets {
+  /** By value alone: for chats, the model and the API, where phone numbers belong. */
+  readonly scrub: Scrub;
+  /** By value and by look: for logs and traces. */
+  readonly scrubLog: Scrub;
+  stream(): ScrubbedStream;
+  /** From now on these count, too. */
+  add(secrets: Iterable<string>): void;
+}
+
+/** What stands where a secret stood. */
+const HIDDEN = '[secret]';
+const HIDDEN_PHONE = '[phone]';
+
+/** What gives itself away by its look, also when nobody configured it. */
+const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] = [
+  // Telegram: `123456789:AA…`, also in a request path (`/bot123456789:AA…/sendMessage`).
+  { look: /(?<!\d)\d{6,}(?::|%3A)[A-Za-z0-9_-]{30,}/gi, instead: HIDDEN },
+  // OpenAI, Anthropic and those who copy them; `task-…` and `risk-…` are words.
+  { look: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
+  // What a browser is signed in to the page with.
+  { look: /parley_session_[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
+  { look: /(?<=\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi, instead: HIDDEN },
+  // WhatsApp names people and their chats by number, also inside an id that was encoded for a URL.
+  { look: /(?<!\d)\d{6,15}(?=(?::\d+)?(?:@|%(?:25)*40)s\.whatsapp\.net)/gi, instead: HIDDEN_PHONE },
+  { look: /(?<=\bwhatsapp:)\d{6,15}(?!\d)/gi, instead: HIDDEN_PHONE },
+  // E.164: a plus, then 8 to 15 digits.
+  { look: /(?<![\w+])\+[1-9]\d{7,14}(?!\d)/g, instead: HIDDEN_PHONE },
+];
+
+/** What each of them needs; most lines have none of it. */
+const MAY_MATCH = /\d{6}|sk-|bearer|parley_session|\+[1-9]/i;
+
+/** Texts go to the model again and again: layers of a prompt, tools, history. In characters of all together. */
+const REMEMBERED = 1_000_000;
+/** Looking through fewer characters costs no more than remembering them. */
+const SHORT = 32;
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly instead: string;
+}
+
+/** Opens the list of secrets; what is too short to tell from ordinary text is left out (`secretForms`). */
+export function openSecrets(first: Iterable<string> = []): Secrets {
+  const forms = new Set<string>();
+  let matcher = compile([]);
+  const add = (secrets: Iterable<string>): void => {
+    const before = forms.size;
+    for (const form of secretForms(secrets)) forms.add(form);
+    if (forms.size === before) return;
+    matcher = compile([...forms]);
+    known.clear();
+  };
+  const find: Scrub = (text) => replaceSpans(text, matcher.find(text));
+  const known = rememberTexts(find, REMEMBERED);
+  add(first);
+  const scrub: Scrub = (text) => (text.length < SHORT ? find(text) : known(text));
+  return {
+    scrub,
+    scrubLog: (text) => replaceSpans(text, [...matcher.find(text), ...patternSpans(text)]),
+    add,
+    stream() {
+      let open = '';
+      return {
+        push(piece) {
+          open += piece;
+          const settled = settledLength(open, matcher);
+          const passed = find(open.slice(0, settled));
+          open = open.slice(settled);
+          return passed;
+        },
+        end() {
+          const rest = find(open);
+          open = '';
+          return rest;
+        },
+      };
+    },
+  };
+}
+
+interface Matcher {
+  /** Every place where a form stands, in the order of the text; they may overlap. */
+  find(text: string): readonly Span[];
+  /** Where the beginning of a form stands at the end of the text, or its length. */
+  openAt(text: string): number;
+}
+
+/** Characters that decide whether a form may begin here; every form is longer. */
+const KEY = 4;
+
+/**
+ * One pass over the text, whatever the number of forms: a rolling hash of the last four characters says
+ * where one may begin.
+ */
+function compile(forms: readonly string[]): Matcher {
+  const longest = Math.max(0, ...forms.map((form) => form.length));
+  const byHash = groupBy(forms, (form) => hashOf(form));
+  const byFirst = groupBy(forms, (form) => form.charCodeAt(0));
+  const mayBegin = new Uint8Array(0x1_0000);
+  for (const hash of byHash.keys()) mayBegin[hash] = 1;
+  return {
+    find(text) {
+      const spans: Span[] = [];
+      let hash = 0;
+      for (let at = 0; at < text.length; at += 1) {
+        hash = ((hash << 4) ^ text.charCodeAt(at)) & 0xffff;
+        if (mayBegin[hash] === 0 || at < KEY - 1) continue;
+        const start = at - KEY + 1;
+        for (const form of byHash.get(hash) ?? []) {
+          if (!text.startsWith(form, start)) continue;
+          spans.push({ start, end: start + form.length, instead: HIDDEN });
+        }
+      }
+      return spans;
+    },
+    openAt(text) {
+      for (let at = Math.max(0, text.length - longest + 1); at < text.length; at += 1) {
+        const begun = byFirst.get(text.charCodeAt(at));
+        if (begun === undefined) continue;
+        const rest = text.slice(at);
+        if (begun.some((form) => form.length > rest.length && form.startsWith(rest))) return at;
+      }
+      return text.length;
+    },
+  };
+}
+
+function hashOf(form: string): number {
+  let hash = 0;
+  for (let at = 0; at < KEY; at += 1) hash = ((hash << 4) ^ form.charCodeAt(at)) & 0xffff;
+  return hash;
+}
+
+function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
+  const groups = new Map<number, string[]>();
+  for (const form of forms) groups.set(keyOf(form), [...(groups.get(keyOf(form)) ?? []), form]);
+  return groups;
+}
+
+/** How much of a growing text can be passed on: no secret, whole or begun, stands across its end. */
+function settledLength(text: string, matcher: Matcher): number {
+  const across = matcher.find(text).toReversed();
+  return across.reduce(
+    (settled, { start, end }) => (start < settled && settled < end ? start : settled),
+    matcher.openAt(text),
+  );
+}
+
+function patternSpans(text: string): Span[] {
+  if (!MAY_MATCH.test(text)) return [];
+  return PATTERNS.flatMap(({ look, instead }) =>
+    [...text.matchAll(look)].map((match) => ({
+      start: match.index,
+      end: match.index + match[0].length,
+      instead,
+    })),
+  );
+}
+
+/** Overlapping finds become one: replacing one after the other would leave the rest of a second. */
+function replaceSpans(text: string, spans: readonly Span[]): string {
+  let clean = '';
+  let done = 0;
+  let open: Span | undefined;
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    if (open !== undefined && span.start < open.end) {
+      const instead = span.instead === open.instead ? open.instead : HIDDEN;
+      open = { start: open.start, end: Math.max(open.end, span.end), instead };
+      continue;
+    }
+    if (open !== undefined) {
+      clean += text.slice(done, open.start) + open.instead;
+      done = open.end;
+    }
+    open = span;
+  }
+  if (open === undefined) return text;
+  return clean + text.slice(done, open.start) + open.instead + text.slice(open.end);
+}
+
+/** Shorter values would blot out ordinary words. */
+const SHORTEST_SECRET = 6;
+/** Shorter base64 could be anything. */
+const SHORTEST_BASE64 = 8;
+/** A password that is one word of letters would take that word out of every answer. */
+const WORD = /^[a-z]{1,8}$/i;
+
+/**
+ * All spellings in which a secret may turn up in text: as it is, inside JSON (also JSON within JSON),
+ * in a URL, in HTML, in hexadecimal digits, and inside base64 of a longer text. Values shorter than 6
+ * characters and single words of at most 8 letters (`postgres`) are not treated as secrets.
+ */
+function secretForms(secrets: Iterable<string>): string[] {
+  const forms = new Set<string>();
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_SECRET || WORD.test(secret)) continue;
+    const inJson = jsonEscaped(secret);
+    const inUrl = encodeURIComponent(secret.toWellFormed());
+    const escaped = [inJson, jsonEscaped(inJson), htmlEscaped(secret)];
+    const encoded = [inUrl, lowerCaseEscapes(inUrl), ...hexForms(secret), ...base64Forms(secret)];
+    for (const form of [secret, ...escaped, ...encoded]) forms.add(form);
+  }
+  return [...forms];
+}
+
+function jsonEscaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function htmlEscaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** `%3a` is as good as `%3A`. */
+function lowerCaseEscapes(inUrl: string): string {
+  return inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}
+
+function hexForms(secret: string): string[] {
+  const hex = Buffer.from(secret, 'utf8').toString('hex');
+  return [hex, hex.toUpperCase()];
+}
+
+/**
+ * Base64 turns three bytes into four characters, so a secret within a longer text (`user:password`)
+ * has three spellings. Characters at the edges that also hold bits of neighbours are left out.
+ */
+function base64Forms(secret: string): string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const forms = [0, 1, 2].map((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+    const first = Math.ceil((shift * 8) / 6);
+    const last = Math.floor(((shift + bytes.length) * 8) / 6);
+    return text.slice(first, last);
+  });
+  const long = forms.filter((form) => form.length >= SHORTEST_BASE64);
+  return [...long, ...long.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+/**
+ * Scrubs JSON so that it stays JSON: a secret made of digits may stand inside a number, where a
+ * replacement would break it.
+ */
+export function scrubJson(json: string, scrub: Scrub): string {
+  const clean = scrub(json);
+  if (clean === json || isJson(clean)) return clean;
+  return JSON.stringify(scrubValue(JSON.parse(json), scrub));
+}
+
+/** The same for a line of the log. */
+export function scrubJsonLine(line: string, scrub: Scrub): string {
+  const clean = scrubJson(line, scrub);
+  return clean.endsWith('\n') ? clean : `${clean}\n`;
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false; // That is the question, not a failure.
+  }
+}
+
+function scrubValue(value: unknown, scrub: Scrub): unknown {
+  if (typeof value === 'string') return scrub(value);
+  if (typeof value === 'number') return scrub(String(value)) === String(value) ? value : HIDDEN;
+  if (Array.isArray(value)) return value.map((entry) => scrubValue(entry, scrub));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([key, entry]) => [scrub(key), scrubValue(entry, scrub)]));
+}

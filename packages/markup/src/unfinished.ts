@@ -1,0 +1,219 @@
+/*
+ * An answer that is still being written: what is half at its end is completed or left out, so that it
+ * can be rendered like any other. This reads lines and signs, without the parser; where Markdown's rules
+ * are subtler, the worst outcome is a visible sign until the next update.
+ */
+
+/** Half a surrogate pair or half a line end. */
+const HALF_CHARACTER = /[\r\ud800-\udbff]$/;
+/** Indent, quote marks and list markers. */
+const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
+/** What may still become a list marker, heading, rule, underline, fence, row, delimiter row or task. */
+const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
+const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
+
+/** The Markdown with formats closed, and without half-written signs, links, rows and lines. */
+export function completed(markdown: string): string {
+  const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
+  const fence = openFence(lines.slice(0, -1));
+  if (fence !== undefined) {
+    const last = contentOf(lines.at(-1)).trim();
+    const isHalfFence = last !== '' && last !== fence && fence.startsWith(last);
+    return (isHalfFence ? lines.slice(0, -1) : lines).join('\n');
+  }
+  dropHalfLines(lines);
+  const start = startOfText(lines);
+  if (start === undefined) return lines.join('\n');
+  const before = lines.slice(0, start.line).map((line) => `${line}\n`);
+  const [first = '', ...others] = lines.slice(start.line);
+  const text = [first.slice(start.column), ...others].join('\n');
+  return before.join('') + first.slice(0, start.column) + closeMarks(text);
+}
+
+/** What closes the code block that the text ends in, if it ends in one. */
+function openFence(lines: readonly string[]): string | undefined {
+  let closing: string | undefined;
+  for (const line of lines) {
+    const content = contentOf(line).trim();
+    if (closing === undefined) {
+      // A fence without its line end may get a language yet.
+      const [, ticks, tildes] = OPENS_FENCE.exec(content) ?? [];
+      closing = ticks ?? tildes;
+    } else if (content.startsWith(closing) && /^(?:`+|~+)$/.test(content)) {
+      closing = undefined;
+    }
+  }
+  return closing;
+}
+
+/** Takes out the last line while it is not decided what it means (shown it would flicker), and a header row before the row below it. */
+function dropHalfLines(lines: string[]): void {
+  const last = lines.at(-1) ?? '';
+  const content = contentOf(last).trim();
+  const isHalf = content === '' ? last.trim() !== '' : HALF_LINE.test(content);
+  const header = lines.length - (isHalf || last === '' ? 2 : 1);
+  if (isRow(lines[header]) && !isRow(lines[header - 1])) lines.length = header;
+  else if (isHalf) lines.pop();
+}
+
+/** Where the last block's text begins; undefined if nothing that follows can belong to it. */
+function startOfText(
+  lines: readonly string[],
+): { readonly line: number; readonly column: number } | undefined {
+  const isOver = lines.at(-1) === '';
+  const last = isOver ? lines.length - 2 : lines.length - 1;
+  const text = lines[last] ?? '';
+  const row = text.search(/\|(?:\\.|[^|\\])*$/);
+  const endsWithRow = isRow(text);
+  if (
+    contentOf(text) === '' ||
+    isFence(contentOf(text)) ||
+    (isOver && (endsWithRow || isHeading(text)))
+  )
+    return undefined;
+  if (endsWithRow) return { line: last, column: row + 1 };
+  let line = last;
+  while (!beginsText(lines[line]) && !isHeading(lines[line - 1])) line -= 1;
+  return { line, column: prefixOf(lines[line]).length };
+
+  function beginsText(own: string | undefined): boolean {
+    const above = contentOf(lines[line - 1]);
+    return /[^\s>]/.test(prefixOf(own)) || isHeading(own) || above === '' || isFence(above);
+  }
+}
+
+const isRow = (line = '') => /^\|(?!\|)/.test(contentOf(line));
+const isHeading = (line = '') => /^#{1,6}\s/.test(contentOf(line));
+const isFence = (content: string) => /^(?:```|~~~)/.test(content);
+const prefixOf = (line = '') => PREFIX.exec(line)?.[0] ?? '';
+const contentOf = (line = '') => line.slice(prefixOf(line).length);
+
+/** What is half at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name. */
+const HALF_END =
+  /(?:\\|(?<!\|)\||(?<!~)~|&(?:#?\w{0,8})?|<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)|\[\^[^\s\]]*\]?)$/i;
+const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
+/** From the `]` of a link on whose address has not ended. */
+const HALF_LINK = /^\](?:\((?:\\.|[^()\s\\]|\([^()\s]*\)?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
+
+/** What means something inside a paragraph; all but the named ones stay as they are. */
+const SIGNS = new RegExp(
+  [
+    /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,
+    /(?<ticks>`+)(?!`)[\s\S]*?(?<!`)\k<ticks>(?!`)/,
+    /<[a-z][a-z\d+.-]{1,31}:[^\s<>]*>/,
+    /(?<![\p{L}\p{N}$])(?<dollars>\${1,2})(?![\s$])[^$`]*[^\s$`]\k<dollars>(?![\p{L}\p{N}$])/u,
+    /(?<link>\]\((?:\\.|[^()\s\\]|\([^()\s]*\))*(?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)|\]\[[^\]]*\])/,
+    /(?<end>\])/,
+    /(?<mark>\*+|_+|~~|\|\||`+|<u>|<ins>|\\[([]|(?<![\p{L}\p{N}$])\$\$(?!\$|\*\*)|!?\[)/u,
+    /(?<tag><\/u>|<\/ins>)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'giu',
+);
+
+/** A format or bracket that has begun, and where in the output. */
+interface Open {
+  readonly mark: string;
+  readonly at: number;
+}
+
+const CLOSING: Readonly<Record<string, string>> = {
+  '<u>': '</u>',
+  '<ins>': '</ins>',
+  '\\(': '\\)',
+  '\\[': '\\]',
+};
+
+/** Closes the formats of a paragraph that is still being written. */
+function closeMarks(paragraph: string): string {
+  const text = paragraph.trimEnd().replace(HALF_END, '').replace(HALF_AUTOLINK, '');
+  const open: Open[] = [];
+  let out = '';
+  let from = 0;
+  for (const { 0: sign, index, groups = {} } of text.matchAll(SIGNS)) {
+    const { link, end, mark, tag } = groups;
+    out += text.slice(from, index);
+    from = index + sign.length;
+    const bracket = open.findLastIndex((one) => one.mark.endsWith('['));
+    if (end !== undefined && bracket >= 0 && HALF_LINK.test(text.slice(index))) {
+      from = text.length;
+      break;
+    }
+    if (mark !== undefined) {
+      const rest = text.slice(from);
+      if (/^[`\\$]/.test(mark)) {
+        // Everything behind it is code or maths; signs at the end are the beginning of the closing ones.
+        const inside = rest.replace(/[`\\$]+$/, '');
+        const whole = inside.trim() === '' ? '' : mark + inside + (CLOSING[mark] ?? mark);
+        return closeAll(out + whole, open);
+      }
+      out += /^[*_~|]/.test(mark)
+        ? readMark(mark, { before: text[index - 1] ?? '', after: text[from] ?? '' }, open, out)
+        : begin(mark, open, out);
+      continue;
+    }
+    if (tag !== undefined)
+      closeTo(
+        open,
+        open.findLastIndex((one) => CLOSING[one.mark] === tag),
+      );
+    if (link !== undefined) closeTo(open, bracket);
+    if (end !== undefined && bracket >= 0) open.splice(bracket, 1);
+    out += sign;
+  }
+  return closeAll(out + text.slice(from), open);
+}
+
+const closeTo = (open: Open[], at: number) => {
+  if (at >= 0) open.length = at;
+};
+
+function begin(mark: string, open: Open[], out: string): string {
+  open.push({ mark, at: out.length });
+  return mark;
+}
+
+const WORD = /[\p{L}\p{N}]/u;
+const LATIN = /[\p{N}\p{Script=Latin}]/u;
+
+/** Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns what is kept of it. */
+function readMark(
+  run: string,
+  { before, after }: { readonly before: string; readonly after: string },
+  open: Open[],
+  out: string,
+): string {
+  const [sign = ''] = run;
+  const inWord = (sign === '*' ? LATIN : WORD).test(before);
+  let left = run;
+  const bracket = open.findLastIndex(({ mark }) => mark.endsWith('['));
+  const mayClose = before.trim() !== '' && (sign !== '_' || !WORD.test(after));
+  const innermost = open.findLast(({ mark }) => mark.startsWith(sign))?.mark ?? '';
+  if (after === '' && run.length < innermost.length) return '';
+  for (let at = 0; mayClose && left !== ''; left = left.slice(at)) {
+    const index = open.findLastIndex(({ mark }) => left.startsWith(mark));
+    if (index <= bracket) break;
+    at = open[index]?.mark.length ?? left.length;
+    open.length = index;
+  }
+  const kept = run.slice(0, run.length - left.length);
+  // What stands at the very end may still become more.
+  if (after === '' || left === '') return kept;
+  if (after.trim() === '' || (inWord && (sign !== '*' || LATIN.test(after)))) return run;
+  const first = left.length > 2 ? left.slice(0, 2) : left;
+  const opened = kept + begin(first, open, out + kept);
+  const second = left.slice(first.length);
+  return second === '' ? opened : opened + begin(second, open, out + opened);
+}
+
+/** Closes what is open, innermost first; what has nothing in it yet is left out. */
+function closeAll(text: string, open: readonly Open[]): string {
+  let out = text;
+  for (const { mark, at } of open.toReversed()) {
+    const inside = out.slice(at + mark.length).trimEnd();
+    if (mark.endsWith('[') || inside === '') out = out.slice(0, at) + inside;
+    else out = out.slice(0, at) + mark + inside + (CLOSING[mark] ?? mark);
+  }
+  return out.trimEnd();
+}

@@ -1,0 +1,42 @@
+import type { AskCron } from '@parley/core';
+import { WRONG_CLOCK_MS } from '../zone-clock.ts';
+import type { CronServices, JobView } from './job-view.ts';
+
+/** Runs settled, and jobs started, per look. */
+const [MOST_SETTLED, MOST_STARTED] = [50, 20];
+
+export type Cron = ReturnType<typeof createCron>;
+
+/**
+ * Jobs with a timetable (H08). Two processes may look at once: the rows decide. All but the look for due
+ * jobs is loaded when it is first used.
+ */
+export function createCron(deps: CronServices) {
+  const { store, clock } = deps;
+  let lastLook = Number.POSITIVE_INFINITY;
+  const ask: AskCron = async (order, asker) => {
+    return (await import('./service.ts')).askCron(deps, order, asker);
+  };
+  return {
+    /** For chats, the command line and the page. */
+    ask,
+    async views(): Promise<readonly JobView[]> {
+      const { viewOf } = await import('./job-view.ts');
+      const views: JobView[] = [];
+      for (const job of await store.cronJobs.list()) views.push(await viewOf(deps, job));
+      return views;
+    },
+    /** Settles finished runs, starts due jobs, and returns when to look again (ms); null: nothing is planned. */
+    async look(): Promise<number | null> {
+      const now = clock();
+      const jobs = now < lastLook - WRONG_CLOCK_MS ? await store.cronJobs.list() : [];
+      lastLook = now;
+      if (jobs.length > 0) await (await import('./run-jobs.ts')).correctTimes(deps, jobs);
+      const ended = await store.cronJobs.unsettled(MOST_SETTLED);
+      if (ended.length > 0) await (await import('./run-jobs.ts')).settleRuns(deps, ended);
+      const due = await store.cronJobs.due(clock(), MOST_STARTED);
+      if (due.length > 0) await (await import('./run-jobs.ts')).fireDue(deps, due);
+      return store.cronJobs.nextAt();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+/** `above` excludes the bound itself. */
+interface Bounds {
+  readonly min?: number;
+  readonly above?: number;
+  readonly max?: number;
+  readonly default: number;
+}
+
+function bounded<T extends z.ZodNumber>(
+  schema: T,
+  { min, above, max, default: value }: Bounds,
+  description: string,
+) {
+  let field: z.ZodNumber = schema;
+  if (above !== undefined) field = field.gt(above);
+  if (min !== undefined) field = field.min(min);
+  if (max !== undefined) field = field.max(max);
+  return field.default(value).describe(description);
+}
+
+export const wholeNumber = (bounds: Bounds, description: string) =>
+  bounded(z.int(), bounds, description);
+
+export const number = (bounds: Bounds, description: string) =>
+  bounded(z.number(), bounds, description);
+
+export const flag = (standard: boolean, description: string) =>
+  z.boolean().default(standard).describe(description);
+
+/** One of these words; the first of them where nothing is written. */
+export function choice<const T extends readonly [string, ...string[]]>(
+  words: T,
+  description: string,
+) {
+  return z.enum(words).default(words[0]).describe(description);
+}
+
+/** A block of settings that all have defaults: it may be left away as a whole. */
+export function section<T extends z.core.$ZodShape>(description: string, shape: T) {
+  return z
+    .strictObject(shape)
+    .prefault({} as never) // That every key has a default is not known to the type here.
+    .describe(description);
+}

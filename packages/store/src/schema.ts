@@ -1,0 +1,515 @@
+import type { Database } from './database.ts';
+
+/** The statements that make all tables and indexes. */
+export function schema(dialect: Database['dialect']): readonly string[] {
+  if (dialect === 'postgres') return SCHEMA;
+  return SCHEMA.map((text) =>
+    text
+      .replace('bigserial primary key', 'integer primary key autoincrement')
+      .replace('bytea', 'blob'),
+  );
+}
+
+/** As PostgreSQL takes them. A table that others refer to comes before them; `seq` is never used twice. */
+const SCHEMA: readonly string[] = [
+  `create table conversation (
+    id text not null primary key,
+    epoch bigint not null default 0,
+    session bigint not null default 0,
+    lease_owner text,
+    lease_until bigint,
+    created_at bigint not null,
+    mode text not null default 'agent',
+    mode_since bigint not null default 0,
+    plan text,
+    plan_run bigint not null default 0
+  )`,
+  // A suspended turn stays `running` and says in `awaits` what it waits for, so that whatever ends or counts
+  // unfinished turns sees it. `attempts` says how often it was begun, `runs` (JSON) when and by which worker.
+  `create table turn (
+    id text not null primary key,
+    conversation_id text not null references conversation (id),
+    session bigint not null,
+    state text not null,
+    attempts bigint not null,
+    reason text,
+    model text,
+    input_tokens bigint,
+    output_tokens bigint,
+    cost_usd double precision,
+    started_at bigint not null,
+    finished_at bigint,
+    awaits text,
+    runs text
+  )`,
+  `create unique index turn_running on turn (conversation_id) where state = 'running'`,
+  'create index turn_finished on turn (finished_at)',
+  `create table turn_step (
+    turn_id text not null references turn (id),
+    step_index bigint not null,
+    content text not null,
+    created_at bigint not null,
+    started_at bigint,
+    facts text,
+    primary key (turn_id, step_index)
+  )`,
+  // `message` and `route` are JSON. `from_owner` is 1 where an owner wrote it in a direct chat, and no turn takes
+  // it before `settles_at`. `claimed_at`, `done_at` (set aside or withdrawn), `repeats` (told again by the platform)
+  // and `interruptions` are for `/why`; `trace` is the context of its trace.
+  `create table inbox (
+    seq bigserial primary key,
+    conversation_id text not null references conversation (id),
+    channel text not null,
+    account text not null,
+    chat_id text not null,
+    message_id text not null,
+    message text not null,
+    route text not null,
+    received_at bigint not null,
+    state text not null,
+    turn_id text references turn (id),
+    outcome text,
+    from_owner bigint not null default 0,
+    reason text,
+    settles_at bigint,
+    interruptions bigint not null default 0,
+    claimed_at bigint,
+    done_at bigint,
+    repeats bigint not null default 0,
+    trace text,
+    unique (channel, account, chat_id, message_id)
+  )`,
+  `create index inbox_waiting on inbox (conversation_id, seq) where state = 'waiting'`,
+  'create index inbox_turn on inbox (turn_id, seq) where turn_id is not null',
+  'create index inbox_chat on inbox (channel, account, chat_id, seq)',
+  'create index inbox_owner on inbox (seq) where from_owner = 1',
+  'create index inbox_message on inbox (message_id)',
+  `create table transcript (
+    seq bigserial primary key,
+    conversation_id text not null references conversation (id),
+    session bigint not null,
+    turn_id text not null references turn (id),
+    role text not null,
+    content text not null,
+    created_at bigint not null
+  )`,
+  'create index transcript_session on transcript (conversation_id, session, seq)',
+  'create index transcript_said on transcript (conversation_id, session, created_at)',
+  'create index transcript_turn on transcript (turn_id)',
+  // `route` and `body` are JSON. `notice_of` is the part whose fate this one tells, `answers` the message (its
+  // `seq`) that it answers where no turn does, `sender` the epoch of the account's lease under which it is being
+  // sent. `tried_at` is when it was first given to the platform, `sending_at` when last; `retries` has a line for
+  // each time it was put off. A part that is sent once more takes a new `seq`.
+  `create table outbox (
+    seq bigserial primary key,
+    id text not null unique,
+    idempotency_key text not null unique,
+    turn_id text references turn (id),
+    part_index bigint,
+    notice_of text references outbox (id),
+    channel text not null,
+    account text not null,
+    chat_id text not null,
+    route text not null,
+    body text not null,
+    state text not null,
+    attempts bigint not null default 0,
+    not_before bigint not null,
+    error text,
+    platform_message_id text,
+    created_at bigint not null,
+    updated_at bigint not null,
+    sender bigint,
+    tried_at bigint,
+    sending_at bigint,
+    sent_at bigint,
+    retries text,
+    answers bigint,
+    trace text
+  )`,
+  `create unique index outbox_turn_part on outbox (turn_id, part_index)
+    where turn_id is not null`,
+  `create index outbox_unfinished on outbox (channel, account, chat_id, seq)
+    where state in ('pending', 'sending')`,
+  'create index outbox_chat on outbox (channel, account, chat_id, seq)',
+  'create index outbox_state on outbox (state)',
+  `create index outbox_undelivered on outbox (turn_id)
+    where turn_id is not null and state in ('failed', 'unknown')`,
+  'create index outbox_answers on outbox (answers) where answers is not null',
+  'create index outbox_notice on outbox (notice_of) where notice_of is not null',
+  // What adapters remember between starts, such as WhatsApp's session keys.
+  `create table adapter_value (
+    channel text not null,
+    account text not null,
+    kind text not null,
+    id text not null,
+    value text not null,
+    primary key (channel, account, kind, id)
+  )`,
+  // Group context (F06): waits for the next turn (`turn_id` null), belongs to one while it runs, is deleted
+  // with its commit.
+  `create table overheard (
+    seq bigserial primary key,
+    conversation_id text not null references conversation (id),
+    channel text not null,
+    account text not null,
+    chat_id text not null,
+    message_id text not null,
+    sender_id text not null,
+    sender_name text not null,
+    text text not null,
+    heard_at bigint not null,
+    turn_id text references turn (id),
+    unique (channel, account, chat_id, message_id)
+  )`,
+  'create index overheard_waiting on overheard (conversation_id, seq) where turn_id is null',
+  'create index overheard_turn on overheard (turn_id, seq) where turn_id is not null',
+  // The bytes are the last column: what follows a large value is slow to read in SQLite.
+  `create table attachment (
+    inbox_seq bigint not null references inbox (seq) on delete cascade,
+    attachment_index bigint not null,
+    channel text not null,
+    account text not null,
+    kind text not null,
+    name text,
+    mime_type text,
+    size bigint,
+    ref text not null,
+    state text not null,
+    reason text,
+    attempts bigint not null default 0,
+    not_before bigint not null,
+    text text,
+    created_at bigint not null,
+    updated_at bigint not null,
+    bytes bytea,
+    primary key (inbox_seq, attachment_index)
+  )`,
+  `create index attachment_pending on attachment (channel, account, inbox_seq)
+    where state = 'pending'`,
+  'create index attachment_kept on attachment (updated_at) where bytes is not null',
+  // Strangers who ask to be allowed (F05). Nothing but the name is kept of them.
+  `create table pairing_request (
+    code text not null primary key,
+    channel text not null,
+    account text not null,
+    sender_id text not null,
+    sender_name text not null,
+    route text not null,
+    expires_at bigint not null,
+    unique (channel, account, sender_id)
+  )`,
+  `create table let_in (
+    channel text not null,
+    account text not null,
+    sender_id text not null,
+    let_in_at bigint not null,
+    primary key (channel, account, sender_id)
+  )`,
+  // Why a message was not taken (D08). No text is kept.
+  `create table decision (
+    seq bigserial primary key,
+    channel text not null,
+    account text not null,
+    chat_id text not null,
+    message_id text not null,
+    sender_id text not null,
+    outcome text not null,
+    reason text not null,
+    decided_at bigint not null,
+    sent_at bigint,
+    unique (channel, account, chat_id, message_id)
+  )`,
+  'create index decision_chat on decision (channel, account, chat_id, seq)',
+  'create index decision_message on decision (message_id)',
+  // Accounts of one person on several platforms (F13), and the codes by which they are linked.
+  `create table person_link (
+    person_id text not null primary key,
+    link_id text not null,
+    by_owner bigint not null,
+    linked_at bigint not null
+  )`,
+  'create index person_link_members on person_link (link_id)',
+  `create table link_code (
+    code text not null primary key,
+    maker_id text not null unique,
+    maker_route text not null,
+    maker_is_owner bigint not null,
+    typist_id text,
+    typist_route text,
+    expires_at bigint not null
+  )`,
+  // What must stay the same as long as a session lasts (S07, P05).
+  `create table session_pin (
+    conversation_id text not null references conversation (id),
+    session bigint not null,
+    pin_key text not null,
+    content text not null,
+    pinned_at bigint not null,
+    primary key (conversation_id, session, pin_key)
+  )`,
+  // Prompts of the last days (P17). A text that many turns share is stored once; `used_at` says how long it
+  // is needed.
+  `create table prompt_text (
+    hash text not null primary key,
+    content text not null,
+    used_at bigint not null
+  )`,
+  'create index prompt_text_used on prompt_text (used_at)',
+  `create table turn_prompt (
+    turn_id text not null primary key,
+    conversation_id text not null,
+    chat_id text not null,
+    created_at bigint not null,
+    layout text not null,
+    model text not null,
+    characters bigint not null,
+    tokens bigint not null,
+    place text not null,
+    message_ids text not null,
+    parts text not null,
+    unsent text not null,
+    tools text not null,
+    messages text not null
+  )`,
+  'create index turn_prompt_age on turn_prompt (created_at, turn_id)',
+  'create index turn_prompt_chat on turn_prompt (chat_id, created_at, turn_id)',
+  'create index turn_prompt_conversation on turn_prompt (conversation_id, created_at, turn_id)',
+  // Where memories are and how often they were of use. The files are the truth.
+  `create table memory_entry (
+    file text not null,
+    id text not null,
+    type text not null,
+    scope text not null,
+    person text,
+    words text not null,
+    saved_on text,
+    channel text,
+    chat_id text,
+    message_id text,
+    uses bigint not null default 0,
+    primary key (file, id)
+  )`,
+  'create index memory_entry_id on memory_entry (id)',
+  'create index memory_entry_used on memory_entry (id, uses) where uses > 0',
+  // The key lets each summary be written once (G11); a row without content is a claim.
+  `create table summary (
+    seq bigserial primary key,
+    conversation_id text not null references conversation (id),
+    session bigint not null,
+    reader text not null,
+    kind text not null,
+    mark text not null,
+    reaches bigint,
+    content text,
+    claimed_by text,
+    claimed_until bigint not null,
+    created_at bigint not null,
+    unique (conversation_id, session, reader, kind, mark)
+  )`,
+  // `approvers` has one per line. `asked_in` is the conversation in which the question was put, the only one where it is decided (G05).
+  `create table approval (
+    seq bigserial primary key,
+    code text not null unique,
+    conversation_id text not null references conversation (id),
+    turn_id text not null references turn (id),
+    call_key text not null,
+    tool text not null,
+    shown text not null,
+    asked_by text not null,
+    place text not null,
+    approvers text not null,
+    state text not null,
+    asked_at bigint not null,
+    expires_at bigint not null,
+    decided_by text,
+    decided_at bigint,
+    result text,
+    asked_in text,
+    unique (turn_id, call_key)
+  )`,
+  `create index approval_open on approval (conversation_id, seq) where state = 'pending'`,
+  `create index approval_due on approval (expires_at) where state = 'pending'`,
+  `create index approval_asked on approval (asked_in, seq) where state = 'pending'`,
+  // Runs of sub-agents (G07); `origin` and `route` say which message they work for. Their lanes, turns and journals are rows like all others.
+  `create table sub_agent (
+    id text not null primary key,
+    call_id text not null unique,
+    conversation_id text not null unique references conversation (id),
+    parent_conversation text not null references conversation (id),
+    root_conversation text not null references conversation (id),
+    parent_turn text not null references turn (id),
+    depth bigint not null,
+    title text not null,
+    task text not null,
+    reader text not null,
+    origin text not null,
+    route text not null,
+    from_owner bigint not null,
+    state text not null,
+    result text,
+    steps bigint not null default 0,
+    input_tokens bigint not null default 0,
+    output_tokens bigint not null default 0,
+    cost_usd double precision default 0,
+    started_at bigint not null,
+    finished_at bigint
+  )`,
+  `create index sub_agent_running on sub_agent (root_conversation, depth)
+    where state = 'running'`,
+  'create index sub_agent_root on sub_agent (root_conversation)',
+  'create index sub_agent_parent_turn on sub_agent (parent_turn)',
+  // What models were used for, per day, person and group (G17); `group_id` is empty for direct chats.
+  `create table spend (
+    day text not null,
+    person_id text not null,
+    group_id text not null,
+    input_tokens bigint not null,
+    output_tokens bigint not null,
+    cost_usd double precision not null,
+    primary key (day, person_id, group_id)
+  )`,
+  // The list of a session (G12).
+  `create table todo_list (
+    conversation_id text not null primary key references conversation (id),
+    session bigint not null,
+    content text not null,
+    written_at bigint not null
+  )`,
+  // When the heartbeat of each agent is due, and its runs (H01–H05); `entry` and `parts`
+  // are JSON and there while an alert is held.
+  `create table heartbeat (
+    agent text not null primary key,
+    every_ms bigint not null,
+    next_at bigint not null,
+    last_at bigint,
+    last_reason text
+  )`,
+  `create table beat (
+    id text not null primary key,
+    agent text not null,
+    task text not null,
+    target text not null references conversation (id),
+    state text not null,
+    reason text,
+    alert text,
+    fingerprint text,
+    entry text,
+    parts text,
+    held_until bigint,
+    turn_id text references turn (id),
+    input_tokens bigint not null default 0,
+    output_tokens bigint not null default 0,
+    started_at bigint not null,
+    finished_at bigint
+  )`,
+  `create unique index beat_running on beat (agent) where state = 'running'`,
+  `create index beat_held on beat (held_until) where state = 'held'`,
+  'create index beat_task on beat (agent, task, started_at)',
+  'create index beat_started on beat (agent, started_at)',
+  `create index beat_alert on beat (agent, fingerprint, started_at)
+    where fingerprint is not null`,
+  'create index beat_turn on beat (turn_id) where turn_id is not null',
+  // Jobs with a timetable (H08); `last_message` is the id of the message that their last run began with.
+  `create table cron_job (
+    id text not null primary key,
+    asked_by text not null unique,
+    conversation_id text not null references conversation (id),
+    origin text not null,
+    route text not null,
+    from_owner bigint not null,
+    title text not null,
+    task text not null,
+    timetable text not null,
+    state text not null,
+    next_at bigint,
+    failures bigint not null default 0,
+    last_at bigint,
+    last_message text,
+    last_outcome text,
+    created_at bigint not null
+  )`,
+  `create index cron_job_due on cron_job (next_at) where state = 'on'`,
+  'create index cron_job_chat on cron_job (conversation_id, created_at)',
+  `create index cron_job_unsettled on cron_job (last_at)
+    where last_message is not null and last_outcome is null`,
+  // Versions of SOUL.md and proposals for them (W06).
+  `create table soul (
+    agent text not null primary key,
+    next_number bigint not null
+  )`,
+  `create table soul_version (
+    agent text not null references soul (agent),
+    number bigint not null,
+    asked_by text not null,
+    text text not null,
+    head text not null,
+    author text not null,
+    by_whom text,
+    reason text not null,
+    based_on bigint,
+    diff text not null,
+    score bigint,
+    findings text not null default '[]',
+    state text not null,
+    untold bigint not null default 0,
+    created_at bigint not null,
+    judged_at bigint,
+    applies_at bigint,
+    applied_at bigint,
+    decided_by text,
+    primary key (agent, number),
+    unique (agent, asked_by)
+  )`,
+  `create unique index soul_applied on soul_version (agent) where state = 'applied'`,
+  // Who holds what in a deployment of several processes, and which processes there are. A free lease has no
+  // owner; its row stays for its epoch.
+  `create table lease (
+    name text not null primary key,
+    epoch bigint not null,
+    owner text,
+    lease_until bigint
+  )`,
+  `create table process (
+    id text not null primary key,
+    role text not null,
+    host text not null,
+    pid bigint not null,
+    address text not null,
+    version text not null,
+    started_at bigint not null,
+    seen_at bigint not null,
+    facts text
+  )`,
+  // What was given up, one row for each time (D06); `subject` is the id of a part or of a turn.
+  `create table dead_letter (
+    seq bigserial primary key,
+    kind text not null,
+    subject text not null,
+    died_at bigint not null,
+    settled text,
+    settled_at bigint
+  )`,
+  'create index dead_letter_open on dead_letter (seq, kind) where settled is null',
+  'create unique index dead_letter_subject on dead_letter (subject) where settled is null',
+  'create index dead_letter_of on dead_letter (subject, seq)',
+  // Browsers that are signed in to the page; only the hash of each secret is stored.
+  `create table page_session (
+    id text not null primary key,
+    hash text not null,
+    opened_with text not null,
+    user_agent text not null,
+    network text not null,
+    created_at bigint not null,
+    used_at bigint not null,
+    expires_at bigint not null
+  )`,
+  // What the last round of retention did (D15), one row.
+  `create table retention_run (
+    id bigint not null primary key,
+    ended_at bigint not null,
+    took_ms bigint not null,
+    removed bigint not null,
+    cutoff bigint
+  )`,
+];

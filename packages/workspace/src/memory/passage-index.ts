@@ -1,0 +1,253 @@
+import { type Piece, passageOf, piecesOf } from './passages.ts';
+import { indexTerms, type QueryWord } from './search-words.ts';
+
+/** A found piece of a file, its score, and how much of the question it has. */
+export interface FoundPiece {
+  readonly piece: IndexedPiece;
+  readonly score: number;
+  /** 0 to 1: the part of the question's telling words that the piece has. */
+  readonly coverage: number;
+  /** Of the rarest word that was found; above 2 it is significant. */
+  readonly rarity: number;
+}
+
+interface IndexedFile {
+  readonly name: string;
+  text: string;
+  /** By their text. */
+  readonly pieces: Map<string, IndexedPiece>;
+}
+
+interface IndexedPiece extends Piece {
+  readonly file: IndexedFile;
+  /** Names it in postings; free again once it is removed. */
+  readonly number: number;
+  /** A later one was added later. */
+  readonly nth: number;
+  /** In terms. */
+  readonly length: number;
+}
+
+/** The numbers of the pieces that have a term, and how often. */
+interface Posting {
+  readonly numbers: number[];
+  readonly counts: number[];
+}
+
+/** What one search has found so far, by the numbers of the pieces. */
+interface Sums {
+  readonly score: Float64Array;
+  readonly matched: Float64Array;
+  readonly rarity: Float64Array;
+  /** Of the best form of the present word. */
+  readonly best: Float64Array;
+  readonly bestRarity: Float64Array;
+}
+
+/** 10,000 take about 15 MB. */
+const MOST_PIECES = 50_000;
+/** BM25's usual numbers. */
+const K1 = 1.2;
+const B = 0.5;
+/** Few pieces make every word look common. */
+const LEAST_PIECES = 50;
+/** A longer word that starts with the searched one, and one that is nearly as long. */
+const LONGER = 0.6;
+/** Longer words that are tried for one short one. */
+const MOST_LONGER = 50;
+
+/** The pieces of files by their words, ranked by BM25. */
+export class PassageIndex {
+  readonly #mostPieces: number;
+  readonly #files = new Map<string, IndexedFile>();
+  /** By their numbers. */
+  readonly #pieces: (IndexedPiece | undefined)[] = [];
+  readonly #lengths: number[] = [];
+  readonly #free: number[] = [];
+  readonly #postings = new Map<string, Posting>();
+  /** All terms in order, so that longer words are found by how they begin. */
+  readonly #terms: string[] = [];
+  #added = 0;
+  #total = 0;
+
+  /** @param mostPieces further pieces are not found. */
+  constructor(mostPieces = MOST_PIECES) {
+    this.#mostPieces = mostPieces;
+  }
+
+  get size(): number {
+    return this.#pieces.length - this.#free.length;
+  }
+
+  /** Adds or replaces a file; pieces that were in it before and still are cost next to nothing. */
+  put(name: string, text: string): void {
+    const file = this.#files.get(name) ?? { name, text, pieces: new Map() };
+    this.#files.set(name, file);
+    file.text = text;
+    const now = new Map(
+      piecesOf(name, text).map((piece) => [`${piece.heading}\n${piece.raw}`, piece]),
+    );
+    for (const [key, piece] of file.pieces) {
+      if (now.has(key)) continue;
+      this.#remove(piece);
+      file.pieces.delete(key);
+    }
+    for (const [key, piece] of now) if (!file.pieces.has(key)) this.#add(file, key, piece);
+  }
+
+  drop(name: string): void {
+    for (const piece of this.#files.get(name)?.pieces.values() ?? []) this.#remove(piece);
+    this.#files.delete(name);
+  }
+
+  /** The best `most`, best first; of two equal ones the newer comes first. */
+  search(words: readonly QueryWord[], most: number): readonly FoundPiece[] {
+    const room = () => new Float64Array(this.#pieces.length);
+    const [score, matched, rarity] = [room(), room(), room()];
+    const sums = { score, matched, rarity, best: room(), bestRarity: room() };
+    let wanted = 0;
+    for (const word of words) {
+      const rarest = this.#addWord(word, sums);
+      // A word that is in no text says little about the subject of the question.
+      wanted += word.weight * (rarest === 0 ? 1 : rarest);
+    }
+    const coverageOf = (number: number) =>
+      Math.min(1, (matched[number] ?? 0) / Math.max(wanted, 0.001));
+    for (let number = 0; number < score.length; number += 1) {
+      if (score[number] !== 0) score[number] = (score[number] ?? 0) * (0.5 + coverageOf(number));
+    }
+    // Numbers are sorted ten times as fast as objects.
+    const least =
+      score
+        .filter((one) => one > 0)
+        .sort()
+        .at(-most) ?? Number.MIN_VALUE;
+    return this.#pieces
+      .flatMap((piece, number) => {
+        const one = score[number] ?? 0;
+        if (piece === undefined || one < least) return [];
+        const facts = { coverage: coverageOf(number), rarity: rarity[number] ?? 0 };
+        return [{ piece, score: one, ...facts }];
+      })
+      .sort((one, other) => other.score - one.score || other.piece.nth - one.piece.nth)
+      .slice(0, most);
+  }
+
+  /** Scores each piece by its best form of the word. Returns the rarity of the rarest form. */
+  #addWord(word: QueryWord, { score, matched, rarity, best, bestRarity }: Sums): number {
+    best.fill(0);
+    bestRarity.fill(0);
+    let rarest = 0;
+    const average = Math.max(1, this.#total / Math.max(1, this.size));
+    for (const [term, share] of this.#variantsOf(word)) {
+      const { numbers, counts } = this.#postings.get(term) ?? NOWHERE;
+      if (numbers.length === 0) continue;
+      const rare = this.#rarityOf(numbers.length);
+      rarest = Math.max(rarest, rare);
+      // The inner loop of all searching: no iterators, no objects.
+      for (let at = 0; at < numbers.length; at += 1) {
+        const number = numbers[at] ?? 0;
+        const count = counts[at] ?? 1;
+        const length = (this.#lengths[number] ?? 0) / average;
+        const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
+        const one = rare * share * word.weight * weight;
+        const before = best[number] ?? 0;
+        if (one <= before) continue;
+        const gained = rare * share - (bestRarity[number] ?? 0);
+        score[number] = (score[number] ?? 0) + one - before;
+        matched[number] = (matched[number] ?? 0) + word.weight * gained;
+        const telling = rare * share * Math.min(1, word.weight * 2);
+        rarity[number] = Math.max(rarity[number] ?? 0, telling);
+        best[number] = one;
+        bestRarity[number] = rare * share;
+      }
+    }
+    return rarest;
+  }
+
+  /** The forms of a word, longer words that begin with one, and those a letter or two shorter. */
+  #variantsOf({ forms, prefix }: QueryWord): readonly (readonly [string, number])[] {
+    const whole = forms.map((form) => [form, 1] as const);
+    if (!prefix) return whole;
+    const others = forms.flatMap((form) => [
+      ...(form.length >= 3 ? this.#longerThan(form) : []),
+      ...[1, 2].filter((cut) => form.length - cut >= 3).map((cut) => form.slice(0, -cut)),
+    ]);
+    return [...whole, ...others.map((term) => [term, LONGER] as const)];
+  }
+
+  #longerThan(start: string): readonly string[] {
+    const from = placeOf(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
+    const next = this.#terms.slice(from, from + MOST_LONGER);
+    const end = next.findIndex((term) => !term.startsWith(start));
+    return end === -1 ? next : next.slice(0, end);
+  }
+
+  /** Of a term that so many pieces have. */
+  #rarityOf(having: number): number {
+    const all = Math.max(this.size, LEAST_PIECES);
+    return Math.log(1 + (all - having + 0.5) / (having + 0.5));
+  }
+
+  #add(file: IndexedFile, key: string, piece: Piece): void {
+    const terms = this.size < this.#mostPieces ? termsOf(file.name, piece) : [];
+    const { length } = terms;
+    if (length === 0) return;
+    const number = this.#free.pop() ?? this.#pieces.length;
+    this.#added += 1;
+    const indexed = { ...piece, file, number, nth: this.#added, length };
+    this.#pieces[number] = indexed;
+    this.#lengths[number] = length;
+    for (const term of terms) {
+      const { numbers, counts } = this.#postings.get(term) ?? this.#newTerm(term);
+      if (numbers.at(-1) === number) counts.push((counts.pop() ?? 0) + 1);
+      else {
+        numbers.push(number);
+        counts.push(1);
+      }
+    }
+    this.#total += length;
+    file.pieces.set(key, indexed);
+  }
+
+  #newTerm(term: string): Posting {
+    const posting = { numbers: [], counts: [] };
+    this.#postings.set(term, posting);
+    this.#terms.splice(placeOf(this.#terms, term), 0, term);
+    return posting;
+  }
+
+  #remove({ file, number, length, ...piece }: IndexedPiece): void {
+    for (const term of new Set(termsOf(file.name, piece))) {
+      const { numbers, counts } = this.#postings.get(term) ?? NOWHERE;
+      const at = numbers.indexOf(number);
+      numbers.splice(at, 1);
+      counts.splice(at, 1);
+      if (numbers.length > 0) continue;
+      this.#postings.delete(term);
+      this.#terms.splice(placeOf(this.#terms, term), 1);
+    }
+    this.#pieces[number] = undefined;
+    this.#free.push(number);
+    this.#total -= length;
+  }
+}
+
+const NOWHERE: Posting = { numbers: [], counts: [] };
+
+function termsOf(name: string, piece: Piece): readonly string[] {
+  const passage = passageOf(name, piece);
+  return passage === null ? [] : indexTerms(`${passage.heading}\n${passage.text}`);
+}
+
+/** Where a term is in a sorted list, or would be. */
+function placeOf(sorted: readonly string[], term: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? '') < term) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

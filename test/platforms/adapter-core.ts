@@ -1,0 +1,74 @@
+import type { ChannelState, CommandInfo, IngressOutcome, Revision } from '@parley/channels';
+import { type AdapterValues, ChannelError, type InboundMessage, memoryValues } from '@parley/core';
+import { loggerInto } from './logger-into.ts';
+
+/** What ingress says to a message it has stored. */
+export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
+
+/** A signal that is never aborted. */
+export const noSignal = (): AbortSignal => new AbortController().signal;
+
+/** What the core around an adapter does that is not as usual. */
+export interface CoreWishes {
+  readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
+  readonly revise?: (revision: Revision) => Promise<void>;
+  readonly clock?: () => number;
+  readonly commands?: readonly CommandInfo[];
+  /** Whether no other gateway may serve the account. */
+  readonly holdsAccount?: () => boolean;
+  /** What an earlier start has left. */
+  readonly values?: AdapterValues;
+}
+
+/** All that an adapter told the core. */
+export interface Told {
+  readonly received: InboundMessage[];
+  readonly revised: Revision[];
+  readonly states: ChannelState[];
+  readonly logged: string[];
+}
+
+/** The core as one adapter sees it; `changed` is called whenever something is told. */
+export function coreAround(
+  settings: object,
+  changed: () => void,
+  wishes: CoreWishes = {},
+  log: { readonly debug?: boolean } = {},
+) {
+  const told: Told = { received: [], revised: [], states: [], logged: [] };
+  const context = {
+    account: 'default',
+    settings,
+    log: loggerInto(told.logged, { ...log, changed }),
+    clock: wishes.clock ?? Date.now,
+    commands: wishes.commands ?? [],
+    values: wishes.values ?? memoryValues(),
+    holdsAccount: wishes.holdsAccount ?? (() => true),
+    receive: async (message: InboundMessage) => {
+      told.received.push(message);
+      changed();
+      return (await wishes.receive?.(message)) ?? accepted;
+    },
+    revise: async (revision: Revision) => {
+      told.revised.push(revision);
+      changed();
+      await wishes.revise?.(revision);
+    },
+    report: (state: ChannelState) => {
+      told.states.push(state);
+      changed();
+    },
+    history: async () => [],
+  };
+  return { told, context };
+}
+
+/** What a rejected call means for the core. */
+export async function failureOf(calling: Promise<unknown>): Promise<ChannelError['failure']> {
+  const error = await calling.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ChannelError) return error.failure;
+  throw new Error(`Expected a ChannelError, got ${String(error)}`);
+}

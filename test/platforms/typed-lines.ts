@@ -1,0 +1,25 @@
+import { createInterface } from 'node:readline';
+import type { Changes } from './changes.ts';
+
+/** A double in a terminal: each line is carried out, news are shown as they come, Ctrl-C ends it. */
+export function inTerminal(
+  double: { readonly transcript: { readonly changes: Changes }; close(): Promise<void> },
+  carryOut: (line: string) => unknown,
+  showNews: () => void,
+): void {
+  const lines = createInterface({ input: process.stdin });
+  lines.on('line', async (line) => {
+    try {
+      await carryOut(line);
+    } catch (error) {
+      console.log(error instanceof Error ? error.message : String(error));
+    }
+  });
+  double.transcript.changes.onChange(showNews);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      lines.close();
+      void double.close();
+    });
+  }
+}

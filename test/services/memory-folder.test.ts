@@ -1,0 +1,45 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { useMemoryFolder } from './memory-folder.ts';
+
+describe('the temporary folder of a test run', () => {
+  let before: string | undefined;
+  beforeEach(() => {
+    before = process.env.TMPDIR;
+    delete process.env.TMPDIR;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+
+  it('is gone after the run, and the usual one is used again', () => {
+    const usual = tmpdir();
+    const leave = useMemoryFolder();
+    const folder = tmpdir();
+    expect(existsSync(folder)).toBe(true);
+    leave();
+    expect(tmpdir()).toBe(usual);
+    // On a machine without enough memory it is the usual one all the time.
+    expect(existsSync(folder)).toBe(folder === usual);
+  });
+
+  it('is the one that TMPDIR names where it is set', () => {
+    process.env.TMPDIR = '/var/tmp';
+    useMemoryFolder()();
+    expect(process.env.TMPDIR).toBe('/var/tmp');
+  });
+
+  it('is removed by the next run when its own was killed', () => {
+    const used = useMemoryFolder();
+    const isInMemory = tmpdir().startsWith('/dev/shm/');
+    used();
+    if (!isInMemory) return;
+    // No process has this number: Linux gives smaller ones.
+    const abandoned = '/dev/shm/parley-tests-4194305-test';
+    mkdirSync(abandoned);
+    useMemoryFolder()();
+    expect(existsSync(abandoned)).toBe(false);
+  });
+});
