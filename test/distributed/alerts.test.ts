@@ -31,14 +31,27 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await postgres.close();
     });
 
-    async function scrape(): Promise<void> {
-      const { deployment } = scene;
-      const texts = deployment.members().map(async (member) => {
-        const { body } = await deployment.get(member, '/metrics');
+    /** Looks until the largest value of the lines that fit is at least that, and keeps that look. */
+    async function scrape(...seen: readonly (readonly [line: RegExp, least: number])[]) {
+      await expect
+        .poll(async () => {
+          const texts = await metrics();
+          const all = Object.values(texts).join('\n');
+          const short = seen.filter(([line, least]) => largest(all, line) < least);
+          if (short.length === 0) moments.push(texts);
+          return short.map(([line]) => line.source);
+        })
+        .toEqual([]);
+    }
+    async function metrics(): Promise<Scrapes> {
+      const texts = scene.deployment.members().map(async (member) => {
+        const { body } = await scene.deployment.get(member, '/metrics');
         return [`${member.role}-${member.pid}`, body] as const;
       });
-      moments.push(Object.fromEntries(await Promise.all(texts)));
+      return Object.fromEntries(await Promise.all(texts));
     }
+    const largest = (text: string, line: RegExp) =>
+      Math.max(0, ...[...text.matchAll(line)].map(([, value]) => Number(value ?? 1)));
     /** A process that has just started is not ready; no rule counts that within its minute. */
     const untilReady = () =>
       Promise.all(
@@ -106,12 +119,29 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       telegram.setAccess(820, 'blocked');
       const late = { date: Math.floor(Date.now() / 1_000) - 600 };
       for (let chat = 820; chat < 824; chat += 1) say(chat, 'written ten minutes ago', late);
-      await sleep(2_000);
-      await scrape();
-      worker.signal('SIGSTOP');
-      await sleep(1_000);
-      worker.signal('SIGCONT');
-      await scrape();
+      await scrape(
+        [/^parley_delivery_retries_total\{.*rate-limited.*\} (\d+)$/gm, 11],
+        [/^parley_turn_seconds_count\{.*failed.*\} (\d+)$/gm, 1],
+        [/^parley_tool_seconds_count\{.*failed.*\} (\d+)$/gm, 4],
+        [/^parley_dead_letters\{.*\} (\d+)$/gm, 1],
+      );
+      await stall();
+    }
+
+    /** The worker is late. On a busy machine it may not be, of the time between two looks. */
+    async function stall(): Promise<void> {
+      const isLate = /^parley_event_loop_lag_seconds\{quantile="0.99"\} (?:0\.[5-9]|[1-9])/m;
+      await expect
+        .poll(async () => {
+          await metrics();
+          worker.signal('SIGSTOP');
+          await sleep(1_000);
+          worker.signal('SIGCONT');
+          const texts = await metrics();
+          moments.push(texts);
+          return Object.values(texts).some((text) => isLate.test(text));
+        })
+        .toBe(true);
     }
 
     async function killBusyWorker(): Promise<void> {
@@ -122,7 +152,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       worker = await scene.deployment.start('worker');
       for (const { release } of held) release();
       await scene.telegram.waitFor(() => scene.answers(911).length > 0, 30_000);
-      await scrape();
+      await scrape([/^parley_lane_turns_total\{.*run="again".*\} (\d+)$/gm, 11]);
     }
 
     async function leaveWithoutWorker(): Promise<void> {
@@ -145,7 +175,10 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await client.query('update inbox set received_at = received_at - 200000');
       await client.query('update outbox set created_at = created_at - 200000');
       await client.end();
-      await scrape();
+      await scrape(
+        [/^parley_queue_jobs\{.*state="waiting".*\} (\d+)$/gm, 101],
+        [/^parley_overflow_total\{.*\} (\d+)$/gm, 1],
+      );
     }
 
     async function slowDown(): Promise<void> {
@@ -169,8 +202,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
         )
         .not.toContain('connected');
       await postgres.cut();
-      await sleep(500);
-      await scrape();
+      await scrape([/^parley_ready 0$/gm, 1], [/^parley_database_up 0$/gm, 1]);
     }
   },
 );

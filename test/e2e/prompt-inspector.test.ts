@@ -38,8 +38,10 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     );
 
   it('[P17] lists the turns, newest first, and shows the newest', async () => {
-    expect(await page.locator('.entry-link').count()).toBe(2);
-    expect(await page.locator('.entry-link').first().getAttribute('aria-current')).toBe('true');
+    await expect.poll(() => page.locator('.entry-link').count()).toBe(2);
+    await expect
+      .poll(() => page.locator('.entry-link').first().getAttribute('aria-current'))
+      .toBe('true');
     await page.getByRole('heading', { name: 'Owner' }).waitFor();
     await page.getByText('layout parley', { exact: false }).first().waitFor();
   });
@@ -48,7 +50,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     const memory = await layer('memory-file').innerText();
     expect(memory).toContain('owner only');
     expect(memory).toContain('MEMORY.md');
-    expect(await layer('agents-file').innerText()).toContain('everyone');
+    await expect.poll(() => layer('agents-file').innerText()).toContain('everyone');
     await page
       .locator('.cut', { hasText: /cut: [\d,]+ of 5[67],\d{3}/ })
       .first()
@@ -60,15 +62,15 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     const absent = page.locator('.unsent div', {
       has: page.getByText('heartbeat', { exact: true }),
     });
-    expect(await absent.innerText()).toContain('not a heartbeat turn');
+    await expect.poll(() => absent.innerText()).toContain('not a heartbeat turn');
   });
 
   it('[P17] unfolds a text as text, whatever stands in it', async () => {
     await layer('agents-file').locator('summary').click();
     const text = layer('agents-file').locator('.layer-text');
     await text.waitFor();
-    expect(await text.innerText()).toContain(HOSTILE);
-    expect(await text.locator('img, script').count()).toBe(0);
+    await expect.poll(() => text.innerText()).toContain(HOSTILE);
+    await expect.poll(() => text.locator('img, script').count()).toBe(0);
     expect(await page.title()).not.toBe('1');
   });
 
@@ -76,12 +78,14 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await page.getByLabel('Compare with').selectOption({ index: 1 });
     await page.locator('.comparison').waitFor();
     await page.getByText('The shared prefix ends here').waitFor();
-    expect(await page.locator('.shared-words').innerText()).toMatch(/^9\d(\.\d)? % of this prompt/);
-    expect(await layer('agents-file').innerText()).toContain('the same');
+    await expect
+      .poll(() => page.locator('.shared-words').innerText())
+      .toMatch(/^9\d(\.\d)? % of this prompt/);
+    await expect.poll(() => layer('agents-file').innerText()).toContain('the same');
     const changed = page.locator('.change.is-changed').first();
-    expect(await changed.locator('del:not(.is-shared)').count()).toBeGreaterThan(0);
-    expect(await changed.locator('ins:not(.is-shared)').count()).toBeGreaterThan(0);
-    expect(await changed.locator('.is-shared').count()).toBeGreaterThan(0);
+    await expect.poll(() => changed.locator('del:not(.is-shared)').count()).toBeGreaterThan(0);
+    await expect.poll(() => changed.locator('ins:not(.is-shared)').count()).toBeGreaterThan(0);
+    await expect.poll(() => changed.locator('.is-shared').count()).toBeGreaterThan(0);
     await page.reload();
     await page.locator('.comparison').waitFor();
     await page.goBack();
@@ -92,9 +96,9 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await page.getByRole('link', { name: 'Chat' }).click();
     await field(page).fill('half a sentence');
     await page.getByRole('link', { name: 'Prompt' }).click();
-    expect(await field(page).isVisible()).toBe(false);
+    await expect.poll(() => field(page).isVisible()).toBe(false);
     await page.getByRole('link', { name: 'Chat' }).click();
-    expect(await field(page).inputValue()).toBe('half a sentence');
+    await expect.poll(() => field(page).inputValue()).toBe('half a sentence');
     await field(page).fill('');
     await page.getByRole('link', { name: 'Prompt' }).click();
   });
@@ -155,12 +159,12 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await layer('memory-file').waitFor();
     await page.getByRole('combobox', { name: 'Channel', exact: true }).selectOption('discord');
     await page.getByText('format discord').waitFor();
-    expect(await layer('memory-file').count()).toBe(0);
-    expect(await page.locator('.unsent').innerText()).toContain('MEMORY.md: private');
+    await expect.poll(() => layer('memory-file').count()).toBe(0);
+    await expect.poll(() => page.locator('.unsent').innerText()).toContain('MEMORY.md: private');
     await page.getByRole('textbox', { name: 'Text' }).fill('anything new?');
     await page.getByRole('checkbox', { name: 'Heartbeat' }).check();
     await layer('heartbeat').waitFor();
-    expect(await page.locator('.entry-link').count()).toBe(2);
+    await expect.poll(() => page.locator('.entry-link').count()).toBe(2);
   });
 
   it('[U03] the preview fits a telephone and is readable', async () => {

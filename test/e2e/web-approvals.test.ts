@@ -54,7 +54,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
       press.catch(() => undefined);
     for (const each of [page, other]) {
       await untilAnswer(each, 'It said: ');
-      expect(await button(each, 'Approve').count()).toBe(0);
+      await expect.poll(() => button(each, 'Approve').count()).toBe(0);
       await each.getByText('You chose Approve.').waitFor();
     }
     expect(noted()).toBe(NOTE);
@@ -62,7 +62,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     expect(await told(page, 'Allowed: write')).toHaveLength(1);
     await page.reload();
     await page.getByText('You chose Approve.').waitFor();
-    expect(await button(page, 'Approve').count()).toBe(0);
+    await expect.poll(() => button(page, 'Approve').count()).toBe(0);
     const record = await runCommand(['--data', scene.folder.path, 'approvals']);
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
   });
@@ -114,14 +114,14 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     await button(page, 'Run the plan').waitFor();
     await say(page, '/mode agent');
     await untilAnswer(page, /agent mode: I use/);
-    expect(await button(page, 'Run the plan').count()).toBe(1);
+    await expect.poll(() => button(page, 'Run the plan').count()).toBe(1);
     await button(page, 'Run the plan').dblclick();
     await untilAnswer(page, 'You said: Yes, run the plan.');
     await page.getByText('You chose Run the plan.').waitFor();
     await page.reload();
     await page.getByText('You chose Run the plan.').waitFor();
     // That of the agent's last answer, which was no plan, is not there.
-    expect(await button(page, 'Run the plan').count()).toBe(0);
+    await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
     await say(page, '/run');
     await untilAnswer(page, 'That plan has been run.');
     const runs = scene.model.requests.filter(({ body }) =>

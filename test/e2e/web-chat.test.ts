@@ -23,7 +23,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
     await page.getByRole('button', { name: '/help' }).click();
     await untilAnswer(page, '/whoami');
-    expect(await page.getByRole('heading', { name: /Say hello to/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('heading', { name: /Say hello to/ }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.locator('.is-live').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await page.getByText('stopped', { exact: false }).last().waitFor();
-    expect(await page.locator('.typing').count()).toBe(0);
+    await expect.poll(() => page.locator('.typing').count()).toBe(0);
     scene.model.pieceMs = 0;
     await say(page, 'Go on');
     await untilAnswer(page, 'You said: Go on');
@@ -103,7 +103,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     expect(names.slice(0, first.length)).toEqual(first);
     expect(names).toContain('/pair');
     await field(page).press('Escape');
-    expect(await page.getByRole('listbox').count()).toBe(0);
+    await expect.poll(() => page.getByRole('listbox').count()).toBe(0);
     await field(page).fill('');
     await page.getByRole('button', { name: 'New' }).click();
     await page.getByText('New conversation').last().waitFor();
@@ -118,7 +118,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await untilAnswer(page, /send it in smaller pieces/);
     await page.getByRole('button', { name: 'Edit' }).click();
     expect((await field(page).inputValue()).length).toBe(long.length);
-    expect(await page.getByText(/Not accepted/).count()).toBe(0);
+    await expect.poll(() => page.getByText(/Not accepted/).count()).toBe(0);
     await page.context().close();
   });
 
@@ -153,9 +153,9 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await untilAnswer(page, 'You said: Something new');
     const top = () =>
       page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTop);
-    expect(await top()).toBe(0);
+    await expect.poll(() => top()).toBe(0);
     await page.getByRole('button', { name: 'Go to the newest message' }).click();
-    expect(await top()).toBeGreaterThan(100);
+    await expect.poll(() => top()).toBeGreaterThan(100);
     await page.context().close();
   });
 

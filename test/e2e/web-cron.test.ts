@@ -32,8 +32,8 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
 
   it('[H08] [U03] tell when they run next, as text', async () => {
     await jobs().getByText('cron 0 9 * * *').waitFor();
-    expect(await jobs().innerText()).toContain(TASK);
-    expect(await jobs().innerText()).toContain('It has not run yet.');
+    await expect.poll(() => jobs().innerText()).toContain(TASK);
+    await expect.poll(() => jobs().innerText()).toContain('It has not run yet.');
     expect(await page.title()).not.toBe('1');
     const isWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
     expect(await page.evaluate(isWide)).toBe(false);

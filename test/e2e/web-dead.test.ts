@@ -65,7 +65,9 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     expect(text).toContain('bot was blocked by the user');
     expect(text).toContain(HOSTILE);
     expect(await page.title()).not.toBe('1');
-    expect(await dead().innerText()).toContain('1 not delivered, 1 perhaps, 1 not answered.');
+    await expect
+      .poll(() => dead().innerText())
+      .toContain('1 not delivered, 1 perhaps, 1 not answered.');
     const long = card(/Not answered/);
     await long.getByRole('button', { name: 'Show all' }).click();
     await expect.poll(() => long.innerText()).toContain('really '.repeat(79));
@@ -184,9 +186,9 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     const text = await finding.innerText();
     expect(text).toContain('channels.telegram.token (line');
     expect(text).toContain('environment variable');
-    expect(await own.getByRole('status').allInnerTexts()).toContainEqual(
-      expect.stringMatching(/^\d+ critical, \d+ warnings?, \d+ notes?\.$/),
-    );
+    await expect
+      .poll(() => own.getByRole('status').allInnerTexts())
+      .toContainEqual(expect.stringMatching(/^\d+ critical, \d+ warnings?, \d+ notes?\.$/));
     expect(await own.getByRole('main').innerText()).not.toContain(telegram.token);
     await own.context().close();
   });

@@ -59,9 +59,9 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
 
   it('[H02] says what is not understood, and shows every text as text', async () => {
     const problems = page.getByRole('region', { name: 'Problems' });
-    expect(await problems.innerText()).toMatch(/line \d+, task news: found "whenever"/);
-    expect(await card('mail').innerText()).toContain(HOSTILE);
-    expect(await card('mail').locator('img').count()).toBe(0);
+    await expect.poll(() => problems.innerText()).toMatch(/line \d+, task news: found "whenever"/);
+    await expect.poll(() => card('mail').innerText()).toContain(HOSTILE);
+    await expect.poll(() => card('mail').locator('img').count()).toBe(0);
     expect(await page.title()).not.toBe('1');
   });
 
@@ -79,8 +79,8 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     await page.getByRole('button', { name: 'Run mail now' }).click();
     const run = page.locator('.heartbeat-runs li').first();
     await run.getByText('I told you').waitFor();
-    expect(await run.innerText()).toMatch(/\d tokens/);
-    expect(await run.locator('blockquote').innerText()).toBe('Two letters wait.');
+    await expect.poll(() => run.innerText()).toMatch(/\d tokens/);
+    await expect.poll(() => run.locator('blockquote').innerText()).toBe('Two letters wait.');
     await page.getByRole('link', { name: 'Chat' }).click();
     await untilAnswer(page, '⚙️ Two letters wait.');
     await page.getByRole('link', { name: 'Heartbeat' }).click();

@@ -99,21 +99,21 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
 
   it('[U03] works by keyboard alone: write, complete a command, reach everything, leave the field', async () => {
     const page = await scene.open();
-    expect(await focused(page)).toBe('TEXTAREA');
+    await expect.poll(() => focused(page)).toBe('TEXTAREA');
     await page.keyboard.type('first line');
     await page.keyboard.press('Shift+Enter');
     await page.keyboard.type('by keyboard');
-    expect(await field(page).inputValue()).toBe('first line\nby keyboard');
+    await expect.poll(() => field(page).inputValue()).toBe('first line\nby keyboard');
     await page.keyboard.press('Enter');
     await untilAnswer(page, 'You said: by keyboard');
-    expect(await focused(page)).toBe('TEXTAREA');
+    await expect.poll(() => focused(page)).toBe('TEXTAREA');
     await page.keyboard.type('/st');
     await page.keyboard.press('ArrowDown');
     const chosen = await field(page).getAttribute('aria-activedescendant');
     expect(chosen).toBe('command-stop');
-    expect(await page.locator(`#${chosen}`).getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => page.locator(`#${chosen}`).getAttribute('aria-selected')).toBe('true');
     await page.keyboard.press('Tab');
-    expect(await field(page).inputValue()).toBe('/stop ');
+    await expect.poll(() => field(page).inputValue()).toBe('/stop ');
     await page.keyboard.press('Enter');
     await untilAnswer(page, 'Nothing was running.');
     const reached = new Set<string>();
@@ -150,8 +150,8 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     await untilAnswer(page, 'You said: Announce it');
     await expect.poll(() => page.getByRole('status').textContent()).toBe('');
     const log = page.getByRole('log');
-    expect(await log.getAttribute('aria-live')).toBe('polite');
-    expect(await log.locator('article').last().innerText()).toMatch(/^\w+, .*:/);
+    await expect.poll(() => log.getAttribute('aria-live')).toBe('polite');
+    await expect.poll(() => log.locator('article').last().innerText()).toMatch(/^\w+, .*:/);
     scene.model.latencyMs = 0;
     await page.context().close();
   });

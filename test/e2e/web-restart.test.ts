@@ -82,7 +82,7 @@ describe.runIf(chromiumUrl)('the page and a gateway that goes away', () => {
     await page.locator('.is-live').getByText('Step 5.').waitFor();
     await scene.kill();
     await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
-    expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
     await scene.startAgain();
     await untilAnswer(page, 'Step 30.');
     await page.locator('.is-live').waitFor({ state: 'detached' });

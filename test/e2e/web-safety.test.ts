@@ -66,12 +66,12 @@ describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
     expect((await mine(page)).at(-1)).toContain('<iframe srcdoc=');
     const active =
       'script, img:not([src^="/page/"]), iframe, svg:not(.icon), style, meta, base, form, math';
-    expect(await page.locator('main').locator(active).count()).toBe(1); // the composer is a form
+    await expect.poll(() => page.locator('main').locator(active).count()).toBe(1); // the composer is a form
     for (const link of await page.locator('.prose a').all()) {
-      expect(await link.getAttribute('href')).toMatch(
-        /^https:\/\/(?:example\.com|evil\.example)\//,
-      );
-      expect(await link.getAttribute('rel')).toContain('noopener');
+      await expect
+        .poll(() => link.getAttribute('href'))
+        .toMatch(/^https:\/\/(?:example\.com|evil\.example)\//);
+      await expect.poll(() => link.getAttribute('rel')).toContain('noopener');
     }
     for (const text of ['script link', 'data link', 'tag link']) {
       await page.locator('.prose').getByText(text).first().click();

@@ -41,14 +41,14 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     const sheet = await page.locator('.soul-sheet').innerText();
     expect(sheet).toContain('100 of 100');
     expect(sheet).toContain('More music');
-    expect(await page.locator('.soul-diff ins').innerText()).toContain(HOSTILE);
+    await expect.poll(() => page.locator('.soul-diff ins').innerText()).toContain(HOSTILE);
     expect(await page.title()).not.toBe('1');
   });
 
   it('[W06] shows what the evaluation found, and offers nothing where nothing can be done', async () => {
     await page.getByRole('link', { name: /^v2/ }).click();
     await page.getByText('deny that I am a program').waitFor();
-    expect(await page.locator('.action').count()).toBe(0);
+    await expect.poll(() => page.locator('.action').count()).toBe(0);
     await page.goBack();
   });
 
