@@ -118,6 +118,7 @@ export const PromptLists = {
     z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() }),
   ),
   unsent: z.array(UnsentLayer),
-  messages: z.array(PromptMessage),
+  /** Role, characters, hash: short, because it is the longest list and written with every turn. */
+  messages: z.array(z.tuple([PromptMessage.unwrap().shape.role, z.int(), z.string()])),
   names: z.array(z.string()),
 } as const;

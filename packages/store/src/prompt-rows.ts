@@ -63,6 +63,9 @@ export function rowOf(
   };
 }
 
+/** Characters of a message's hash, 128 bits: it says whether two are the same, no text is found by it. */
+const MESSAGE_HASH = 22;
+
 /** As text at once, since it is the longest list of the row: neither a role nor a hash needs escaping. */
 function messagesJson(
   messages: NewPrompt['messages'],
@@ -71,7 +74,8 @@ function messagesJson(
   let json = '';
   for (const { role, content } of messages) {
     const { hash } = hashOf(content);
-    json += `${json === '' ? '' : ','}{"role":"${role}","characters":${content.length},"hash":"${hash}"}`;
+    const comma = json === '' ? '' : ',';
+    json += `${comma}["${role}",${content.length},"${hash.slice(0, MESSAGE_HASH)}"]`;
   }
   return `[${json}]`;
 }
@@ -112,11 +116,12 @@ export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
 /** The whole prompt of a row. `textOf` gives the text of a hash. Throws StoreError `store-damaged`. */
 export function promptOf(row: PromptRow, textOf: (hash: string) => string): StoredPrompt {
   const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
+  const messages = fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt');
   return {
     ...summaryOf(row),
     parts: parts.map(({ hash, ...part }) => ({ ...part, text: textOf(hash) })),
     unsent: fromCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
     tools: fromCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
-    messages: fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt'),
+    messages: messages.map(([role, characters, hash]) => ({ role, characters, hash })),
   };
 }
