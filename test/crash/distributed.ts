@@ -4,7 +4,15 @@ import { Client } from 'pg';
 import { type Deployment, GATEWAY_FOLDERS, WORKER_FOLDERS } from './deployment.ts';
 import { KeptAlive } from './kept-alive.ts';
 import { startKillablePostgres, startKillableRedis } from './killable-server.ts';
-import { ENDED, MOST_BEGUN, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
+import {
+  ENDED,
+  GIVEN_UP,
+  MOST_BEGUN,
+  readCount,
+  readEnded,
+  type Stored,
+  UNFINISHED,
+} from './stored.ts';
 import type { Report, Role } from './victim-order.ts';
 
 /** The secret of the web page, which all gateways of an installation share. */
@@ -59,6 +67,7 @@ function storedAt(url: string): Stored {
   return {
     unfinished: () => count(UNFINISHED),
     mostBegun: () => count(MOST_BEGUN),
+    givenUp: () => count(GIVEN_UP),
     endedParts: () => query(url, ENDED, readEnded),
   };
 }

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Deployment, EMBEDDED_FOLDERS } from './deployment.ts';
 import { KeptAlive } from './kept-alive.ts';
-import { ENDED, MOST_BEGUN, readCount, readEnded, type Stored, UNFINISHED } from './stored.ts';
+import {
+  ENDED,
+  GIVEN_UP,
+  MOST_BEGUN,
+  readCount,
+  readEnded,
+  type Stored,
+  UNFINISHED,
+} from './stored.ts';
 import type { Report } from './victim-order.ts';
 
 /** All of Parley in one process, with its tables in one file. */
@@ -35,6 +43,7 @@ function storedIn(file: string): Stored {
   return {
     unfinished: () => count(UNFINISHED),
     mostBegun: () => count(MOST_BEGUN),
+    givenUp: () => count(GIVEN_UP),
     endedParts: async () => query(file, (database) => readEnded(database.prepare(ENDED).all())),
   };
 }

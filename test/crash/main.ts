@@ -63,7 +63,7 @@ process.exitCode = faults === 0 ? 0 : 1;
 
 /** Gives back how many promises were broken. */
 function print(deployment: string, result: SeriesResult): number {
-  const { killed, tallies, crashes, failedStarts, askedAgain, ms } = result;
+  const { killed, tallies, givenUp, crashes, failedStarts, askedAgain, ms } = result;
   const deaths = [...killed.values()].reduce((sum, died) => sum + died, 0);
   console.log(
     `\n${deployment}: ${deaths} kills in ${(ms / 60_000).toFixed(1)} min, seed ${seed}\n`,
@@ -76,7 +76,9 @@ function print(deployment: string, result: SeriesResult): number {
   for (const [channel, tally] of [...tallies, ['all', all] as const]) {
     console.log(`| ${channel} | ${COLUMNS.map(([, value]) => value(tally)).join(' | ')} |`);
   }
-  console.log(`\nasked again: ${askedAgain}; starts that failed: ${failedStarts}`);
+  console.log(
+    `\nasked again: ${askedAgain}; starts that failed: ${failedStarts}; turns given up: ${givenUp}`,
+  );
   for (const fault of all.faults) console.log(fault);
   for (const words of crashes) console.log(`Ended by itself: ${words}`);
   return crashes.length + faultsIn(all) + uncertainElsewhere(result);

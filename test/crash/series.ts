@@ -35,6 +35,8 @@ export interface SeriesResult {
   readonly tallies: ReadonlyMap<ChannelName, Tally>;
   /** Lives that ended by themselves after they had started, with their last words: none is the promise. */
   readonly crashes: readonly string[];
+  /** Turns that were given up: their questions count as lost, and the series killed too often. */
+  readonly givenUp: number | null;
   /** Starts that failed, which is no fault while the database is away. */
   readonly failedStarts: number;
   /** Model calls that repeat an earlier one: what kills cost. */
@@ -48,10 +50,10 @@ const THINKING_MS = 40;
 const MOST_WAITING = 100;
 /**
  * Before the next kill so many questions for each person reach the model, at most so many, and no turn
- * has been begun more often than this: after five times it is given up, and rightly so. In ms, when all
- * of that takes too long.
+ * was started more often than this: after five starts it is given up, and `start-up` alone kills four
+ * times. In ms, when all of that takes too long.
  */
-const [PROGRESS, MOST_PROGRESS, MOST_BEGUN] = [1, 100, 2];
+const [PROGRESS, MOST_PROGRESS, MOST_BEGUN] = [1, 100, 1];
 const PROGRESS_WITHIN_MS = 60_000;
 /** When nothing moves any more for so long, what is missing is lost. */
 const PATIENCE_MS = 60_000;
@@ -74,11 +76,13 @@ export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
     const killed = await killWhileAsking(options, scene);
     await atRest(scene);
     const tallies = await count(scene);
+    const givenUp = await deployment.stored.givenUp();
     const words = await Promise.all(deployment.processes.map((one) => one.end()));
     const crashes = deployment.processes.flatMap((one) => one.crashes);
     return {
       killed,
       tallies,
+      givenUp,
       crashes: [...crashes, ...words.filter((word) => word !== null)],
       failedStarts: deployment.processes.reduce((sum, one) => sum + one.failedStarts.length, 0),
       askedAgain: scene.askedAgain(),

@@ -18,6 +18,8 @@ export interface Stored {
   unfinished(): Promise<number | null>;
   /** How often the unluckiest of the running turns was begun; null as above. */
   mostBegun(): Promise<number | null>;
+  /** How many turns were given up, with a notice to their chat; null as above. */
+  givenUp(): Promise<number | null>;
   /** Parts that Parley could not or dared not send. */
   endedParts(): Promise<readonly EndedPart[]>;
 }
@@ -29,6 +31,7 @@ export const UNFINISHED = `
        + (select count(*) from outbox where state in ('pending', 'sending')) as count`;
 export const MOST_BEGUN = `
   select coalesce(max(attempts), 0) as count from turn where state = 'running'`;
+export const GIVEN_UP = `select count(*) as count from turn where state = 'failed'`;
 export const ENDED = `
   select channel, chat_id as chat, state, case when turn_id is null then 1 else 0 end as notice,
          body, error
@@ -46,7 +49,7 @@ const Ended = z.array(
   }),
 );
 
-/** Reads the answer to `UNFINISHED` and `MOST_BEGUN`. */
+/** Reads the answer to `UNFINISHED`, `MOST_BEGUN` and `GIVEN_UP`. */
 export function readCount(row: unknown): number {
   return Counted.parse(row).count;
 }
