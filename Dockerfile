@@ -25,5 +25,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:7411/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Few arenas of malloc: each keeps what threads have freed.
 ENV MALLOC_ARENA_MAX=2
-ENTRYPOINT ["node", "--max-semi-space-size=4", "apps/parley/bin/parley.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "apps/parley/bin/parley.js"]
 CMD ["start"]

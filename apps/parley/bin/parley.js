@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=4
+#!/usr/bin/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=8
 // Plain JavaScript on purpose: it must run on any old Node, find the bundled Node 24, and go on there.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
@@ -35,7 +35,7 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
 } else {
   const { resolve } = module.createRequire(import.meta.url);
   const bundled = join(dirname(resolve('node/package.json')), 'bin', 'node');
-  const flags = ['--max-semi-space-size=4', ...process.execArgv];
+  const flags = ['--max-semi-space-size=8', ...process.execArgv];
   const child = spawn(bundled, [...flags, ...process.argv.slice(1)], {
     stdio: 'inherit',
     // Few arenas of malloc: each keeps what threads have freed.

@@ -9,18 +9,18 @@ it.each([
   [
     'the program itself',
     'apps/parley/bin/parley.js',
-    /^#!\/usr\/bin\/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=4\n/,
+    /^#!\/usr\/bin\/env -S MALLOC_ARENA_MAX=2 node --max-semi-space-size=8\n/,
   ],
   ['the link that npm start runs', 'apps/parley/package.json', /"parley": "bin\/parley.js"/],
   [
     'an old Node',
     'apps/parley/bin/parley.js',
-    /flags = \['--max-semi-space-size=4'[\s\S]*MALLOC_ARENA_MAX: '2'/,
+    /flags = \['--max-semi-space-size=8'[\s\S]*MALLOC_ARENA_MAX: '2'/,
   ],
   [
     'the image',
     'Dockerfile',
-    /^ENV MALLOC_ARENA_MAX=2\nENTRYPOINT \["node", "--max-semi-space-size=4", /m,
+    /^ENV MALLOC_ARENA_MAX=2\nENTRYPOINT \["node", "--max-semi-space-size=8", /m,
   ],
 ])(
   '%s starts Parley with a small space for young objects and few arenas of malloc',

@@ -137,7 +137,7 @@ const SETTINGS = {
 async function fillCache(root: string): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'parley-build-'));
   writeFileSync(join(data, 'parley.yaml'), JSON.stringify(SETTINGS));
-  const args = ['--max-semi-space-size=4', join(root, 'apps/parley/bin/parley.js')];
+  const args = ['--max-semi-space-size=8', join(root, 'apps/parley/bin/parley.js')];
   const child = spawn(process.execPath, [...args, '--data', data, 'start'], {
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: WITHIN_MS,
