@@ -135,10 +135,10 @@ function speedRows(speeds: readonly MarkupSpeed[]): string[][] {
   ];
 }
 
-const Manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
+const Manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
 
 function converterTitle(name: ConverterName): string {
   if (name === 'parley') return 'Parley';
-  const manifest = readFileSync(join(import.meta.dirname, '../package.json'), 'utf8');
-  return `${name} ${Manifest.parse(JSON.parse(manifest)).dependencies[name]}`;
+  const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
+  return `${name} ${Manifest.parse(JSON.parse(manifest)).devDependencies[name]}`;
 }
