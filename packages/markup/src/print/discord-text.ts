@@ -1,131 +1,144 @@
-import type { Run } from '../document.ts';
-import {
-  closeMark,
-  endsLink,
-  newLine,
-  openMark,
-  type Page,
-  put,
-  putLinkEnd,
-  putRaw,
-  touchesSign,
-  ZERO_WIDTH_SPACE,
-} from './discord-page.ts';
-import {
-  addressEnd,
-  conflicts,
-  type DiscordMark,
-  type Piece,
-  type Segment,
-  SIGN_OF,
-  toSegments,
-} from './discord-segments.ts';
-import { commonStart } from './lines.ts';
+import type { Mark, Run } from '../document.ts';
+import { commonMarks, linkOf } from '../transform/runs.ts';
+import { discordRuns, isCode, isFoundIn, SIGNS } from './discord-links.ts';
+import { walkRuns } from './lines.ts';
 
-/** What stands before the other lines of a text, and whether Discord reads them as a list item's. */
+/** Keeps two signs apart, or a name from being one; invisible. */
+export const ZERO_WIDTH_SPACE = '\u200b';
+
+/** A message that is being written. */
+export interface Page {
+  text: string;
+  /** What Discord counts as nodes: marks, links, code, lists, emoji. */
+  nodes: number;
+  /** Signs of literal text that need a backslash because of what is elsewhere in the message. */
+  readonly escaped: ReadonlySet<string>;
+  /** What looks like a mention stays one. */
+  readonly live: boolean;
+  /** Whether the next text is where a heading, list or quote may begin. */
+  startsLine: boolean;
+  /** Whether the next text follows a line end in a list item, which Discord drops before a sign. */
+  joins: boolean;
+  /** Whether the last thing written begins or ends a mark; code and addresses end one. */
+  after: 'start' | 'end' | undefined;
+  /** Whether a `](` would end the last link, since Discord looks for the last one. */
+  endsLink: boolean;
+}
+
+export function newPage(texts: readonly string[], live: boolean): Page {
+  const escaped = new Set<string>();
+  // An underscore ends italic text only where no letter or digit follows.
+  if (texts.some((text) => /_(?![0-9A-Za-z])/.test(text))) escaped.add('_');
+  // Code and addresses may contain the end of a link.
+  if (texts.some((text) => text.includes(']('))) escaped.add('[');
+  return {
+    text: '',
+    nodes: 0,
+    escaped,
+    live,
+    startsLine: true,
+    joins: false,
+    after: undefined,
+    endsLink: false,
+  };
+}
+
+/** What is before the other lines of a text, and whether Discord reads them as a list item's. */
 export interface LineStart {
   readonly prefix: string;
   readonly inItem: boolean;
 }
 
-export function putRuns(page: Page, runs: readonly Run[], line: LineStart): void {
-  const segments = toSegments(runs);
-  putMarked(page, segments, (segment, index) => {
-    const isLast = index === segments.length - 1;
-    if (segment.kind === 'text') {
-      putText(page, segment, { glued: goesOn(segments, index), isLast }, line);
-    } else putSpan(page, segment, segment.kind === 'address' ? wordAfter(segments, index) : '');
+/**
+ * A line end and what is before the content of the next line. An empty line would end a list item or
+ * its text for Discord, one with a space does not.
+ */
+export function newLine(page: Page, { prefix, inItem }: LineStart): void {
+  if (inItem && page.text.endsWith(`\n${prefix}`)) page.text += ' ';
+  page.text += `\n${prefix}`;
+  page.startsLine = true;
+  page.joins = inItem;
+  page.after = undefined;
+}
+
+/** Writes markup, or text in which nothing is escaped. */
+export function put(page: Page, text: string, after?: Page['after']): void {
+  page.text += page.joins ? ZERO_WIDTH_SPACE + text : text;
+  page.joins = false;
+  page.startsLine = false;
+  page.after = after;
+  page.endsLink &&= !text.includes('[');
+}
+
+/** Writes code or an address, whatever it contains. */
+export function putRaw(page: Page, text: string): void {
+  const breaks = (start: string) => start.replaceAll('](', `]${ZERO_WIDTH_SPACE}(`);
+  put(page, page.endsLink ? text.replace(/^[^[]*/, breaks) : text, 'end');
+  page.nodes += 1;
+}
+
+export function putRuns(page: Page, all: readonly Run[], line: LineStart): void {
+  const runs = discordRuns(all);
+  walkRuns(runs, {
+    open: (mark) => (isWhole(mark) ? undefined : openMark(page, mark)),
+    close: (mark) => (isWhole(mark) ? undefined : closeMark(page, mark)),
+    text: (text, index) => {
+      const run = runs[index];
+      const link = linkOf(run);
+      const marks = run?.marks ?? [];
+      if (run !== undefined && isCode(run)) putCode(page, text);
+      else if (link?.url === '') putAddress(page, text, wordAfter(runs, index));
+      else if (link !== undefined) put(page, text, 'end');
+      else putText(page, { text, marks, behind: behind(runs, index) }, line);
+    },
   });
 }
 
-/** Whether the next segment follows this one without the end of a mark between them. */
-function goesOn(segments: readonly Segment[], index: number): boolean {
-  const marks = segments[index]?.marks ?? [];
-  const next = segments[index + 1];
-  return next !== undefined && commonStart(marks, next.marks).length === marks.length;
+/** Code and addresses are written at once. */
+function isWhole(mark: Mark): boolean {
+  return mark.type === 'code' || (mark.type === 'link' && mark.url === '');
 }
 
-/** What stands behind a segment up to white space or the end of a mark; a star for all but text. */
-function wordAfter(segments: readonly Segment[], index: number): string {
-  let word = '';
-  let at = index;
-  while (goesOn(segments, at)) {
-    at += 1;
-    const next = segments[at];
-    if (next?.kind !== 'text' || next.marks.length > (segments[index]?.marks.length ?? 0)) {
-      return `${word}*`;
-    }
-    const space = next.text.search(/\s/);
-    if (space >= 0) return word + next.text.slice(0, space);
-    word += next.text;
-  }
-  return word;
-}
-
-/** Opens and closes marks between segments, innermost last and first. */
-function putMarked<Kind extends Segment>(
-  page: Page,
-  segments: readonly Kind[],
-  content: (segment: Kind, index: number) => void,
-): void {
-  let open: readonly DiscordMark[] = [];
-  const closeTo = (depth: number) => {
-    for (const mark of open.slice(depth).reverse()) closeMark(page, SIGN_OF[mark]);
-  };
-  for (const [index, segment] of segments.entries()) {
-    const common = commonStart(open, segment.marks).length;
-    closeTo(common);
-    for (const mark of segment.marks.slice(common)) openMark(page, SIGN_OF[mark]);
-    open = segment.marks;
-    content(segment, index);
-  }
-  closeTo(0);
-}
-
-function putText(
-  page: Page,
-  { text, marks }: Piece,
-  { glued, isLast }: { readonly glued: boolean; readonly isLast: boolean },
-  { prefix, inItem }: LineStart,
-): void {
-  const lines = text.split('\n');
-  for (const [index, line] of lines.entries()) {
-    const isEnd = index === lines.length - 1;
-    const shown = isEnd && !isLast ? line : line.trimEnd();
-    if (index > 0) newLine(page, prefix, inItem);
-    putLiteral(page, page.joins ? shown.trimStart() : shown, {
-      marks,
-      glued: glued && isEnd,
-    });
-  }
-  countEmoji(page, text);
-}
-
-function putSpan(page: Page, segment: Exclude<Segment, { kind: 'text' }>, following: string): void {
+/** Begins a mark, apart from the end of another one that it would run together with. */
+function openMark(page: Page, mark: Mark): void {
   page.nodes += 1;
-  switch (segment.kind) {
-    case 'code':
-      putCode(page, segment.text);
-      break;
-    case 'address':
-      putAddress(page, segment.text, following);
-      break;
-    case 'masked':
-      put(page, '[');
-      putMarked(page, segment.inner, (piece) => {
-        if (piece.kind === 'code') putCode(page, piece.text);
-        else putRaw(page, piece.text);
-      });
-      putLinkEnd(page, segment.url);
-      break;
+  if (mark.type === 'link') {
+    put(page, '[');
+    return;
   }
+  const sign = SIGNS[mark.type];
+  const before = page.text.at(-1);
+  // Strike-through ends only where no underscore follows.
+  const touches = before === sign[0] || (before === '~' && sign === '__');
+  const { startsLine } = page;
+  put(page, page.after === 'end' && touches ? ZERO_WIDTH_SPACE + sign : sign, 'start');
+  page.startsLine = startsLine;
+}
+
+/** Ends a mark. Bars and tildes know no backslash, so theirs must not touch any. */
+function closeMark(page: Page, mark: Mark): void {
+  if (mark.type === 'link') {
+    put(page, `](${mark.url})`);
+    page.endsLink = !mark.url.includes('[');
+    return;
+  }
+  const sign = SIGNS[mark.type];
+  const touches = page.after !== 'end' && page.text.at(-1) === sign[0] && /[~|]/.test(sign);
+  put(page, touches ? ZERO_WIDTH_SPACE + sign : sign, 'end');
+}
+
+/** Whether this sign would run together with the sign of a mark or the code right before it. */
+function touchesSign({ text, after }: Page, sign: string): boolean {
+  const before = text.at(-1);
+  return after !== undefined && (before === sign || (before === '~' && sign === '_'));
 }
 
 /** Backticks of one length on both sides; Discord takes three for a block, so one or two. */
-function putCode(page: Page, text: string): void {
-  const runs = new Set((text.match(/`+/g) ?? []).map(({ length }) => length));
-  const tick = runs.has(1) ? '``' : '`';
-  const inner = runs.has(1) ? text.replaceAll(/(?<!`)``(?!`)/g, '`\u200b`') : text;
+function putCode(page: Page, code: string): void {
+  const text = code.replaceAll('\n', ' ');
+  const hasTick = /(?<!`)`(?!`)/.test(text);
+  const tick = hasTick ? '``' : '`';
+  const inner = hasTick ? text.replaceAll(/(?<!`)``(?!`)/g, `\`${ZERO_WIDTH_SPACE}\``) : text;
   const start = /^ *`/.test(inner) ? ' ' : '';
   const end = /` *$/.test(inner) ? ' ' : '';
   if (touchesSign(page, '`')) put(page, ZERO_WIDTH_SPACE);
@@ -135,104 +148,122 @@ function putCode(page: Page, text: string): void {
 /** Bare where Discord finds exactly this address; in angle brackets otherwise, which cost the preview. */
 function putAddress(page: Page, url: string, following: string): void {
   // A backslash before one of these would become part of the address.
-  const isBare = addressEnd(url + following, 0) === url.length && !/[:<]/.test(following);
-  if (!endsLink(page, url)) putRaw(page, isBare ? url : `<${url}>`);
-  else putLiteral(page, url.replace('](', `]${ZERO_WIDTH_SPACE}(`), { marks: [], glued: false });
+  const isBare = !/[:<]/.test(following) && isFoundIn(url, url + following);
+  putRaw(page, isBare ? url : `<${url}>`);
+}
+
+/** What is behind a run without the end of a mark between them: a star for all but text. */
+function behind(runs: readonly Run[], index: number): string {
+  const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
+  const next = runs[index + 1];
+  if (next === undefined || commonMarks(marks, next.marks).length < marks.length) return '';
+  const isText = !isCode(next) && next.marks.length === marks.length;
+  return isText ? next.text : '*';
+}
+
+/** The same up to white space. */
+function wordAfter(runs: readonly Run[], index: number): string {
+  const text = behind(runs, index);
+  const space = text.search(/\s/);
+  return space < 0 && text !== '' ? `${text}${behind(runs, index + 1)}` : text.slice(0, space);
+}
+
+/** Literal text, with its marks and what follows it without the end of a mark. */
+interface Literal {
+  readonly text: string;
+  readonly marks: readonly Mark[];
+  readonly behind: string;
+}
+
+function putText(page: Page, { text, marks, behind }: Literal, line: LineStart): void {
+  const lines = text.split('\n');
+  for (const [index, own] of lines.entries()) {
+    const isEnd = index === lines.length - 1;
+    if (index > 0) newLine(page, line);
+    const shown = page.joins ? own.trimStart() : own;
+    putLiteral(page, {
+      text: isEnd && behind !== '' ? shown : shown.trimEnd(),
+      marks,
+      behind: isEnd ? behind : '',
+    });
+  }
+  page.nodes += text.match(PART_OF_EMOJI)?.length ?? 0;
 }
 
 /** Every emoji has one of these in it, joined ones several: Discord counts no more than these. */
 const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
 
-function countEmoji(page: Page, text: string): void {
-  page.nodes += text.match(PART_OF_EMOJI)?.length ?? 0;
-}
-
-interface LiteralPlace {
-  readonly marks: readonly DiscordMark[];
-  /** Whether code, a link or the beginning of a mark follows without white space. */
-  readonly glued: boolean;
-}
-
-/** Signs that may be markup, and what Discord takes for an address. */
-const SIGN = /[\\*_~|`<[:]|(?<=\])\(|@silent\b|(?:https?|steam):\/\//g;
-/** What begins a block where a line starts; a heading's text may also stand on the next line. */
-const BLOCK =
-  /^([ \t]*)(#{1,6}(?=\s|$)|-#(?=[ \t])|[*-](?=[ \t])|>(?=[ \t])|>>>(?=[ \t])|\d+(?=\.[ \t]))/;
-
-/** Writes text that is to be seen as it is. `text` has no line ends. */
-export function putLiteral(page: Page, text: string, place: LiteralPlace): void {
-  if (text === '') return;
-  const { joins } = page;
-  const behind = place.glued ? '*' : '';
-  let from = page.startsLine && !joins ? putBlockSign(page, text) : 0;
-  SIGN.lastIndex = from;
-  for (let found = SIGN.exec(text); found !== null; found = SIGN.exec(text)) {
-    const at = found.index;
-    emit(page, text.slice(from, at), () => text.slice(from) + behind);
-    from = putSign(page, text, at, place);
-    SIGN.lastIndex = from;
-  }
-  emit(page, text.slice(from), () => text.slice(from) + behind);
-}
-
-function emit(page: Page, part: string, rest: () => string): void {
-  if (part === '') return;
-  const { startsLine } = page;
-  const isBlank = part.trim() === '';
-  put(page, part, page.joins ? rest() : part);
-  page.startsLine = startsLine && isBlank;
-}
-
-function putBlockSign(page: Page, text: string): number {
-  const [whole, indent = '', sign = ''] = BLOCK.exec(text) ?? [];
-  if (whole === undefined) return 0;
-  const digits = /\d/.test(sign);
-  put(page, digits ? `${indent}${sign}\\.` : `${indent}\\${sign}`);
-  return digits ? whole.length + 1 : whole.length;
-}
-
-function putSign(page: Page, text: string, at: number, place: LiteralPlace): number {
-  const sign = text[at] ?? '';
-  if (sign === 'h' || sign === 's') return putLiteralAddress(page, text, at, place);
-  if (sign === '@') {
-    put(page, page.text === '' ? `@${ZERO_WIDTH_SPACE}` : '@');
-    return at + 1;
-  }
-  put(page, isMarkup(page, text, at, place) ? `\\${sign}` : sign);
-  const pinged =
-    sign === '<' && !page.live ? /^@[!&]?(?=\d+>)/.exec(text.slice(at + 1, at + 30)) : null;
-  if (pinged === null) return at + 1;
-  // Discord's servers ping whatever a backslash says.
-  put(page, `@${ZERO_WIDTH_SPACE}`);
-  return at + 2;
-}
+/** What begins a block where a line starts; a heading's text may also be on the next line. */
+const BLOCK = /^[ \t]*(?=#{1,6}(?:\s|$)|-#[ \t]|[*-][ \t]|>[ \t]|>>>[ \t])|^[ \t]*\d+(?=\.[ \t])/;
+/** Whether Discord's text ends before this: at signs, emoji, `word:x` and `1.`. */
+const ENDS_TEXT = /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v;
 
 /** Mentions, commands, times: what Discord fills in between `<` and `>`. */
 const MENTION =
   /<(?:[@#][!&]?\d{1,25}|\/[^<>\n:]{1,110}:\d{1,25}|t:-?\d{1,17}(?::\w)?|(?:id|sound):[\w:-]{1,60})>/y;
+/** Discord's servers ping for these whatever a backslash says. */
+const PING = /<@(?=[!&]?\d+>)/g;
+
+/** Writes text that is to be seen as it is: one line. */
+export function putLiteral(page: Page, literal: Literal): void {
+  if (literal.text === '') return;
+  const { startsLine, joins } = page;
+  const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
+  const [block] = (startsLine && !joins ? BLOCK.exec(text) : undefined) ?? [];
+  const from = block === undefined ? 0 : block.length + 1;
+  const start = block === undefined ? '' : `${block}\\${text.slice(block.length, from)}`;
+  const isInMark = literal.marks.length > 0;
+  const place: SignPlace = {
+    // What follows the last sign, if no white space does.
+    text: text.slice(from) + (isInMark ? '*' : literal.behind.slice(0, 1)),
+    inItalic: literal.marks.some(({ type }) => type === 'italic'),
+    isFirst: block === undefined,
+  };
+  const escaped = text
+    .slice(from)
+    .replaceAll(/[\\*_~|`<[:(]/g, (sign, at: number) =>
+      isMarkup(page, sign, at, place) ? `\\${sign}` : sign,
+    );
+  page.joins &&= ENDS_TEXT.test(text + literal.behind);
+  put(page, start + escaped);
+  page.startsLine = startsLine && text.trim() === '';
+}
+
 /** A name between colons becomes an emoji if Discord knows it; only Discord knows which it knows. */
 const SHORTCODE = /:(?:[a-z0-9_+-]{0,40}[a-zñ][a-z0-9_+ñ-]{0,60}|[+-]1|100|1234):/y;
+/** The colon of an address: Discord links it as it is and knows no backslashes in it. */
+const SCHEME = /(?<=https?|steam):\/\/\S/y;
+
+interface SignPlace {
+  readonly text: string;
+  readonly inItalic: boolean;
+  /** Whether the text follows what was written last without anything between them. */
+  readonly isFirst: boolean;
+}
 
 /** Whether Discord may read the sign at this place as markup. */
-function isMarkup(page: Page, text: string, at: number, { marks, glued }: LiteralPlace): boolean {
-  const sign = text[at] ?? '';
+function isMarkup(page: Page, sign: string, at: number, place: SignPlace): boolean {
+  const { text, inItalic, isFirst } = place;
   const before = text[at - 1] ?? '';
-  const after = text[at + 1] ?? (glued || marks.length > 0 ? '*' : '');
+  const after = text[at + 1] ?? '';
+  const touches = at === 0 && isFirst && touchesSign(page, sign);
   switch (sign) {
     case '\\':
       return after !== '' && /[^0-9A-Za-z\s]/.test(after);
     case '*':
-      return after.trim() !== '' || marks.includes('italic') || touchesSign(page, sign);
+      return after.trim() !== '' || inItalic || touches;
     case '~':
     case '|':
       return before === sign || after === sign;
     case '<':
       return after.trim() !== '' && !(page.live && matchesAt(MENTION, text, at));
+    case '(':
+      return before === ']';
     case ':':
-      return matchesAt(SHORTCODE, text, at);
+      return matchesAt(SHORTCODE, text, at) || matchesAt(SCHEME, text, at);
     case '_':
     case '[':
-      return page.escaped.has(sign) || touchesSign(page, sign);
+      return page.escaped.has(sign) || touches;
     default:
       return true;
   }
@@ -241,37 +272,4 @@ function isMarkup(page: Page, text: string, at: number, { marks, glued }: Litera
 function matchesAt(pattern: RegExp, text: string, at: number): boolean {
   pattern.lastIndex = at;
   return pattern.test(text);
-}
-
-/** An address in the text: Discord links it as it stands and knows no backslashes in it. */
-function putLiteralAddress(page: Page, text: string, at: number, place: LiteralPlace): number {
-  const end = addressEnd(text, at);
-  if (end === at) {
-    // Too short for an address, unless a backslash or the sign of a mark comes behind it.
-    if (mayGrow(text, at, place)) return putColon(page, text, at);
-    put(page, text.charAt(at), text.slice(at));
-    return at + 1;
-  }
-  const url = text.slice(at, end);
-  // The address would take in what follows, and the backslash before a `<` or `:`.
-  const [word = ''] = text.slice(end).split(/\s/, 1);
-  const isGlued = /[:<]/.test(word) || (place.glued && end + word.length === text.length);
-  const isUnfit =
-    place.marks.some((mark) => conflicts(url, mark)) || (isGlued && url.includes('>'));
-  if (isUnfit || (!page.live && /@(?:everyone|here)/.test(url))) return putColon(page, text, at);
-  putRaw(page, isGlued ? `<${url}>` : url);
-  return end;
-}
-
-function mayGrow(text: string, at: number, { glued }: LiteralPlace): boolean {
-  const [begun = ''] = /^\w+:\/\/[^\s<]*/.exec(text.slice(at, at + 32)) ?? [];
-  const end = at + begun.length;
-  return (text[end] === '<' && !begun.endsWith('//')) || (glued && end === text.length);
-}
-
-/** Writes the scheme so that what follows is no address. */
-function putColon(page: Page, text: string, at: number): number {
-  const colon = text.indexOf(':', at);
-  put(page, `${text.slice(at, colon)}\\:`);
-  return colon + 1;
 }

@@ -1,7 +1,22 @@
-import type { Container, Leaf, Marker, Run, TextLeaf } from '../document.ts';
-import { withoutOuterBreaks } from '../transform/runs.ts';
-import { newLine, newPage, type Page, put, putRaw, ZERO_WIDTH_SPACE } from './discord-page.ts';
-import { type LineStart, putLiteral, putRuns } from './discord-text.ts';
+import {
+  type Container,
+  type Leaf,
+  type Marker,
+  type Run,
+  type TextLeaf,
+  textsOf,
+} from '../document.ts';
+import { linkOf, withoutOuterBreaks } from '../transform/runs.ts';
+import {
+  newLine,
+  newPage,
+  type Page,
+  put,
+  putLiteral,
+  putRaw,
+  putRuns,
+  ZERO_WIDTH_SPACE,
+} from './discord-text.ts';
 import { commonStart, markerText, type Printed } from './lines.ts';
 import { fixedText, RULE } from './plain.ts';
 
@@ -11,59 +26,35 @@ import { fixedText, RULE } from './plain.ts';
  * @param mentions `live`: what looks like a mention is left as it is.
  */
 export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): Printed {
-  const page = newPage(leaves, mentions === 'live');
+  const page = newPage(leaves.flatMap(textsOfLeaf), mentions === 'live');
   const layout: Layout = { lists: [], items: new Map(), before: undefined };
-  for (const leaf of leaves) {
-    const place = placeNext(layout, leaf);
-    page.nodes += place.begun;
-    startLeaf(page, place);
-    printLeaf(page, leaf, place);
-  }
-  return { text: page.text, counted: page.text, entities: page.nodes };
+  for (const leaf of leaves) printLeaf(page, leaf, startLeaf(page, layout, leaf));
+  // Discord takes this word for a command.
+  const text = page.text.replace(/^@(?=silent\b)/, `@${ZERO_WIDTH_SPACE}`);
+  return { text, counted: text, entities: page.nodes };
 }
 
-function startLeaf(page: Page, place: Place): void {
-  const { start, label, then } = place;
-  page.text += start;
-  page.closed = false;
-  page.startsLine = true;
-  page.joins = place.continuesItem;
-  page.lineAt = -1;
-  if (label !== '') putLiteral(page, label, { marks: [], glued: false });
-  if (then !== '') {
-    page.text += then;
-    page.startsLine = true;
-  }
-  page.joins = place.inItem && !place.hasMarker && label === '';
+function textsOfLeaf(leaf: Leaf): string[] {
+  const addresses = leaf.kind === 'text' ? leaf.runs.map((run) => linkOf(run)?.url ?? '') : [];
+  return [...textsOf(leaf), ...addresses];
 }
 
 function printLeaf(page: Page, leaf: Leaf, place: Place): void {
   if (leaf.kind === 'text') printText(page, leaf, place);
-  else if (leaf.kind === 'rule') put(page, RULE);
+  else if (leaf.kind === 'rule') page.text += RULE;
   else printCode(page, fixedText(leaf), place, leaf.kind === 'code' ? leaf.language : undefined);
 }
 
 function printText(page: Page, leaf: TextLeaf, place: Place): void {
-  const runs = withoutIndent(withoutOuterBreaks(leaf.runs), place.level > 0);
+  // Space behind a list item's marker would count as a part of it.
+  const runs = withoutOuterBreaks(leaf.runs, place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
   // Discord takes no item without text, and no heading in one or behind text.
-  if (isBlank) put(page, place.hasMarker ? ZERO_WIDTH_SPACE : '');
+  if (isBlank && place.hasMarker) put(page, ZERO_WIDTH_SPACE);
+  else if (isBlank) return;
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
-  else if (place.level > 0 || place.label !== '') putRuns(page, boldRuns(runs), place);
+  else if (place.level > 0 || place.hasLabel) putRuns(page, boldRuns(runs), place);
   else printHeading(page, runs, '#'.repeat(leaf.heading), place);
-}
-
-/** Space behind a marker would count as a part of it. */
-function withoutIndent(runs: readonly Run[], inList: boolean): readonly Run[] {
-  const start = runs.findIndex((run) => run.text.trim() !== '' || isCode(run));
-  const first = runs[start];
-  if (first === undefined || !inList) return runs;
-  const text = isCode(first) ? first.text : first.text.trimStart();
-  return [{ ...first, text }, ...runs.slice(start + 1)];
-}
-
-function isCode({ marks }: Run): boolean {
-  return marks.some(({ type }) => type === 'code');
 }
 
 function boldRuns(runs: readonly Run[]): Run[] {
@@ -73,19 +64,16 @@ function boldRuns(runs: readonly Run[]): Run[] {
   }));
 }
 
-function printHeading(page: Page, runs: readonly Run[], sign: string, line: LineStart): void {
+function printHeading(page: Page, runs: readonly Run[], sign: string, place: Place): void {
   for (const [index, own] of linesOf(runs).entries()) {
-    if (index > 0) newLine(page, line.prefix, false);
+    if (index > 0) newLine(page, place);
     page.text += `${sign} `;
     page.nodes += 1;
+    const from = page.text.length;
+    putRuns(page, own, place);
     // Discord takes `#` off both ends of a heading.
-    const [first, ...others] = own;
-    const opens = first?.text.startsWith('#') === true && first.marks.length === 0;
-    if (first !== undefined && opens) {
-      put(page, '\\#');
-      putRuns(page, [{ ...first, text: first.text.slice(1) }, ...others], line);
-    } else putRuns(page, own, line);
-    if (page.text.endsWith('#')) put(page, ZERO_WIDTH_SPACE);
+    const shown = page.text.slice(from).replace(/^#/, '\\#').replace(/#$/, `#${ZERO_WIDTH_SPACE}`);
+    page.text = page.text.slice(0, from) + shown;
   }
 }
 
@@ -114,7 +102,6 @@ function printCode(page: Page, text: string, { prefix, inItem }: Place, language
     .join('');
   page.joins = false;
   putRaw(page, `\`\`\`${isName ? language : ''}${body}\n${prefix}\`\`\``);
-  page.nodes += 1;
 }
 
 /** Discord reads no lists deeper than this; deeper items get a bullet that is text. */
@@ -138,94 +125,92 @@ interface Layout {
 }
 
 interface Place {
-  /** From the end of the leaf before to the content, with markers; `label` and `then` follow. */
-  readonly start: string;
-  /** Text in front of the content that no list of Discord's can show: a box, a footnote's name. */
-  readonly label: string;
-  readonly then: string;
   /** What the content's other lines begin with. */
-  readonly prefix: string;
-  /** How many list items it stands in, and whether the innermost container is one. */
-  readonly level: number;
-  readonly inItem: boolean;
-  /** Whether `label` begins another line of an item. */
-  readonly continuesItem: boolean;
+  prefix: string;
+  /** How many list items it is in, and whether the innermost container is one. */
+  level: number;
+  inItem: boolean;
   /** Whether an item begins with it. */
-  readonly hasMarker: boolean;
-  /** Lists and quotes that Discord reads as new. */
-  readonly begun: number;
+  hasMarker: boolean;
+  /** Whether other text is in front of the content. */
+  hasLabel: boolean;
 }
 
-type Step =
-  | { readonly kind: 'quote' }
-  | { readonly kind: 'indent'; readonly width: number }
-  /** An item with Discord's own marker. */
-  | {
-      readonly kind: 'marker';
-      readonly text: string;
-      readonly width: number;
-      readonly isNew: boolean;
-    }
-  | { readonly kind: 'label'; readonly text: string };
-
-/** Finds out where the next leaf stands and remembers it. */
-function placeNext(layout: Layout, leaf: Leaf): Place {
-  const { before } = layout;
-  const gap = gapBefore(layout, leaf);
-  const steps = stepsTo(layout, leaf);
+/** Writes what is between the leaf before and the content of this one. */
+function startLeaf(page: Page, layout: Layout, leaf: Leaf): Place {
+  page.text += gapBefore(layout, leaf);
+  page.after = undefined;
+  page.startsLine = true;
+  page.joins = false;
+  const quote = quoteOf(leaf);
+  if (quote !== undefined && quote !== quoteOf(layout.before)) page.nodes += 1;
   layout.before = leaf;
-  const isNewQuote = quoteOf(leaf) !== undefined && quoteOf(leaf) !== quoteOf(before);
-  const newLists = steps.filter((step) => step.kind === 'marker' && step.isNew).length;
-  const last = steps.findLast(({ kind }) => kind !== 'label')?.kind;
-  return {
-    ...lineUp(steps, gap),
-    level: layout.lists.length,
-    inItem: last === 'indent' || last === 'marker',
-    hasMarker: steps.some(({ kind }) => kind === 'marker'),
-    begun: newLists + (isNewQuote ? 1 : 0),
-  };
+  const place = { prefix: '', level: 0, inItem: false, hasMarker: false, hasLabel: false };
+  let list: Container | undefined;
+  for (const [index, container] of leaf.within.entries()) {
+    if (container.type === 'list') list = container;
+    else if (container.type === 'quote') startLine(page, place, '> ', '> ');
+    else if (index >= leaf.fresh) startItem(page, layout, place, { list, item: container });
+    else continueItem(page, place, layout.items.get(container));
+  }
+  layout.lists.length = place.level;
+  return place;
 }
 
-/** The innermost quote a leaf stands in; the transform leaves none in another. */
+/** The innermost quote a leaf is in; the transform leaves none in another. */
 function quoteOf(leaf: Leaf | undefined): Container | undefined {
   return leaf?.within.findLast(({ type }) => type === 'quote');
 }
 
-/** The containers of a leaf as Discord shows them, and the lists that are open behind them. */
-function stepsTo({ lists, items }: Layout, leaf: Leaf): Step[] {
-  const steps: Step[] = [];
-  let level = 0;
-  let list: Container | undefined;
-  for (const [index, container] of leaf.within.entries()) {
-    if (container.type === 'quote') steps.push({ kind: 'quote' });
-    if (container.type === 'list') list = container;
-    if (container.type !== 'item') continue;
-    const { marker } = container;
-    const width = items.get(container);
-    if (index < leaf.fresh) {
-      if (width === undefined) continue;
-      steps.push({ kind: 'indent', width });
-      level += 1;
-    } else if (isNative(marker, level)) {
-      const text = marker.number === undefined ? '- ' : `${marker.number}. `;
-      const isNew = !continues(lists[level], list, marker);
-      const open = (isNew ? undefined : lists[level]) ?? {
-        list,
-        width: text.length,
-        next: undefined,
-      };
-      open.next = marker.number === undefined ? undefined : marker.number + 1;
-      lists[level] = open;
-      lists.length = level + 1;
-      items.set(container, open.width);
-      steps.push({ kind: 'marker', text, width: open.width, isNew });
-      level += 1;
-      if (marker.done !== undefined)
-        steps.push({ kind: 'label', text: markerText({ done: marker.done }) });
-    } else steps.push({ kind: 'label', text: markerText(marker) });
+/** A quote or an item; behind a marker it gets a line of its own. */
+function startLine(page: Page, place: Place, sign: string, prefix: string): void {
+  const isMarked = place.hasMarker || place.hasLabel;
+  page.text += isMarked ? `\n${place.prefix}${sign}` : sign;
+  page.startsLine = true;
+  page.joins = false;
+  place.prefix += prefix;
+  place.inItem = false;
+}
+
+function continueItem(page: Page, place: Place, width: number | undefined): void {
+  if (width === undefined) return;
+  page.text += ' '.repeat(width);
+  page.joins = true;
+  place.prefix += ' '.repeat(width);
+  place.inItem = true;
+  place.level += 1;
+}
+
+interface Item {
+  readonly list: Container | undefined;
+  readonly item: Container & { readonly type: 'item' };
+}
+
+function startItem(page: Page, { lists, items }: Layout, place: Place, { list, item }: Item): void {
+  const { level } = place;
+  const { number, done } = item.marker;
+  if (!isNative(item.marker, level)) {
+    putLabel(page, place, markerText(item.marker));
+    return;
   }
-  lists.length = level;
-  return steps;
+  const text = number === undefined ? '- ' : `${number}. `;
+  const isNew = !continues(lists[level], list, item.marker);
+  const open = (isNew ? undefined : lists[level]) ?? { list, width: text.length, next: undefined };
+  open.next = number === undefined ? undefined : number + 1;
+  lists.splice(level, lists.length, open);
+  items.set(item, open.width);
+  if (isNew) page.nodes += 1;
+  startLine(page, place, text, ' '.repeat(open.width));
+  place.inItem = true;
+  place.hasMarker = true;
+  place.level += 1;
+  if (done !== undefined) putLabel(page, place, markerText({ done }));
+}
+
+/** Text in front of the content that no list of Discord's can show: a box, a footnote's name. */
+function putLabel(page: Page, place: Place, text: string): void {
+  putLiteral(page, { text, marks: [], behind: '' });
+  place.hasLabel = true;
 }
 
 function isNative({ label, number }: Marker, level: number): boolean {
@@ -286,44 +271,4 @@ function firstItem(leaf: Leaf) {
 
 function startsWithSpace(leaf: Leaf): boolean {
   return leaf.kind === 'text' && /^\s/.test(leaf.runs[0]?.text ?? '');
-}
-
-/** Puts markers in line; a quote or an item that begins behind a marker gets a line of its own. */
-function lineUp(steps: readonly Step[], gap: string) {
-  let start = gap;
-  let label = '';
-  let then = '';
-  let prefix = '';
-  let isMarked = false;
-  let continuesItem = false;
-  let before: Step['kind'] | undefined;
-  const add = (text: string) => {
-    if (label === '') start += text;
-    else then += text;
-  };
-  for (const step of steps) {
-    if (isMarked && (step.kind === 'quote' || step.kind === 'marker')) add(`\n${prefix}`);
-    switch (step.kind) {
-      case 'quote':
-        add('> ');
-        prefix += '> ';
-        break;
-      case 'indent':
-        add(' '.repeat(step.width));
-        prefix += ' '.repeat(step.width);
-        break;
-      case 'marker':
-        add(step.text);
-        prefix += ' '.repeat(step.width);
-        break;
-      case 'label':
-        continuesItem ||= label === '' && before === 'indent';
-        if (then === '') label += step.text;
-        else then += step.text.replace('. ', '\\. ');
-        break;
-    }
-    isMarked ||= step.kind === 'marker' || step.kind === 'label';
-    before = step.kind;
-  }
-  return { start, label, then, prefix, continuesItem };
 }

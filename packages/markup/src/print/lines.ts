@@ -1,5 +1,5 @@
 import type { Leaf, Mark, Marker, Run } from '../document.ts';
-import { sameMark } from '../transform/runs.ts';
+import { commonMarks } from '../transform/runs.ts';
 
 /** A printed part and what the platform counts about it. */
 export interface Printed {
@@ -77,7 +77,7 @@ export function commonStart<Item>(a: readonly Item[], b: readonly Item[]): reado
 interface RunVisitor {
   open(mark: Mark): void;
   close(mark: Mark): void;
-  text(text: string): void;
+  text(text: string, index: number): void;
 }
 
 /** Turns runs back into properly nested marks: closes what ends, innermost first, opens what begins. */
@@ -86,19 +86,14 @@ export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
   const closeDownTo = (depth: number) => {
     for (const mark of open.splice(depth).reverse()) visitor.close(mark);
   };
-  for (const { text, marks } of runs) {
-    let common = 0;
-    while (common < open.length && isSame(open[common], marks[common])) common += 1;
+  for (const [index, { text, marks }] of runs.entries()) {
+    const common = commonMarks(open, marks).length;
     closeDownTo(common);
     for (const mark of marks.slice(common)) {
       visitor.open(mark);
       open.push(mark);
     }
-    visitor.text(text);
+    visitor.text(text, index);
   }
   closeDownTo(0);
-}
-
-function isSame(a: Mark | undefined, b: Mark | undefined): boolean {
-  return a !== undefined && sameMark(a, b);
 }

@@ -2,9 +2,9 @@ import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import { hasVisible, type Mark, type Run } from '../document.ts';
 import {
+  commonMarks,
   isLinkable,
   joinEqual,
-  sameMark,
   sliceRuns,
   withAddresses,
   withoutOuterBreaks,
@@ -159,7 +159,9 @@ function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   for (const { index, 1: hidden = '' } of text.matchAll(SPOILER)) {
     const start = index + BARS;
     const end = start + hidden.length;
-    const outer = commonMarks(sliceRuns(runs, index, end + BARS));
+    // A spoiler is inside the marks that all of it shares and around all others.
+    const shared = sliceRuns(runs, index, end + BARS).map(({ marks }) => marks);
+    const outer = shared.reduce(commonMarks).length;
     const spoiler = sliceRuns(runs, start, end).map(({ text, marks }) => ({
       text,
       marks: [...marks.slice(0, outer), { type: 'spoiler' as const }, ...marks.slice(outer)],
@@ -174,15 +176,6 @@ function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
 function withoutBars({ text, marks, literal }: InlineRun): string {
   const isCode = marks.some(({ type }) => type === 'code' || type === 'link');
   return literal || isCode ? text.replaceAll('|', '\0') : text;
-}
-
-/** How many marks all these runs share: a spoiler stands inside them and round all others. */
-function commonMarks(runs: readonly Run[]): number {
-  const [first, ...others] = runs.map(({ marks }) => marks);
-  const differs = first?.findIndex((mark, at) =>
-    others.some((marks) => !sameMark(mark, marks[at])),
-  );
-  return differs === undefined || differs < 0 ? (first?.length ?? 0) : differs;
 }
 
 /** What an HTML tag means where it is one of the few that Markdown has no sign for. */

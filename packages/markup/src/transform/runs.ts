@@ -2,11 +2,14 @@ import { stripVTControlCharacters } from 'node:util';
 import type { DialectCapabilities, LinkRule } from '../capabilities.ts';
 import type { Mark, Run } from '../document.ts';
 
-/** The same runs without the blank lines at their beginning and end, which separate nothing. */
-export function withoutOuterBreaks(all: readonly Run[]): Run[] {
+/**
+ * The same runs without the blank lines at their beginning and end, which separate nothing.
+ * @param isFlush without the space that their first line begins with, too.
+ */
+export function withoutOuterBreaks(all: readonly Run[], isFlush = false): Run[] {
   const text = all.map(shape).join('');
   // A line that shows something keeps the space it begins with.
-  const from = /^\s*\n/.exec(text)?.[0].length ?? 0;
+  const from = (isFlush ? /^\s*/ : /^\s*\n/).exec(text)?.[0].length ?? 0;
   const shown = text.trimEnd().length;
   const to = text.includes('\n', shown) ? shown : text.length;
   return sliceRuns(all, from, to);
@@ -50,6 +53,12 @@ function sameMarks(a: readonly Mark[], b: readonly Mark[]): boolean {
 /** Two links are the same only if they are one link of the source. */
 export function sameMark(a: Mark, b: Mark | undefined): boolean {
   return a === b || (a.type !== 'link' && a.type === b?.type);
+}
+
+/** The marks that both begin with. */
+export function commonMarks(a: readonly Mark[], b: readonly Mark[]): readonly Mark[] {
+  const differs = a.findIndex((mark, at) => !sameMark(mark, b[at]));
+  return differs < 0 ? a : a.slice(0, differs);
 }
 
 /** Whether the dialect can hide this address behind a text. Relative and odd addresses never. */

@@ -1,0 +1,216 @@
+import type { Mark, Run } from '../document.ts';
+import { commonMarks, joinEqual, linkOf, showsAddress } from '../transform/runs.ts';
+
+/** How Discord writes each format. Italic never with underscores: those hold at word edges only. */
+export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
+  code: '`',
+  bold: '**',
+  italic: '*',
+  underline: '__',
+  strike: '~~',
+  spoiler: '||',
+};
+
+/**
+ * The same runs as Discord can show them: an address that shows itself has a link without `url`,
+ * white space is outside of the marks that begin or end there, and no mark is around text that would
+ * end it too early.
+ */
+export function discordRuns(runs: readonly Run[]): Run[] {
+  const shown: Run[] = [];
+  let at = 0;
+  while (at < runs.length) {
+    const link = linkOf(runs[at]);
+    let end = at + 1;
+    while (link !== undefined && linkOf(runs[end]) === link) end += 1;
+    const own = runs.slice(at, end);
+    shown.push(...(link === undefined ? own.flatMap(withAddresses) : linkRuns(link, own)));
+    at = end;
+  }
+  const outside = spaceOutside(shown.map(withoutConflicts).flatMap(cutSpace));
+  return joinEqual(spaceOutside(outside.toReversed()).toReversed());
+}
+
+export function isCode({ marks }: Run): boolean {
+  return marks.some(({ type }) => type === 'code');
+}
+
+/** No backslash changes code or an address: marks around it must not be ended by it. */
+function withoutConflicts(run: Run): Run {
+  const code = isCode(run);
+  if (!code && linkOf(run)?.url !== '') return run;
+  const written = code ? `\`${run.text}\`` : run.text;
+  return { ...run, marks: run.marks.filter(({ type }) => !endsMark(written, type)) };
+}
+
+function endsMark(text: string, type: Mark['type']): boolean {
+  if (type === 'code' || type === 'link') return false;
+  const sign = SIGNS[type];
+  const knowsBackslash = type !== 'strike' && type !== 'spoiler';
+  return (
+    text.includes(sign) || text.endsWith(sign.charAt(0)) || (knowsBackslash && text.endsWith('\\'))
+  );
+}
+
+/** White space keeps only the marks of what precedes it. */
+function spaceOutside(runs: readonly Run[]): Run[] {
+  let before: readonly Mark[] = [];
+  return runs.map((run) => {
+    const marks = isSpace(run) ? commonMarks(run.marks, before) : run.marks;
+    before = marks;
+    return marks === run.marks ? run : { ...run, marks };
+  });
+}
+
+function cutSpace(run: Run): Run[] {
+  if (run.marks.length === 0 || isCode(run)) return [run];
+  const core = run.text.trim();
+  if (core === run.text || core === '') return [run];
+  const from = run.text.indexOf(core);
+  const texts = [run.text.slice(0, from), core, run.text.slice(from + core.length)];
+  return texts.filter((text) => text !== '').map((text) => ({ ...run, text }));
+}
+
+function isSpace(run: Run): boolean {
+  return !isCode(run) && run.text.trim() === '';
+}
+
+/**
+ * A link as Discord shows it: the address itself, or a text with the address behind it, or, where
+ * the text or the address does not allow that, both beside each other.
+ */
+function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Run[] {
+  const runs = linked.map(({ text, marks }) => ({
+    text,
+    marks: marks.filter(({ type }) => type !== 'link'),
+  }));
+  const text = textOf(runs);
+  const outer = runs
+    .map(({ marks }): readonly Mark[] => marks.filter(({ type }) => type !== 'code'))
+    .reduce(commonMarks);
+  if (text === url) return [address(url, outer)];
+  const target = maskable(url);
+  if (isReadable(target) && isFit(runs)) {
+    const link: Mark = { type: 'link', url: target };
+    const keepsMarks = hasSafeMarks(runs, outer.length);
+    return runs.map((run) => {
+      const inner = run.marks.slice(outer.length);
+      const kept = keepsMarks ? inner : inner.filter(({ type }) => type === 'code');
+      return { text: run.text.replaceAll(/\s/g, ' '), marks: [...outer, link, ...kept] };
+    });
+  }
+  const shown = runs.flatMap(withAddresses);
+  if (showsAddress(text, url)) return shown;
+  return [...shown, { text: ' (', marks: [] }, address(url, []), { text: ')', marks: [] }];
+}
+
+function textOf(runs: readonly Run[]): string {
+  return runs.map(({ text }) => text).join('');
+}
+
+function address(url: string, marks: readonly Mark[]): Run {
+  // The end of a link before it would be looked for in it, too.
+  const isLinked = isReadable(url) && !url.includes('](');
+  return { text: url, marks: isLinked ? [...marks, { type: 'link', url: '' }] : marks };
+}
+
+/** Nothing can keep the signs of marks apart in a link's text, and there are no backslashes. */
+function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
+  const text = textOf(runs);
+  const inner = runs.map(({ marks }) => marks.slice(outer).filter(({ type }) => type !== 'code'));
+  const touches = inner.some((marks, index) => {
+    const before = inner[index - 1] ?? [];
+    const common = commonMarks(before, marks).length;
+    return common < before.length && common < marks.length;
+  });
+  return !touches && !/[*_~|]/.test(text);
+}
+
+/** Discord makes no link of a text that contains an address, also not of its own invites. */
+const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
+/**
+ * What cannot stand in the text of a link: there Discord knows no backslashes, takes out zero-width
+ * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it.
+ */
+const UNFIT =
+  /[\[\]`\\]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
+/** Discord looks for links, mentions and names of emoji even in the code in a link. */
+const UNFIT_CODE = /[`*~|<>@#[\]\\:]/;
+
+/** Whether these runs can be the text of a link. */
+function isFit(runs: readonly Run[]): boolean {
+  const text = textOf(runs);
+  const hasStars = runs.some(({ marks }) =>
+    marks.some(({ type }) => type === 'bold' || type === 'italic'),
+  );
+  const stars = text.split('*').length - 1;
+  // An underscore in a word neither ends italic text nor lets any begin before it.
+  const linesAreFit = !/_(?![0-9A-Za-z])/.test(text) || text.indexOf('_') === text.lastIndexOf('_');
+  return (
+    /[\p{L}\p{N}]/u.test(text) &&
+    stars < (hasStars ? 1 : 2) &&
+    linesAreFit &&
+    !ADDRESS_IN_TEXT.test(text) &&
+    runs.every((run) => !(isCode(run) ? UNFIT_CODE : UNFIT).test(run.text))
+  );
+}
+
+const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
+
+/** Text with the addresses in it that Discord links, since it knows no backslashes in them. */
+function withAddresses(run: Run): Run[] {
+  if (!run.text.includes('://') || isCode(run)) return [run];
+  const runs: Run[] = [];
+  let from = 0;
+  for (const { index, 0: found } of run.text.matchAll(BARE_ADDRESS)) {
+    const url = withoutUnpaired(found);
+    runs.push({ ...run, text: run.text.slice(from, index) }, address(url, run.marks));
+    from = index + url.length;
+  }
+  return [...runs, { ...run, text: run.text.slice(from) }].filter(({ text }) => text !== '');
+}
+
+/** Whether Discord finds exactly this address in this text. */
+export function isFoundIn(url: string, text: string): boolean {
+  const [found = ''] = text.match(BARE_ADDRESS) ?? [];
+  return withoutUnpaired(found) === url;
+}
+
+/** A closing parenthesis at the end belongs to an address only if an opening one does. */
+function withoutUnpaired(found: string): string {
+  let from = 0;
+  for (let last = found.length - 1; found[last] === ')'; last -= 1) {
+    const opening = found.indexOf('(', from);
+    if (opening < 0) return found.slice(0, -1);
+    from = opening + 1;
+  }
+  return found;
+}
+
+/** Whether Discord shows a link for this address at all. */
+function isReadable(url: string): boolean {
+  if (/[\p{Cf}\p{Z}\p{Cc}<>]/u.test(url) || !URL.canParse(url)) return false;
+  const [scheme = '', empty, host = ''] = url.split('/');
+  return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
+}
+
+/** The address with everything encoded that would end it, or a mark around it, too early. */
+function maskable(url: string): string {
+  const encoded = url
+    // Browsers read a backslash in an address as a slash.
+    .replaceAll('\\', '/')
+    .replaceAll(/[\p{Cf}\p{Z}\p{Cc}<>"'*`|]/gu, percent)
+    .replaceAll('__', '_%5F')
+    .replaceAll('~~', '~%7E')
+    .replaceAll('](', '%5D(')
+    // Discord's servers look for these in addresses too.
+    .replaceAll(/@(?=everyone|here)/g, percent);
+  // Discord takes a pair of parentheses as part of an address, but no pair in a pair.
+  const hasPairs = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(encoded);
+  return hasPairs ? encoded : encoded.replaceAll(/[()]/g, percent);
+}
+
+function percent(character: string): string {
+  const bytes = Buffer.from(character);
+  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+}
