@@ -89,6 +89,7 @@ const links: Row[] = [
   ],
   ['a bare address before a mark', '<https://e.org>**b**', '<https://e.org>**b**'],
   ['what a backslash would make an address', 'https://e<.org', 'https\\://e\\<.org'],
+  ['a scheme before an escaped sign', '(https://`\n\n`a`', '(https\\://\\`\n\n`a`'],
   ['what a mark would make an address', 'https://e<u>b</u>', 'https\\://e__b__'],
   ['a bare address in a mark', '**https://e.org**', '**https://e.org**'],
   ['a bare address with its last dot', '<https://e.org/a.>', '<https://e.org/a.>'],

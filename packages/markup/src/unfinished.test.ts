@@ -63,10 +63,10 @@ const cases: Record<string, [what: string, markdown: string, html: string][]> = 
     ['half a formula', 'a $x_1', 'a $x_1'],
     ['marks in half a formula', 'a $x*y', 'a $x*y'],
     ['prices', '$5 and **b', '$5 and <b>b</b>'],
-    ['half a formula in round brackets', '\\(a*b*c', '(a*b*c)'],
+    ['half a formula in round brackets', '\\(a*b*c', '\\(a*b*c\\)'],
     ['half a block of maths', '$$\nx^2*y*', '$$\nx^2*y*$$'],
     ['a block of maths about to close', '$$\nx^2\n$', '$$\nx^2$$'],
-    ['half a block in square brackets', '\\[\nx*y*', '[\nx*y*]'],
+    ['half a block in square brackets', '\\[\nx*y*', '\\[\nx*y*\\]'],
   ],
   'code blocks': [
     ['an open code block', '```js\nlet a', '<pre><code class="language-js">let a</code></pre>'],

@@ -14,22 +14,27 @@ const MATHS = new RegExp(
   'gu',
 );
 
-/** Where maths stands in the source of a paragraph. */
+/** Brackets that are escaped: words in them, a number, the `x` of a box. */
+const ESCAPED = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
+
+/** Where maths is in the source of a paragraph. */
 export function inlineMaths(source: string): { start: number; end: number }[] {
   return [...source.matchAll(MATHS)].flatMap(
-    ({ 0: text, 2: brackets, 3: display, 4: inline, index }) =>
-      (brackets ?? display ?? inline) ? [{ start: index, end: index + text.length }] : [],
+    ({ 0: text, 2: brackets, 3: display, 4: inline, index }) => {
+      const end = index + text.length;
+      const isEscaped = ESCAPED.test(text) || (text.endsWith('\\]') && source[end] === '(');
+      const isMaths = brackets === undefined ? (display ?? inline) : !isEscaped;
+      return isMaths ? [{ start: index, end }] : [];
+    },
   );
 }
 
-/** The text with all punctuation in these places masked; of `\(…\)` and `\[…\]` the backslashes are left out. */
+/** The text with all punctuation in these places masked. */
 export function masked(text: string, spans: readonly { start: number; end: number }[]): string {
   let out = '';
   let from = 0;
   for (const { start, end } of spans) {
-    const maths = text.slice(start, end);
-    const shown = maths.startsWith('\\') ? maths.slice(1, -2) + maths.slice(-1) : maths;
-    out += text.slice(from, start) + maskLines(shown);
+    out += text.slice(from, start) + maskLines(text.slice(start, end));
     from = end;
   }
   return out + text.slice(from);

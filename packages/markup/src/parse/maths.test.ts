@@ -13,7 +13,8 @@ const inText: [what: string, markdown: string, shown: string][] = [
   ['dollars over a line end', '$a\nb*c*$ *d*', '$a<br>b*c*$ <em>d</em>'],
   ['an escaped dollar inside', '$a\\$*b*c$', '$a\\$*b*c$'],
   ['two dollars', 'so $$ a*b*c $$ *d*', 'so $$ a*b*c $$ <em>d</em>'],
-  ['brackets', '\\(a_1 \\times *b*\\) *c*', '(a_1 \\times *b*) <em>c</em>'],
+  ['brackets', '\\(a_1 \\times *b*\\) *c*', '\\(a_1 \\times *b*\\) <em>c</em>'],
+  ['a letter in brackets', 'so \\(n\\) and \\(x, y\\)', 'so \\(n\\) and \\(x, y\\)'],
 ];
 
 const prose: [what: string, markdown: string, shown: string][] = [
@@ -31,8 +32,8 @@ const prose: [what: string, markdown: string, shown: string][] = [
 const blocks: [what: string, markdown: string, shown: string][] = [
   ['dollars', '$$\na_1*b*\n$$\n*c*', '<p>$$<br>a_1*b*<br>$$<br><em>c</em></p>'],
   ['dollars on one line', '$$ a_1*b* $$', '<p>$$ a_1*b* $$</p>'],
-  ['brackets', '\\[\n  a\n    *b*\n\\]', '<p>[<br>  a<br>    *b*<br>]</p>'],
-  ['brackets on one line', '\\[ a*b*c = d \\]', '<p>[ a*b*c = d ]</p>'],
+  ['brackets', '\\[\n  a\n    *b*\n\\]', '<p>\\[<br>  a<br>    *b*<br>\\]</p>'],
+  ['brackets on one line', '\\[ a*b*c = d \\]', '<p>\\[ a*b*c = d \\]</p>'],
   [
     'text behind the marker',
     '$$\\begin{aligned}\n*a*\n\\end{aligned}$$\n\nb',
@@ -51,6 +52,8 @@ const noBlocks: [what: string, markdown: string, shown: string][] = [
   ['price classes', '$ a\n$$ b\n$$$ *c*', '<p>$ a<br>$$ b<br>$$$ <em>c</em></p>'],
   ['an escaped bracket', '\\[x] a_b_c', '<p>[x] a_b_c</p>'],
   ['escaped brackets', '\\[Verse 1\\]\n*a*', '<p>[Verse 1]<br><em>a</em></p>'],
+  ['a number and a box in escaped brackets', '\\[1\\] \\[x\\] *a*', '<p>[1] [x] <em>a</em></p>'],
+  ['words in escaped brackets', 'so \\(see below\\) *a*', '<p>so (see below) <em>a</em></p>'],
   ['an escaped link', '\\[a\\](b)', '<p>[a](b)</p>'],
   ['what has no end', '$$\na *b*', '<p>$$<br>a <em>b</em></p>'],
   [

@@ -17,12 +17,15 @@ const MATHS = new RegExp(
     /(?<![\p{L}\p{N}$\\])\$(?![\s$]|\*\*)(?:\\[^`]|(?!\n\s*\n)[^$`\\])+(?<!\s)\$(?![\p{L}\p{N}$])/u,
     /(?<![\p{L}\p{N}$\\])\$\$(?!\$|\*\*)(?:\\[^`]|(?!\n\s*\n)[^$`\\])+\$\$(?![\p{L}\p{N}$])/u,
     /(?<!\\)\\\((?:\\[^(`)]|(?!\n\s*\n)[^\\`])*\\\)/u,
-    /(?<!\\)\\\[(?:\\[^[`\]]|(?!\n\s*\n)[^\\`])*\\\]/u,
+    /(?<!\\)\\\[(?:\\[^[`\]]|(?!\n\s*\n)[^\\`])*\\\](?!\()/u,
   ]
     .map(({ source }) => source)
     .join('|'),
   'gu',
 );
+
+/** Brackets that are escaped: words in them, a number, the `x` of a box. */
+const PROSE = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
 declare module 'micromark-util-types' {
   interface TokenTypeMap {
@@ -34,7 +37,9 @@ declare module 'micromark-util-types' {
 /** The maths in the text of this Markdown, as syntax. */
 export function mathsIn(markdown: string): Construct {
   const ends = new Map<number, number>();
-  for (const { index, 0: text } of markdown.matchAll(MATHS)) ends.set(index, index + text.length);
+  for (const { index, 0: text } of markdown.matchAll(MATHS)) {
+    if (!PROSE.test(text)) ends.set(index, index + text.length);
+  }
   return {
     name: 'maths',
     tokenize(effects, ok, nok) {
@@ -67,7 +72,5 @@ export function mathsIn(markdown: string): Construct {
   };
 }
 
-/** What maths becomes in the tree: dollars stay and of `\(…\)` and `\[…\]` the brackets. */
-export const mathsTree: TreeExtension = literal('maths', (source) =>
-  source.startsWith('$') ? source : source.slice(1, -2) + source.slice(-1),
-);
+/** What maths becomes in the tree. */
+export const mathsTree: TreeExtension = literal('maths', (source) => source);
