@@ -68,6 +68,24 @@ const links: Row[] = [
     '[a](https://e.org/%28b%28c%29%29)',
   ],
   ['signs in an address encoded', '**[a](https://e.org/b**c)**', '**[a](https://e.org/b%2A%2Ac)**'],
+  [
+    'what would end a mark encoded',
+    '<u>[a](https://e.org/b__c~~d)</u>',
+    '__[a](https://e.org/b_%5Fc~%7Ed)__',
+  ],
+  ['the end of a link encoded', '[a](<https://e.org/](b)>)', '[a](https://e.org/%5D(b))'],
+  [
+    'a backslash in an address as browsers read it',
+    '[a](<https://e.org/b\\\\_c>)',
+    '[a](https://e.org/b/_c)',
+  ],
+  ['the address behind a text without a letter', '[→](https://e.org)', '→ (https://e.org)'],
+  ['the address behind a text with signs', '[a\\*b](https://e.org)', 'a\\*b (https://e.org)'],
+  [
+    'the address behind a text with an underscore at the end of a word',
+    '[a\\_ b](https://e.org)',
+    'a\\_ b (https://e.org)',
+  ],
   ['marks round a link', '**[a](https://e.org)**', '**[a](https://e.org)**'],
   ['marks and code in a link', '[**a** `b`](https://e.org)', '[**a** `b`](https://e.org)'],
   [

@@ -123,33 +123,27 @@ function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
     const common = commonMarks(before, marks).length;
     return common < before.length && common < marks.length;
   });
-  return !touches && !/[*_~|]/.test(text);
+  return !touches && !/[_~|]/.test(text);
 }
 
 /** Discord makes no link of a text that contains an address, also not of its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
  * What cannot stand in the text of a link: there Discord knows no backslashes, takes out zero-width
- * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it.
+ * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it. An
+ * underscore in a word neither ends italic text nor lets any begin before it.
  */
 const UNFIT =
-  /[\[\]`\\]|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
+  /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
 /** Discord looks for links, mentions and names of emoji even in the code in a link. */
-const UNFIT_CODE = /[`*~|<>@#[\]\\:]/;
+const UNFIT_CODE = /[`*~|<>@#[\]\\:]|_(?![0-9A-Za-z])/;
 
 /** Whether these runs can be the text of a link. */
 function isFit(runs: readonly Run[]): boolean {
   const text = textOf(runs);
-  const hasStars = runs.some(({ marks }) =>
-    marks.some(({ type }) => type === 'bold' || type === 'italic'),
-  );
-  const stars = text.split('*').length - 1;
-  // An underscore in a word neither ends italic text nor lets any begin before it.
-  const linesAreFit = !/_(?![0-9A-Za-z])/.test(text) || text.indexOf('_') === text.lastIndexOf('_');
   return (
+    // Not the bracket that is left of an address behind a cut.
     /[\p{L}\p{N}]/u.test(text) &&
-    stars < (hasStars ? 1 : 2) &&
-    linesAreFit &&
     !ADDRESS_IN_TEXT.test(text) &&
     runs.every((run) => !(isCode(run) ? UNFIT_CODE : UNFIT).test(run.text))
   );
@@ -196,15 +190,13 @@ function isReadable(url: string): boolean {
 
 /** The address with everything encoded that would end it, or a mark around it, too early. */
 function maskable(url: string): string {
+  // Browsers read a backslash in an address as a slash. Discord's servers look for pings here, too.
   const encoded = url
-    // Browsers read a backslash in an address as a slash.
     .replaceAll('\\', '/')
-    .replaceAll(/[\p{Cf}\p{Z}\p{Cc}<>"'*`|]/gu, percent)
-    .replaceAll('__', '_%5F')
-    .replaceAll('~~', '~%7E')
-    .replaceAll('](', '%5D(')
-    // Discord's servers look for these in addresses too.
-    .replaceAll(/@(?=everyone|here)/g, percent);
+    .replaceAll(
+      /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,
+      percent,
+    );
   // Discord takes a pair of parentheses as part of an address, but no pair in a pair.
   const hasPairs = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(encoded);
   return hasPairs ? encoded : encoded.replaceAll(/[()]/g, percent);
