@@ -33,3 +33,9 @@ export function reasonOf(thrown: unknown): string {
     return Object.prototype.toString.call(thrown);
   }
 }
+
+/** The same of what `fetch` threw: it says no more than "fetch failed"; why is in its cause. */
+export function failureOf(thrown: unknown): string {
+  const deeper = thrown instanceof Error ? thrown.cause : undefined;
+  return reasonOf(deeper ?? thrown);
+}

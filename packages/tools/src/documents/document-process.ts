@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { numberIn } from '../processes.ts';
 import { extractText } from './extract-text.ts';
 
 /**
@@ -26,10 +26,6 @@ process.stdout.write(result, () => process.exit(0));
  * under a large Parley every document would seem too large; it serves where there is no `/proc`.
  */
 function peakBytes(): number {
-  try {
-    const status = readFileSync('/proc/self/status', 'utf8');
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
-  } catch {
-    return process.resourceUsage().maxRSS * 1_024;
-  }
+  const kilobytes = numberIn('/proc/self/status', /^VmHWM:\s+(\d+) kB$/m);
+  return (kilobytes || process.resourceUsage().maxRSS) * 1_024;
 }

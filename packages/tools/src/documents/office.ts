@@ -49,15 +49,15 @@ type Members = ReadonlyMap<string, Uint8Array>;
  * with the text is unpacked, never pictures. Throws for a damaged one.
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
-  const listed = zipNames(bytes);
-  if ('reason' in listed) return refused(listed.reason);
-  const { names } = listed;
+  const names = zipNames(bytes);
+  if (names.length > MOST_MEMBERS) return refused(`it has more than ${MOST_MEMBERS} parts`);
   const kind = KINDS.find(({ is }) => is(names));
   if (kind === undefined) {
     return refused(names.includes('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
   }
-  const zip = openZip(bytes, (name) => kind.parts.test(name));
-  return zip.kind === 'refused' ? refused(zip.reason) : kind.read(zip.members, limits);
+  const members = unzip(bytes, kind.parts);
+  if (members === null) return refused(`it unpacks to more than ${LARGEST_UNPACKED_MB} MB`);
+  return kind.read(members, limits);
 }
 
 /** The library unpacks without a limit; what was unpacked within it is packed again for it, unpressed. */
@@ -80,20 +80,13 @@ function cellText(cell: unknown): string {
   return cell.toISOString().replace('T00:00:00.000Z', '');
 }
 
-/** The unpacked members of an archive by their names, or why it was not opened. */
-type OpenedZip =
-  | { readonly kind: 'open'; readonly members: ReadonlyMap<string, Uint8Array> }
-  | { readonly kind: 'refused'; readonly reason: string };
-
 /** Most that is unpacked of one archive. A thick book is 5 MB of XML; zip bombs are gigabytes. */
 const LARGEST_UNPACKED_MB = 32;
 /** A workbook or a slide show has a few hundred members. */
 const MOST_MEMBERS = 10_000;
 
-/** The names of an archive's members, or why there are none; nothing is unpacked. */
-function zipNames(
-  bytes: Uint8Array,
-): { readonly names: readonly string[] } | { readonly reason: string } {
+/** The names of an archive's members, as far as they are looked at; nothing is unpacked. */
+function zipNames(bytes: Uint8Array): readonly string[] {
   const names: string[] = [];
   unzipSync(bytes, {
     filter({ name }) {
@@ -101,30 +94,25 @@ function zipNames(
       return false;
     },
   });
-  return names.length > MOST_MEMBERS
-    ? { reason: `it has more than ${MOST_MEMBERS} parts` }
-    : { names };
+  return names;
 }
 
 /**
- * Unpacks the members that are wanted. A member gets no more room than the archive says it needs, and
- * all that are wanted together no more than the limit, so that a small file cannot fill the memory,
- * whatever it says. Throws what fflate throws for a damaged archive.
+ * Unpacks the members that are wanted; null when that would be too much. A member gets no more room
+ * than the archive says it needs, and all that are wanted together no more than the limit, so that a
+ * small file cannot fill the memory, whatever it says. Throws what fflate throws for a damaged archive.
  */
-function openZip(bytes: Uint8Array, wanted: (name: string) => boolean): OpenedZip {
+function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   let unpacked = 0;
   const limit = LARGEST_UNPACKED_MB * 1_024 * 1_024;
   const files = unzipSync(bytes, {
     filter({ name, originalSize }) {
-      if (!wanted(name)) return false;
+      if (!wanted.test(name)) return false;
       unpacked += originalSize;
       return unpacked <= limit;
     },
   });
-  if (unpacked > limit) {
-    return { kind: 'refused', reason: `it unpacks to more than ${LARGEST_UNPACKED_MB} MB` };
-  }
-  return { kind: 'open', members: new Map(Object.entries(files)) };
+  return unpacked > limit ? null : new Map(Object.entries(files));
 }
 
 /** What a tag puts into the text: `closing` for `</a:p>`, and for an empty element as well. */
@@ -179,7 +167,7 @@ function isWord(names: readonly string[]): boolean {
 }
 
 /** The text of a Word document, a paragraph a line; null when it is none. Without notes and what was deleted. */
-function wordText(members: ReadonlyMap<string, Uint8Array>): string | null {
+function wordText(members: Members): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
   const xml = new TextDecoder().decode(bytes);
   const prefix = NAMESPACE.exec(xml.slice(0, DECLARED_WITHIN))?.[1];
@@ -200,7 +188,7 @@ const SLIDE = /^ppt\/slides\/slide(\d+)\.xml$/;
 const TEXT = new Set(['a:t']);
 
 /** The words of a slide show, slide by slide in the order of their numbers. */
-function slidesText(members: ReadonlyMap<string, Uint8Array>): string {
+function slidesText(members: Members): string {
   const decoder = new TextDecoder();
   return [...members]
     .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
@@ -221,10 +209,7 @@ function wordsOf(xml: string): string {
 const PARAGRAPHS = new Set(['text:p', 'text:h']);
 
 /** The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with tabs. */
-function readOpenDocument(
-  members: ReadonlyMap<string, Uint8Array>,
-  limits: DocumentLimits,
-): DocumentText {
+function readOpenDocument(members: Members, limits: DocumentLimits): DocumentText {
   const decoder = new TextDecoder();
   const read = (name: string): string => decoder.decode(members.get(name) ?? new Uint8Array());
   if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.')) return refused(DAMAGED);

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { isBundle, moduleUrl } from '@parley/core/installation';
 import { z } from 'zod';
+import { numberIn } from '../processes.ts';
 import type { DocumentText } from './document-text.ts';
 
 /** What one process that reads a document may take. */
@@ -165,12 +165,7 @@ function bound({ pid }: ChildProcess, { memoryBytes, timeoutMs }: ProcessLimits)
 
 /** A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no `/proc`. */
 function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) * 1_024;
-  } catch {
-    return 0;
-  }
+  return numberIn(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 
 /** Tells when the first byte has come, and keeps what follows up to a limit. */

@@ -1,4 +1,4 @@
-import { reasonOf } from '@parley/core';
+import { failureOf } from '@parley/core';
 import { audioTypeOf } from './detect-format.ts';
 
 /** A speech service that speaks OpenAI's protocol: the settings section `media.transcription`. */
@@ -95,7 +95,7 @@ async function ask(
     const detail = `${where} answered without a transcript; check media.transcription.baseUrl`;
     return { kind: 'final', detail };
   } catch (thrown) {
-    return { kind: 'again', detail: `${where} cannot be reached (${causeOf(thrown)})` };
+    return { kind: 'again', detail: `${where} cannot be reached (${failureOf(thrown)})` };
   }
 }
 
@@ -117,10 +117,4 @@ function textIn(body: string): string | null {
   } catch {
     return null; // Not JSON: told to the owner as an answer without a transcript.
   }
-}
-
-/** `fetch` says no more than "fetch failed"; why is in its cause. */
-function causeOf(thrown: unknown): string {
-  const deeper = thrown instanceof Error ? thrown.cause : undefined;
-  return deeper === undefined ? reasonOf(thrown) : reasonOf(deeper);
 }

@@ -127,23 +127,18 @@ function wordsOf(error: unknown): string {
   return error instanceof z.ZodError ? 'it is not as the protocol says' : reasonOf(error);
 }
 
-/** A prompt of a server, filled in. */
-export interface PromptText {
-  readonly text: string;
-}
-
 const Filled = z.object({
   messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.unknown() })),
 });
 
 /** The messages of a filled-in prompt as one text; who is to have said them is told where it matters. */
-export function promptText(said: unknown): PromptText {
+export function promptText(said: unknown): string {
   const { messages } = Filled.parse(said);
   const parts = messages.map(({ role, content }) => {
     const { text } = resultText({ content: [content] });
     return role === 'user' ? text : `(As an example of an answer:) ${text}`;
   });
-  return { text: cleanLines(parts.join('\n\n')) };
+  return cleanLines(parts.join('\n\n'));
 }
 
 /** What came of a call, as text. `failed`: the server says that it did not work. */

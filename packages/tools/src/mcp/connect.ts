@@ -4,7 +4,6 @@ import { z } from 'zod';
 import {
   type McpCatalogue,
   type McpResult,
-  type PromptText,
   promptText,
   readCatalogue,
   resultText,
@@ -29,7 +28,7 @@ export interface McpConnection {
     name: string,
     input: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<PromptText>;
+  ): Promise<string>;
   /** Resolves with why it ended; never where that shows only when something is asked (HTTP). */
   readonly ended: Promise<string>;
   close(): Promise<void>;
@@ -106,7 +105,7 @@ async function overHttp(
   { signal }: ConnectOptions,
 ): Promise<McpConnection> {
   const { createMCPClient } = await import('@ai-sdk/mcp');
-  const fetch = boundedFetch(globalThis.fetch, { largest: LARGEST_MESSAGE });
+  const fetch = boundedFetch(globalThis.fetch, LARGEST_MESSAGE);
   const client = await createMCPClient({
     // A redirect could carry the headers, and with them a secret, somewhere else.
     transport: { type: 'http', url, headers: { ...headers }, redirect: 'error', fetch },

@@ -47,10 +47,7 @@ export function openMcpServers(
     call: (server, tool, input, signal) =>
       serverOf(server).use((connection) => connection.call(tool, input, signal)),
     prompt: (server, name, input, signal) =>
-      serverOf(server).use(async (connection) => {
-        const { text } = await connection.prompt(name, input, signal);
-        return text;
-      }),
+      serverOf(server).use((connection) => connection.prompt(name, input, signal)),
     async close() {
       await Promise.all([...kept.values()].map((server) => server.close()));
     },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JSONRPCMessage, MCPTransport } from '@ai-sdk/mcp';
+import { signalGroup } from '../processes.ts';
 import { cleanLine } from './clean.ts';
 
 /** Largest message of a server; a screenshot fits. In bytes. */
@@ -44,7 +45,7 @@ export function stdioTransport(options: StdioOptions): WatchedTransport {
     supportsProtocolVersionDiscovery: true,
     ended: reason.promise,
     async start() {
-      const lines = splitLines(largest, (line) => {
+      const takeLines = splitLines(largest, (line) => {
         try {
           const message = parse(JSON.parse(line));
           if (!('method' in message) && message.id != null) waiting.delete(message.id);
@@ -55,7 +56,7 @@ export function stdioTransport(options: StdioOptions): WatchedTransport {
         }
       });
       server.output.on('data', (chunk: Buffer) => {
-        if (lines.take(chunk)) return;
+        if (takeLines(chunk)) return;
         server.output.removeAllListeners('data').resume();
         reason.resolve(`it sent more than ${largest} bytes in one message`);
         transport.onclose?.();
@@ -175,15 +176,6 @@ async function endsSoon(gone: Promise<string>): Promise<boolean> {
   return isGone;
 }
 
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(HAS_GROUPS ? -pid : pid, signal);
-  } catch {
-    // Nobody of the group is left, which is what was wanted.
-  }
-}
-
 /** Ends the group even when Parley is killed and can end nothing itself. Gives back how to call it off. */
 function watchOver(pid: number): () => void {
   const watch = spawn('/bin/sh', ['-c', WATCH, 'sh', String(pid)], {
@@ -199,14 +191,11 @@ function watchOver(pid: number): () => void {
   return () => watch.stdin.end('\n');
 }
 
-/** Takes bytes as they come and gives whole lines. */
-interface LineSplitter {
-  /** False when a line is longer than it may be; nothing is taken any more then. */
-  take(chunk: Buffer): boolean;
-}
-
-/** Puts lines together from pieces, at most `limit` bytes each; pieces are joined once per line. */
-function splitLines(limit: number, onLine: (line: string) => void): LineSplitter {
+/**
+ * Puts lines together from pieces, at most `limit` bytes each; pieces are joined once per line.
+ * @returns takes the next bytes; false when a line is too long, and nothing is taken any more then.
+ */
+function splitLines(limit: number, onLine: (line: string) => void): (chunk: Buffer) => boolean {
   let pieces: Buffer[] = [];
   let size = 0;
   let isOver = false;
@@ -216,22 +205,20 @@ function splitLines(limit: number, onLine: (line: string) => void): LineSplitter
     size = 0;
     if (line !== '') onLine(line);
   };
-  return {
-    take(chunk) {
-      let rest = chunk;
-      while (!isOver && rest.length > 0) {
-        const at = rest.indexOf(0x0a);
-        const piece = at === -1 ? rest : rest.subarray(0, at);
-        size += piece.length;
-        isOver = size > limit;
-        if (isOver) pieces = [];
-        else pieces.push(piece);
-        if (at === -1) break;
-        rest = rest.subarray(at + 1);
-        if (!isOver) end();
-      }
-      return !isOver;
-    },
+  return (chunk) => {
+    let rest = chunk;
+    while (!isOver && rest.length > 0) {
+      const at = rest.indexOf(0x0a);
+      const piece = at === -1 ? rest : rest.subarray(0, at);
+      size += piece.length;
+      isOver = size > limit;
+      if (isOver) pieces = [];
+      else pieces.push(piece);
+      if (at === -1) break;
+      rest = rest.subarray(at + 1);
+      if (!isOver) end();
+    }
+    return !isOver;
   };
 }
 
@@ -253,16 +240,11 @@ function minimalEnvironment(
   return { ...Object.fromEntries(passed), ...named };
 }
 
-/** What a bounded answer may hold, in bytes. */
-interface Bounds {
-  readonly largest: number;
-}
-
 /**
- * A `fetch` whose answers are bounded: the whole of a document, each event of a stream. What exceeds it
- * breaks off with an error, before it fills the memory.
+ * A `fetch` whose answers are bounded: the whole of a document, each event of a stream. What exceeds
+ * `largest` bytes breaks off with an error, before it fills the memory.
  */
-export function boundedFetch(fetch: typeof globalThis.fetch, { largest }: Bounds): typeof fetch {
+export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     if (response.body === null) return response;

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { finished, type Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
+import { numberIn, signalGroup } from '../processes.ts';
 import {
   forbidden,
   GROUPS,
@@ -59,7 +60,9 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   let ended: Ending | null = null;
   const end = (why: Ending): void => {
     ended ??= why;
-    killGroup(child);
+    // The group, because bubblewrap may be dying between its two processes, and the second of them
+    // would wait for ever. Later, what is inside has a session of its own and dies with its parent.
+    signalGroup(child, 'SIGKILL');
   };
   const stop = (): void => end('stopped');
   const timer = setTimeout(() => end('time'), limits.timeoutMs);
@@ -157,19 +160,6 @@ function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
     most = Math.max(most, free);
     return most - free > bytes;
   };
-}
-
-/**
- * The group, because bubblewrap may be dying between its two processes, and the second of them would
- * wait for ever. Later, what is inside has a session of its own and dies with its parent.
- */
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Gone already.
-  }
 }
 
 /** Why a command was ended before its time. */
@@ -299,13 +289,5 @@ function namespaceOf(id: string): string | null {
     return readlinkSync(`/proc/${id}/ns/pid`);
   } catch {
     return null; // Ended, or somebody else's.
-  }
-}
-
-function numberIn(path: string, line: RegExp): number {
-  try {
-    return Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
-  } catch {
-    return 0; // Ended.
   }
 }

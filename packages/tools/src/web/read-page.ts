@@ -4,7 +4,7 @@ import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
 import type { ReadablePage } from './html-to-markdown.ts';
 import type { PageOrder } from './page-thread.ts';
-import { cleanText, decodeText } from './text.ts';
+import { cleanText, decodeText, oneLine } from './text.ts';
 
 /** A page of the web as text. All of it was written by strangers. */
 export interface WebPage {
@@ -29,6 +29,8 @@ export interface PageReaderOptions {
 export type ReadPage = (url: string, signal: AbortSignal) => Promise<WebPage>;
 
 const CONVERT_MS = 10_000;
+/** In characters. */
+const LONGEST_TITLE = 300;
 const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const TEXT =
   /^(?:text\/|application\/(?:(?:[\w.-]+\+)?(?:json|xml|yaml)|(?:x-)?(?:ndjson|yaml|javascript|toml))$)/;
@@ -44,7 +46,11 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
     const text = decodeText(resource.bytes, resource.contentType);
     if (HTML.test(type)) {
       const page = await convertPage({ html: text, url }, convertMs, signal);
-      return { url, title: oneLine(page.title), text: cleanText(page.markdown) };
+      return {
+        url,
+        title: oneLine(page.title).slice(0, LONGEST_TITLE).toWellFormed(),
+        text: cleanText(page.markdown),
+      };
     }
     if (!TEXT.test(type) || text.includes('\0')) throw noText(type);
     return { url, title: '', text: cleanText(text) };
@@ -58,10 +64,6 @@ function typeOf({ contentType, bytes }: Resource): string {
   if (bytes.includes(0)) return said || 'application/octet-stream';
   const start = bytes.subarray(0, 512).toString('latin1');
   return /^\s*<(?:!doctype html|html|head|body)/i.test(start) ? 'text/html' : 'text/plain';
-}
-
-function oneLine(text: string): string {
-  return cleanText(text).replace(/\s+/g, ' ').slice(0, 300).toWellFormed();
 }
 
 function noText(type: string): WebError {

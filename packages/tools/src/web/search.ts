@@ -1,7 +1,7 @@
-import { reasonOf } from '@parley/core';
+import { failureOf } from '@parley/core';
 import { z } from 'zod';
 import { WebError } from './addresses.ts';
-import { cleanText } from './text.ts';
+import { oneLine } from './text.ts';
 
 /** One result of a search. All of it was written by strangers. */
 export interface SearchHit {
@@ -15,13 +15,6 @@ export interface SearchQuery {
   readonly words: string;
   /** At most this many results. */
   readonly results: number;
-}
-
-/** A search engine that can be asked. Its `search` throws WebError, or what `signal` fired with. */
-interface SearchEngine {
-  /** For people and the log. */
-  readonly name: string;
-  search(query: SearchQuery, signal: AbortSignal): Promise<readonly SearchHit[]>;
 }
 
 /** How engines are reached. */
@@ -48,7 +41,7 @@ const LONGEST = { title: 200, url: 500, snippet: 400 };
  * fails. Null when there is none, and then there is no search.
  */
 export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWeb | null {
-  const engines: readonly SearchEngine[] = [
+  const engines: readonly SearchWeb[] = [
     ...(settings.searxng === undefined ? [] : [searxng(settings.searxng, deps)]),
     ...(settings.brave === undefined ? [] : [brave(settings.brave, deps)]),
   ];
@@ -57,8 +50,9 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
     const faults: WebError[] = [];
     for (const engine of engines) {
       try {
-        const hits = await engine.search(query, signal);
-        return hits.filter(({ url }) => /^https?:\/\//i.test(url)).map(cleanHit);
+        const hits = await engine(query, signal);
+        const found = hits.slice(0, query.results);
+        return found.filter(({ url }) => /^https?:\/\//i.test(url)).map(cleanHit);
       } catch (error) {
         if (!(error instanceof WebError)) throw error;
         faults.push(error);
@@ -71,9 +65,9 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
 
 function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
   return {
-    title: oneLine(withoutTags(title), LONGEST.title),
-    url: oneLine(url, LONGEST.url),
-    snippet: oneLine(withoutTags(snippet), LONGEST.snippet),
+    title: startOf(withoutTags(title), LONGEST.title),
+    url: startOf(url, LONGEST.url),
+    snippet: startOf(withoutTags(snippet), LONGEST.snippet),
   };
 }
 
@@ -82,36 +76,41 @@ function withoutTags(text: string): string {
   return text.replace(/<\/?(?:b|strong|em|i|mark|span|br)(?:\s[^<>]{0,100})?\/?>/gi, '');
 }
 
-function oneLine(text: string, longest: number): string {
-  const line = cleanText(text).replace(/\s+/g, ' ');
+function startOf(text: string, longest: number): string {
+  const line = oneLine(text);
   return line.length <= longest ? line : `${line.slice(0, longest).toWellFormed()}…`;
 }
 
-/** One question to a search engine. */
-interface EngineRequest {
-  /** For people, such as `Brave Search`. */
+/** A search engine: its name for people, and where its settings are. */
+interface Engine {
   readonly name: string;
-  /** Where its settings are. */
   readonly settings: string;
+  /** What a status means to it, where it is something of its own. */
+  readonly meaning: Readonly<Record<number, string>>;
+}
+
+/** One question to a search engine. */
+interface EngineRequest<Answer> {
   readonly url: URL;
   /** Keys go here and never into the address. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a status means to this engine, where it is something of its own. */
-  readonly meaning?: Readonly<Record<number, string>>;
+  readonly answer: z.ZodType<Answer>;
 }
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2_000_000;
 
 /**
- * Asks an engine and gives its JSON. Redirects are not followed: they would carry the key elsewhere.
+ * Asks an engine for its answer. Redirects are not followed: they would carry the key elsewhere.
  * Throws WebError in words that say what to fix and never hold the key or what the engine sent.
  */
-async function askEngine(
-  { name, settings, url, headers, meaning }: EngineRequest,
+async function askEngine<Answer>(
+  engine: Engine,
+  { url, headers, answer }: EngineRequest<Answer>,
   { fetch, timeoutMs = TIMEOUT_MS }: EngineDeps,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<Answer> {
+  const { name, settings } = engine;
   const slow = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
@@ -121,15 +120,15 @@ async function askEngine(
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw refusalOf(name, settings, response, meaning);
+      throw refusalOf(engine, response);
     }
-    return parsed(await textOf(response, name), name, settings);
+    return parsed(await textOf(response, name), answer, engine);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WebError) throw error;
     const why = slow.aborted
       ? `did not answer within ${timeoutMs / 1_000} s`
-      : `cannot be reached (${causeOf(error)})`;
+      : `cannot be reached (${failureOf(error) || 'the connection failed'})`;
     throw new WebError(
       'web-search',
       `${name} ${why}; its address and key are in ${settings}.`,
@@ -150,25 +149,20 @@ async function textOf({ body }: Response, name: string): Promise<string> {
   return text + decoder.decode();
 }
 
-function parsed(text: string, name: string, settings: string): unknown {
+function parsed<Answer>(
+  text: string,
+  answer: z.ZodType<Answer>,
+  { name, settings }: Engine,
+): Answer {
   try {
-    return JSON.parse(text);
+    return answer.parse(JSON.parse(text));
   } catch (cause) {
-    throw unexpected(name, settings, cause);
+    const message = `${name} answered with something else than results; check ${settings}.`;
+    throw new WebError('web-search', message, cause);
   }
 }
 
-function unexpected(name: string, settings: string, cause?: unknown): WebError {
-  const message = `${name} answered with something else than results; check ${settings}.`;
-  return new WebError('web-search', message, cause);
-}
-
-function refusalOf(
-  name: string,
-  settings: string,
-  { status, headers }: Response,
-  meaning: EngineRequest['meaning'] = {},
-): WebError {
+function refusalOf({ name, settings, meaning }: Engine, { status, headers }: Response): WebError {
   const usual: Readonly<Record<number, string>> = {
     401: `it refused the key; check ${settings}`,
     403: `it refused the key; check ${settings}`,
@@ -187,12 +181,6 @@ function waitOf(headers: Headers): string {
   return seconds > 0 ? `; try again in ${seconds} s` : '; try again later';
 }
 
-/** `fetch` says no more than "fetch failed"; why is in its cause. */
-function causeOf(thrown: unknown): string {
-  const deeper = thrown instanceof Error ? thrown.cause : undefined;
-  return reasonOf(deeper ?? thrown) || 'the connection failed';
-}
-
 /** A SearXNG instance: the settings section `web.search.searxng`. */
 interface SearxngSettings {
   /** May lie in the operator's own network: the operator named it, nobody else can. */
@@ -209,40 +197,32 @@ const SearxngResponse = z.object({
   unresponsive_engines: z.array(z.unknown()).default([]),
 });
 
-const SEARXNG_SETTINGS = 'web.search.searxng';
+const SEARXNG: Engine = {
+  name: 'SearXNG',
+  settings: 'web.search.searxng',
+  meaning: { 403: 'it does not give out JSON; add json to search.formats in its settings.yml' },
+};
 
 /** Searches with SearXNG, which asks other engines and can be run by anybody. */
-function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchEngine {
-  return {
-    name: 'SearXNG',
-    async search({ words, results }, signal) {
-      const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
-      url.searchParams.set('q', words);
-      url.searchParams.set('format', 'json');
-      if (language !== undefined) url.searchParams.set('language', language);
-      const meaning = {
-        403: 'it does not give out JSON; add json to search.formats in its settings.yml',
-      };
-      const json = await askEngine(
-        { name: 'SearXNG', settings: SEARXNG_SETTINGS, url, meaning },
-        deps,
-        signal,
+function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
+  return async ({ words }, signal) => {
+    const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
+    url.searchParams.set('q', words);
+    url.searchParams.set('format', 'json');
+    if (language !== undefined) url.searchParams.set('language', language);
+    const asked = { url, answer: SearxngResponse };
+    const { results, unresponsive_engines: silent } = await askEngine(SEARXNG, asked, deps, signal);
+    if (results.length === 0 && silent.length > 0) {
+      throw new WebError(
+        'web-search',
+        'SearXNG found nothing, because the engines it asks did not answer it; try later.',
       );
-      const answer = SearxngResponse.safeParse(json);
-      if (!answer.success) throw unexpected('SearXNG', SEARXNG_SETTINGS);
-      const { results: hits, unresponsive_engines: silent } = answer.data;
-      if (hits.length === 0 && silent.length > 0) {
-        throw new WebError(
-          'web-search',
-          'SearXNG found nothing, because the engines it asks did not answer it; try later.',
-        );
-      }
-      return hits.slice(0, results).map((hit) => ({
-        title: hit.title ?? '',
-        url: hit.url,
-        snippet: hit.content ?? '',
-      }));
-    },
+    }
+    return results.map((hit) => ({
+      title: hit.title ?? '',
+      url: hit.url,
+      snippet: hit.content ?? '',
+    }));
   };
 }
 
@@ -270,31 +250,29 @@ const BraveResponse = z.object({
 });
 
 const BRAVE_URL = 'https://api.search.brave.com';
-const BRAVE_SETTINGS = 'web.search.brave';
+const BRAVE: Engine = {
+  name: 'Brave Search',
+  settings: 'web.search.brave',
+  meaning: { 422: 'it refused the key or the question; check web.search.brave.apiKey' },
+};
 /** More it does not give at a time. */
 const BRAVE_MOST = 20;
 
 /** Searches with Brave, which has an index of its own and wants a key. */
-function brave({ apiKey, baseUrl = BRAVE_URL }: BraveSettings, deps: EngineDeps): SearchEngine {
-  return {
-    name: 'Brave Search',
-    async search({ words, results }, signal) {
-      const url = new URL('/res/v1/web/search', baseUrl);
-      url.searchParams.set('q', words);
-      url.searchParams.set('count', String(Math.min(results, BRAVE_MOST)));
-      // Without it, the words that were looked for stand between HTML tags.
-      url.searchParams.set('text_decorations', 'false');
-      url.searchParams.set('result_filter', 'web');
-      const meaning = { 422: `it refused the key or the question; check ${BRAVE_SETTINGS}.apiKey` };
-      const headers = { 'x-subscription-token': apiKey };
-      const asked = { name: 'Brave Search', settings: BRAVE_SETTINGS, url, headers, meaning };
-      const answer = BraveResponse.safeParse(await askEngine(asked, deps, signal));
-      if (!answer.success) throw unexpected('Brave Search', BRAVE_SETTINGS);
-      return (answer.data.web?.results ?? []).slice(0, results).map((hit) => ({
-        title: hit.title ?? '',
-        url: hit.url,
-        snippet: hit.description ?? '',
-      }));
-    },
+function brave({ apiKey, baseUrl = BRAVE_URL }: BraveSettings, deps: EngineDeps): SearchWeb {
+  return async ({ words, results }, signal) => {
+    const url = new URL('/res/v1/web/search', baseUrl);
+    url.searchParams.set('q', words);
+    url.searchParams.set('count', String(Math.min(results, BRAVE_MOST)));
+    // Without it, the words that were looked for stand between HTML tags.
+    url.searchParams.set('text_decorations', 'false');
+    url.searchParams.set('result_filter', 'web');
+    const asked = { url, headers: { 'x-subscription-token': apiKey }, answer: BraveResponse };
+    const { web } = await askEngine(BRAVE, asked, deps, signal);
+    return (web?.results ?? []).map((hit) => ({
+      title: hit.title ?? '',
+      url: hit.url,
+      snippet: hit.description ?? '',
+    }));
   };
 }

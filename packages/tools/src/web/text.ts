@@ -19,6 +19,11 @@ export function cleanText(text: string): string {
     .trim();
 }
 
+/** The same as one line. */
+export function oneLine(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ');
+}
+
 /** How far into a page its own word on its encoding is looked for, in bytes. */
 const LOOKED_AT = 2_048;
 
