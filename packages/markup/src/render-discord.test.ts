@@ -24,6 +24,13 @@ const marks: Row[] = [
   ['a mark over lines', '**a\nb**', '**a\nb**'],
   ['marks round code', '**run `npm i` now**', '**run `npm i` now**'],
   ['code that would end a mark, without that mark', '*a `2*3` b*', '*a* `2*3` *b*'],
+  ['a tilde at the end of strike-through, kept apart', '~~a\\~~~', `~~a~${ZW}~~`],
+  ['code that ends with a backslash', '**a `b\\`**', '**a `b\\`**'],
+  [
+    'an address that would end a mark, without that mark',
+    '**a https://e.org/b\\ c**',
+    '**a** https://e.org/b\\ **c**',
+  ],
   ['code with a backtick', '`` a`b ``', '``a`b``'],
   ['code of backticks', '`` ` `` and ``` `` ```', '`` ` `` and ` `` `'],
   ['code with runs of one and two backticks', '``` a`b``c ```', `\`\`a\`b\`${ZW}\`c\`\``],
@@ -33,6 +40,8 @@ const literals: Row[] = [
   ['stars between spaces', '2 * 3 * 4', '2 * 3 * 4'],
   ['a lone star', '2*3', '2\\*3'],
   ['stars that would be a mark', 'a\\*b\\* c', 'a\\*b* c'],
+  ['a star behind a mark', '**a**\\* b', '**a**\\* b'],
+  ['an underscore behind strike-through', '~~a~~\\_b', '~~a~~\\_b'],
   ['a star in italic text', '*2 \\* 3*', '*2 \\* 3*'],
   ['underscores in words', 'snake_case_name and foo_bar', 'snake_case_name and foo_bar'],
   ['underscores that would be a mark', '\\_a_ \\_\\_init\\_\\_', '\\_a\\_ \\_\\_init\\_\\_'],
@@ -52,6 +61,8 @@ const literals: Row[] = [
     '\\# a\n\\- b\n1\\. c\n\\> d',
     '\\# a\n\\- b\n1\\. c\n\\> d',
   ],
+  ['a hash at a line start in a mark', '**\\# a**', '**\\# a**'],
+  ['a word that Discord takes for a command', '@silent a', `@${ZW}silent a`],
   ['the same in a line', 'x # a - b 1. c > d', 'x # a - b 1. c > d'],
   ['what is no heading and no list', '#tag -x 1.5 2)', '#tag -x 1.5 2)'],
   ['small print', '\\-# a', '\\-# a'],
@@ -86,6 +97,27 @@ const links: Row[] = [
     '[a\\_ b](https://e.org)',
     'a\\_ b (https://e.org)',
   ],
+  [
+    'the address behind a text with tildes',
+    '[a\\~\\~b](https://e.org)',
+    'a\\~\\~b (https://e.org)',
+  ],
+  [
+    'the address behind a text with the name of an emoji',
+    '[a :ok: b](https://e.org)',
+    'a \\:ok: b (https://e.org)',
+  ],
+  [
+    'the address behind a text that is a mention',
+    '[\\<#1>](https://e.org)',
+    '\\<#1> (https://e.org)',
+  ],
+  [
+    'no marks where their signs would touch',
+    '[x **a***b*](https://e.org)',
+    '[x ab](https://e.org)',
+  ],
+  ['no marks beside a sign', '[a ~~b\\~~~](https://e.org)', '[a b~](https://e.org)'],
   ['marks round a link', '**[a](https://e.org)**', '**[a](https://e.org)**'],
   ['marks and code in a link', '[**a** `b`](https://e.org)', '[**a** `b`](https://e.org)'],
   [
@@ -110,6 +142,13 @@ const links: Row[] = [
   ['a scheme before an escaped sign', '(https://`\n\n`a`', '(https\\://\\`\n\n`a`'],
   ['what a mark would make an address', 'https://e<u>b</u>', 'https\\://e__b__'],
   ['a bare address in a mark', '**https://e.org**', '**https://e.org**'],
+  [
+    'a bare address before a bracket and a mark',
+    '<https://e.org/>)**b**',
+    '<https://e.org/>)**b**',
+  ],
+  ['a bare address before the name of an emoji', '<https://e.org>:ok:', '<https://e.org>\\:ok:'],
+  ['a bracket that is no part of an address', 'http://e.org/a_(b)) c', 'http://e.org/a_(b)) c'],
   ['a bare address with its last dot', '<https://e.org/a.>', '<https://e.org/a.>'],
   ['an image as a link', '![alt](https://e.org/i.png)', '[alt](https://e.org/i.png)'],
   [
@@ -124,6 +163,7 @@ const blocks: Row[] = [
   ['a heading that begins and ends with a hash', '# \\#1 C\\#', `# \\#1 C#${ZW}`],
   ['a heading with a list marker in it', '# 1\\. A', '# 1\\. A'],
   ['a heading over two lines', 'a\nb\n===', '# a\n# b'],
+  ['a heading over two lines and an empty one', '# a<br><br>b', '# a\n# b'],
   ['a heading in a list as a bold line', '- # A', '- **A**'],
   ['line breaks and empty lines', 'a\nb  \nc\n\nd', 'a\nb\nc\n\nd'],
   ['a thematic break', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
@@ -140,6 +180,13 @@ const blocks: Row[] = [
   ['two lists in an item apart', '- a\n  - b\n  1. c', `- a\n  - b\n  ${ZW}\n  1. c`],
   ['loose lists', '1. a\n\n2. b', '1. a\n\n2. b'],
   ['a line of an item that begins with a sign', '- a\n  **b**', `- a\n  ${ZW}**b**`],
+  ['a line of an item that begins with an emoji', '- a\n  👍', `- a\n  ${ZW}👍`],
+  ['a line of an item that begins with what may be an address', '- a\n  b:c', `- a\n  ${ZW}b:c`],
+  ['a line of an item that begins with a number', '- a\n  1\\. b', `- a\n  ${ZW}1. b`],
+  ['a line of an item that begins with a hash', '- a\n  \\# b', `- a\n  ${ZW}# b`],
+  ['a line of an item that begins with space', '- a\n  &#32;b', '- a\n  b'],
+  ['a paragraph with space behind a list', '- a\n\n&#32;b', '- a\n\n b'],
+  ['two quotes apart', '> a\n\n> b', '> a\n\n> b'],
   ['paragraphs in an item', '- a\n\n  b', '- a\n   \n  b'],
   ['a paragraph behind a nested list', '- a\n  - b\n\n  c', '- a\n  - b\n  c'],
   ['a blank line at the end of an item', '- a\n&#32;\n> b', '- a\n> b'],
@@ -216,6 +263,22 @@ describe('Discord', () => {
   it('[M03] formats at most 199 stretches a message, since Discord shows more of them raw', () => {
     const parts = one('**a** '.repeat(240));
     expect(parts.map((part) => part.split('**a**').length - 1)).toEqual([199, 41]);
+  });
+
+  it.each([
+    '- a\n\nb\n\n',
+    '> a\n\nb\n\n',
+    '# a\n\n',
+    '`a` ',
+    '<https://e.org> ',
+    '[a](https://e.org) ',
+  ])('[M03] counts among them: %j', (markdown) => {
+    expect(one(markdown.repeat(240), { maxLength: 20_000 })).toHaveLength(2);
+  });
+
+  it('[M03] shows lists deeper than Discord reads them with bullets that are text', () => {
+    const nested = Array.from({ length: 12 }, (_, level) => `${'  '.repeat(level)}- a`);
+    expect(one(nested.join('\n'))[0]).toContain(`\n${'  '.repeat(11)}• a`);
   });
 
   it('[M03] counts emoji among them', () => {

@@ -134,7 +134,7 @@ const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|n
  * underscore in a word neither ends italic text nor lets any begin before it.
  */
 const UNFIT =
-  /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Emoji_Presentation}\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
+  /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
 /** Discord looks for links, mentions and names of emoji even in the code in a link. */
 const UNFIT_CODE = /[`*~|<>@#[\]\\:]|_(?![0-9A-Za-z])/;
 

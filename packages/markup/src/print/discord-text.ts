@@ -141,7 +141,6 @@ function putCode(page: Page, code: string): void {
   const inner = hasTick ? text.replaceAll(/(?<!`)``(?!`)/g, `\`${ZERO_WIDTH_SPACE}\``) : text;
   const start = /^ *`/.test(inner) ? ' ' : '';
   const end = /` *$/.test(inner) ? ' ' : '';
-  if (touchesSign(page, '`')) put(page, ZERO_WIDTH_SPACE);
   putRaw(page, tick + start + inner + end + tick);
 }
 
