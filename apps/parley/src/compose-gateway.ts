@@ -74,11 +74,11 @@ function gatewayOptions(
     desks: {
       memory: agent.memoryCommands?.show,
       forget: agent.memoryCommands?.forget,
-      soul: soul.command.answer,
+      soul: soul.command,
       heartbeat: proactive.heartbeat.answer,
       statusLine: proactive.heartbeat.line,
     },
-    soul: soulPage(soul.keeper, agent.place.localTime),
+    soul: soulPage(soul.service, agent.place.localTime),
     accounts,
     ...(isShared(settings) && { sharedAs: processId }),
     http: {

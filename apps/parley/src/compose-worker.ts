@@ -140,29 +140,29 @@ function expireApprovals({ shared: { store, turns, clock, log } }: Parts): () =>
 const SOUL_EVERY_MS = 5_000;
 
 /**
- * Looks after SOUL.md (W06): evaluates what waits for it, puts into use what nobody vetoed in time, and
- * tells the owner; also what happened or was due while nothing ran.
+ * Evaluates proposals for SOUL.md, applies those whose veto time is over, and notifies the owner (W06); also
+ * of what happened or was due while Parley did not run.
  */
 function keepSoul(parts: Parts): () => Promise<void> {
   const { shared, soul, agent, owners, accounts, processId: owner } = parts;
   const { store, clock, log, lock } = shared;
-  const { keeper } = soul;
+  const { service } = soul;
   const { id, localTime } = agent.place;
-  const { settings } = keeper;
+  const { settings } = service;
   const notices = { ...shared, agent: id, settings, localTime, owners, serves: servedBy(accounts) };
   const ending = new AbortController();
   // A model is asked, which costs; everything else does no harm when several workers do it.
   const evaluate = async (): Promise<void> => {
-    if (lock === undefined) return keeper.evaluate(ending.signal);
+    if (lock === undefined) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, log };
-    await whileHeld(lease, () => keeper.evaluate(ending.signal));
+    await whileHeld(lease, () => service.evaluate(ending.signal));
   };
   const sweep = startSweep('soul', SOUL_EVERY_MS, log, async () => {
-    if (await keeper.rests(clock())) return;
-    await keeper.look();
+    if (await service.rests(clock())) return;
+    await service.look();
     await evaluate();
-    await keeper.applyDue(clock());
+    await service.applyDue(clock());
     await notifyOfSoul(notices);
   });
   return async () => {

@@ -10,6 +10,7 @@ import {
   createToolRegistry,
   localTimeIn,
   NO_MCP,
+  type SoulService,
   skillsSource,
   type ToolProblem,
   type ToolRegistry,
@@ -64,7 +65,7 @@ export interface OpenAgentOptions extends Surroundings {
   /** What its tools for to-dos, for handing work on and for other chats write to. */
   readonly work?: Pick<BuiltInToolDeps, 'cron' | 'delegation' | 'messages' | 'todos' | 'soul'>;
   /** Who it is; without it SOUL.md is a file like any other. */
-  readonly soul?: { readonly governed: GovernedFile; begin(): Promise<void> };
+  readonly soul?: GovernedFile & Partial<Pick<SoulService, 'sync'>>;
   /** Where several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
 }
@@ -82,10 +83,10 @@ export async function openAgent(options: OpenAgentOptions) {
     templates: WORKSPACE_TEMPLATES,
     memory,
     log,
-    ...(soul !== undefined && { governed: soul.governed }),
+    ...(soul !== undefined && { governed: soul }),
     ...(lock !== undefined && { lock }),
   });
-  await soul?.begin();
+  await soul?.sync?.('at-once');
   // Skills, memory and tools know of each other; what is asked of the tools is asked in a turn.
   const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,

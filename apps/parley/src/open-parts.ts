@@ -48,7 +48,7 @@ export async function openParts(
   const soul = openSoul(settings, { ...options, store, lock, models });
   const agent = await openAgent({
     ...options,
-    soul,
+    soul: soul.service,
     lock,
     settings,
     plugins,

@@ -1,11 +1,10 @@
 import {
-  createSoulGuard,
   createSpendGuard,
   localTimeIn,
   nameOf,
   originOf,
   type ScenarioServices,
-  SoulKeeper,
+  SoulService,
   scoreWords,
   soulCommand,
   standingOf,
@@ -42,7 +41,6 @@ export function openSoul(
   const { agent, soul } = settings;
   const { souls } = store;
   const file = openSoulFile(agent.workspace, newId, lock);
-  const guard = createSoulGuard({ agent: agent.id, souls, file, clock, log });
   const trial =
     soul.judge === false
       ? undefined
@@ -54,10 +52,10 @@ export function openSoul(
           const spending = spendingOf(settings, { store, clock, log });
           return { model, judge, scenarios, ...spending, clock, meter: models.meter };
         };
-  const keeper = new SoulKeeper({
+  const service = new SoulService({
     agent: agent.id,
     souls,
-    guard,
+    file,
     settings: soul,
     clock,
     log,
@@ -65,14 +63,10 @@ export function openSoul(
   });
   const localTime = localTimeIn(agent.timeZone);
   return {
-    keeper,
-    /** What prompts read in place of SOUL.md. */
-    governed: guard,
-    command: soulCommand(keeper, localTime),
+    service,
+    command: soulCommand(service, localTime),
     /** What the agent proposes with; nothing where proposals lead nowhere. */
-    tool: soul.apply === 'never' ? {} : { soul: { keeper, localTime } },
-    /** Takes SOUL.md as it is found: to be called once the workspace is there. */
-    begin: () => guard.look('at-once'),
+    tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
 }
 
@@ -111,10 +105,10 @@ function judgeFor(
 }
 
 /** Does what the owner has decided about a version. */
-export function decide(keeper: SoulKeeper, number: number, action: SoulAction, by: string) {
+export function decide(service: SoulService, number: number, action: SoulAction, by: string) {
   return action === 'rollback'
-    ? keeper.rollback(number, by, newId('order'))
-    : keeper[action](number, by);
+    ? service.rollback(number, by, newId('order'))
+    : service[action](number, by);
 }
 
 type LocalTime = Parameters<typeof standingOf>[1];
@@ -122,22 +116,22 @@ type LocalTime = Parameters<typeof standingOf>[1];
 /** Who decides on the page: whoever has its token. */
 const BY = 'the console';
 
-export function soulPage(keeper: SoulKeeper, localTime: LocalTime): SoulPage {
+export function soulPage(service: SoulService, localTime: LocalTime): SoulPage {
   return {
     async list() {
-      await keeper.look();
-      const versions = await keeper.list();
-      return { versions: versions.map((version) => shown(version, keeper, localTime)) };
+      await service.look();
+      const versions = await service.list();
+      return { versions: versions.map((version) => shown(version, service, localTime)) };
     },
     async act(number, action) {
-      const answer = await decide(keeper, number, action, BY);
+      const answer = await decide(service, number, action, BY);
       if (answer.kind === 'refused') throw new CliError('soul', answer.words.replaceAll('`', ''));
-      return shown(answer.version, keeper, localTime);
+      return shown(answer.version, service, localTime);
     },
   };
 }
 
-function shown(version: SoulVersion, { settings }: SoulKeeper, localTime: LocalTime): ShownSoul {
+function shown(version: SoulVersion, { settings }: SoulService, localTime: LocalTime): ShownSoul {
   const { number, reason, state, findings, diff, text, createdAt, basedOn } = version;
   return {
     number,

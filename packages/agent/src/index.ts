@@ -17,10 +17,9 @@ export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts
 export { createMemoryKeeper, keepMemories, type MemoryKeeper } from './memory/memory-keeper.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postMessage } from './post-message.ts';
-export type { ScenarioServices } from './soul/judge-soul.ts';
-export { createSoulGuard } from './soul/soul-guard.ts';
-export { type SoulAnswer, SoulKeeper } from './soul/soul-keeper.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
+export type { ScenarioServices } from './soul/soul-scenarios.ts';
+export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
 export { momentOf, nameOf, originOf, scoreWords, soulDiff, standingOf } from './soul/soul-text.ts';
 export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';

@@ -45,7 +45,7 @@ export function soulRepository(database: Database) {
      * passed → applied, and what was in use → replaced. False when it did not pass, or when `inUse` is not
      * in use any more. `by` null: its time has come.
      */
-    apply: (agent: string, number: number, by: string | null, inUse: number, now: number) =>
+    apply: (agent: string, number: number, by: string | null, inUse: number | null, now: number) =>
       database.write((sql) => applySoul(sql, { agent, number, now }, by, inUse)),
     /** proposed or passed → vetoed (by somebody) or replaced (by another version). */
     close: (
@@ -217,7 +217,7 @@ async function applySoul(
   sql: Sql,
   moment: SoulMoment,
   by: string | null,
-  inUse: number,
+  inUse: number | null,
 ): Promise<boolean> {
   await lockSoul(sql, moment.agent);
   const version = await versionOf(sql, moment.agent, moment.number);

@@ -5,7 +5,7 @@ import {
   nameOf,
   originOf,
   type SoulAnswer,
-  type SoulKeeper,
+  type SoulService,
   scoreWords,
   standingOf,
 } from '@parley/agent';
@@ -30,20 +30,20 @@ interface Screen {
 /** `parley soul …` (W06): 0 fine, 1 not done, and why. Works beside a gateway or without one. */
 function withSoul(
   { folder, env, print }: Cli,
-  work: (keeper: SoulKeeper, screen: Screen) => Promise<number>,
+  work: (service: SoulService, screen: Screen) => Promise<number>,
 ): Promise<number> {
   return withStore({ folder, env }, async (store, { settings }) => {
     const { lock } = await workspaceForCommand(settings, store);
     const opened = openSoul(settings, { folder, store, lock, clock: Date.now, log: silentLogger });
-    await opened.begin();
-    return work(opened.keeper, { print, localTime: localTimeIn(settings.agent.timeZone) });
+    await opened.service.sync('at-once');
+    return work(opened.service, { print, localTime: localTimeIn(settings.agent.timeZone) });
   });
 }
 
 export function listSouls(cli: Cli): Promise<number> {
-  return withSoul(cli, async (keeper, screen) => {
-    await keeper.look();
-    const versions = await keeper.list();
+  return withSoul(cli, async (service, screen) => {
+    await service.look();
+    const versions = await service.list();
     if (versions.length === 0) screen.print('There is no SOUL.md yet.');
     for (const version of versions) screen.print(lineOf(version, screen));
     return 0;
@@ -51,8 +51,8 @@ export function listSouls(cli: Cli): Promise<number> {
 }
 
 export function showSoul(cli: Cli, number: number, what: 'show' | 'diff'): Promise<number> {
-  return withSoul(cli, async (keeper, screen) => {
-    const version = await keeper.get(number);
+  return withSoul(cli, async (service, screen) => {
+    const version = await service.get(number);
     if (version === null) {
       screen.print(`There is no version ${number}.`);
       return 1;
@@ -67,15 +67,15 @@ export function showSoul(cli: Cli, number: number, what: 'show' | 'diff'): Promi
 }
 
 export function decideSoul(cli: Cli, number: number, action: SoulAction): Promise<number> {
-  return withSoul(cli, async (keeper, screen) =>
-    printAnswer(await decide(keeper, number, action, BY), screen),
+  return withSoul(cli, async (service, screen) =>
+    printAnswer(await decide(service, number, action, BY), screen),
   );
 }
 
 export function proposeSoul(cli: Cli, file: string, reason: string): Promise<number> {
-  return withSoul(cli, async (keeper, screen) => {
+  return withSoul(cli, async (service, screen) => {
     const wish = { askedBy: newId('order'), author: 'person', by: BY, reason } as const;
-    return printAnswer(await keeper.propose({ ...wish, text: textOf(file) }), screen);
+    return printAnswer(await service.propose({ ...wish, text: textOf(file) }), screen);
   });
 }
 

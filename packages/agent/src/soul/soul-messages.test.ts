@@ -4,9 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
 import { FIRST_SOUL, openSoulScene, SECOND_SOUL, type SoulScene } from '../testing/soul-scene.ts';
 import { proposeSoulChangeTool } from '../tools/propose-soul-change.ts';
-import { createSoulGuard } from './soul-guard.ts';
-import { SoulKeeper } from './soul-keeper.ts';
 import { soulCommand } from './soul-messages.ts';
+import { SoulService } from './soul-service.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 
@@ -19,11 +18,11 @@ afterEach(() => scene.close());
 describe('/soul and the tool', () => {
   const localTime = localTimeIn('UTC');
   const say = (argument: string, messageId = argument) =>
-    soulCommand(scene.keeper, localTime).answer({ person: 'telegram:1', messageId }, argument);
+    soulCommand(scene.service, localTime)({ person: 'telegram:1', messageId }, argument);
 
   /** Calls the tool in a turn that answers the owner, or nobody. */
   async function use(input: object, callId = 't.0.0', isAsked = true) {
-    const { text, failed } = await proposeSoulChangeTool({ keeper: scene.keeper, localTime }).run(
+    const { text, failed } = await proposeSoulChangeTool({ service: scene.service, localTime }).run(
       { reason: 'you asked', ...input },
       {
         callId,
@@ -46,7 +45,7 @@ describe('/soul and the tool', () => {
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed .*\/soul veto 1/);
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed/);
     expect(await use({ text: SECOND_SOUL }, 't.1.0')).toMatch(/^Proposal 2 passed/);
-    expect((await scene.keeper.get(1))?.text).toContain('calm, kind and brief');
+    expect((await scene.service.get(1))?.text).toContain('calm, kind and brief');
     expect(await scene.states()).toHaveLength(3);
   });
 
@@ -65,7 +64,7 @@ describe('/soul and the tool', () => {
   });
 
   it('[W06] [W09] the tool is the owner’s alone, and a person is always shown the whole new text', async () => {
-    const tool = proposeSoulChangeTool({ keeper: scene.keeper, localTime });
+    const tool = proposeSoulChangeTool({ service: scene.service, localTime });
     expect(tool).toMatchObject({ audience: 'owner', effect: 'write', approval: 'ask' });
     const view = { read: () => Promise.reject(new Error('not read')) };
     const [old = ''] = FIRST_SOUL.split('\n').filter((line) => line !== '');
@@ -85,9 +84,8 @@ describe('/soul and the tool', () => {
 
   it('[W06] a judge that takes its time keeps nobody waiting, and the end does not wait for it', async () => {
     const asked = Promise.withResolvers<void>();
-    const slow = new SoulKeeper({
+    const slow = new SoulService({
       ...scene.deps,
-      guard: createSoulGuard(scene.deps),
       settings: { apply: 'ask', vetoHours: 0 },
       trial: () => {
         asked.resolve();
@@ -106,11 +104,11 @@ describe('/soul and the tool', () => {
     const judging = slow.evaluate(ending.signal);
     await asked.promise;
     const command = soulCommand(slow, localTime);
-    expect(await command.answer({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
+    expect(await command({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
     ending.abort();
     await judging;
     expect(await scene.states()).toEqual(['1 proposed agent', '0 applied seed']);
-    await scene.keeper.evaluate();
+    await scene.service.evaluate();
     expect(await scene.states()).toEqual(['1 passed agent', '0 applied seed']);
   });
 

@@ -3,9 +3,9 @@ import { literalLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import { type PostDeps, postMessage } from '../post-message.ts';
-import { BY_HAND } from './soul-guard.ts';
-import type { SoulAnswer, SoulKeeper } from './soul-keeper.ts';
+import type { SoulAnswer, SoulService } from './soul-service.ts';
 import {
+  BY_HAND,
   fenced,
   findingLines,
   nameOf,
@@ -24,46 +24,44 @@ const USAGE =
 const LISTED = 10;
 
 /** Answers `/soul` (W06) of an owner, in Markdown. */
-export function soulCommand(keeper: SoulKeeper, localTime: LocalTime) {
-  return {
-    async answer(
-      { person, messageId }: { readonly person: string; readonly messageId: string },
-      argument: string,
-    ): Promise<string> {
-      const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
-      await keeper.look();
-      if (verb === '' || verb === 'list') return listText(await keeper.list(), localTime);
-      const number = numberIn(given);
-      if (number === null) return `I do not understand that. There is ${USAGE}`;
-      switch (verb) {
-        case 'show':
-        case 'diff': {
-          const version = await keeper.get(number);
-          if (version === null) return `There is no version ${number}. ${USAGE}`;
-          return versionText(version, verb, { keeper, localTime });
-        }
-        case 'apply':
-          return said(await keeper.apply(number, person), (version) =>
-            [`${nameOf(version)} is in use from the next message on.`, changeOf(version)].join(
-              '\n\n',
-            ),
-          );
-        case 'veto':
-          return said(
-            await keeper.veto(number, person),
-            (version) => `Vetoed: ${nameOf(version)} will not come into use.`,
-          );
-        case 'rollback':
-          return said(await keeper.rollback(number, person, `command:${messageId}`), (version) =>
-            [
-              `I am as I was in version ${number} again; that is ${nameOf(version)} now.`,
-              changeOf(version),
-            ].join('\n\n'),
-          );
-        default:
-          return `I do not understand that. There is ${USAGE}`;
+export function soulCommand(service: SoulService, localTime: LocalTime) {
+  return async (
+    { person, messageId }: { readonly person: string; readonly messageId: string },
+    argument: string,
+  ): Promise<string> => {
+    const [verb = '', given = ''] = argument.trim().toLowerCase().split(/\s+/);
+    await service.look();
+    if (verb === '' || verb === 'list') return listText(await service.list(), localTime);
+    const number = numberIn(given);
+    if (number === null) return `I do not understand that. There is ${USAGE}`;
+    switch (verb) {
+      case 'show':
+      case 'diff': {
+        const version = await service.get(number);
+        if (version === null) return `There is no version ${number}. ${USAGE}`;
+        const next = version.state === 'passed' && nextStep(version, service.settings, localTime);
+        return versionText(version, verb, localTime) + (next ? `\n\n${next}` : '');
       }
-    },
+      case 'apply':
+        return textOf(
+          await service.apply(number, person),
+          (version) =>
+            `${nameOf(version)} is in use from the next message on.\n\n${changeOf(version)}`,
+        );
+      case 'veto':
+        return textOf(
+          await service.veto(number, person),
+          (version) => `Vetoed: ${nameOf(version)} will not come into use.`,
+        );
+      case 'rollback':
+        return textOf(
+          await service.rollback(number, person, `command:${messageId}`),
+          (version) =>
+            `I am as I was in version ${number} again; that is ${nameOf(version)} now.\n\n${changeOf(version)}`,
+        );
+      default:
+        return `I do not understand that. There is ${USAGE}`;
+    }
   };
 }
 
@@ -90,22 +88,14 @@ function listText(newestFirst: readonly SoulVersion[], localTime: LocalTime): st
   ].join('\n');
 }
 
-function versionText(
-  version: SoulVersion,
-  verb: 'show' | 'diff',
-  { keeper, localTime }: { readonly keeper: SoulKeeper; readonly localTime: LocalTime },
-): string {
-  const { basedOn, text, diff, state } = version;
-  const against = basedOn === null ? '' : `, against version ${basedOn}`;
-  const body =
-    verb === 'show' || basedOn === null
-      ? fenced(text)
-      : fenced(diff === '' ? ' nothing changes' : diff, 'diff');
+function versionText(version: SoulVersion, verb: 'show' | 'diff', localTime: LocalTime): string {
+  const { basedOn, text, diff, findings } = version;
+  const isDiff = verb === 'diff' && basedOn !== null;
+  const against = isDiff ? `, against version ${basedOn}` : '';
   return [
-    `**${nameOf(version)}**${verb === 'diff' ? against : ''} – ${standingOf(version, localTime)}; ${scoreWords(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
-    ...(version.findings.length === 0 ? [] : [findingLines(version).join('\n')]),
-    body,
-    ...(state === 'passed' ? [nextStep(version, keeper.settings, localTime)] : []),
+    `**${nameOf(version)}**${against} – ${standingOf(version, localTime)}; ${scoreWords(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
+    ...(findings.length === 0 ? [] : [findingLines(version).join('\n')]),
+    isDiff ? fenced(diff === '' ? ' nothing changes' : diff, 'diff') : fenced(text),
   ].join('\n\n');
 }
 
@@ -113,7 +103,7 @@ function changeOf({ diff }: SoulVersion): string {
   return fenced(shortDiff(diff), 'diff');
 }
 
-function said(answer: SoulAnswer, words: (version: SoulVersion) => string): string {
+function textOf(answer: SoulAnswer, words: (version: SoulVersion) => string): string {
   return answer.kind === 'refused' ? answer.words : words(answer.version);
 }
 
@@ -158,7 +148,7 @@ export function soulNotice(
   const { number, state, by, author } = version;
   const isEdit = author === 'person' && by === BY_HAND;
   const edited = `SOUL.md was edited by hand. I keep the edit as proposal ${number} and go on as I was.`;
-  const diff = fenced(shortDiff(version.diff), 'diff');
+  const diff = changeOf(version);
   switch (state) {
     case 'passed': {
       const what = isEdit

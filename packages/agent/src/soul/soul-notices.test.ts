@@ -1,9 +1,8 @@
 import type { SoulVersion } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
-import { BY_HAND } from './soul-guard.ts';
 import { soulNotice } from './soul-messages.ts';
-import type { SoulSettings } from './soul-text.ts';
+import { BY_HAND, type SoulSettings } from './soul-text.ts';
 
 const VERSION: SoulVersion = {
   agent: 'main',

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeSoul } from './judge-soul.ts';
-import { scoreOf, soulFindings } from './soul-rules.ts';
+import { judgeSoul, scoreOf, soulFindings } from './soul-rules.ts';
 import { soulDiff } from './soul-text.ts';
 
 const HOUSE = readFileSync(

@@ -1,4 +1,4 @@
-import type { SoulFinding } from '@parley/store';
+import type { SoulFinding, SoulVerdict } from '@parley/store';
 import { isBlank } from '@parley/workspace';
 import { LONGEST_SOUL } from './soul-text.ts';
 
@@ -7,6 +7,45 @@ export interface SoulCandidate {
   /** Null: it is judged by itself. */
   readonly before: string | null;
   readonly author: 'seed' | 'agent' | 'person';
+}
+
+export type SoulJudgement = Omit<SoulVerdict, 'appliesAt'>;
+
+/** `score`: the share of passed scenarios, from 0 to 100. */
+export interface ScenarioResults {
+  readonly score: number;
+  readonly findings: readonly SoulFinding[];
+}
+
+const PASS = 60;
+/** Points that a text of the agent may be worse than the text in use. */
+const WORSE = 15;
+
+/**
+ * Whether a text may become SOUL.md (W06), by the rules and the results of the scenarios, if any. The
+ * text in use is judged in the same way and compared. Pure.
+ */
+export function judgeSoul(
+  candidate: SoulCandidate,
+  scenarios: Readonly<Record<'after' | 'before', ScenarioResults>> | null,
+): SoulJudgement {
+  const { before, author } = candidate;
+  const rules = soulFindings(candidate);
+  const score = together(scoreOf(rules), scenarios?.after.score);
+  const findings = [...rules, ...(scenarios?.after.findings ?? [])];
+  const blocks = findings.some((finding) => finding.blocks);
+  if (blocks || score < PASS) return { state: 'refused', score, findings };
+  if (author !== 'agent' || before === null) return { state: 'passed', score, findings };
+  const alone = soulFindings({ text: before, before: null, author: 'seed' });
+  const was = together(scoreOf(alone), scenarios?.before.score);
+  if (score >= was - WORSE) return { state: 'passed', score, findings };
+  const words = `The text in use has ${was} points, this one ${score}; ${WORSE} less at most.`;
+  const worse = { rule: 'worse', points: 0, blocks: true, words };
+  return { state: 'refused', score, findings: [...findings, worse] };
+}
+
+function together(rules: number, scenarios: number | undefined): number {
+  return scenarios === undefined ? rules : Math.round((rules + scenarios) / 2);
 }
 
 /** Some layouts show at most this many characters. */

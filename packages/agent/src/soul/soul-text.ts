@@ -4,6 +4,8 @@ import type { SoulVersion } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 
 export const LONGEST_SOUL = 8_000;
+/** Author of a version that was written into the file. */
+export const BY_HAND = 'an editor';
 
 /** When a version that has passed is applied (W06). */
 export interface SoulSettings {
@@ -20,25 +22,14 @@ export function soulDiff(before: string, after: string): string {
   const lines = pieces.flatMap(({ kind, text }, nth) => {
     const own = text.replace(/\n$/, '').split('\n');
     if (kind !== 'same') return own.map((line) => `${kind === 'added' ? '+' : '-'}${line}`);
-    return shortened(
-      own.map((line) => ` ${line}`),
-      nth > 0,
-      nth < pieces.length - 1,
-    );
+    // The unchanged lines next to a change.
+    const head = nth > 0 ? AROUND : 0;
+    const tail = nth < pieces.length - 1 ? AROUND : 0;
+    const context = own.map((line) => ` ${line}`);
+    if (context.length > head + tail + 1) context.splice(head, context.length - head - tail, '…');
+    return context;
   });
   return lines.join('\n');
-}
-
-/** The unchanged lines next to a change. */
-function shortened(
-  lines: readonly string[],
-  isBehindOne: boolean,
-  isBeforeOne: boolean,
-): readonly string[] {
-  const head = isBehindOne ? AROUND : 0;
-  const tail = isBeforeOne ? AROUND : 0;
-  if (lines.length <= head + tail + 1) return lines;
-  return [...lines.slice(0, head), '…', ...(tail === 0 ? [] : lines.slice(-tail))];
 }
 
 export function nameOf({ number, author }: Pick<SoulVersion, 'number' | 'author'>): string {

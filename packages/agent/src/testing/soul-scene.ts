@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { type Clock, type Reader, silentLogger } from '@parley/core';
 import { openStore, type Store } from '@parley/store';
 import { openSoulFile, openWorkspace } from '@parley/workspace';
-import { createSoulGuard } from '../soul/soul-guard.ts';
-import { SoulKeeper } from '../soul/soul-keeper.ts';
+import { SoulService } from '../soul/soul-service.ts';
 import type { SoulSettings } from '../soul/soul-text.ts';
 
 export const FIRST_SOUL =
@@ -41,8 +40,8 @@ export async function openSoulScene() {
     get deps() {
       return opened.deps;
     },
-    get keeper() {
-      return opened.keeper;
+    get service() {
+      return opened.service;
     },
     get workspace() {
       return opened.workspace;
@@ -65,10 +64,10 @@ export async function openSoulScene() {
       const file = await opened.workspace.for(reader).read('SOUL.md');
       return file.kind === 'file' ? file.text : file.reason;
     },
-    propose: (text: string) => opened.keeper.propose({ ...WISH, askedBy: text, text }),
+    propose: (text: string) => opened.service.propose({ ...WISH, askedBy: text, text }),
     /** `1 passed agent` and the like, newest first. */
     async states() {
-      const versions = await opened.keeper.list();
+      const versions = await opened.service.list();
       return versions.map(({ number, state, author }) => `${number} ${state} ${author}`);
     },
     async close() {
@@ -89,11 +88,11 @@ async function start(
   const [folder, templates] = [join(root, 'w'), join(root, 'templates')];
   let ids = 0;
   const file = openSoulFile(folder, (prefix) => `${prefix}${ids++}`);
-  const deps = { agent: 'main', souls: store.souls, clock, log: silentLogger, file };
-  const guard = createSoulGuard(deps);
   const all: SoulSettings = { apply: 'after-veto-time', vetoHours: 24, ...settings };
-  const keeper = new SoulKeeper({ ...deps, guard, settings: all });
-  const workspace = await openWorkspace({ folder, templates, governed: guard });
-  await guard.look('at-once');
-  return { deps, keeper, workspace };
+  const common = { agent: 'main', souls: store.souls, clock, log: silentLogger };
+  const deps = { ...common, file, settings: all };
+  const service = new SoulService(deps);
+  const workspace = await openWorkspace({ folder, templates, governed: service });
+  await service.sync('at-once');
+  return { deps, service, workspace };
 }

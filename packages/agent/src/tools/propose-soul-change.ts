@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LocalTime } from '../local-time.ts';
-import type { SoulKeeper } from '../soul/soul-keeper.ts';
+import type { SoulService } from '../soul/soul-service.ts';
 import { LONGEST_SOUL, momentOf } from '../soul/soul-text.ts';
 import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -31,10 +31,10 @@ const Wish = z
  * everybody, so a person approves the whole text before it is evaluated (W09).
  */
 export function proposeSoulChangeTool({
-  keeper,
+  service,
   localTime,
 }: {
-  readonly keeper: Pick<SoulKeeper, 'look' | 'current' | 'propose'>;
+  readonly service: Pick<SoulService, 'current' | 'propose'>;
   readonly localTime: LocalTime;
 }): Tool {
   return defineTool({
@@ -47,8 +47,7 @@ export function proposeSoulChangeTool({
     audience: 'owner',
     approval: 'ask',
     async proposes({ reason, text, replacements = [] }) {
-      await keeper.look();
-      const content = text ?? replaced((await keeper.current())?.text ?? '', replacements);
+      const content = text ?? replaced((await service.current())?.text ?? '', replacements);
       if (typeof content !== 'string') return null;
       return { shown: { reason, 'SOUL.md': content }, content, always: true };
     },
@@ -61,18 +60,12 @@ export function proposeSoulChangeTool({
       if (asked === undefined || asked.occasion !== undefined) {
         return failure('Not proposed: only in a conversation with the owner.');
       }
-      await keeper.look();
-      const inUse = (await keeper.current())?.text ?? '';
+      const inUse = (await service.current())?.text ?? '';
       const text = approved ?? whole ?? replaced(inUse, replacements);
       if (typeof text !== 'string') return failure(text.words);
-      const wish = {
-        askedBy: `call:${callId}`,
-        text,
-        author: 'agent',
-        by: 'the agent',
-        reason,
-      } as const;
-      const answer = await keeper.propose(wish);
+      const askedBy = `call:${callId}`;
+      const author = { author: 'agent', by: 'the agent' } as const;
+      const answer = await service.propose({ ...author, askedBy, text, reason });
       if (answer.kind === 'refused') return failure(`Not proposed. ${answer.words}`);
       const { number, state, score, findings, appliesAt } = answer.version;
       const found = findings.map(({ words }) => `- ${words}`).join('\n');

@@ -41,7 +41,7 @@ export async function previewPrompt(
       settings: all,
       log,
       plugins,
-      ...(soul !== undefined && { soul: { governed: soul, begin: async () => {} } }),
+      ...(soul !== undefined && { soul }),
       work: workOf(settings),
     });
     const place = copy === null ? opened.place : { ...opened.place, workspace };
@@ -70,7 +70,7 @@ function workOf({ soul, tools }: LoadedSettings['settings']): Work {
     },
     messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
     soul: {
-      keeper: { look: unused, current: unused, propose: unused },
+      service: { current: unused, propose: unused },
       localTime: () => ({ date: '', time: '' }),
     },
     todos: { replace: unused, of: async () => [] },

@@ -1,10 +1,15 @@
-import type { Clock, Meter } from '@parley/core';
+import { type Clock, type Meter, quotedLines } from '@parley/core';
 import type { ChatModel } from '@parley/models';
-import type { SoulFinding, SoulVerdict, TurnUsage } from '@parley/store';
+import type { SoulFinding, TurnUsage } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
 import { askModel } from '../loop/ask-model.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import { type SoulCandidate, scoreOf, soulFindings } from './soul-rules.ts';
+import {
+  judgeSoul,
+  type ScenarioResults,
+  type SoulCandidate,
+  type SoulJudgement,
+} from './soul-rules.ts';
 
 /**
  * Judges a text by the rules and, where there is a judge, by scenarios; the text in use runs through the
@@ -14,7 +19,7 @@ export async function judgeWithScenarios(
   candidate: SoulCandidate,
   trial: (() => Promise<ScenarioServices>) | undefined,
   stop: AbortSignal,
-): Promise<Omit<SoulVerdict, 'appliesAt'>> {
+): Promise<SoulJudgement> {
   const { text, before } = candidate;
   const byRules = judgeSoul(candidate, null);
   // No model is asked about a text that the rules refuse.
@@ -26,37 +31,6 @@ export async function judgeWithScenarios(
   });
 }
 
-const PASS = 60;
-/** Points that a text of the agent may be worse than the text in use. */
-const WORSE = 15;
-
-/**
- * Whether a text may become SOUL.md (W06), by the rules and the results of the scenarios, if any. The
- * text in use is judged in the same way and compared. Pure.
- */
-export function judgeSoul(
-  candidate: SoulCandidate,
-  scenarios: Readonly<Record<'after' | 'before', ScenarioResults>> | null,
-): Omit<SoulVerdict, 'appliesAt'> {
-  const { before, author } = candidate;
-  const rules = soulFindings(candidate);
-  const score = together(scoreOf(rules), scenarios?.after.score);
-  const findings = [...rules, ...(scenarios?.after.findings ?? [])];
-  const blocks = findings.some((finding) => finding.blocks);
-  if (blocks || score < PASS) return { state: 'refused', score, findings };
-  if (author !== 'agent' || before === null) return { state: 'passed', score, findings };
-  const alone = soulFindings({ text: before, before: null, author: 'seed' });
-  const was = together(scoreOf(alone), scenarios?.before.score);
-  if (score >= was - WORSE) return { state: 'passed', score, findings };
-  const words = `The text in use has ${was} points, this one ${score}; ${WORSE} less at most.`;
-  const worse = { rule: 'worse', points: 0, blocks: true, words };
-  return { state: 'refused', score, findings: [...findings, worse] };
-}
-
-function together(rules: number, scenarios: number | undefined): number {
-  return scenarios === undefined ? rules : Math.round((rules + scenarios) / 2);
-}
-
 export interface ScenarioServices {
   readonly model: ChatModel;
   readonly judge: ChatModel;
@@ -66,12 +40,6 @@ export interface ScenarioServices {
   spent(usage: Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>): Promise<void>;
   readonly clock: Clock;
   readonly meter: Meter;
-}
-
-/** `score`: the share of passed scenarios, from 0 to 100. */
-interface ScenarioResults {
-  readonly score: number;
-  readonly findings: readonly SoulFinding[];
 }
 
 const ANSWER_MS = 60_000;
@@ -115,9 +83,9 @@ async function faultIn(
   if (said !== undefined) return 'the answer says what it must not.';
   if (must.some((pattern) => !pattern.test(answer))) return 'the answer lacks what it must have.';
   const user = [
-    `What was asked:\n${quoted(message)}`,
+    `What was asked:\n${quotedLines(message)}`,
     `A good answer: ${good}`,
-    `The answer:\n${quoted(answer)}`,
+    `The answer:\n${quotedLines(answer)}`,
   ].join('\n\n');
   const asked = { system: JUDGING, user, most: JUDGEMENT_TOKENS };
   const verdict = await say(deps, deps.judge, asked, stop);
@@ -144,11 +112,4 @@ async function say(
   );
   await spent(usage);
   return text;
-}
-
-function quoted(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => `> ${line}`)
-    .join('\n');
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { recordingLogger } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FIRST_SOUL, openSoulScene, SECOND_SOUL, type SoulScene } from '../testing/soul-scene.ts';
-import { createSoulGuard } from './soul-guard.ts';
+import { SoulService } from './soul-service.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 
@@ -26,14 +26,14 @@ describe('a hand in the file', () => {
     scene.put('SOUL.md', `${FIRST_SOUL}\nLove the sea.`);
     expect(await scene.read()).toBe(FIRST_SOUL);
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
-    expect(await scene.keeper.get(1)).toMatchObject({
+    expect(await scene.service.get(1)).toMatchObject({
       author: 'person',
       state: 'proposed',
       text: `${FIRST_SOUL}\nLove the sea.`,
       reason: 'edited by hand',
     });
-    await scene.keeper.evaluate();
-    await scene.keeper.apply(1, 'telegram:1');
+    await scene.service.evaluate();
+    await scene.service.apply(1, 'telegram:1');
     expect(await scene.read()).toContain('Love the sea.');
   });
 
@@ -52,7 +52,7 @@ describe('a hand in the file', () => {
     expect(await scene.read()).toBe(FIRST_SOUL);
     expect(scene.onDisk()).toContain('Love');
     scene.now += 2_000;
-    await scene.keeper.look();
+    await scene.service.look();
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
   });
 
@@ -74,7 +74,7 @@ describe('a hand in the file', () => {
     expect(await scene.read(guest)).toBe('private');
     expect(await scene.states()).toHaveLength(1);
     await scene.propose(SECOND_SOUL);
-    await scene.keeper.apply(1, 'telegram:1');
+    await scene.service.apply(1, 'telegram:1');
     expect(scene.onDisk()).toBe(`---\naudience: owner\nmood: blue\n---\n\n${SECOND_SOUL}\n`);
     expect(await scene.read(guest)).toBe('private');
     rmSync(join(scene.folder, 'SOUL.md'));
@@ -133,16 +133,16 @@ describe('nothing but this way', () => {
     expect(await scene.read()).toBe(FIRST_SOUL);
     await scene.open();
     expect(await scene.read()).toBe(FIRST_SOUL);
-    expect((await scene.keeper.current())?.number).toBe(0);
+    expect((await scene.service.current())?.number).toBe(0);
   });
 
   it('[W06] a file that cannot be put right is told of in the log, and nothing else suffers', async () => {
     const { log, lines } = recordingLogger();
     rmSync(join(scene.folder, 'SOUL.md'));
     mkdirSync(join(scene.folder, 'SOUL.md'));
-    const loud = createSoulGuard({ ...scene.deps, log });
-    await loud.look('at-once');
-    await loud.look('at-once');
+    const loud = new SoulService({ ...scene.deps, log });
+    await loud.sync('at-once');
+    await loud.sync('at-once');
     expect(lines.filter((line) => line.includes('SOUL.md is left as it is'))).toHaveLength(1);
     expect((await loud.current())?.text).toBe(FIRST_SOUL);
   });

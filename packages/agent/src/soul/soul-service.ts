@@ -1,17 +1,23 @@
+import { createHash } from 'node:crypto';
 import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { SoulRepository, SoulVersion } from '@parley/store';
-import { localLock, soulText } from '@parley/workspace';
-import type { ScenarioServices } from './judge-soul.ts';
-import type { SoulGuard } from './soul-guard.ts';
-import { LONGEST_SOUL, type SoulSettings, soulDiff } from './soul-text.ts';
+import {
+  type GovernedFile,
+  localLock,
+  SOUL,
+  type SoulFile,
+  type SoulOnDisk,
+  soulText,
+  type WriteSoul,
+} from '@parley/workspace';
+import type { ScenarioServices } from './soul-scenarios.ts';
+import { BY_HAND, LONGEST_SOUL, type SoulSettings, soulDiff } from './soul-text.ts';
 
-/** What proposes a text; `askedBy` deduplicates proposals. */
-export interface SoulProposal {
+/** A proposed text; `askedBy` deduplicates proposals. */
+interface SoulWish extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly askedBy: string;
-  readonly text: string;
   readonly author: 'agent' | 'person';
   readonly by: string;
-  readonly reason: string;
 }
 
 /** `words` is a sentence for the sender. */
@@ -22,7 +28,7 @@ export type SoulAnswer =
 export interface SoulOptions {
   readonly agent: string;
   readonly souls: SoulRepository;
-  readonly guard: SoulGuard;
+  readonly file: SoulFile;
   readonly settings: SoulSettings;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,20 +36,33 @@ export interface SoulOptions {
   readonly trial?: () => Promise<ScenarioServices>;
 }
 
+/** `at-once`: also while an editor may still be writing the file. */
+type SyncMoment = 'at-once' | 'settled';
+
 const LISTED = 50;
-/** Proposals of one author that may be open at a time. */
-const MOST_OPEN = 3;
+/** Proposals of the agent, and edits by hand, that may be open at a time; the oldest edit is dropped. */
+const [MOST_OPEN, MOST_EDITS] = [3, 5];
 /** Pause after a failure of a model. */
 const RETRY_MS = 5 * 60_000;
+/** An editor may still be writing a file that changed less than this ago. In ms. */
+const SETTLED_MS = 1_000;
 const CONFLICT = 'Something else came in between; please look again.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
-/** Every change of SOUL.md goes through here: propose, judge, apply, roll back (W06). */
-export class SoulKeeper {
+/**
+ * SOUL.md of one agent (W06). Every change goes through here: propose, judge, apply, roll back. The store
+ * has the versions, the file is a copy of the one in use, and an edit of the file becomes a proposal.
+ */
+export class SoulService implements GovernedFile {
+  readonly name = SOUL;
   readonly settings: SoulSettings;
   readonly #soul: SoulOptions;
-  #retryAt = 0;
   readonly #evaluations = localLock();
+  /** One sync at a time: two that see the same edit would both restore the file. */
+  readonly #syncs = localLock();
+  /** File and version in use after the last sync. */
+  #synced = '';
+  #retryAt = 0;
 
   constructor(soul: SoulOptions) {
     this.#soul = soul;
@@ -58,36 +77,57 @@ export class SoulKeeper {
     return this.#soul.souls.get(this.#soul.agent, number);
   }
 
-  /** The version in use; null before the seed. */
-  current(): Promise<SoulVersion | null> {
-    return this.#soul.souls.applied(this.#soul.agent);
+  /** The version in use, after edits of the file became proposals; null before the seed. */
+  async current(): Promise<SoulVersion | null> {
+    try {
+      return await this.sync('settled');
+    } catch (error) {
+      this.#soul.log.warn({ reason: reasonOf(error) }, 'SOUL.md could not be looked at');
+      return this.#inUse();
+    }
   }
 
   /** Whether nothing has changed and nothing is pending; costs one query and one look at the file. */
   async rests(now: number): Promise<boolean> {
     const { inUse, isBusy } = await this.#soul.souls.glance(this.#soul.agent, now);
-    return !isBusy && this.#soul.guard.isUnchanged(inUse);
+    return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
-  /** Takes edits of the file as proposals, and judges them where the rules decide alone. */
+  /** Makes edits of the file proposals, and judges them where the rules decide alone. */
   async look(): Promise<void> {
-    await this.#soul.guard.look('settled');
+    await this.sync('settled');
     // A model would keep the caller waiting; the rules do not.
     if (this.#soul.trial === undefined) await this.evaluate();
   }
 
+  /** Syncs the file with the version in use if either has changed. Returns the version in use. */
+  sync(when: SyncMoment): Promise<SoulVersion | null> {
+    return this.#syncs.hold(async () => {
+      const { clock, file } = this.#soul;
+      const applied = await this.#inUse();
+      if (this.#mark(applied?.number) === this.#synced) return applied;
+      const age = clock() - (file.glance()?.changedAt ?? Number.NEGATIVE_INFINITY);
+      if (when === 'settled' && age >= 0 && age < SETTLED_MS) return applied;
+      return file.alone(async (write) => {
+        // Another process may have synced them while this one waited.
+        const inUse = await this.#inUse();
+        await syncFile({ ...this.#soul, write }, inUse, await file.read());
+        this.#synced = this.#mark(inUse?.number);
+        return inUse ?? this.#inUse();
+      });
+    });
+  }
+
   /** Stores a proposal against the text in use, and judges it at once where the rules decide alone. */
-  async propose({ text: raw, ...proposal }: SoulProposal): Promise<SoulAnswer> {
-    const { agent, souls, guard, clock, trial } = this.#soul;
-    await guard.look('settled');
+  async propose({ text: raw, ...wish }: SoulWish): Promise<SoulAnswer> {
+    const { agent, souls, clock, trial } = this.#soul;
+    const inUse = await this.sync('settled');
     if (raw.includes('\0') || !raw.isWellFormed()) return refused('That is no plain text.');
-    if (proposal.author === 'agent' && this.settings.apply === 'never') return refused(FROZEN);
+    if (wish.author === 'agent' && this.settings.apply === 'never') return refused(FROZEN);
     if (raw.length > LONGEST_SOUL * 2) return refused('That is far too long for SOUL.md.');
-    const inUse = await this.current();
     const text = soulText(raw);
-    if (inUse === null) return this.#seed({ ...proposal, text });
-    const { head, number: basedOn } = inUse;
-    const version = { ...proposal, text, head, basedOn, diff: soulDiff(inUse.text, text) };
+    if (inUse === null) return this.#seed({ ...wish, text });
+    const version = { ...wish, text, head: inUse.head, ...against(inUse, text) };
     const stored = await souls.propose(agent, version, MOST_OPEN, clock());
     if (stored.kind === 'full') {
       return refused(
@@ -100,7 +140,7 @@ export class SoulKeeper {
   }
 
   /** Only a person writes the first version. */
-  async #seed({ author, by, text }: SoulProposal): Promise<SoulAnswer> {
+  async #seed({ author, by, text }: SoulWish): Promise<SoulAnswer> {
     if (author === 'agent')
       return refused('There is no SOUL.md yet, and a person writes the first.');
     if (text.trim() === '') return refused('It says nothing.');
@@ -110,13 +150,13 @@ export class SoulKeeper {
   }
 
   async apply(number: number, by: string): Promise<SoulAnswer> {
-    const { agent, souls, guard, clock } = this.#soul;
-    const [version, inUse] = [await this.get(number), await this.current()];
+    const { agent, souls, clock } = this.#soul;
+    const [version, inUse] = [await this.get(number), await this.#inUse()];
     const objection = objectionTo(number, version, this.settings);
     if (objection !== null) return refused(objection);
     if (inUse === null || !(await souls.apply(agent, number, by, inUse.number, clock())))
       return refused(CONFLICT);
-    await guard.look('at-once');
+    await this.sync('at-once');
     return this.#done(number);
   }
 
@@ -136,8 +176,8 @@ export class SoulKeeper {
 
   /** Applies the text of a former version again, as a new version. */
   async rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer> {
-    const { agent, souls, guard, clock } = this.#soul;
-    const [inUse, to] = [await this.current(), await this.get(number)];
+    const { agent, souls, clock } = this.#soul;
+    const [inUse, to] = [await this.#inUse(), await this.get(number)];
     if (inUse === null || to === null) return missing(number);
     if (to.appliedAt === null)
       return refused(`Version ${number} was never in use, so there is no way back to it.`);
@@ -147,25 +187,23 @@ export class SoulKeeper {
       if (inUse.reason === reason) return { kind: 'done', version: inUse };
       return refused(`Version ${inUse.number}, in use now, says just that.`);
     }
-    const diff = soulDiff(inUse.text, to.text);
-    const order = { to: number, askedBy, by, reason, basedOn: inUse.number, diff };
+    const order = { to: number, askedBy, by, reason, ...against(inUse, to.text) };
     const version = await souls.rollback(agent, order, clock());
     if (version === null) return refused(CONFLICT);
-    await guard.look('at-once');
+    await this.sync('at-once');
     return { kind: 'done', version };
   }
 
   /** Applies versions whose veto time is over. */
   async applyDue(now: number): Promise<void> {
-    const { agent, souls, guard } = this.#soul;
+    const { agent, souls } = this.#soul;
     if (this.settings.apply !== 'after-veto-time') return;
     for (const { number, basedOn } of await souls.due(agent, now)) {
-      // Its text is based on another version: applying it would undo the newer one unseen.
-      if ((await this.current())?.number !== basedOn)
-        await souls.close(agent, number, 'replaced', null, now);
-      else await souls.apply(agent, number, null, basedOn, now);
+      const isApplied = await souls.apply(agent, number, null, basedOn, now);
+      // Based on another version than that in use: applying it would undo the newer one unseen.
+      if (!isApplied) await souls.close(agent, number, 'replaced', null, now);
     }
-    await guard.look('settled');
+    await this.sync('settled');
   }
 
   /**
@@ -188,9 +226,9 @@ export class SoulKeeper {
     if (clock() < this.#retryAt) return;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
-    const { judgeWithScenarios } = await import('./judge-soul.ts');
+    const { judgeWithScenarios } = await import('./soul-scenarios.ts');
     for (const { number, text, author } of pending) {
-      const before = (await this.current())?.text ?? null;
+      const before = (await this.#inUse())?.text ?? null;
       const verdict = await judgeWithScenarios({ text, before, author }, trial, stop);
       const now = clock();
       const { state, score } = verdict;
@@ -201,10 +239,23 @@ export class SoulKeeper {
     }
   }
 
+  #inUse(): Promise<SoulVersion | null> {
+    return this.#soul.souls.applied(this.#soul.agent);
+  }
+
+  #mark(inUse: number | null = null): string {
+    return `${this.#soul.file.glance()?.fingerprint ?? 'none'} ${inUse ?? 'none'}`;
+  }
+
   async #done(number: number): Promise<SoulAnswer> {
     const version = await this.get(number);
     return version === null ? missing(number) : { kind: 'done', version };
   }
+}
+
+/** What a text changes in the version in use. */
+function against(inUse: SoulVersion, text: string) {
+  return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
 }
 
 /** Why a version cannot be applied; null where it can. */
@@ -235,4 +286,45 @@ function missing(number: number): SoulAnswer {
 
 function refused(words: string): SoulAnswer {
   return { kind: 'refused', words };
+}
+
+type Syncing = SoulOptions & { readonly write: WriteSoul };
+
+/** Makes an edit a proposal, and the file a copy of the version in use. */
+async function syncFile(
+  { agent, souls, clock, log, write }: Syncing,
+  applied: SoulVersion | null,
+  onDisk: SoulOnDisk,
+): Promise<void> {
+  if (onDisk.kind === 'obstacle') {
+    log.warn({ detail: onDisk.detail }, 'SOUL.md is left as it is: its text is not used');
+    return;
+  }
+  const { text, head } = onDisk.kind === 'file' ? onDisk : { text: '', head: applied?.head ?? '' };
+  if (applied === null) {
+    if (onDisk.kind === 'missing' || onDisk.isBlank) return;
+    if (await souls.seed(agent, { text, head, by: null }, clock())) {
+      log.info({ agent }, 'SOUL.md is v0-seed from now on');
+    }
+    return;
+  }
+  if (onDisk.kind === 'file' && text === applied.text) {
+    if (head !== applied.head) await souls.keepHead(agent, applied.number, head);
+    return;
+  }
+  // A text that was in use is stored already; an empty file has nothing to lose.
+  if (text !== '' && !(await souls.wasApplied(agent, text))) {
+    const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
+    const askedBy = `edit:${print}:${applied.number}`;
+    const edit = { author: 'person', by: BY_HAND, reason: 'edited by hand' } as const;
+    const version = { ...edit, askedBy, text, head, ...against(applied, text) };
+    const stored = await souls.propose(agent, version, MOST_EDITS, clock());
+    if (stored.kind === 'proposed') {
+      log.info({ version: stored.version.number }, 'an edit of SOUL.md waits as a proposal');
+    }
+  }
+  const written = await write(applied.text, head);
+  if (written.kind === 'refused') {
+    log.warn({ detail: written.detail }, 'SOUL.md could not be written; the text in use counts');
+  } else log.info({ version: applied.number }, 'SOUL.md is written again as it is in use');
 }

@@ -3,7 +3,7 @@ import { silentMeter } from '@parley/core';
 import { readSoulScenarios, type SoulScenario } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { scriptedModel } from '../testing/scripted-model.ts';
-import { runScenarios } from './judge-soul.ts';
+import { runScenarios } from './soul-scenarios.ts';
 
 const HOUSE = resolve(import.meta.dirname, '../../../../config/soul-scenarios');
 const SUM: SoulScenario = {
