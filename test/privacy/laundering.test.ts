@@ -13,7 +13,7 @@ import {
 } from '@parley/agent';
 import { silentLogger } from '@parley/core';
 import type { ChatModel, ModelEvent, ModelRequest } from '@parley/models';
-import { createCron, createHeartbeat } from '@parley/proactive';
+import { createCron, Heartbeat } from '@parley/proactive';
 import { characterSource, houseLayers } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
@@ -301,7 +301,7 @@ async function beat({ stage, workspace }: Scene, task: string): Promise<void> {
     last,
     isOwners: true,
   } as const;
-  const heartbeat = createHeartbeat({
+  const heartbeat = new Heartbeat({
     store: stage.store,
     agent: { id: 'main', timeZone: 'Europe/Berlin' },
     view: workspace.for(AS_OWNER),
@@ -309,7 +309,7 @@ async function beat({ stage, workspace }: Scene, task: string): Promise<void> {
     findTarget: async () => target,
     ...{ wake: async () => {}, deliver: async () => {}, clock: () => NOW, log: silentLogger },
   });
-  expect(await heartbeat.now('b1', task)).toEqual({ kind: 'begun', task });
+  expect(await heartbeat.now('b1', task)).toEqual({ kind: 'started', task });
 }
 
 async function hostileServer(): Promise<AgentMcp> {

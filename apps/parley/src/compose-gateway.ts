@@ -57,7 +57,8 @@ function gatewayOptions(
   const { media, http } = settings;
   const { idleHours, longestDays } = http.sessions;
   const { processId, shared, accounts, agent, model, mcp, scrape } = parts;
-  const { inspector, soul, proactive, cron } = parts;
+  const { inspector, soul, cron } = parts;
+  const { heartbeat } = parts.proactive;
   return {
     ...shared,
     page: async () => (await import('@parley/console')).createConsole(),
@@ -75,8 +76,8 @@ function gatewayOptions(
       memory: agent.memoryCommands?.show,
       forget: agent.memoryCommands?.forget,
       soul: soul.command,
-      heartbeat: proactive.heartbeat.answer,
-      statusLine: proactive.heartbeat.line,
+      heartbeat: (...asked) => heartbeat.answer(...asked),
+      statusLine: () => heartbeat.line(),
     },
     soul: soulPage(soul.service, agent.place.localTime),
     accounts,
@@ -96,7 +97,10 @@ function gatewayOptions(
       return statusReport({ ...facts, mcp: mcp.lines() }, shared.store, clock, localTime);
     },
     inspector: inspector.shown,
-    heartbeat: { report: proactive.heartbeat.report, now: proactive.heartbeat.request },
+    heartbeat: {
+      report: () => heartbeat.report(),
+      now: (id, task) => heartbeat.request(id, task),
+    },
     // The token of the page is that of the operator.
     cron: {
       list: async () => ({ jobs: await cron.views() }),

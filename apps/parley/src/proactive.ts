@@ -14,8 +14,8 @@ import {
   type CronServices,
   createCron,
   createFindTarget,
-  createHeartbeat,
   createJudge,
+  Heartbeat,
   tokensToday,
 } from '@parley/proactive';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
@@ -48,7 +48,7 @@ export function openHeartbeat(
     const { replyToMessageId: _, ...route } = chat.last.route;
     await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
   };
-  const heartbeat = createHeartbeat({
+  const heartbeat = new Heartbeat({
     ...deps,
     notify,
     agent,

@@ -9,7 +9,7 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import {
   createCron,
   createFindTarget,
-  createHeartbeat,
+  Heartbeat,
   HeartbeatAnswer,
   HeartbeatReport,
 } from '@parley/proactive';
@@ -128,7 +128,7 @@ async function reportOfStopped(
   });
   const view = workspace.for({ kind: 'owner', conversationId: 'heartbeat' });
   const parts = { store, agent, settings: heartbeat, findTarget, clock, view, log };
-  return createHeartbeat({ ...parts, wake: idle, deliver: idle, isRunning: false }).report();
+  return new Heartbeat({ ...parts, wake: idle, deliver: idle, isRunning: false }).report();
 }
 
 /** A report for the terminal: one task after the other, then what needs fixing. */

@@ -13,29 +13,27 @@ export type Cron = ReturnType<typeof createCron>;
  */
 export function createCron(deps: CronServices) {
   const { store, clock } = deps;
+  const runJobs = () => import('./run-jobs.ts');
   let lastLook = Number.POSITIVE_INFINITY;
-  const ask: AskCron = async (order, asker) => {
-    return (await import('./service.ts')).askCron(deps, order, asker);
-  };
+  const ask: AskCron = async (order, asker) =>
+    (await import('./service.ts')).askCron(deps, order, asker);
   return {
     /** For chats, the command line and the page. */
     ask,
     async views(): Promise<readonly JobView[]> {
       const { viewOf } = await import('./job-view.ts');
-      const views: JobView[] = [];
-      for (const job of await store.cronJobs.list()) views.push(await viewOf(deps, job));
-      return views;
+      return Promise.all((await store.cronJobs.list()).map((job) => viewOf(deps, job)));
     },
     /** Settles finished runs, starts due jobs, and returns when to look again (ms); null: nothing is planned. */
     async look(): Promise<number | null> {
       const now = clock();
       const jobs = now < lastLook - WRONG_CLOCK_MS ? await store.cronJobs.list() : [];
       lastLook = now;
-      if (jobs.length > 0) await (await import('./run-jobs.ts')).correctTimes(deps, jobs);
+      if (jobs.length > 0) await (await runJobs()).correctTimes(deps, jobs);
       const ended = await store.cronJobs.unsettled(MOST_SETTLED);
-      if (ended.length > 0) await (await import('./run-jobs.ts')).settleRuns(deps, ended);
+      if (ended.length > 0) await (await runJobs()).settleRuns(deps, ended);
       const due = await store.cronJobs.due(clock(), MOST_STARTED);
-      if (due.length > 0) await (await import('./run-jobs.ts')).fireDue(deps, due);
+      if (due.length > 0) await (await runJobs()).fireDue(deps, due);
       return store.cronJobs.nextAt();
     },
   };

@@ -3,20 +3,21 @@ import { type InboundMessage, quotedLines, type Runtime, type Timetable } from '
 import type { CronBounds, CronJob, Store } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
 
+type ShownOfJob =
+  | 'id'
+  | 'title'
+  | 'task'
+  | 'state'
+  | 'nextAt'
+  | 'lastAt'
+  | 'lastOutcome'
+  | 'failures';
+
 /** A job for lists. Times in ms. */
-export interface JobView {
-  readonly id: string;
-  readonly title: string;
-  readonly task: string;
+export interface JobView extends Pick<CronJob, ShownOfJob> {
   readonly when: string;
-  readonly state: CronJob['state'];
   /** Why it does not run although it is on; null if it does. */
   readonly waits: string | null;
-  readonly nextAt: number | null;
-  readonly lastAt: number | null;
-  /** Null while a run is in progress, and before the first. */
-  readonly lastOutcome: string | null;
-  readonly failures: number;
   /** Where its answers go, as `telegram:-100`. */
   readonly chat: string;
   /** The zone of its times. */
@@ -27,19 +28,11 @@ export async function viewOf(
   deps: Pick<CronServices, 'senderNow' | 'timeZone'>,
   job: CronJob,
 ): Promise<JobView> {
-  const may = job.state === 'on' ? await mayRun(deps, job) : null;
   const { id, title, task, timetable, state, nextAt, lastAt, lastOutcome, failures, route } = job;
   return {
-    id,
-    title,
-    task,
+    ...{ id, title, task, state, nextAt, lastAt, lastOutcome, failures },
     when: describeTimetable(timetable, deps.timeZone),
-    state,
-    waits: may?.kind === 'waits' ? may.reason : null,
-    nextAt,
-    lastAt,
-    lastOutcome,
-    failures,
+    waits: state === 'on' ? waitReason(job, await deps.senderNow(job.origin)) : null,
     chat: `${route.channel}:${route.chatId}`,
     timeZone: timetable.kind === 'cron' ? timetable.timeZone : deps.timeZone,
   };
@@ -163,21 +156,11 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly notify: (job: CronJob, key: string, words: string) => Promise<void>;
 }
 
-/** Whether a job may run now; `waits`: why not, for people. */
-type MayRun =
-  | { readonly kind: 'runs'; readonly sender: SenderNow }
-  | { readonly kind: 'waits'; readonly reason: string };
-
-/** A job waits while its chat is not connected, or its requester may no longer write there. */
-export async function mayRun(
-  { senderNow }: Pick<CronServices, 'senderNow'>,
+/** Why a job waits: its chat is not connected, or its requester may no longer write there. Null: it runs. */
+export function waitReason(
   { origin }: Pick<CronJob, 'origin'>,
-): Promise<MayRun> {
-  const sender = await senderNow(origin);
-  if (sender === null) {
-    return { kind: 'waits', reason: `${origin.channel} (${origin.account}) is not connected here` };
-  }
-  return sender.refusal === null
-    ? { kind: 'runs', sender }
-    : { kind: 'waits', reason: sender.refusal };
+  sender: SenderNow | null,
+): string | null {
+  if (sender !== null) return sender.refusal;
+  return `${origin.channel} (${origin.account}) is not connected here`;
 }

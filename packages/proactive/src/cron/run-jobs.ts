@@ -2,7 +2,7 @@ import type { SenderNow } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
-import { type CronServices, type Due, dueText, gaveUpText, mayRun } from './job-view.ts';
+import { type CronServices, type Due, dueText, gaveUpText, waitReason } from './job-view.ts';
 import { nextTime, readCronExpression } from './timetable.ts';
 
 const MINUTE_MS = 60_000;
@@ -27,9 +27,10 @@ export async function fireDue(deps: CronServices, due: readonly CronJob[]): Prom
 async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
   const { store, clock, log, timeZone } = deps;
   const now = clock();
-  const may = await mayRun(deps, job);
-  if (may.kind === 'waits') {
-    log.info({ job: job.id, reason: may.reason }, 'a job waits');
+  const sender = await deps.senderNow(job.origin);
+  const reason = waitReason(job, sender);
+  if (sender === null || reason !== null) {
+    log.info({ job: job.id, reason }, 'a job waits');
     await store.cronJobs.postpone(job, now + WAIT_MS);
     return;
   }
@@ -41,7 +42,7 @@ async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
     return;
   }
   const due = { dueAt: dueTimeOf(job, now), now, timeZone };
-  const message = cronMessage(job, may.sender, due);
+  const message = cronMessage(job, sender, due);
   const isMine = await store.cronJobs.fire(job, message, nextAt, now);
   log.info({ job: job.id, conversation: message.conversationId, isMine }, 'a job starts');
   if (isMine) await deps.wake(message.conversationId);

@@ -28,15 +28,9 @@ export async function askCron(
 async function known({ store, senderNow }: CronServices, asking: CronAsker): Promise<KnownAsker> {
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
-  const found = await senderNow(message);
   const person = personId(message);
-  const link = await store.links.of(person);
-  const sender = found ?? {
-    isOwner: false,
-    conversationId: asking.reader.conversationId,
-    refusal: null,
-  };
-  return { ...asking, sender, accounts: link?.members ?? [person] };
+  const isOwner = (await senderNow(message))?.isOwner ?? false;
+  return { ...asking, isOwner, accounts: (await store.links.of(person))?.members ?? [person] };
 }
 
 async function add(
@@ -51,7 +45,7 @@ async function add(
   await forgetOld(deps);
   const id = await freeCode(deps);
   const sender = await deps.senderNow(order.origin);
-  const made = newJob(order, { id, rules: rulesNow(deps), sender });
+  const made = newJob(order, id, rulesNow(deps), sender);
   if (typeof made === 'string') return refused(`Not added. ${made}`);
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
@@ -87,12 +81,9 @@ function added({ timeZone, clock }: CronServices, job: CronJob): CronAnswer {
 async function list(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> {
   const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
   if (jobs.length === 0) return { ok: true, words: 'There are no jobs.' };
-  const lines: string[] = [];
-  for (const job of jobs) {
-    const view = await viewOf(deps, job);
-    const where = asker.kind === 'operator' ? `; in ${view.chat}` : '';
-    lines.push(jobLine(view) + where);
-  }
+  const views = await Promise.all(jobs.map((job) => viewOf(deps, job)));
+  const isOperator = asker.kind === 'operator';
+  const lines = views.map((view) => jobLine(view) + (isOperator ? `; in ${view.chat}` : ''));
   return { ok: true, words: lines.join('\n') };
 }
 
@@ -180,16 +171,12 @@ function changeBy(
 const LONGEST_TITLE = 80;
 const LONGEST_TASK = 4_000;
 
-interface JobFacts {
-  readonly id: string;
-  readonly rules: TimetableRules;
-  readonly sender: { readonly isOwner: boolean; readonly conversationId: string } | null;
-}
-
 /** Creates a job. Of the requesting message only chat and sender are kept. */
 function newJob(
   { askedBy, origin, route, wish }: Extract<CronOrder, { action: 'add' }>,
-  { id, rules, sender }: JobFacts,
+  id: string,
+  rules: TimetableRules,
+  sender: SenderNow | null,
 ): NewCronJob | string {
   const task = wish.task?.trim() ?? '';
   if (task === '') {
@@ -247,13 +234,13 @@ function refused(words: string): CronAnswer {
 type KnownAsker =
   | { readonly kind: 'operator' }
   | (Extract<CronAsker, { kind: 'chat' }> & {
-      readonly sender: SenderNow;
+      readonly isOwner: boolean;
       /** Their accounts, as `telegram:42`. */
       readonly accounts: readonly string[];
     });
 
 function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolean {
-  return asker.kind === 'operator' || who === 'everyone' || asker.sender.isOwner;
+  return asker.kind === 'operator' || who === 'everyone' || asker.isOwner;
 }
 
 /** Jobs are visible in their own conversation; an owner in a direct chat sees all of their own. */
@@ -270,5 +257,5 @@ function mayChange(asker: KnownAsker, job: CronJob, who: CronServices['settings'
   if (asker.kind === 'operator') return true;
   if (!maySee(asker, job)) return false;
   const isTheirs = who === 'everyone' && asker.accounts.includes(personId(job.origin));
-  return asker.sender.isOwner || isTheirs;
+  return asker.isOwner || isTheirs;
 }

@@ -1,18 +1,10 @@
-import { reasonOf, type Timetable } from '@parley/core';
+import { type CronWish, reasonOf, type Timetable } from '@parley/core';
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
 import { CADENCE_FORM, readCadence, readTime } from '../heartbeat/task.ts';
 import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
 
 /** When a job is to run, as a person or a model writes it: exactly one of the first three. */
-export interface WrittenTimetable {
-  /** A date and time on the wall, or `in 20 min`. */
-  readonly at?: string | undefined;
-  readonly every?: string | undefined;
-  /** An expression of five fields. */
-  readonly cron?: string | undefined;
-  /** IANA name; that of the agent when absent. */
-  readonly timeZone?: string | undefined;
-}
+export type WrittenTimetable = Pick<CronWish, 'at' | 'every' | 'cron' | 'timeZone'>;
 
 export interface TimetableRules {
   readonly timeZone: string;

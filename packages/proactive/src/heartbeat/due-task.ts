@@ -1,13 +1,9 @@
-import {
-  type WindowOfDay,
-  windowAfter,
-  windowAt,
-  windowOn,
-  type ZoneClock,
-} from '../zone-clock.ts';
+import { windowAfter, windowAt, windowOn, type ZoneClock } from '../zone-clock.ts';
 import { cadenceMinutes, FLOOR_MINUTES, type StandingTask } from './task.ts';
 
 const MINUTE_MS = 60_000;
+/** So far clocks of machines differ; a last run further ahead was noted by a clock that was wrong. */
+const SKEW_MS = 5 * MINUTE_MS;
 
 export interface TaskOutlook {
   readonly task: StandingTask;
@@ -21,11 +17,16 @@ export interface DueTask {
   readonly since: number;
 }
 
+export interface Looking {
+  readonly clock: ZoneClock;
+  readonly now: number;
+}
+
 /**
  * The tasks that may run inside their hours, the most overdue first; a heartbeat runs one of them (H02).
  * What was missed while the machine slept is done once. Tasks that never ran come first, in the order of
  * the file. `nextAt`: when the first of the others is due (ms).
- * @param lastRuns when each task last began (ms), by name.
+ * @param lastRuns when each task last started (ms), by name.
  */
 export function dueTasks(
   tasks: readonly StandingTask[],
@@ -54,78 +55,50 @@ export function outlook(
   }));
 }
 
-/** So far clocks of machines differ; a last run further ahead was noted by a clock that was wrong. */
-const SKEW_MS = 5 * MINUTE_MS;
-
 /** When a task runs next, and why then. Moments in ms. */
 type NextRun =
   /** It may run now, and might have since that moment. */
   | { readonly kind: 'due'; readonly since: number; readonly neverRan: boolean }
-  | { readonly kind: 'not-yet'; readonly nextAt: number }
-  /** Its time has come, but not its hours. */
-  | { readonly kind: 'out-of-hours'; readonly since: number; readonly nextAt: number }
-  /** It is one for every so many days, and this one had it. */
-  | { readonly kind: 'done'; readonly nextAt: number };
-
-export interface Looking {
-  readonly clock: ZoneClock;
-  readonly now: number;
-}
+  /** `out-of-hours`: its time has come, but not its hours. `done`: these days had their run. */
+  | { readonly kind: 'not-yet' | 'out-of-hours' | 'done'; readonly nextAt: number };
 
 /** When this task is due, after it last ran at that moment (null: never). */
-export function nextRun(
-  task: StandingTask,
-  lastRun: number | null,
-  { clock, now }: Looking,
-): NextRun {
+export function nextRun(task: StandingTask, lastRun: number | null, at: Looking): NextRun {
+  const { clock, now } = at;
   const hours = windowAt(clock, task.window, now);
-  // The clock was put back, or was wrong: what it noted must not hold the task up.
-  const isAhead = lastRun !== null && lastRun > now + SKEW_MS;
-  if (task.cadence.kind === 'days') {
-    const last = lastRun === null ? null : dayOfRun(task, lastRun, clock);
-    const today = dayOfRun(task, now, clock);
-    const isTrusted = last !== null && !(isAhead && last > today);
-    return onDays(task, isTrusted ? last : null, { clock, now, hours });
+  const opensAt = () => windowAfter(clock, task.window, now).start;
+  if (lastRun === null || isFromWrongClock(task, lastRun, at)) {
+    if (hours !== null) return { kind: 'due', since: hours.start, neverRan: true };
+    return { kind: 'not-yet', nextAt: opensAt() };
   }
-  if (lastRun === null || isAhead) return atOnce(task, { clock, now, hours });
-  const minutes = Math.max(cadenceMinutes(task.cadence), FLOOR_MINUTES);
-  const wanted = lastRun + minutes * MINUTE_MS;
-  const isIn = windowAt(clock, task.window, wanted) !== null;
-  const since = isIn ? wanted : windowAfter(clock, task.window, wanted).start;
-  if (since > now) return { kind: 'not-yet', nextAt: since };
+  const since = dueAfter(task, lastRun, clock);
+  if (since > now) {
+    const isDone = task.cadence.kind === 'days' && hours !== null;
+    return { kind: isDone ? 'done' : 'not-yet', nextAt: since };
+  }
   if (hours !== null) return { kind: 'due', since, neverRan: false };
-  return { kind: 'out-of-hours', since, nextAt: windowAfter(clock, task.window, now).start };
+  return { kind: 'out-of-hours', nextAt: opensAt() };
 }
 
-interface LookingAtHours extends Looking {
-  /** The task's hours now; null out of them. */
-  readonly hours: WindowOfDay | null;
+/** Whether a last run is in the future; one of days may have had its run on this day all the same. */
+function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: Looking): boolean {
+  if (lastRun <= now + SKEW_MS) return false;
+  return task.cadence.kind === 'minutes' || dayOf(task, lastRun, clock) > dayOf(task, now, clock);
 }
 
-function atOnce({ window }: StandingTask, { clock, now, hours }: LookingAtHours): NextRun {
-  if (hours !== null) return { kind: 'due', since: hours.start, neverRan: true };
-  return { kind: 'not-yet', nextAt: windowAfter(clock, window, now).start };
+/** When a task is due again after a run, in its hours. */
+function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
+  const { cadence, window } = task;
+  if (cadence.kind === 'days') {
+    return windowOn(clock, window, dayOf(task, lastRun, clock) + cadence.days).start;
+  }
+  const wanted = lastRun + Math.max(cadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
+  const isIn = windowAt(clock, window, wanted) !== null;
+  return isIn ? wanted : windowAfter(clock, window, wanted).start;
 }
 
-/** @param last the day whose hours it last ran in; null if it never did. */
-function onDays(
-  task: StandingTask,
-  last: number | null,
-  { clock, now, hours }: LookingAtHours,
-): NextRun {
-  if (last === null) return atOnce(task, { clock, now, hours });
-  const days = task.cadence.kind === 'days' ? task.cadence.days : 1;
-  const wanted = windowOn(clock, task.window, last + days);
-  const isDone = hours !== null && hours.day < last + days;
-  if (isDone || wanted.start > now)
-    return { kind: isDone ? 'done' : 'not-yet', nextAt: wanted.start };
-  if (hours !== null) return { kind: 'due', since: wanted.start, neverRan: false };
-  const { start } = windowAfter(clock, task.window, now);
-  return { kind: 'out-of-hours', since: wanted.start, nextAt: start };
-}
-
-/** The day whose hours hold this moment; out of hours (somebody asked for it) the last that began. */
-function dayOfRun({ window }: StandingTask, moment: number, clock: ZoneClock): number {
+/** The day whose hours hold this moment; out of hours (a person requested it) the last that started. */
+function dayOf({ window }: StandingTask, moment: number, clock: ZoneClock): number {
   const hours = windowAt(clock, window, moment);
   return hours?.day ?? windowAfter(clock, window, moment).day - 1;
 }

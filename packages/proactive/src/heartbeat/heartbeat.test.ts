@@ -227,7 +227,7 @@ describe('heartbeat-state.json', () => {
     const state = JSON.parse(scene.got('heartbeat-state.json'));
     state.tasks.calendar.lastRun = null;
     scene.put('heartbeat-state.json', JSON.stringify(state));
-    expect(await scene.heartbeat.now('second')).toEqual({ kind: 'begun', task: 'calendar' });
+    expect(await scene.heartbeat.now('second')).toEqual({ kind: 'started', task: 'calendar' });
   });
 
   it('[H02] that is no JSON is repaired and logged', async () => {
@@ -246,11 +246,11 @@ describe('a beat on request', () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     const { heartbeat } = scene;
-    expect(await heartbeat.now('a', 'Calendar')).toEqual({ kind: 'begun', task: 'calendar' });
+    expect(await heartbeat.now('a', 'Calendar')).toEqual({ kind: 'started', task: 'calendar' });
     await scene.run();
-    expect(await heartbeat.now('b', 'calendar')).toEqual({ kind: 'begun', task: 'calendar' });
+    expect(await heartbeat.now('b', 'calendar')).toEqual({ kind: 'started', task: 'calendar' });
     await scene.run();
-    expect(await heartbeat.now('c')).toEqual({ kind: 'begun', task: 'mail' });
+    expect(await heartbeat.now('c')).toEqual({ kind: 'started', task: 'mail' });
     expect(await heartbeat.now('d')).toMatchObject({ reason: 'no task is due' });
   });
 
@@ -258,7 +258,7 @@ describe('a beat on request', () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     expect(await scene.heartbeat.now('a', 'post')).toEqual({
-      kind: 'rested',
+      kind: 'skipped',
       reason: 'HEARTBEAT.md has no task "post"; there are: mail, calendar',
     });
   });

@@ -1,9 +1,22 @@
-import { type NewsChecker, type ReplyRoute, type Runtime, reasonOf } from '@parley/core';
-import type { BeatSlot, Store } from '@parley/store';
-import type { WorkspaceView } from '@parley/workspace';
-import type { FindTarget } from '../alerts.ts';
-import type { BeatOutcome } from './run.ts';
-import type { HeartbeatService } from './service.ts';
+import { createHash } from 'node:crypto';
+import {
+  literalLine,
+  type NewsChecker,
+  type ReplyRoute,
+  type Runtime,
+  reasonOf,
+} from '@parley/core';
+import type { BeatPlan, BeatSlot, Store } from '@parley/store';
+import { restrictView, type WorkspaceView } from '@parley/workspace';
+import { type FindTarget, reportFailures } from '../alerts.ts';
+import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
+import { outlook, type TaskOutlook } from './due-task.ts';
+import { readTasks } from './read-tasks.ts';
+import { groupText, makeReport, reportText, statusLine } from './report.ts';
+import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
+import { candidatesFor, type RunFacts, runOrder, uncheckable } from './run.ts';
+import { type HeartbeatState, lastRunsOf, openStateFile } from './state.ts';
+import { describeTaskProblem, HEARTBEAT_READS, type StandingTask, TASKS_FILE } from './task.ts';
 
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
@@ -28,60 +41,232 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly isRunning?: boolean;
 }
 
+/** Whether a run started, or why none did. */
+type RunOutcome =
+  | { readonly kind: 'started'; readonly task: string }
+  | { readonly kind: 'skipped'; readonly reason: string };
+
+/** A run that a person requests: of the due task, or of the named one whether it is due or not. */
+interface RunRequest {
+  readonly id: string;
+  readonly task?: string | undefined;
+}
+
+/** HEARTBEAT.md and heartbeat-state.json as they are now. */
+interface Tasks extends RunFacts {
+  readonly problems: readonly string[];
+}
+
+export interface HeartbeatStatus {
+  readonly plan: BeatPlan | null;
+  readonly tasks: readonly TaskOutlook[];
+  readonly state: HeartbeatState;
+  readonly problems: readonly string[];
+  readonly tokensToday: number;
+}
+
 const MINUTE_MS = 60_000;
+const WHOLE_FILE = 100_000;
+const STOPPED = {
+  busy: 'the run before is not over yet',
+  gone: 'another process has this beat',
+} as const;
+const USAGE = 'There is `/heartbeat`, and `/heartbeat now` with or without the name of a task.';
+const SWITCH =
+  'I cannot switch that from here: `heartbeat.enabled` in my settings file says whether I look after tasks by myself, and holds from the next start on. One task is switched off by moving it into a comment of HEARTBEAT.md.';
 
-export type Heartbeat = ReturnType<typeof createHeartbeat>;
+/** The heartbeat of one agent (H01–H05): its schedule, its runs, and what it reports. */
+export class Heartbeat {
+  readonly #deps: HeartbeatServices;
+  readonly #view: WorkspaceView;
+  readonly #stateFile: ReturnType<typeof openStateFile>;
+  #lastProblems = '';
 
-/** The heartbeat of one agent (H01–H05). All but its schedule is loaded when it is first used. */
-export function createHeartbeat(deps: HeartbeatServices) {
-  let loading: Promise<HeartbeatService> | undefined;
-  const service = () => {
-    loading ??= import('./service.ts').then(({ openService }) => openService(deps));
-    return loading;
-  };
-  return {
-    /** Releases held alerts, starts the run that is due, and returns when to look again (ms). */
-    look: () => lookOnce(deps, async (slot) => (await service()).beat(slot)),
-    /** A run on request: of the due task, or of the named one whether it is due or not. */
-    now: async (id: string, task?: string) => (await service()).beat(null, { id, task }),
-    /** The same, with the outcome in words. */
-    request: async (id: string, task?: string) => (await service()).request(id, task),
-    status: async () => (await service()).status(),
-    report: async () => (await service()).report(),
-    /** For `/status`. */
-    line: async () => (await service()).line(),
-    /** Answers `/heartbeat` of an owner, in Markdown. Idempotent per message. */
-    answer: async (...asked: Parameters<HeartbeatService['answer']>) =>
-      (await service()).answer(...asked),
-  };
-}
-
-async function lookOnce(
-  deps: HeartbeatServices,
-  run: (slot: BeatSlot) => Promise<BeatOutcome>,
-): Promise<number | null> {
-  const { store, agent, settings, clock, log } = deps;
-  for (const route of await store.heartbeats.release(clock())) await deps.deliver(route);
-  const heldUntil = await store.heartbeats.nextRelease();
-  if (!settings.enabled) return heldUntil;
-  const everyMs = settings.everyMinutes * MINUTE_MS;
-  const { nextAt: dueAt } = await store.heartbeats.arm(agent.id, everyMs, clock());
-  let nextAt = dueAt;
-  if (dueAt <= clock()) {
-    // Heartbeats missed while the machine slept are one run, and the schedule stays.
-    nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
-    // Before the next run starts, which may end differently; a failed notice delays no run.
-    await notifyOfFailures(deps).catch((error: unknown) => {
-      const facts = { agent: agent.id, reason: reasonOf(error) };
-      log.warn(facts, 'the owner could not be notified that heartbeats fail');
-    });
-    await run({ agent: agent.id, dueAt, nextAt });
+  constructor(deps: HeartbeatServices) {
+    this.#deps = deps;
+    this.#view = restrictView(deps.view, { id: 'heartbeat', reads: HEARTBEAT_READS }, deps.log);
+    this.#stateFile = openStateFile(this.#view, deps.log);
   }
-  return Math.min(nextAt, heldUntil ?? nextAt);
+
+  /** Releases held alerts, starts the run that is due, and returns when to look again (ms). */
+  async look(): Promise<number | null> {
+    const { store, agent, settings, clock, deliver } = this.#deps;
+    for (const route of await store.heartbeats.release(clock())) await deliver(route);
+    const heldUntil = await store.heartbeats.nextRelease();
+    if (!settings.enabled) return heldUntil;
+    const everyMs = settings.everyMinutes * MINUTE_MS;
+    const { nextAt: dueAt } = await store.heartbeats.arm(agent.id, everyMs, clock());
+    if (dueAt > clock()) return Math.min(dueAt, heldUntil ?? dueAt);
+    // Heartbeats missed while the machine slept are one run, and the schedule stays.
+    const nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
+    // Before the next run starts, which may end differently; a failed notice delays no run.
+    await this.#notifyOfFailures();
+    await this.#run({ agent: agent.id, dueAt, nextAt });
+    return Math.min(nextAt, heldUntil ?? nextAt);
+  }
+
+  async #notifyOfFailures(): Promise<void> {
+    const { notify, ...deps } = this.#deps;
+    try {
+      if (notify !== undefined) await reportFailures({ ...deps, notify });
+    } catch (error) {
+      const facts = { agent: deps.agent.id, reason: reasonOf(error) };
+      deps.log.warn(facts, 'the owner could not be notified that heartbeats fail');
+    }
+  }
+
+  /** A run on request: of the due task, or of the named one. */
+  now(id: string, task?: string): Promise<RunOutcome> {
+    return this.#run(null, { id, task });
+  }
+
+  /** The same, once for each message and with the outcome in words. */
+  async request(messageId: string, wanted?: string): Promise<HeartbeatAnswer> {
+    const id = `asked:${messageId}`;
+    const outcome =
+      (await this.#deps.store.heartbeats.of(id)) ?? (await this.#run(null, { id, task: wanted }));
+    if ('task' in outcome) {
+      const { task } = outcome;
+      const words = `${task} begins. You hear of it only if there is something to tell; /heartbeat says what came of it.`;
+      return { task, words };
+    }
+    const first = wanted === undefined ? (await this.#read()).tasks.at(0) : undefined;
+    const all = first === undefined ? '' : ` "/heartbeat now ${first.name}" runs it all the same.`;
+    return { task: null, words: `Nothing began: ${outcome.reason}.${all}` };
+  }
+
+  async status(): Promise<HeartbeatStatus> {
+    const { store, agent } = this.#deps;
+    const { tasks, at, ...read } = await this.#read();
+    return {
+      ...read,
+      plan: await store.heartbeats.plan(agent.id),
+      tasks: outlook(tasks, lastRunsOf(read.state), at),
+      tokensToday: await tokensToday(this.#deps),
+    };
+  }
+
+  async report(): Promise<HeartbeatReport> {
+    return makeReport(this.#deps, await this.status());
+  }
+
+  /** For `/status`. */
+  async line(): Promise<string> {
+    return statusLine(this.#deps, await this.status());
+  }
+
+  /** Answers `/heartbeat` of an owner, in Markdown. Idempotent per message. */
+  async answer(
+    { isGroup, messageId }: { readonly isGroup: boolean; readonly messageId: string },
+    argument: string,
+  ): Promise<string> {
+    const [, verb = '', name = ''] = /^(\S*)\s*(.*)$/s.exec(argument.trim()) ?? [];
+    switch (verb.toLowerCase()) {
+      case '':
+        return isGroup ? groupText(await this.report()) : reportText(await this.report());
+      case 'now': {
+        const { task, words } = await this.request(messageId, name === '' ? undefined : name);
+        if (!isGroup) return literalLine(words);
+        return task === null
+          ? 'Nothing began; ask me in a direct chat why.'
+          : 'It begins; what comes of it I tell in its own place.';
+      }
+      case 'on':
+      case 'off':
+        return SWITCH;
+      default:
+        return `I do not understand that. ${USAGE}`;
+    }
+  }
+
+  async #read(): Promise<Tasks> {
+    const { store, agent, clock, checkForNews, log } = this.#deps;
+    const file = await this.#view.read(TASKS_FILE, WHOLE_FILE);
+    const { tasks, ...found } = readTasks(file.kind === 'file' ? file.text : '');
+    const problems = [
+      ...found.problems.map(describeTaskProblem),
+      ...tasks.flatMap((task) => uncheckable(task, checkForNews)),
+    ];
+    if (problems.length > 0 && problems.join() !== this.#lastProblems) {
+      log.warn({ problems }, 'HEARTBEAT.md is not all understood');
+    }
+    this.#lastProblems = problems.join();
+    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id));
+    return { tasks, problems, state, at: { now: clock(), clock: zoneClock(agent.timeZone) } };
+  }
+
+  /** Starts the run of at most one task, the most overdue one that can run (H02). */
+  async #run(slot: BeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
+    const { store, agent, clock, log } = this.#deps;
+    const outcome = await this.#start(await this.#read(), slot, request);
+    if (outcome.kind === 'skipped' && slot !== null) {
+      await store.heartbeats.rest(slot, outcome.reason, clock());
+    }
+    log.debug({ agent: agent.id, ...outcome }, 'heartbeat run');
+    return outcome;
+  }
+
+  async #start(read: Tasks, slot: BeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
+    const { store, agent, settings, clock, findTarget, wake } = this.#deps;
+    const skipped = (reason: string): RunOutcome => ({ kind: 'skipped', reason });
+    const { candidates, reason } = candidatesFor(read, settings.everyMinutes, request?.task);
+    if (candidates.length > 0 && (await tokensToday(this.#deps)) >= settings.tokensPerDay) {
+      return skipped(`the ${settings.tokensPerDay} tokens of today are used up`);
+    }
+    let { state } = read;
+    let why = reason;
+    for (const task of candidates) {
+      const target = await findTarget(task);
+      if (target.kind === 'none') {
+        why = target.reason;
+        continue;
+      }
+      const { lastRun = null, more = {} } = state.tasks.get(task.name) ?? {};
+      const checked = await this.#checkedHash(task);
+      // The moment that the state file is given too: a later one would be taken for a run that it missed.
+      const now = clock();
+      // A task that a person requests by name runs anyway.
+      if (checked !== null && checked === more.checked && request?.task === undefined) {
+        state = await this.#stateFile.started(state, task, now);
+        why = `${task.name}: nothing is new`;
+        continue;
+      }
+      // The id is derived from the slot: another process with the same slot cannot start a second run.
+      const id = request?.id ?? `beat_${agent.id}_${slot?.dueAt ?? now}`;
+      const last = lastRun === null ? 'never' : wallMinute(lastRun, agent.timeZone);
+      const order = runOrder(task, target, { id, agent: agent.id, lastRun: last, now });
+      const begun = await store.heartbeats.begin(order, slot, now);
+      if (begun !== 'begun') return skipped(STOPPED[begun]);
+      await wake(order.message.conversationId);
+      await this.#stateFile.started(state, task, now, checked === null ? {} : { checked });
+      return { kind: 'started', task: task.name };
+    }
+    return skipped(why);
+  }
+
+  /**
+   * A hash of the result of a task's check; the state file keeps it in place of the result. Null for a
+   * check that is not made or fails, which counts as new: the model finds out why.
+   */
+  async #checkedHash({ name, check }: StandingTask): Promise<string | null> {
+    const { checkForNews, log } = this.#deps;
+    if (check === undefined || checkForNews === undefined) return null;
+    if (checkForNews.whyNot(check) !== null) return null;
+    try {
+      const seen = await checkForNews.look(check);
+      return createHash('sha256').update(seen).digest('hex').slice(0, 16);
+    } catch (error) {
+      log.warn({ task: name, reason: reasonOf(error) }, 'the check of a standing task failed');
+      return null;
+    }
+  }
 }
 
-async function notifyOfFailures({ notify, ...deps }: HeartbeatServices): Promise<void> {
-  if (notify === undefined) return;
-  const { reportFailures } = await import('../alerts.ts');
-  await reportFailures({ ...deps, notify });
+/** What all runs since midnight in the agent’s time zone have used, in tokens (H05). */
+export function tokensToday({
+  store,
+  agent,
+  clock,
+}: Pick<HeartbeatServices, 'store' | 'agent' | 'clock'>): Promise<number> {
+  return store.heartbeats.tokensSince(agent.id, startOfDay(clock(), agent.timeZone));
 }

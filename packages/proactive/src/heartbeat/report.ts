@@ -1,7 +1,8 @@
+import { literalLine } from '@parley/core';
 import type { BeatPlan, BeatRun } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
 import { dueTasks, type Looking, type TaskOutlook } from './due-task.ts';
-import type { HeartbeatServices } from './heartbeat.ts';
+import type { HeartbeatServices, HeartbeatStatus } from './heartbeat.ts';
 import {
   type HeartbeatReport,
   type LastRun,
@@ -9,7 +10,6 @@ import {
   type NextRunText,
   type TaskReport,
 } from './report-shape.ts';
-import type { HeartbeatStatus } from './run.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
@@ -237,4 +237,69 @@ function outcomeOf(
 
 function inBrackets(reason: string | null): string {
   return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, LONGEST)})`;
+}
+
+/** Beyond this, only the names of tasks are shown. */
+const NAMED = 12;
+
+const NO_TASKS = `There are no tasks, so nothing is asked of the model. Write them into HEARTBEAT.md of my workspace, or tell me what to look after. For example:
+
+\`\`\`
+## mail
+- every: 30 min
+- between: 9:00-21:00
+- do: Look through new mail. Tell me of what cannot wait.
+\`\`\``;
+
+/** The report as the answer to `/heartbeat`. */
+export function reportText({ plan, tokens, tasks, problems, timeZone }: HeartbeatReport): string {
+  const [first] = tasks;
+  const names = tasks.slice(NAMED).map(({ name }) => code(name));
+  const wrong = problems.map((one) => `- ${literalLine(one)}`);
+  const parts = [
+    `**Heartbeat**: ${plan.words} (${timeZone}).`,
+    plan.lastWords !== null && `The last beat ran nothing – ${literalLine(plan.lastWords)}.`,
+    first === undefined && problems.length === 0 && NO_TASKS,
+    tasks.slice(0, NAMED).map(taskText).join('\n'),
+    names.length > 0 && `And ${names.join(', ')}.`,
+    wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
+    first &&
+      `Today: ${tokens.today} of ${tokens.perDay} tokens. ${code(`/heartbeat now ${first.name}`)} runs one at once.`,
+  ];
+  return parts.filter(Boolean).join('\n\n');
+}
+
+/** The same for a group: without the contents of the tasks. */
+export function groupText({ plan, tasks }: HeartbeatReport): string {
+  return `**Heartbeat**: ${plan.words}; ${counted(tasks.length, 'task')}. More in a direct chat.`;
+}
+
+function taskText({ name, schedule, tell, last, next }: TaskReport): string {
+  const to = tell === null ? '' : `, tells ${literalLine(tell)}`;
+  return [
+    `- **${literalLine(name)}** – ${schedule}${to}`,
+    `  - last: ${literalLine(last.words)}`,
+    `  - next: ${literalLine(next.words)}`,
+  ].join('\n');
+}
+
+/** The line of `/status`. */
+export function statusLine(
+  { settings, agent, clock }: HeartbeatServices,
+  { plan, tasks, problems }: HeartbeatStatus,
+): string {
+  const now = clock();
+  const nextAt = Math.max(plan?.nextAt ?? now, now);
+  const next = `next ${momentText(nextAt, zoneClock(agent.timeZone), now)}`;
+  const known = tasks.length === 0 ? 'no tasks' : counted(tasks.length, 'task');
+  const wrong = problems.length === 0 ? '' : `, ${counted(problems.length, 'problem')}: /heartbeat`;
+  return `Heartbeat: ${settings.enabled ? next : 'off'}, ${known}${wrong}`;
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll('`', '')}\``;
+}
+
+function counted(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

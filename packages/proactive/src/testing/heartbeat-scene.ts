@@ -5,7 +5,7 @@ import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/c
 import { type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import type { FindTarget } from '../alerts.ts';
-import { createHeartbeat, type Heartbeat, type HeartbeatServices } from '../heartbeat/heartbeat.ts';
+import { Heartbeat, type HeartbeatServices } from '../heartbeat/heartbeat.ts';
 
 export type HeartbeatScene = Awaited<ReturnType<typeof openHeartbeatScene>>;
 
@@ -48,7 +48,7 @@ export async function openHeartbeatScene(
   const delivered: string[] = [];
   let turns = 0;
   const make = (): Heartbeat =>
-    createHeartbeat({
+    new Heartbeat({
       store,
       agent: { id: 'main', timeZone: 'Europe/Berlin' },
       view: viewOf({ kind: 'owner', conversationId: 'test:default:c' }),
