@@ -51,12 +51,14 @@ export function readMemoryPage(text: string): MemoryPage {
   return { lines, items };
 }
 
-export function withoutItems({ lines, items }: MemoryPage, gone: ReadonlySet<string>): string {
-  const dropped = new Set<number>();
-  for (const { id, from, to } of items) {
-    if (gone.has(id)) for (let at = from; at < to; at += 1) dropped.add(at);
-  }
-  return lines.filter((_line, at) => !dropped.has(at)).join('\n');
+export function withoutItems(
+  { lines }: MemoryPage,
+  gone: ReadonlyMap<MemoryItem, unknown>,
+): string {
+  const ranges = [...gone.keys()];
+  return lines
+    .filter((_line, at) => !ranges.some(({ from, to }) => from <= at && at < to))
+    .join('\n');
 }
 
 /** The text with lines more at the end of the section that is upkeep's own; the section is made last. */

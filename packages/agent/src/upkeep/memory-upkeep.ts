@@ -66,37 +66,30 @@ export async function memoryUpkeep(
 ): Promise<UpkeepEnd | null> {
   const { versions } = run.view;
   if (versions === undefined) {
-    return quiet(
-      'MEMORY.md is not kept in order here: it is read in the owner’s own chat alone',
-      null,
-    );
+    return quiet('MEMORY.md is not kept in order here: it is read in the owner’s own chat alone');
   }
-  const memory = await orFailed(() => versions.current());
-  if (memory.kind === 'failed') return { state: 'failed', reason: memory.reason, usage: null };
-  const asked = await proposalOf(deps, run, memory.found, signal);
+  // A disk error fails this run, not the worker.
+  const failed = (error: unknown, usage: StepUsage | null): UpkeepEnd => {
+    return { state: 'failed', reason: `MEMORY.md: ${reasonOf(error)}`, usage };
+  };
+  let memory: string | null;
+  try {
+    memory = await versions.current();
+  } catch (error) {
+    return failed(error, null);
+  }
+  const asked = await proposalOf(deps, run, memory, signal);
   if (asked === null || 'reason' in asked) return asked;
   const { step, usage } = asked;
-  const done = await orFailed(() => applyStep(deps, run, versions, step));
-  if (done.kind === 'failed') return { state: 'failed', reason: done.reason, usage };
-  return { ...done.found, usage };
-}
-
-/** A disk error fails this run, not the worker. */
-async function orFailed<Found>(
-  work: () => Promise<Found>,
-): Promise<
-  | { readonly kind: 'done'; readonly found: Found }
-  | { readonly kind: 'failed'; readonly reason: string }
-> {
   try {
-    return { kind: 'done', found: await work() };
+    return { ...(await applyStep(deps, run, versions, step)), usage };
   } catch (error) {
-    return { kind: 'failed', reason: `MEMORY.md: ${reasonOf(error)}` };
+    return failed(error, usage);
   }
 }
 
-function quiet(reason: string, usage: StepUsage | null): UpkeepEnd {
-  return { state: 'quiet', reason, usage };
+function quiet(reason: string): UpkeepEnd {
+  return { state: 'quiet', reason, usage: null };
 }
 
 async function proposalOf(
@@ -111,13 +104,12 @@ async function proposalOf(
   const notes = noteLines(await lastNotes(view, today));
   const page = memory ?? '';
   if (notes.length === 0 && estimateTokens(page) <= MEMORY_TOKENS) {
-    return quiet('no notes of the last days, and MEMORY.md is short enough', null);
+    return quiet('no notes of the last days, and MEMORY.md is short enough');
   }
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
   const request = upkeepRequest(page, notes, run, room);
   const size = estimateTokens(JSON.stringify(request));
-  if (size > run.tokens)
-    return quiet(`about ${size} tokens are needed, and fewer are left today`, null);
+  if (size > run.tokens) return quiet(`about ${size} tokens are needed, and fewer are left today`);
   await run.maySpend();
   const { text, usage } = await withTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
     askModel(deps.model, request, { ...deps, onText() {} }, stop),
@@ -145,7 +137,15 @@ async function applyStep(
   const known = [...base.formerly, ...(await savedTexts(view))];
   const outcome = applyProposal({ memory: base.memory ?? '', notes, known }, proposal);
   log.debug({ refused: outcome.refused.map(({ why }) => why) }, 'upkeep of MEMORY.md');
-  return write(versions, { base: base.memory, current, outcome });
+  const reason = upkeepReason(outcome);
+  const to = outcome.text.trimEnd();
+  if (to === (base.memory ?? '')) return { state: 'quiet', reason };
+  if (current !== base.memory && current !== to) return { state: 'quiet', reason: MEANWHILE };
+  const why = [reason, ...changesOf(outcome)];
+  const done = await versions.replace({ from: current, to, why });
+  if (done.kind === 'changed') return { state: 'quiet', reason: MEANWHILE };
+  if (done.kind === 'refused') return { state: 'failed', reason: `MEMORY.md: ${done.detail}` };
+  return { state: 'quiet', reason };
 }
 
 const MEANWHILE = 'MEMORY.md was changed meanwhile; left for the next run';
@@ -163,26 +163,6 @@ async function baseOf(
   const at = texts.slice(0, 2).findIndex((text) => fingerprintOf(text) === basis);
   if (at !== -1) return { memory: texts[at] ?? '', formerly: texts.slice(at) };
   return fingerprintOf(null) === basis ? { memory: null, formerly: [] } : null;
-}
-
-interface Writing {
-  readonly base: string | null;
-  readonly current: string | null;
-  readonly outcome: UpkeepOutcome;
-}
-
-async function write(
-  versions: MemoryVersions,
-  { base, current, outcome }: Writing,
-): Promise<Pick<UpkeepEnd, 'state' | 'reason'>> {
-  const reason = upkeepReason(outcome);
-  const to = outcome.text.trimEnd();
-  if (to === (base ?? '')) return { state: 'quiet', reason };
-  if (current !== base && current !== to) return { state: 'quiet', reason: MEANWHILE };
-  const done = await versions.replace({ from: current, to, why: [reason, ...changesOf(outcome)] });
-  if (done.kind === 'changed') return { state: 'quiet', reason: MEANWHILE };
-  if (done.kind === 'refused') return { state: 'failed', reason: `MEMORY.md: ${done.detail}` };
-  return { state: 'quiet', reason };
 }
 
 /** `none` where there is no file. */

@@ -92,94 +92,76 @@ const MOST_ADDED = 20;
 export function applyProposal(input: UpkeepInput, proposal: UpkeepProposal): UpkeepOutcome {
   const page = readMemoryPage(input.memory);
   const refused: ChangedLine[] = [];
-  const going: Going = { page, why: new Map(), kept: new Set(), left: quarterTokens(input.memory) };
-  takeProposed(going, proposal, refused);
-  trim(going);
-  const gone = new Set(going.why.keys());
+  const gone = removalsOf(page, quarterTokens(input.memory), proposal.remove, refused);
   const shorter = gone.size === 0 ? input.memory : withoutItems(page, gone);
   const { text, added } = addLines(input, proposal, shorter, refused);
-  const removed = page.items.flatMap(({ id, text: line }) => {
-    const why = going.why.get(id);
-    return why === undefined ? [] : [{ text: line, why }];
+  const removed = page.items.flatMap((item) => {
+    const why = gone.get(item);
+    return why === undefined ? [] : [{ text: item.text, why }];
   });
   return { text, added, removed, refused };
 }
 
-interface Going {
-  readonly page: MemoryPage;
-  readonly why: Map<string, string>;
-  /** Items that stay because others that say the same are removed. */
-  readonly kept: Set<string>;
-  /** Size of the rest, in quarters of a token. */
-  left: number;
-}
-
-function takeOut(going: Going, { id, from, to }: MemoryItem, why: string): void {
-  if (going.why.has(id)) return;
-  going.why.set(id, why);
-  for (const line of going.page.lines.slice(from, to)) going.left -= quarterTokens(line) + 1;
-}
-
-function isTooLong({ left }: Going): boolean {
-  return left > MEMORY_TOKENS * 4;
-}
-
-function takeProposed(going: Going, { remove }: UpkeepProposal, refused: ChangedLine[]): void {
-  const byId = new Map(going.page.items.map((item) => [item.id, item]));
-  for (const { line, why, same } of remove) {
-    const item = byId.get(line);
-    if (item === undefined) {
-      refused.push({ text: line, why: 'it does not stand there' });
-      continue;
-    }
-    if (going.why.has(line)) continue;
-    const twin = same === undefined ? undefined : byId.get(same);
-    const no = whyNotRemoved(going, item, same, twin);
-    if (no !== null) refused.push({ text: item.text, why: no });
+/**
+ * The items that go, each with the reason: those that the proposal names, then as many as make the page
+ * short enough. `size`: of the page, in quarters of a token.
+ */
+function removalsOf(
+  { lines, items }: MemoryPage,
+  size: number,
+  proposed: UpkeepProposal['remove'],
+  refused: ChangedLine[],
+): ReadonlyMap<MemoryItem, string> {
+  const gone = new Map<MemoryItem, string>();
+  // Items that stay because others that say the same are removed.
+  const kept = new Set<MemoryItem>();
+  const most = Math.max(1, Math.floor(items.length * REMOVED_SHARE));
+  let left = size;
+  const isTooLong = () => left > MEMORY_TOKENS * 4;
+  const remove = (item: MemoryItem, why: string) => {
+    gone.set(item, why);
+    for (const line of lines.slice(item.from, item.to)) left -= quarterTokens(line) + 1;
+  };
+  for (const { line, why, same } of proposed) {
+    const item = items.find(({ id }) => id === line);
+    const twin = same === undefined ? undefined : items.find(({ id }) => id === same);
+    if (item !== undefined && gone.has(item)) continue;
+    if (item === undefined) refused.push({ text: line, why: 'it does not stand there' });
+    else if (same !== undefined && (twin === undefined || twin === item || gone.has(twin)))
+      refused.push({ text: item.text, why: 'what is said to be the same does not stay' });
+    else if (kept.has(item)) refused.push({ text: item.text, why: 'it stays in place of another' });
+    else if (isWishOrRule(item.text) && (twin === undefined || !saysTheSame(item, twin)))
+      refused.push({ text: item.text, why: 'a wish or a rule' });
+    else if (gone.size >= most && !isTooLong())
+      refused.push({ text: item.text, why: 'too much for one run' });
     else {
-      takeOut(going, item, twin === undefined ? why : `the same as: ${twin.text}`);
-      if (twin !== undefined) going.kept.add(twin.id);
+      remove(item, twin === undefined ? why : `the same as: ${twin.text}`);
+      if (twin !== undefined) kept.add(twin);
     }
   }
+  for (const item of isTooLong() ? mostDispensableFirst(items) : []) {
+    if (gone.has(item)) continue;
+    const which = item.date === null ? 'it stood above the others' : `it is of ${item.date}`;
+    remove(item, `the page was too long, and ${which}`);
+    if (!isTooLong()) break;
+  }
+  return gone;
 }
 
-function whyNotRemoved(
-  going: Going,
-  item: MemoryItem,
-  same: string | undefined,
-  twin: MemoryItem | undefined,
-): string | null {
-  const most = Math.max(1, Math.floor(going.page.items.length * REMOVED_SHARE));
-  const isCopy = twin !== undefined && folded(twin.text) === folded(item.text);
-  if (same !== undefined && (twin === undefined || twin === item || going.why.has(twin.id)))
-    return 'what is said to be the same does not stay';
-  if (going.kept.has(item.id)) return 'it stays in place of another';
-  if (isWishOrRule(item.text) && !isCopy) return 'a wish or a rule';
-  return going.why.size >= most && !isTooLong(going) ? 'too much for one run' : null;
+function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
+  return folded(one.text) === folded(other.text);
 }
 
 /**
- * Removes items until the rest is short enough: those that upkeep added, the oldest first; then other
- * dated ones; then undated ones from the top, as such pages grow downwards; wishes and rules last.
+ * Those that upkeep added, the oldest first; then other dated ones; then undated ones from the top, as
+ * such pages grow downwards; wishes and rules last.
  */
-function trim(going: Going): void {
-  const ranked = going.page.items.map((item) => ({ item, rank: rankOf(item) }));
-  ranked.sort((a, b) => a.rank - b.rank || byDate(a.item.date ?? '', b.item.date ?? ''));
-  for (const { item } of ranked) {
-    if (!isTooLong(going)) return;
-    const which = item.date === null ? 'it stood above the others' : `it is of ${item.date}`;
-    takeOut(going, item, `the page was too long, and ${which}`);
-  }
-}
-
-function rankOf({ text, date, isOwn }: MemoryItem): number {
-  if (isWishOrRule(text)) return 3;
-  if (date === null) return 2;
-  return isOwn ? 0 : 1;
-}
-
-function byDate(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
+function mostDispensableFirst(items: readonly MemoryItem[]): readonly MemoryItem[] {
+  const rankOf = ({ text, date, isOwn }: MemoryItem) =>
+    isWishOrRule(text) ? '3' : date === null ? '2' : isOwn ? '0' : '1';
+  const ranks = new Map(items.map((item) => [item, `${rankOf(item)} ${item.date ?? ''}`]));
+  const rank = (item: MemoryItem) => ranks.get(item) ?? '';
+  return items.toSorted((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 }
 
 function addLines(

@@ -57,29 +57,26 @@ function readSections({ lead, sections }: Sections): ReadTasks {
   return { tasks, problems };
 }
 
-/** A file without any key: all its words are the instruction of one task. */
+/** A file without any key: all its text is the instruction of one task. */
 function readProse({ lead, sections }: Sections): ReadTasks {
   const lines = [
     ...lead,
-    ...sections.flatMap((section) => [
-      { number: section.line, text: `## ${section.name}` },
-      ...section.lines,
+    ...sections.flatMap(({ line, name, lines: own }) => [
+      { number: line, text: `## ${name}` },
+      ...own,
     ]),
   ];
-  const first = lines.find((line) => isWord(line.text));
+  const first = lines.find(({ text }) => isWord(text));
   if (first === undefined) return { tasks: [], problems: [] };
-  const instruction = lines
-    .map((line) => line.text)
-    .join('\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
+  const text = lines.map((line) => line.text).join('\n');
   const task = {
     name: PROSE_TASK,
     line: first.number,
     cadence: DEFAULT_CADENCE,
     window: WHOLE_DAY,
+    instruction: text.replace(/\n{3,}/g, '\n\n').trim(),
   };
-  return { tasks: [{ ...task, instruction }], problems: [] };
+  return { tasks: [task], problems: [] };
 }
 
 /** Whether a line says something: no heading, no rule, no empty item. */
@@ -269,7 +266,7 @@ interface Sections {
 /** Cuts the file at its headings of the second level. Comments are taken out, lines keep their numbers. */
 function taskSections(text: string): Sections {
   const lead: FileLine[] = [];
-  const sections: { name: string; line: number; lines: FileLine[] }[] = [];
+  const sections: (TaskSection & { readonly lines: FileLine[] })[] = [];
   for (const line of fileLines(text)) {
     const name = line.fenced ? null : headingOf(line.text);
     if (name !== null) sections.push({ name, line: line.number, lines: [] });
@@ -298,13 +295,9 @@ function fileLines(text: string): FileLine[] {
 
 /** Line ends of comments stay, so that lines keep their numbers. A comment that is never closed is text. */
 function withoutComments(text: string): string {
-  let rest = text;
-  let kept = '';
-  for (;;) {
-    const start = rest.indexOf('<!--');
-    const end = start === -1 ? -1 : rest.indexOf('-->', start + 4);
-    if (end === -1) return kept + rest;
-    kept += rest.slice(0, start) + rest.slice(start, end).replace(/[^\n]+/g, '');
-    rest = rest.slice(end + 3);
-  }
+  const end = text.lastIndexOf('-->') + '-->'.length;
+  const plain = text
+    .slice(0, end)
+    .replace(/<!--[\s\S]*?-->/g, (comment) => comment.replace(/[^\n]+/g, ''));
+  return plain + text.slice(end);
 }

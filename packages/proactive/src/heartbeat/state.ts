@@ -53,14 +53,11 @@ export function readHeartbeatState(text: string): {
 
 /** The file for this state, readable: one line for each value. */
 export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
-  const written = [...tasks].map(([name, { lastRun, cadenceMin, more: rest }]) => [
-    name,
-    {
-      lastRun: lastRun === null ? null : new Date(lastRun).toISOString(),
-      ...(cadenceMin !== null && { cadenceMin }),
-      ...rest,
-    },
-  ]);
+  const written = [...tasks].map(([name, task]) => {
+    const lastRun = task.lastRun === null ? null : new Date(task.lastRun).toISOString();
+    const cadence = task.cadenceMin !== null && { cadenceMin: task.cadenceMin };
+    return [name, { lastRun, ...cadence, ...task.more }];
+  });
   return `${JSON.stringify({ tasks: Object.fromEntries(written), ...more }, null, 2)}\n`;
 }
 
