@@ -6,7 +6,7 @@ import {
   type AgentMcp,
   builtInTools,
   createToolRegistry,
-  type MemoryKeeper,
+  type MemoryService,
   memoryCommands,
   NO_MCP,
   openMcp,
@@ -58,7 +58,7 @@ type Step = (request: ModelRequest) => readonly Call[] | string;
 interface Scene {
   readonly stage: PrivacyStage;
   readonly workspace: Workspace;
-  readonly keeper: MemoryKeeper;
+  readonly service: MemoryService;
   readonly asked: ModelRequest[];
   next(...steps: readonly Step[]): void;
   /** A message of somebody, answered to its end; how many approvals were asked for and denied. */
@@ -84,7 +84,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   const parts = [...houseLayers(), character, { reads: ['knowledge/'] }];
   const promptFiles = createPromptFiles(parts.flatMap(({ reads = [] }) => reads));
   const { model, asked, next } = steppedModel();
-  const keepers: MemoryKeeper[] = [];
+  const services: MemoryService[] = [];
   let codes = 0;
   const stage = await openPrivacyStage({
     workspace,
@@ -92,7 +92,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
     sources: [character],
     hooks: [],
     tools(memory) {
-      keepers.push(memory.keeper);
+      services.push(memory.service);
       const builtIn = builtInTools({ memory, promptFiles });
       return createToolRegistry({ builtIn, live: mcp.tools }).registry;
     },
@@ -107,8 +107,8 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   });
   closing.push(() => stage.close());
   stage.owners.push(FIRST_OWNER);
-  const [keeper] = keepers;
-  if (keeper === undefined) throw new Error('the stage has no memory');
+  const [service] = services;
+  if (service === undefined) throw new Error('the stage has no memory');
   let messages = 0;
   const message = (from: ChatPlace, text: string) => {
     messages += 1;
@@ -125,7 +125,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
     }
   };
   return {
-    ...{ stage, workspace, keeper, asked, next, run },
+    ...{ stage, workspace, service, asked, next, run },
     async say(from, text) {
       await stage.accept(message(from, text));
       return run(conversationOf(from));
@@ -359,7 +359,7 @@ describe('[W09] private words that the agent writes everywhere', () => {
 
   it('[G15] /forget removes, and changes of no file who may read it', async () => {
     const scene = await open();
-    const { stage, workspace, keeper } = scene;
+    const { stage, workspace, service } = scene;
     const { folder } = workspace;
     const onDisk = (name: string) => readFileSync(join(folder, name), 'utf8');
     const heads = {
@@ -373,7 +373,7 @@ describe('[W09] private words that the agent writes everywhere', () => {
     const opened = `---\naudience: everyone\n---\n${SECRET}\nsesame-note\n`;
     write(folder, 'notes/open.md', opened);
     const commands = memoryCommands({
-      ...{ keeper, workspace, store: stage.store, accountsOf: async (person) => [person] },
+      ...{ service, workspace, store: stage.store, accountsOf: async (person) => [person] },
       ...{ asked: stage.store.adapterValues('parley', 'forget'), clock: () => NOW, stopTurn() {} },
     });
     const asker = { person: FIRST_OWNER, reader: AS_OWNER, isGroup: false, messageId: 'f1' };

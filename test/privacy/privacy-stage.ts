@@ -1,9 +1,8 @@
 import {
   type AgentPlace,
-  createMemoryKeeper,
   createTurnRunner,
   localTimeIn,
-  type MemoryKeeper,
+  MemoryService,
   memoryHook,
   memorySource,
   type ToolRegistry,
@@ -64,7 +63,7 @@ export interface StageOptions {
   readonly sources: readonly ContextSource[];
   readonly hooks: readonly TurnHook[];
   readonly tools: (memory: {
-    readonly keeper: MemoryKeeper;
+    readonly service: MemoryService;
     readonly search: MemorySearch;
   }) => ToolRegistry;
   /** The accounts of a person, their own among them. */
@@ -153,12 +152,12 @@ function remembering(
   { workspace, sources, hooks, tools, accountsOf }: StageOptions,
   { memories: index }: Store,
 ) {
-  const keeper = createMemoryKeeper({ index, log: silentLogger });
+  const service = new MemoryService({ index, log: silentLogger });
   const search = openMemorySearch(workspace);
   return {
-    memory: keeper,
-    tools: tools({ keeper, search }),
-    sources: [...sources, memorySource({ keeper, search, index, accountsOf })],
+    memory: service,
+    tools: tools({ service, search }),
+    sources: [...sources, memorySource({ service, search, index, accountsOf })],
     hooks: [...hooks, memoryHook(() => true)],
   };
 }

@@ -2,9 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import {
-  createMemoryKeeper,
   type MemoryCommands,
-  type MemoryKeeper,
+  MemoryService,
   memoryCommands,
   memoryHook,
   memorySource,
@@ -83,12 +82,12 @@ export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links' | 'ada
 
 interface Remembering {
   readonly tools: {
-    readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
+    readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };
   };
   readonly sources: readonly ContextSource[];
   readonly hooks: readonly TurnHook[];
   readonly parts: {
-    readonly memory?: MemoryKeeper;
+    readonly memory?: MemoryService;
     readonly memoryCommands?: Partial<MemoryCommands>;
   };
 }
@@ -107,7 +106,7 @@ export function openMemory(
 ): Remembering {
   const store = durable?.store;
   const index = store?.memories ?? NO_INDEX;
-  const keeper = createMemoryKeeper({ index, log });
+  const service = new MemoryService({ index, log });
   const accountsOf = async (person: string): Promise<readonly string[]> => {
     const link = await store?.links.of(person);
     return [person, ...(link?.members ?? [])];
@@ -115,7 +114,7 @@ export function openMemory(
   const commands =
     durable &&
     memoryCommands({
-      ...{ keeper, workspace, accountsOf, clock: Date.now },
+      ...{ service, workspace, accountsOf, clock: Date.now },
       store: durable.store,
       asked: durable.store.adapterValues('parley', 'forget'),
       stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),
@@ -127,10 +126,10 @@ export function openMemory(
   }
   const search = openMemorySearch(workspace);
   return {
-    tools: { memory: { keeper, search } },
-    sources: [memorySource({ keeper, search, index, accountsOf })],
+    tools: { memory: { service, search } },
+    sources: [memorySource({ service, search, index, accountsOf })],
     hooks: [memoryHook(offers)],
-    parts: { memory: keeper, ...(commands && { memoryCommands: commands }) },
+    parts: { memory: service, ...(commands && { memoryCommands: commands }) },
   };
 }
 

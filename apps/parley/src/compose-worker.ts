@@ -107,16 +107,16 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
 /** What summaries need besides. Nobody asked for one, so it counts in the total of the day alone (G17). */
 function summariesOf({ shared, agent, owners }: Parts) {
   const { store, clock } = shared;
-  const { memory: keeper, workspace, place } = agent;
+  const { memory, workspace, place } = agent;
   const { localTime } = place;
   return {
     localTime,
     charge: (used: Parameters<Store['spend']['add']>[1]): Promise<void> =>
       store.spend.add({ day: localTime(clock()).date, personId: '', groupId: null }, used),
     // What people said is remembered before a summary takes its place (G11).
-    ...(keeper !== undefined && {
+    ...(memory !== undefined && {
       beforeCompact: keepMemories({
-        ...{ ...shared, keeper, workspace, agent: place, owners },
+        ...{ ...shared, service: memory, workspace, agent: place, owners },
         index: store.memories,
       }),
     }),

@@ -14,7 +14,7 @@ export type { TurnLimits } from './loop/turn-loop.ts';
 export { type AgentMcp, NO_MCP, openMcp } from './mcp/open-mcp.ts';
 export { openMedia } from './media/read-attachment.ts';
 export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts';
-export { createMemoryKeeper, keepMemories, type MemoryKeeper } from './memory/memory-keeper.ts';
+export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postMessage } from './post-message.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';

@@ -8,7 +8,7 @@ import type { Compactor } from './context/compactor.ts';
 import type { HistoryLimits } from './context/history-budget.ts';
 import type { TurnLimits } from './loop/turn-loop.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
-import type { MemoryKeeper } from './memory/memory-keeper.ts';
+import type { MemoryService } from './memory/memory-service.ts';
 import type { SpendGuard } from './spend.ts';
 import type { ToolRegistry } from './tools/tool-registry.ts';
 import type { TurnHook } from './turn-hooks.ts';
@@ -38,7 +38,7 @@ export interface TurnServices extends Runtime, AgentContext {
   readonly hookMs?: number;
   /** Which calls need an approval (G05), and unguessable codes for people to type. */
   readonly approvals?: { readonly rules: ApprovalRules; readonly newCode: () => string };
-  readonly memory?: Pick<MemoryKeeper, 'saveAsked'>;
+  readonly memory?: Pick<MemoryService, 'saveAsked'>;
   /** Records prompts for the inspector (P17). */
   readonly prompts?: Pick<PromptRepository, 'record'>;
   /** Cache of parts that were recorded before. */

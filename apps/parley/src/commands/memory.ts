@@ -1,4 +1,4 @@
-import { createMemoryKeeper, localTimeIn, type MemoryKeeper, soulDiff } from '@parley/agent';
+import { localTimeIn, MemoryService, soulDiff } from '@parley/agent';
 import { type Reader, silentLogger } from '@parley/core';
 import {
   type MemoryVersions,
@@ -18,7 +18,7 @@ const HITS = 10;
 interface OpenMemory {
   readonly workspace: Workspace;
   readonly view: WorkspaceView;
-  readonly keeper: MemoryKeeper;
+  readonly service: MemoryService;
   readonly timeZone: string;
 }
 
@@ -26,15 +26,15 @@ interface OpenMemory {
 function withMemory(cli: Cli, work: (memory: OpenMemory) => Promise<number>): Promise<number> {
   return withStore(cli, async (store, { settings }) => {
     const { workspace } = await workspaceForCommand(settings, store);
-    const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
+    const service = new MemoryService({ index: store.memories, log: silentLogger });
     const { timeZone } = settings.agent;
-    return work({ workspace, view: workspace.for(OWNER), keeper, timeZone });
+    return work({ workspace, view: workspace.for(OWNER), service, timeZone });
   });
 }
 
 export function listMemories(cli: Cli): Promise<number> {
-  return withMemory(cli, async ({ keeper, view }) => {
-    const all = await keeper.list(view);
+  return withMemory(cli, async ({ service, view }) => {
+    const all = await service.list(view);
     if (all.length === 0) cli.print('Nothing is saved.');
     for (const { name, entry } of all) {
       const { id, type, date, person, text } = entry;
@@ -55,8 +55,8 @@ export function searchMemories(cli: Cli, words: string): Promise<number> {
 }
 
 export function rebuildIndex(cli: Cli): Promise<number> {
-  return withMemory(cli, async ({ keeper, view }) => {
-    const count = await keeper.rebuild(view);
+  return withMemory(cli, async ({ service, view }) => {
+    const count = await service.rebuild(view);
     cli.print(`The index holds ${count} ${count === 1 ? 'memory' : 'memories'} of memory/ now.`);
     return 0;
   });

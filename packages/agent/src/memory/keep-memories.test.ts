@@ -5,7 +5,7 @@ import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentIn, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, type Writing } from '../testing/write-message.ts';
-import { createMemoryKeeper, keepMemories } from './memory-keeper.ts';
+import { keepMemories, MemoryService } from './memory-service.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: OWNER_CHAT };
 const GROUP: Writing = { chat: { id: 'g', type: 'group' } };
@@ -26,7 +26,7 @@ async function say(text: string, writing?: Writing): Promise<void> {
   await scene.answerNext(writing?.chat?.id);
 }
 
-const keeper = () => createMemoryKeeper({ index: scene.store.memories, log: silentLogger });
+const service = () => new MemoryService({ index: scene.store.memories, log: silentLogger });
 
 /** Does what happens before the whole conversation of a reader is summed up. */
 async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
@@ -35,13 +35,13 @@ async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const deps = { store: scene.store, index: scene.store.memories, workspace, owners: ['test:1'] };
   const agent = agentIn(scene.folder, 'Europe/Berlin');
   const clock = () => Date.UTC(2026, 11, 31);
-  const more = { keeper: keeper(), agent, clock, log: silentLogger };
+  const more = { service: service(), agent, clock, log: silentLogger };
   await keepMemories({ ...deps, ...more })({ ...place, reader, entries, quotes });
 }
 
 /** What is remembered for a reader: file and words. */
 async function remembered(reader = OWNER): Promise<readonly string[]> {
-  const all = await keeper().list(workspace.for(reader));
+  const all = await service().list(workspace.for(reader));
   return all.map(({ name, entry }) => `${name}: ${entry.text}`);
 }
 
@@ -49,7 +49,7 @@ describe('before it is summed up', () => {
   it('[G11] [G13] what the owner said is remembered in their own sentences, dated by the message', async () => {
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     await keep(['“Mia cannot eat nuts”']);
-    const [saved] = await keeper().list(workspace.for(OWNER));
+    const [saved] = await service().list(workspace.for(OWNER));
     expect(saved).toMatchObject({
       name: 'memory/user.md',
       entry: {
@@ -68,7 +68,7 @@ describe('before it is summed up', () => {
   it('[G13] a preference is kept as one', async () => {
     await say('On Sundays I like tea.');
     await keep(['I like tea']);
-    expect((await keeper().list(workspace.for(OWNER)))[0]?.entry.type).toBe('preference');
+    expect((await service().list(workspace.for(OWNER)))[0]?.entry.type).toBe('preference');
   });
 
   it.each<[string, string, Writing | undefined, string]>([

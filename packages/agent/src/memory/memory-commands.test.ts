@@ -7,7 +7,7 @@ import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeMessage } from '../testing/write-message.ts';
 import { type MemoryAsker, type MemoryCommands, memoryCommands } from './memory-commands.ts';
-import { createMemoryKeeper } from './memory-keeper.ts';
+import { MemoryService } from './memory-service.ts';
 
 const ADA: Omit<MemoryAsker, 'messageId'> = {
   person: 'web:ada',
@@ -35,14 +35,14 @@ afterEach(async () => {
 async function openCommands(person = ADA.person): Promise<MemoryCommands> {
   const templates = join(import.meta.dirname, '../../../../config/workspace');
   const workspace = await openWorkspace({ folder, templates });
-  const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
+  const service = new MemoryService({ index: store.memories, log: silentLogger });
   const view = workspace.for(ADA.reader);
   await view.write('memory/project.md', '- The boat is green.');
   const asked = store.adapterValues('parley', 'forget');
   const accountsOf = async () => [person];
   const stopTurn = (lane: string) => void stopped.push(lane);
   return memoryCommands({
-    keeper,
+    service,
     workspace,
     store,
     accountsOf,

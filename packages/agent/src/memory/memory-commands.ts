@@ -9,7 +9,7 @@ import type {
 } from '@parley/workspace';
 import { z } from 'zod';
 import { spoken, textOf } from '../turn-opening.ts';
-import type { MemoryKeeper } from './memory-keeper.ts';
+import type { MemoryService } from './memory-service.ts';
 
 export interface MemoryAsker {
   /** Parley's id (`telegram:42`). */
@@ -20,7 +20,7 @@ export interface MemoryAsker {
 }
 
 export interface MemoryCommandsOptions {
-  readonly keeper: Pick<MemoryKeeper, 'list' | 'remove'>;
+  readonly service: Pick<MemoryService, 'list' | 'remove'>;
   readonly workspace: Pick<Workspace, 'for'>;
   readonly store: { readonly forgetting: ForgettingRepository };
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
@@ -100,7 +100,7 @@ async function memoriesOf(
   view: WorkspaceView,
   { person, reader, isGroup }: MemoryAsker,
 ): Promise<readonly SavedMemory[]> {
-  const all = await options.keeper.list(view);
+  const all = await options.service.list(view);
   if (reader.kind === 'owner') return all;
   const accounts = await options.accountsOf(person);
   return all.filter(({ entry }) =>
@@ -122,7 +122,7 @@ async function remove(
   const isPhrase = words !== null && isOwner && chosen.every(({ entry }) => entry.id !== words);
   const texts = [...chosen.map(({ entry }) => entry.text), ...(isPhrase ? [words] : [])];
   const inNotes = (line: string) => isOwner && texts.some((text) => hasWords(line, text));
-  const removal = await options.keeper.remove(view, isChosen, inNotes);
+  const removal = await options.service.remove(view, isChosen, inNotes);
   const origins = removal.memories.flatMap(({ entry }) => entry.from?.conversation ?? []);
   const forgetting = {
     conversations: isOwner ? [reader.conversationId, ...origins] : [reader.conversationId],

@@ -8,7 +8,7 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryCommands } from './memory-commands.ts';
-import { createMemoryKeeper } from './memory-keeper.ts';
+import { MemoryService } from './memory-service.ts';
 import { memorySource } from './memory-source.ts';
 
 /** Where something can be said: twice the owner's direct chat, groups, a stranger; one chat is both. */
@@ -44,12 +44,12 @@ describe('memories of several places', () => {
         });
         writeFileSync(join(workspace.folder, 'MEMORY.md'), 'plover canaryhand\n');
         const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
-        const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
+        const service = new MemoryService({ index: store.memories, log: silentLogger });
         const search = openMemorySearch(workspace);
         const accountsOf = async () => PLACES.map(({ person }) => person);
-        const source = memorySource({ keeper, search, index: store.memories, accountsOf });
+        const source = memorySource({ service, search, index: store.memories, accountsOf });
         const asked = store.adapterValues('parley', 'forget');
-        const deps = { keeper, workspace, store, accountsOf, asked, stopTurn() {} };
+        const deps = { service, workspace, store, accountsOf, asked, stopTurn() {} };
         const commands = memoryCommands({ ...deps, clock: () => 0 });
         const saved: { readonly word: string; readonly reader: Reader }[] = [];
         for (const [nth, { at }] of steps.entries()) {
@@ -69,7 +69,7 @@ describe('memories of several places', () => {
             date: '2026-11-21',
             messages,
           } as const;
-          await keeper.saveAsked(workspace.for(reader), place);
+          await service.saveAsked(workspace.for(reader), place);
           saved.push({ word, reader });
           for (const { reader: asking, person: who } of PLACES) {
             const view = workspace.for(asking);

@@ -11,12 +11,11 @@ import {
 } from '@parley/workspace';
 import { audienceOf } from '../loop/call-tools.ts';
 import type { TurnHook } from '../turn-hooks.ts';
-import type { MemoryKeeper } from './memory-keeper.ts';
-import { ownSentences } from './own-words.ts';
-import { triggerIn } from './trigger-words.ts';
+import type { MemoryService } from './memory-service.ts';
+import { askedSentences } from './own-words.ts';
 
 interface MemorySourceOptions {
-  readonly keeper: Pick<MemoryKeeper, 'list'>;
+  readonly service: Pick<MemoryService, 'list'>;
   readonly search: MemorySearch;
   readonly index: Pick<MemoryIndex, 'used' | 'uses'>;
   /** The accounts of a person, their own among them (F13). */
@@ -41,7 +40,7 @@ export function memorySource(options: MemorySourceOptions): ContextSource {
         .join('\n')
         .slice(0, QUESTION);
       const [saved, hits] = await Promise.all([
-        options.keeper.list(view),
+        options.service.list(view),
         options.search.find(view, question, { ...at, most: 12 }),
       ]);
       const clear = hits.filter(({ isClear }) => isClear);
@@ -118,7 +117,7 @@ export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
     id: 'memory',
     async before({ reader, messages = [] }) {
       if (!offers(reader)) return {};
-      const asked = ownSentences(messages).filter(({ text }) => triggerIn(text) !== null);
+      const asked = askedSentences(messages);
       if (asked.length === 0) return {};
       const quotes = asked.slice(0, MOST_QUOTES).map(({ text }) => `- ${JSON.stringify(text)}`);
       const text = [

@@ -6,7 +6,7 @@ import { openStore } from '@parley/store';
 import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { createMemoryKeeper } from './memory-keeper.ts';
+import { MemoryService } from './memory-service.ts';
 import { judgeSaving, type SavingPlace } from './own-words.ts';
 
 const message = (text: string, change: object = {}) => ({
@@ -120,17 +120,17 @@ describe('keeping memories', () => {
   async function open() {
     const store = await openStore({ url: 'sqlite::memory:', clock: () => 0 });
     const workspace = await openWorkspace({ folder: scene.folder, templates: scene.folder });
-    const keeper = createMemoryKeeper({ index: store.memories, log: silentLogger });
-    return { store, workspace, keeper, search: openMemorySearch(workspace) };
+    const service = new MemoryService({ index: store.memories, log: silentLogger });
+    return { store, workspace, service, search: openMemorySearch(workspace) };
   }
 
   it('[G13] what somebody asked for and the model has not saved is saved once, and marked', async () => {
-    const { store, workspace, keeper } = await open();
+    const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const asked = place('Hello! I like green tea. How are you?');
-    expect(await keeper.saveAsked(view, asked)).toBe(1);
-    expect(await keeper.saveAsked(view, asked)).toBe(0);
-    const saved = await keeper.list(view);
+    expect(await service.saveAsked(view, asked)).toBe(1);
+    expect(await service.saveAsked(view, asked)).toBe(0);
+    const saved = await service.list(view);
     expect(saved.map(({ name, entry }) => [name, entry.text, entry.automatic])).toEqual([
       ['memory/user.md', 'I like green tea.', true],
     ]);
@@ -141,51 +141,51 @@ describe('keeping memories', () => {
   });
 
   it('[G13] nothing is saved by itself where the model has saved something of that message', async () => {
-    const { store, workspace, keeper } = await open();
+    const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const asked = place('I like green tea. Always answer in German.');
     const judged = judgeSaving({ ...LIKES, quote: 'I like green tea' }, asked);
-    if (judged.kind === 'save') await keeper.save(view, judged.entry);
-    expect(await keeper.saveAsked(view, asked)).toBe(0);
+    if (judged.kind === 'save') await service.save(view, judged.entry);
+    expect(await service.saveAsked(view, asked)).toBe(0);
     await store.close();
   });
 
   it('[W02] [W04] what a guest says stays in the file of that conversation', async () => {
-    const { store, workspace, keeper } = await open();
+    const { store, workspace, service } = await open();
     const guest = workspace.for({ kind: 'guest', conversationId: 'g' });
-    await keeper.saveAsked(guest, place('I like heron pie.', GROUP));
+    await service.saveAsked(guest, place('I like heron pie.', GROUP));
     expect(readFileSync(join(scene.folder, guest.groupMemory), 'utf8')).toContain('heron');
-    const entries = (await keeper.list(guest)).map(({ entry }) => [entry.type, entry.text]);
+    const entries = (await service.list(guest)).map(({ entry }) => [entry.type, entry.text]);
     expect(entries).toEqual([['fact', 'I like heron pie.']]);
     for (const reader of [
       { kind: 'owner', conversationId: 'c' },
       { kind: 'guest', conversationId: 'h' },
     ] as const) {
-      expect(await keeper.list(workspace.for(reader))).toEqual([]);
+      expect(await service.list(workspace.for(reader))).toEqual([]);
     }
     await store.close();
   });
 
   it('[G13] what was said in the same moment is all kept', async () => {
-    const { store, workspace, keeper } = await open();
+    const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const texts = Array.from({ length: 20 }, (_, n) => `I like number ${n}.`);
-    await Promise.all(texts.map((text) => keeper.saveAsked(view, place(text))));
-    expect((await keeper.list(view)).length).toBe(20);
+    await Promise.all(texts.map((text) => service.saveAsked(view, place(text))));
+    expect((await service.list(view)).length).toBe(20);
     await store.close();
   });
 
   it('[G14] the index is made again from the files, also from what was written by hand', async () => {
-    const { store, workspace, keeper } = await open();
+    const { store, workspace, service } = await open();
     const file = join(scene.folder, 'memory/user.md');
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '- Plays chess\n- Likes jazz\n');
-    expect(await keeper.rebuild(workspace.for({ kind: 'owner', conversationId: 'c' }))).toBe(2);
+    expect(await service.rebuild(workspace.for({ kind: 'owner', conversationId: 'c' }))).toBe(2);
     const before = await store.memories.list();
     expect(before.map(({ words }) => words)).toEqual(['hand', 'hand']);
     await store.memories.used([before[0]?.id ?? '']);
     writeFileSync(file, '- Plays chess\n- Likes jazz\n- Sings\n');
-    await keeper.rebuild(workspace.for({ kind: 'owner', conversationId: 'c' }));
+    await service.rebuild(workspace.for({ kind: 'owner', conversationId: 'c' }));
     expect((await store.memories.list()).length).toBe(3);
     expect([...(await store.memories.uses())]).toEqual([[before[0]?.id, 1]]);
     await store.close();

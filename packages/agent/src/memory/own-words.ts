@@ -6,6 +6,7 @@ import {
   memoryId,
   memoryLine,
 } from '@parley/workspace';
+import { triggerIn } from './trigger-words.ts';
 
 interface OwnSentence {
   readonly text: string;
@@ -28,6 +29,14 @@ export function ownSentences(messages: readonly InboundMessage[]): readonly OwnS
   return messages.flatMap((message) => {
     if (message.occasion !== undefined || message.sender.isBot) return [];
     return sentencesOf(ownText(message.text)).map((text) => ({ text, message }));
+  });
+}
+
+/** The sentences that ask to be remembered (G13). */
+export function askedSentences(messages: readonly InboundMessage[]) {
+  return ownSentences(messages).flatMap((sentence) => {
+    const trigger = triggerIn(sentence.text);
+    return trigger === null ? [] : [{ ...sentence, trigger }];
   });
 }
 

@@ -5,7 +5,7 @@ import {
   type PromptFiles,
   type Skills,
 } from '@parley/workspace';
-import type { MemoryKeeper } from '../memory/memory-keeper.ts';
+import type { MemoryService } from '../memory/memory-service.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { type ExecDeps, execTool } from './exec.ts';
 import { saveMemoryTool, searchMemoryTool } from './memory-tools.ts';
@@ -24,7 +24,7 @@ export interface BuiltInToolDeps {
   /** What `write` and `edit` ask about; every file when absent. */
   readonly promptFiles?: PromptFiles;
   readonly skills?: Pick<Skills, 'read'>;
-  readonly memory?: { readonly keeper: MemoryKeeper; readonly search: MemorySearch };
+  readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };
   readonly todos?: Pick<TodoRepository, 'replace' | 'of'>;
   readonly delegation?: Parameters<typeof delegateTaskTool>[0];
   readonly cron?: Parameters<typeof cronTool>[0];
@@ -56,7 +56,7 @@ export function builtInTools({
     ...(skills === undefined ? [] : [loadSkillTool(skills)]),
     ...(memory === undefined
       ? []
-      : [saveMemoryTool(memory.keeper), searchMemoryTool(memory.search)]),
+      : [saveMemoryTool(memory.service), searchMemoryTool(memory.search)]),
     ...(todos === undefined ? [] : [writeTodosTool(todos)]),
     ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     ...(cron === undefined ? [] : [cronTool(cron)]),

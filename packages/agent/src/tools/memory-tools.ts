@@ -1,12 +1,12 @@
 import { MemoryScope, type MemorySearch, MemoryType } from '@parley/workspace';
 import { z } from 'zod';
-import type { MemoryKeeper } from '../memory/memory-keeper.ts';
+import type { MemoryService } from '../memory/memory-service.ts';
 import { memoryWords } from '../memory/memory-source.ts';
 import { judgeSaving } from '../memory/own-words.ts';
 import { defineTool, failure, type Tool } from './tool.ts';
 
 /** Remembers what a person has said, in their own words (G13). */
-export function saveMemoryTool(keeper: Pick<MemoryKeeper, 'save'>): Tool {
+export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
   return defineTool({
     name: 'save_memory',
     summary: 'Remembers something that the person has said, for later conversations.',
@@ -34,7 +34,7 @@ export function saveMemoryTool(keeper: Pick<MemoryKeeper, 'save'>): Tool {
       const { chatType, date } = facts;
       const judged = judgeSaving(wish, { reader, chatType, session, date, messages });
       if (judged.kind === 'refuse') return failure(`Nothing was saved. ${judged.why}`);
-      const result = await keeper.save(view, judged.entry);
+      const result = await service.save(view, judged.entry);
       switch (result.kind) {
         case 'saved':
           return { text: `Saved as ${result.entry.id}: ${result.entry.text}` };

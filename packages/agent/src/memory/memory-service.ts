@@ -1,0 +1,198 @@
+import { type InboundMessage, type Logger, type Reader, reasonOf } from '@parley/core';
+import type { InboxRow, MemoryIndex, Store } from '@parley/store';
+import {
+  Memories,
+  type MemoryEntry,
+  type Removal,
+  SAVED_FILES,
+  type SavedMemory,
+  type SaveResult,
+  type WorkspaceView,
+} from '@parley/workspace';
+import type { Compacting } from '../context/compact.ts';
+import { type AgentContext, turnReader } from '../turn-opening.ts';
+import { askedSentences, judgeSaving, type SavingPlace } from './own-words.ts';
+import { triggerIn } from './trigger-words.ts';
+
+/** Sentences of one turn that are saved automatically; more is a text about remembering. */
+const MOST_ASKED = 5;
+
+interface MemoryOptions {
+  readonly index: MemoryIndex;
+  readonly log: Logger;
+}
+
+/** Saves and removes memories: lines of files, and an index of them in the database. */
+export class MemoryService extends Memories {
+  readonly #index: MemoryIndex;
+  readonly #log: Logger;
+
+  constructor({ index, log }: MemoryOptions) {
+    super();
+    this.#index = index;
+    this.#log = log;
+  }
+
+  override async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
+    const result = await super.save(view, entry);
+    if (result.kind === 'saved') await this.#index.add(indexed(result));
+    return result;
+  }
+
+  override async remove(...of: Parameters<Memories['remove']>): Promise<Removal> {
+    const removal = await super.remove(...of);
+    const gone = removal.memories.map(({ name, entry }) => ({ file: name, id: entry.id }));
+    await this.#index.remove(gone);
+    return removal;
+  }
+
+  /**
+   * Saves what a sender asked to be remembered and the model did not save, verbatim and marked as
+   * automatic (G13). May be called again for the same turn. Never throws.
+   */
+  async saveAsked(view: WorkspaceView, place: SavingPlace): Promise<number> {
+    try {
+      let saved = 0;
+      for (const entry of await this.#askedAndNotSaved(view, place))
+        if ((await this.save(view, entry)).kind === 'saved') saved += 1;
+      return saved;
+    } catch (error) {
+      const reason = reasonOf(error);
+      this.#log.error({ reason }, 'what a sender asked to be remembered was not saved');
+      return 0;
+    }
+  }
+
+  /** Without the messages from which the model has saved something. */
+  async #askedAndNotSaved(
+    view: WorkspaceView,
+    place: SavingPlace,
+  ): Promise<readonly MemoryEntry[]> {
+    const asked = askedSentences(place.messages);
+    if (asked.length === 0) return [];
+    const known = (await this.list(view)).filter(({ entry }) => !entry.automatic);
+    const isSaved = ({ channel, chat, messageId }: InboundMessage) =>
+      known.some(
+        ({ entry: { from } }) =>
+          from?.message === messageId && from.chat === chat.id && from.channel === channel,
+      );
+    return asked
+      .filter(({ message }) => !isSaved(message))
+      .slice(0, MOST_ASKED)
+      .flatMap(({ text, message, trigger }) => {
+        const type = place.chatType === 'direct' ? trigger.type : 'fact';
+        const wish = { type, scope: 'user', quote: text, automatic: true } as const;
+        const judged = judgeSaving(wish, { ...place, messages: [message] });
+        return judged.kind === 'save' ? [judged.entry] : [];
+      });
+  }
+
+  /** Builds the index from the files that this reader sees; returns the number of memories. */
+  async rebuild(view: WorkspaceView): Promise<number> {
+    const all = await this.list(view);
+    const files = [...Object.values(SAVED_FILES), view.groupMemory];
+    await this.#index.rebuild(all.map(indexed), files);
+    return all.length;
+  }
+}
+
+function indexed({ name: file, entry }: SavedMemory) {
+  const { id, type, scope, person, words, date, from } = entry;
+  return {
+    file,
+    id,
+    type,
+    scope,
+    person,
+    words,
+    savedOn: date,
+    channel: from?.channel ?? null,
+    chatId: from?.chat ?? null,
+    messageId: from?.message ?? null,
+  };
+}
+
+interface KeepMemoriesOptions extends AgentContext {
+  readonly service: Pick<MemoryService, 'save'>;
+  readonly index: Pick<MemoryIndex, 'list'>;
+  readonly store: Pick<Store, 'transcript'>;
+  readonly log: Logger;
+}
+
+/**
+ * Saves sentences of people before a summary replaces their messages (G11, G13). The model only points
+ * at sentences: each must be in a summarized message of a person, for the same kind of reader, and is
+ * saved verbatim. In a group only what people asked to be remembered is saved.
+ */
+export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting) => Promise<void> {
+  return async (compacting) => {
+    const [first, last] = [compacting.entries.at(0), compacting.entries.at(-1)];
+    if (compacting.quotes.length === 0 || first === undefined || last === undefined) return;
+    const rows = await deps.store.transcript.messagesBehind(compacting, first.seq, last.seq);
+    const messages = await candidatesIn(deps, rows, compacting.reader);
+    const view = deps.workspace.for(compacting.reader);
+    let saved = 0;
+    for (const quote of compacting.quotes) {
+      const entry = entryOf(deps, quote, messages, compacting);
+      if (entry === null) continue;
+      if ((await deps.service.save(view, entry)).kind === 'saved') saved += 1;
+    }
+    const { conversationId: conversation } = compacting;
+    if (saved > 0) deps.log.info({ conversation, saved }, 'remembered before it was summarized');
+  };
+}
+
+/**
+ * Messages for this kind of reader, without those from which something was saved before: what was
+ * removed from the files since then must not come back. `letters`: to find quotations quickly.
+ */
+async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[], reader: Reader) {
+  const keyOf = (...origin: readonly (string | null)[]) => JSON.stringify(origin);
+  const known = new Set(
+    (await deps.index.list()).map((one) => keyOf(one.channel, one.chatId, one.messageId)),
+  );
+  return rows
+    .filter((row) => {
+      const { channel, chat, messageId } = row.message;
+      const isKnown = known.has(keyOf(channel, chat.id, messageId));
+      return !isKnown && readerOfRow(deps, row).kind === reader.kind;
+    })
+    .map((row) => ({ ...row, letters: lettersOf(row.message.text) }));
+}
+
+function readerOfRow(deps: KeepMemoriesOptions, row: InboxRow): Reader {
+  const { conversationId } = row;
+  const alone = { turnId: '', session: 0, resumed: false, attempts: 0, overheard: [], steps: [] };
+  return turnReader({ ...alone, conversationId, messages: [row] }, deps);
+}
+
+function entryOf(
+  { agent }: KeepMemoriesOptions,
+  quote: string,
+  candidates: Awaited<ReturnType<typeof candidatesIn>>,
+  { reader, session }: Compacting,
+): MemoryEntry | null {
+  const quoted = lettersOf(quote);
+  if (quoted === '') return null;
+  for (const { message, receivedAt, letters } of candidates) {
+    if (!letters.includes(quoted)) continue;
+    const chatType = message.chat.type;
+    const { date } = agent.localTime(receivedAt);
+    const place = { reader, chatType, session, date, messages: [message] };
+    const wish = { type: 'fact', scope: 'user', quote, automatic: true } as const;
+    const judged = judgeSaving(wish, place);
+    if (judged.kind === 'refuse') continue;
+    // Of the whole sentence: the model may have left out its beginning.
+    const trigger = triggerIn(judged.entry.text);
+    if (chatType === 'direct') return { ...judged.entry, type: trigger?.type ?? 'fact' };
+    if (trigger !== null) return judged.entry;
+  }
+  return null;
+}
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+}
