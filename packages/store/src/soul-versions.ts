@@ -136,11 +136,6 @@ const USE = statement(`
     untold = :untold
   where agent = :agent and number = :number`);
 
-/** The version in use; null before the seed. */
-export async function appliedOf(sql: Sql, agent: string): Promise<SoulVersion | null> {
-  return readIf(await sql.get(APPLIED, { agent }));
-}
-
 /** A statement for whole versions of an agent. */
 export function versions<const Rest extends string>(rest: Rest) {
   return statement(
@@ -149,31 +144,24 @@ export function versions<const Rest extends string>(rest: Rest) {
 }
 
 const APPLIED = versions("state = 'applied'");
-
-/** One version; null when there is none of that number. */
-export async function versionOf(
-  sql: Sql,
-  agent: string,
-  number: number,
-): Promise<SoulVersion | null> {
-  return readIf(await sql.get(BY_NUMBER, { agent, number }));
-}
-
 const BY_NUMBER = versions('number = :number');
-
-/** The version that this call, command or edit has made. */
-export async function versionAskedBy(
-  sql: Sql,
-  agent: string,
-  askedBy: string,
-): Promise<SoulVersion | null> {
-  return readIf(await sql.get(ASKED_BY, { agent, askedBy }));
-}
-
 const ASKED_BY = versions('asked_by = :askedBy');
 
-const readIf = (row: SoulVersionRow | undefined) =>
-  row === undefined ? null : readSoulVersion(row);
+/** The version in use; null before the seed. */
+export const appliedOf = (sql: Sql, agent: string) => found(sql.get(APPLIED, { agent }));
+
+/** One version; null when there is none of that number. */
+export const versionOf = (sql: Sql, agent: string, number: number) =>
+  found(sql.get(BY_NUMBER, { agent, number }));
+
+/** The version that this call, command or edit has made. */
+export const versionAskedBy = (sql: Sql, agent: string, askedBy: string) =>
+  found(sql.get(ASKED_BY, { agent, askedBy }));
+
+async function found(row: Promise<SoulVersionRow | undefined>): Promise<SoulVersion | null> {
+  const version = await row;
+  return version === undefined ? null : readSoulVersion(version);
+}
 
 const Findings = z.array(
   z.object({ rule: z.string(), points: z.number(), blocks: z.boolean(), words: z.string() }),

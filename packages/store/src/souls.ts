@@ -149,11 +149,11 @@ async function proposeSoul(
   await lockSoul(sql, agent);
   const known = await versionAskedBy(sql, agent, soul.askedBy);
   if (known !== null) return { kind: 'known', version: known };
-  const open = await openOf(sql, agent, soul.author);
+  const open = await sql.all(OPEN, { agent, author: soul.author });
   const [oldest] = open;
   if (open.length >= most && oldest !== undefined) {
     if (soul.author === 'agent') return { kind: 'full' };
-    sql.send(REPLACE, { agent, number: oldest });
+    sql.send(REPLACE, { agent, number: oldest.number });
   }
   return { kind: 'proposed', version: await addVersion(sql, agent, soul, now) };
 }
@@ -188,15 +188,7 @@ const ADD = statement(`
     :diff, 'proposed', :now)
   returning ${SOUL_COLUMNS}`).rows<SoulVersionRow>();
 
-/** The numbers of proposals that are not decided, oldest first. */
-async function openOf(
-  sql: Sql,
-  agent: string,
-  author: 'agent' | 'person',
-): Promise<readonly number[]> {
-  return (await sql.all(OPEN, { agent, author })).map(({ number }) => number);
-}
-
+/** Proposals that are not decided, oldest first. */
 const OPEN = versions("author = :author and state in ('proposed', 'passed') order by number");
 
 async function judgeSoul(

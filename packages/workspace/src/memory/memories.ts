@@ -18,11 +18,9 @@ export interface SavedMemory {
   readonly entry: MemoryEntry;
 }
 
-/** The result of a save. */
+/** The result of a save. `known`: it is there already. */
 export type SaveResult =
-  | { readonly kind: 'saved'; readonly name: string; readonly entry: MemoryEntry }
-  /** It is there already. */
-  | { readonly kind: 'known'; readonly name: string; readonly entry: MemoryEntry }
+  | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
 
 /** What was removed from the files, and what could not be. */
@@ -69,9 +67,7 @@ export class Memories {
       return twin === undefined ? withEntry(text, entry) : null;
     });
     if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
-    return twin === undefined
-      ? { kind: 'saved', name, entry }
-      : { kind: 'known', name, entry: twin };
+    return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
   }
 
   /** Removes memories, and from an owner's other notes each line that `inNotes` matches. */
@@ -87,17 +83,14 @@ export class Memories {
       const ids = new Set(memories.filter((one) => one.name === name).map(({ entry }) => entry.id));
       const scope = scopeOfFile(name);
       let count = 0;
-      const result = await view.change(
-        name,
-        (text) => {
-          if (text === null) return null;
-          const kept =
-            scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
-          count = linesOf(text) - linesOf(kept);
-          return kept === text ? null : kept;
-        },
-        BY_COMMAND,
-      );
+      const shortened = (text: string | null) => {
+        if (text === null) return null;
+        const kept =
+          scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
+        count = linesOf(text) - linesOf(kept);
+        return kept === text ? null : kept;
+      };
+      const result = await view.change(name, shortened, BY_COMMAND);
       if (result.kind === 'refused') failed.push({ name, detail: result.detail });
       else if (scope === null && count > 0) lines.push({ name, count });
     }
@@ -117,10 +110,8 @@ function isSame(known: MemoryEntry, entry: MemoryEntry): boolean {
 }
 
 function withoutLines(text: string, isMeant: (line: string) => boolean): string {
-  return text
-    .split('\n')
-    .filter((line) => !isMeant(line))
-    .join('\n');
+  const kept = text.split('\n').filter((line) => !isMeant(line));
+  return kept.join('\n');
 }
 
 /** The files of memories, and an owner's notes beside them. */

@@ -14,32 +14,17 @@ import {
 import { headToKeep } from '../write-rules.ts';
 
 /** The result of a change of MEMORY.md. `changed`: it no longer said `from`, and nothing was done. */
-export type MemoryChange =
-  | { readonly kind: 'written' }
-  | { readonly kind: 'changed' }
+type MemoryChange =
+  | { readonly kind: 'written' | 'changed' }
   | { readonly kind: 'refused'; readonly detail: string };
 
 /** A change of MEMORY.md of which both sides are kept. */
-export interface MemoryEdit {
+interface MemoryEdit {
   /** What MEMORY.md must still say, as `current` returned it; null: there is no file. */
   readonly from: string | null;
   readonly to: string;
   /** The reasons, one line each; they belong to the new version. */
   readonly why: readonly string[];
-}
-
-/** A text that MEMORY.md had. */
-export interface MemoryText {
-  /** The whole file to the byte. */
-  readonly raw: string;
-  /** Without front matter and blank lines around it. */
-  readonly text: string;
-}
-
-/** What was taken out of versions. */
-export interface ForgottenLines {
-  readonly count: number;
-  readonly failed: readonly { readonly name: string; readonly detail: string }[];
 }
 
 interface MemoryVersionsOptions {
@@ -73,8 +58,7 @@ export class MemoryVersions {
 
   /** MEMORY.md without front matter, also an empty form; null: there is none. Throws. */
   async current(): Promise<string | null> {
-    const raw = await rawMemory(this.#folder);
-    return raw === null ? null : bodyOf(raw);
+    return (await this.#read()).text;
   }
 
   /** The newest first. */
@@ -88,10 +72,10 @@ export class MemoryVersions {
     return found.sort((one, other) => (one.name < other.name ? 1 : -1));
   }
 
-  /** Null: there is no such version. */
-  async read(name: string): Promise<MemoryText | null> {
+  /** A version to the byte, and without front matter and blank lines around it; null: there is none. */
+  async read(name: string): Promise<{ readonly raw: string; readonly text: string } | null> {
     if (readVersionName(name) === null) return null;
-    const raw = await this.#textAt(placeOf(name));
+    const raw = await this.#textAt(textPlace(name));
     return raw === null ? null : { raw, text: bodyOf(raw) };
   }
 
@@ -102,12 +86,12 @@ export class MemoryVersions {
   }
 
   /** Writes MEMORY.md if it still says `from`, and keeps the text before and after. */
-  replace(edit: MemoryEdit): Promise<MemoryChange> {
+  replace({ from, to, why }: MemoryEdit): Promise<MemoryChange> {
     return this.#options.lock.hold(async (hold) => {
-      const raw = await rawMemory(this.#folder);
-      if ((raw === null ? null : bodyOf(raw)) !== edit.from) return { kind: 'changed' };
+      const { raw, text } = await this.#read();
+      if (text !== from) return { kind: 'changed' };
       const head = headToKeep(readFrontMatter(raw ?? '', AudienceFrontMatter));
-      return this.#change(hold, raw, `${head}${edit.to.trimEnd()}\n`, edit.why);
+      return this.#change(hold, raw, `${head}${to.trimEnd()}\n`, why);
     });
   }
 
@@ -116,20 +100,18 @@ export class MemoryVersions {
     return this.#options.lock.hold(async (hold) => {
       const version = await this.read(name);
       if (version === null) return { kind: 'refused', detail: `there is no version ${name}` };
-      const raw = await rawMemory(this.#folder);
+      const { raw } = await this.#read();
       return this.#change(hold, raw, version.raw, [`brought back from ${name}`]);
     });
   }
 
   /** Removes lines from all versions (G15); how many, and the versions that could not be written. */
-  forget(isMeant: (line: string) => boolean): Promise<ForgottenLines> {
+  forget(isMeant: (line: string) => boolean) {
     return this.#options.lock.hold(async (hold) => {
-      const failed: { name: string; detail: string }[] = [];
+      const failed: { readonly name: string; readonly detail: string }[] = [];
       let count = 0;
-      for (const place of (await this.list()).flatMap(({ name }) => [
-        placeOf(name),
-        whyPlace(name),
-      ])) {
+      const versions = await this.list();
+      for (const place of versions.flatMap(({ name }) => [textPlace(name), whyPlace(name)])) {
         const lines = (await this.#textAt(place))?.split('\n') ?? [];
         const kept = lines.filter((line) => !isMeant(line));
         if (kept.length === lines.length) continue;
@@ -151,7 +133,7 @@ export class MemoryVersions {
     if (before !== after) {
       if (before !== null) await this.#keep(hold, before, []);
       const written = await this.#write(hold, MEMORY, after);
-      if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
+      if (written.kind === 'refused') return written;
     }
     await this.#keep(hold, after, why);
     return { kind: 'written' };
@@ -161,7 +143,7 @@ export class MemoryVersions {
   async #keep(hold: Hold, text: string, why: readonly string[]): Promise<void> {
     const versions = await this.list();
     const newest = versions[0];
-    if (newest !== undefined && (await this.#textAt(placeOf(newest.name))) === text) return;
+    if (newest !== undefined && (await this.#textAt(textPlace(newest.name))) === text) return;
     const name = versionName(this.#options.clock(), newest);
     const put = async (place: FileName, content: string): Promise<void> => {
       const result = await this.#write(hold, place, content);
@@ -169,12 +151,21 @@ export class MemoryVersions {
     };
     // The reasons first: a version without them would look like a person's.
     if (why.length > 0) await put(whyPlace(name), `${why.join('\n')}\n`);
-    await put(placeOf(name), text);
+    await put(textPlace(name), text);
     for (const { name: old } of versions.slice(MOST_VERSIONS - 1)) {
-      for (const place of [placeOf(old), whyPlace(old)]) {
-        await rm(join(this.#folder, ...place.segments), { force: true });
+      for (const { segments } of [textPlace(old), whyPlace(old)]) {
+        await rm(join(this.#folder, ...segments), { force: true });
       }
     }
+  }
+
+  /** The whole file; null: there is none. Throws where it is too large, or a link or a folder. */
+  async #read(): Promise<{ readonly raw: string | null; readonly text: string | null }> {
+    const found = walkPath(this.#folder, MEMORY);
+    if (found.kind === 'file' && found.file.bytes > MAX_BYTES) throw new Error('it is too large');
+    const content = await contentOf(this.#folder, MEMORY);
+    if (content.kind === 'refused') throw new Error(content.detail);
+    return { raw: content.text, text: content.text === null ? null : bodyOf(content.text) };
   }
 
   #write(hold: Hold, place: FileName, text: string): Promise<DiskResult> {
@@ -188,20 +179,11 @@ export class MemoryVersions {
   }
 }
 
-/** The whole file; null: there is none. Throws where it is too large, or a link or a folder. */
-async function rawMemory(folder: string): Promise<string | null> {
-  const found = walkPath(folder, MEMORY);
-  if (found.kind === 'file' && found.file.bytes > MAX_BYTES) throw new Error('it is too large');
-  const content = await contentOf(folder, MEMORY);
-  if (content.kind === 'refused') throw new Error(content.detail);
-  return content.text;
-}
-
 function bodyOf(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }
 
-function placeOf(name: string): FileName {
+function textPlace(name: string): FileName {
   return { name: `${VERSIONS_FOLDER}/${name}.md`, segments: [...HOME, `${name}.md`] };
 }
 
