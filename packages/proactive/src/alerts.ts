@@ -182,8 +182,8 @@ export function quietUntil(
 const HOUR_MS = 60 * 60_000;
 
 /**
- * The same for two alerts that say the same (H04): marks, case, space, stops, pictures and what nobody
- * sees do not count; letters and digits do. 32 hexadecimal digits.
+ * The same for two alerts that say the same (H04): marks, case, space, punctuation, pictures and what
+ * is invisible do not count; letters and digits do. 32 hexadecimal digits.
  */
 export function alertFingerprint(text: string): string {
   const words = text
@@ -195,7 +195,7 @@ export function alertFingerprint(text: string): string {
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 
-/** From when on (ms) the same alert counts as told already. */
+/** From when on (ms) the same alert counts as sent already. */
 export function repeatSince(now: number, repeatHours: number): number {
   return now - repeatHours * HOUR_MS;
 }

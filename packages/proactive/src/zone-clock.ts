@@ -1,22 +1,22 @@
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * The clock on the wall in one time zone. A *wall time* is what that clock shows, written in ms as if
- * it were UTC, so that days are 24 h long and can be counted with; a *moment* is ms since 1970.
+ * Local time in one time zone. A *wall time* is what a clock there shows, in ms as if it were UTC, so that days
+ * are 24 h long and can be counted; a *moment* is ms since 1970.
  */
 export interface ZoneClock {
   /** What the clock shows at a moment, to the second. */
   wallAt(moment: number): number;
   /** The moments at which it shows this: one, two in a doubled hour, none in a skipped one. Ascending. */
   momentsOf(wall: number): readonly number[];
-  /** The first moment at which it shows this or, if it skips it, at which it goes on behind it. */
+  /** The first moment at which it shows this or, if it skips it, the end of the skipped hour. */
   firstMomentOf(wall: number): number;
 }
 
 /**
  * A clock for an IANA time zone; only what Node.js knows of zones is used. Made once: making a
  * formatter costs a hundred times using it.
- * @throws RangeError if nobody knows the zone.
+ * @throws RangeError for an unknown zone.
  */
 export function zoneClock(timeZone: string): ZoneClock {
   // Swedish dates are written as ISO 8601 writes them.
@@ -58,7 +58,7 @@ function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
 
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** Such as `2026-11-21 14:05`, as the wall shows it there. Throws RangeError for an unknown zone. */
+/** Local time such as `2026-11-21 14:05`. Throws RangeError for an unknown zone. */
 export function wallMinute(moment: number, timeZone: string): string {
   const wall = new Date(zoneClock(timeZone).wallAt(moment));
   return wall.toISOString().slice(0, 16).replace('T', ' ');
@@ -70,7 +70,7 @@ export function wallDayAndMinute(moment: number, timeZone: string): string {
   return `${WEEKDAYS[day]} ${wallMinute(moment, timeZone)}`;
 }
 
-/** The moment at which the day began there. */
+/** The moment at which the local day started. */
 export function startOfDay(moment: number, timeZone: string): number {
   const clock = zoneClock(timeZone);
   return clock.firstMomentOf(Math.floor(clock.wallAt(moment) / DAY_MS) * DAY_MS);
@@ -80,8 +80,8 @@ const MINUTE_MS = 60_000;
 export const DAY_MINUTES = 24 * 60;
 
 /**
- * Hours of the day, in minutes since midnight on the wall: `from` is in them, `to` is not. With `to`
- * before `from` they go on past midnight. `to` may be 1440.
+ * Hours of the day, in minutes since local midnight: `from` is in them, `to` is not. With `to` before `from`
+ * they end after midnight. `to` may be 1440.
  */
 export interface DayWindow {
   readonly from: number;
@@ -92,7 +92,7 @@ export const WHOLE_DAY: DayWindow = { from: 0, to: DAY_MINUTES };
 
 /** The hours of one day, as moments (ms); `end` is not in them. */
 export interface WindowOfDay {
-  /** The day it begins on: days since 1970 on the wall. Each day has one. */
+  /** The local day on which they start, in days since 1970. */
   readonly day: number;
   readonly start: number;
   readonly end: number;
@@ -109,7 +109,7 @@ export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): W
   return null;
 }
 
-/** The first hours that begin after this moment. */
+/** The first hours that start after this moment. */
 export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
   let day = dayAt(clock, moment) - 1;
   let hours = windowOn(clock, window, day);
@@ -121,8 +121,8 @@ export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number)
 }
 
 /**
- * The hours of a day. Every day has them once: where the clock skips their beginning they begin when
- * it goes on and are as long as ever, and in a doubled hour the first one counts.
+ * The hours of a day. Every day has them once: where the clock skips their start they start at the end of the
+ * skipped hour and are as long as ever, and in a doubled hour the first one counts.
  */
 export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number): WindowOfDay {
   const opens = day * DAY_MS + from * MINUTE_MS;

@@ -2,7 +2,7 @@ import type { Database, Sql } from './database.ts';
 import { toJson } from './json-column.ts';
 import { statement } from './statement.ts';
 
-/** A memory as the index knows it: where it stands and where it came from, and never its words. */
+/** A memory in the index: its file and its origin, never its text. */
 export interface IndexedMemory {
   readonly file: string;
   readonly id: string;
@@ -30,7 +30,7 @@ export function memoryIndexRepository(database: Database) {
         for (const { file, id } of memories) sql.send(REMOVE, { file, id });
       }),
 
-    /** Makes the index of these files anew; what is known of their use is kept. */
+    /** Builds the index of these files again; the counts of use are kept. */
     rebuild: (memories: readonly IndexedMemory[], files: readonly string[]): Promise<void> =>
       database.write(async (sql) => {
         const known = await usesOf(sql);

@@ -12,7 +12,7 @@ export type SoulAuthor = 'seed' | 'agent' | 'person';
  */
 export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed' | 'replaced';
 
-/** What the evaluation has to say of a text, in words for people. */
+/** A result of the evaluation, for people. */
 export interface SoulFinding {
   readonly rule: string;
   /** What it takes off the score. */
@@ -45,7 +45,7 @@ export interface SoulVersion {
   readonly state: SoulState;
   readonly createdAt: number;
   readonly judgedAt: number | null;
-  /** When it comes into use by itself; null: when somebody says so. */
+  /** When it comes into use by itself; null: when a person applies it. */
   readonly appliesAt: number | null;
   /** Null: it has never been in use. */
   readonly appliedAt: number | null;
@@ -53,7 +53,7 @@ export interface SoulVersion {
   readonly decidedBy: string | null;
 }
 
-/** A text that somebody would like to be SOUL.md. */
+/** A proposed text of SOUL.md. */
 export interface NewSoul
   extends Pick<SoulVersion, 'text' | 'head' | 'by' | 'reason' | 'basedOn' | 'diff'> {
   /** The call, command or edit that proposes it: the same again finds the version that it made. */

@@ -47,7 +47,7 @@ export function soulRepository(database: Database) {
      */
     apply: (agent: string, number: number, by: string | null, inUse: number | null, now: number) =>
       database.write((sql) => applySoul(sql, { agent, number, now }, by, inUse)),
-    /** proposed or passed → vetoed (by somebody) or replaced (by another version). */
+    /** proposed or passed → vetoed (by a person) or replaced (by another version). */
     close: (
       agent: string,
       number: number,
@@ -62,7 +62,7 @@ export function soulRepository(database: Database) {
     keepHead: async (agent: string, number: number, head: string): Promise<void> => {
       await database.change('power-cut', KEEP_HEAD, { agent, number, head });
     },
-    /** The owner knows; unless its state has changed meanwhile. */
+    /** The owner was notified; unless its state has changed meanwhile. */
     told: async (agent: string, number: number, state: SoulState): Promise<void> => {
       await database.change('power-cut', TOLD, { agent, number, state });
     },
@@ -102,7 +102,7 @@ function soulLookups(database: Database) {
         const row = await sql.get(GLANCE, { agent, now });
         return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
       }),
-    /** Versions whose state the owner has not been told yet, oldest first. */
+    /** Versions of whose state the owner was not notified yet, oldest first. */
     untold: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNTOLD, { agent })).map(readSoulVersion)),
   };

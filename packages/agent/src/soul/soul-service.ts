@@ -20,7 +20,7 @@ interface SoulWish extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly by: string;
 }
 
-/** `words` is a sentence for the sender. */
+/** `words`: the reason, for the sender. */
 export type SoulAnswer =
   | { readonly kind: 'done'; readonly version: SoulVersion }
   | { readonly kind: 'refused'; readonly words: string };

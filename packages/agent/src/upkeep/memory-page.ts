@@ -6,9 +6,9 @@ export interface MemoryItem {
   /** The lines of the file that it takes, from 0. */
   readonly from: number;
   readonly to: number;
-  /** The day it was noted on, where it begins with one. */
+  /** The date at its start, if any. */
   readonly date: string | null;
-  /** It stands in the section that upkeep itself fills. */
+  /** It is in the section that upkeep itself fills. */
   readonly isOwn: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface MemoryPage {
   readonly items: readonly MemoryItem[];
 }
 
-/** The section that upkeep adds to; whatever else stands in the file is a person's. */
+/** The section that upkeep adds to; the rest of the file belongs to its author. */
 const OWN_SECTION = '## From the daily notes';
 
 const ITEM = /^(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$/;

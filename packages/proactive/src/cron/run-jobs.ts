@@ -165,9 +165,8 @@ function correctedTime(
 }
 
 /**
- * The message that a run begins with: in the chat that asked, as if from the person who asked, so that
- * the turn has their facts and nobody’s rights but theirs as they are now (W02). Its id is made of the
- * job and its time.
+ * The message that starts a run: in the chat that asked, as if from the person who asked, so that the turn
+ * has their facts, and their rights as they are now (W02). Its id is made of the job and its time.
  */
 function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage {
   const { origin, route } = job;

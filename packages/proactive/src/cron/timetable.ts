@@ -64,7 +64,7 @@ function onceAt(written: string, { timeZone, now }: TimetableRules): Timetable |
   return `${then} is over: it is ${wallDayAndMinute(now, timeZone)} in ${timeZone} now. Give a time to come.`;
 }
 
-/** Days are counted on the wall, so that a daily job stays at its hour when the clocks change. */
+/** Days are counted in local time, so that a daily job stays at its hour when the clocks change. */
 function everySoOften(written: string, { timeZone, now }: TimetableRules): Timetable | string {
   const read = readCadence(written.replace(/^\s*every\s+/i, ''));
   if (read === null) {
@@ -127,8 +127,8 @@ const READ_MOMENT_FORM =
   'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
 
 /**
- * The moment (ms) that is meant by a time on the wall of a zone; null where it is none. A bare time is
- * the next one of that kind; one that the clock skips is the moment at which it goes on.
+ * The moment (ms) of a local time; null where it is none. A bare time is the next one of that kind; one that
+ * the clock skips is the end of the skipped hour.
  */
 function readMoment(written: string, timeZone: string, now: number): number | null {
   const text = written.trim();
@@ -193,14 +193,14 @@ function numberOrNull(value: number): number | null {
 }
 
 const HOUR_MS = 60 * 60_000;
-/** More wall time than any clock is put back by. */
+/** More than any clock is put back by. */
 const BACK_MS = 3 * HOUR_MS;
 
 /**
  * When a job is due next, after that moment (ms); null: never again, or its expression is no good.
- * A time that the clock skips is made up for when it goes on; in a doubled hour a job of certain hours
+ * A skipped time is made up for at the end of the skipped hour; in a doubled hour a job of certain hours
  * runs in the first one, and a job of every hour in both.
- * @throws RangeError if nobody knows the time zone.
+ * @throws RangeError for an unknown time zone.
  */
 export function nextTime(timetable: Timetable, after: number): number | null {
   switch (timetable.kind) {
@@ -234,7 +234,7 @@ function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null 
   return best;
 }
 
-/** The next wall time of the expression; null when it has none, such as the 31st of April. */
+/** The next local time of the expression; null when it has none, such as the 31st of April. */
 function nextWall(walls: CronExpression): number | null {
   try {
     return walls.next().getTime();
@@ -252,7 +252,7 @@ const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|we
 interface ReadCron {
   /** In how many hours of a day it may run. */
   readonly hours: number;
-  /** Its wall times behind one (ms as if UTC). */
+  /** Its local times after one (ms as if UTC). */
   readonly after: (from: number) => CronExpression;
 }
 

@@ -120,7 +120,7 @@ export class Heartbeat {
     return this.#run(null, { id, task });
   }
 
-  /** The same, once for each message and with the outcome in words. */
+  /** The same, once for each message, with the outcome as text. */
   async request(messageId: string, wanted?: string): Promise<HeartbeatAnswer> {
     const id = `asked:${messageId}`;
     const outcome =

@@ -28,7 +28,7 @@ interface ReadTasks {
 /**
  * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, `- tell:`,
  * `- check:`.
- * A file of plain words is one task. Nothing but headings and comments is none.
+ * A file of plain text is one task. Nothing but headings and comments is none.
  */
 export function readTasks(text: string): ReadTasks {
   const file = taskSections(text);
@@ -146,7 +146,7 @@ function cadenceOf(field: TaskField | undefined, fail: Fail): WrittenCadence | u
   return cadence ?? undefined;
 }
 
-/** The hours of `between`; `daily at 3:00` begins then, and goes on to the end of these or of the day. */
+/** The hours of `between`; `daily at 3:00` starts then, and ends with these or with the day. */
 function windowOf(
   fields: ReadonlyMap<TaskKey, TaskField>,
   at: number | undefined,
@@ -199,7 +199,7 @@ function setsKey(line: string): boolean {
   return keyOf(KEY_LINE.exec(line)?.[1] ?? '') !== undefined;
 }
 
-/** Reads the keys of a section. An instruction goes on until the next key. */
+/** Reads the keys of a section. An instruction ends at the next key. */
 function taskFields(
   { name, lines }: TaskSection,
   problems: TaskProblem[],

@@ -5,7 +5,7 @@ const Moment = z.number().nullable();
 
 /**
  * What came of the last run of a task. `nothing-new`: its check saw no change, so nothing was asked;
- * `noted`: heartbeat-state.json says when, and nobody knows more.
+ * `noted`: only heartbeat-state.json knows of it.
  */
 const LastRun = z.object({
   state: z.enum([
@@ -26,7 +26,7 @@ const LastRun = z.object({
 });
 export type LastRun = Readonly<z.infer<typeof LastRun>>;
 
-/** When a task runs next, and why not now. `at` in ms; null where nobody can say. */
+/** When a task runs next, and why not now. `at` in ms; null where it is unknown. */
 const NextRunText = z.object({
   state: z.enum([
     'off',
@@ -61,16 +61,16 @@ const RunReport = z.object({
   task: z.string(),
   state: LastRun.shape.state,
   at: z.number(),
-  /** When and what came of it, in a few words. */
+  /** When it ran and its result. */
   words: z.string(),
   tokens: z.number(),
-  /** What was told, or waits to be. */
+  /** The alert that was sent, or is held. */
   alert: z.string().nullable(),
 });
 
 /**
- * How the heartbeat does: what `/heartbeat`, `parley heartbeat` and the page show. All words are made
- * here, so that the three say the same, with times in the time zone of the agent.
+ * The report of `/heartbeat`, `parley heartbeat` and the page. All texts are written here, so that the three
+ * say the same, with times in the time zone of the agent.
  */
 export const HeartbeatReport = z.object({
   timeZone: z.string(),
@@ -79,7 +79,7 @@ export const HeartbeatReport = z.object({
     everyMinutes: z.number(),
     nextAt: Moment,
     words: z.string(),
-    /** Why the last beat ran nothing; null when it did, or before the first. */
+    /** Why nothing ran the last time; null when something did, or before the first. */
     lastWords: z.string().nullable(),
   }),
   tokens: z.object({ today: z.number(), perDay: z.number() }),
@@ -100,7 +100,7 @@ export type HeartbeatAnswer = Readonly<z.infer<typeof HeartbeatAnswer>>;
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A moment (ms) as people say it: `14:30`, `tomorrow 03:00`, `Mon 23 Nov 03:00`, by the clock on that wall. */
+/** A moment (ms) as people say it: `14:30`, `tomorrow 03:00`, `Mon 23 Nov 03:00`, in local time. */
 export function momentText(moment: number, clock: ZoneClock, now: number): string {
   const wall = clock.wallAt(moment);
   const today = clock.wallAt(now);

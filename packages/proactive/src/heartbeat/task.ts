@@ -45,7 +45,7 @@ export function cadenceMinutes(cadence: Cadence): number {
 export interface TaskProblem {
   /** From 1. */
   readonly line: number;
-  /** The task it is about; absent for what stands outside of all. */
+  /** The task it is about; absent outside of all tasks. */
   readonly task?: string;
   readonly found: string;
   readonly expected: string;

@@ -11,7 +11,7 @@ export interface JudgeServices extends Pick<HeartbeatServices, 'store' | 'clock'
 
 const LOGGED = 200;
 
-/** Decides what becomes of the answer to a heartbeat: quiet, told now, told later, or told already (H03, H04). */
+/** Decides whether the answer of a run is sent: not, now, after the quiet hours, or sent already (H03, H04). */
 export function createJudge({ store, agent, settings, clock, log }: JudgeServices): JudgeBeat {
   const hours = readQuietHours(settings.quietHours);
   const zone = zoneClock(agent.timeZone);
@@ -39,7 +39,7 @@ export function createJudge({ store, agent, settings, clock, log }: JudgeService
   };
 }
 
-/** What a run of a standing task comes to (H03). Of all but `alert` nobody is told. */
+/** The result of a run (H03). Only `alert` is sent. */
 type HeartbeatVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
   /** Holds no spelling of the token. */
@@ -47,7 +47,7 @@ type HeartbeatVerdict =
   /** Neither: it is logged, with what was said. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
-/** So much may stand beside a token that begins or ends an answer, in characters. */
+/** Longest text beside a token at the start or end of an answer, in characters. */
 const QUIET_REST = 300;
 
 /** A sentence about the token: "I would answer HEARTBEAT_OK, because …". */
@@ -91,18 +91,18 @@ function withoutToken(answer: string): HeartbeatVerdict {
   return { kind: 'alert', text };
 }
 
-/** Where a spelling of the quiet token stands in a text, in UTF-16 units; `end` is not in it. */
+/** The place of a spelling of the quiet token in a text, in UTF-16 units; `end` is not in it. */
 interface SpellingPlace {
   readonly start: number;
   readonly end: number;
 }
 
-/** The two words of the token, which a low line joins. */
+/** The two words of the token, joined by an underscore. */
 const [FIRST = '', SECOND = ''] = QUIET_TOKEN.split('_');
 
 /**
  * `HEARTBEAT_OK` however it is written: any case, `-` or nothing for the underscore; with a space in
- * capitals alone, since "the heartbeat ok light" is somebody's subject. "OKAY" is a slip of the pen.
+ * capitals alone, since "the heartbeat ok light" is a subject. "OKAY" is a slip.
  */
 const SPELLINGS = new RegExp(
   [
@@ -113,7 +113,7 @@ const SPELLINGS = new RegExp(
   'giu',
 );
 const IN_CAPITALS = new RegExp(asWords(`${FIRST} {1,3}${SECOND}(?:AY)?`), 'gu');
-/** Nobody sees these, or they are marks: a token is one with them, too. */
+/** Invisible characters and marks: a token with them is one, too. */
 const PASSED_OVER = /^[\p{Cf}\p{Mn}\p{Default_Ignorable_Code_Point}*~`\\]$/u;
 /** One character, as it is or as HTML writes it. */
 const CHARACTER =
@@ -144,7 +144,7 @@ export function quietSpellings(written: string): readonly SpellingPlace[] {
   return found.filter(({ start }, index) => index === 0 || start >= (found[index - 1]?.end ?? 0));
 }
 
-/** As it reads: in its usual form, all dashes one, all low lines one, and nothing where nobody sees it. */
+/** As people read it: in its usual form, one kind of dash and of underscore, nothing for what is invisible. */
 function plainCharacter({ decimal, hex, name }: Groups, raw: string): string {
   const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);
   const named = name === undefined ? raw : (NAMED[name.toLowerCase()] ?? '');

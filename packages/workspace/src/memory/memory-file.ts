@@ -21,7 +21,7 @@ export const MemoryOrigin = z.strictObject({
 export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
 
 /**
- * Whose words they are. `own`: exactly what the person wrote. `agent`: put down by the agent.
+ * Who wrote the text. `own`: exactly what the person wrote. `agent`: a note of the agent.
  * `hand`: a person edited the file.
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
@@ -64,7 +64,7 @@ export function memoryLine(text: string): string {
 
 /**
  * The id of a memory from one message: the same in every run of a turn, so that it is saved once. `seed`
- * tells several apart.
+ * distinguishes several.
  */
 export function memoryId(seed: readonly string[]): string {
   return `m${hash(JSON.stringify(seed))}`;

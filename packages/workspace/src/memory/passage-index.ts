@@ -5,7 +5,7 @@ import { indexTerms, type QueryWord } from './search-words.ts';
 export interface FoundPiece {
   readonly piece: IndexedPiece;
   readonly score: number;
-  /** 0 to 1: the part of the question's telling words that the piece has. */
+  /** 0 to 1: the part of the question's significant words that the piece has. */
   readonly coverage: number;
   /** Of the rarest word that was found; above 2 it is significant. */
   readonly rarity: number;
@@ -65,7 +65,7 @@ export class PassageIndex {
   readonly #lengths: number[] = [];
   readonly #free: number[] = [];
   readonly #postings = new Map<string, Posting>();
-  /** All terms in order, so that longer words are found by how they begin. */
+  /** All terms in order, to find longer words by their prefix. */
   readonly #terms: string[] = [];
   #added = 0;
   #total = 0;
@@ -156,8 +156,8 @@ export class PassageIndex {
         const gained = rare * share - (bestRarity[number] ?? 0);
         score[number] = (score[number] ?? 0) + one - before;
         matched[number] = (matched[number] ?? 0) + word.weight * gained;
-        const telling = rare * share * Math.min(1, word.weight * 2);
-        rarity[number] = Math.max(rarity[number] ?? 0, telling);
+        const significance = rare * share * Math.min(1, word.weight * 2);
+        rarity[number] = Math.max(rarity[number] ?? 0, significance);
         best[number] = one;
         bestRarity[number] = rare * share;
       }
@@ -165,7 +165,7 @@ export class PassageIndex {
     return rarest;
   }
 
-  /** The forms of a word, longer words that begin with one, and those a letter or two shorter. */
+  /** The forms of a word, longer words that start with one, and those a letter or two shorter. */
   #variantsOf({ forms, prefix }: QueryWord): readonly (readonly [string, number])[] {
     const whole = forms.map((form) => [form, 1] as const);
     if (!prefix) return whole;

@@ -3,7 +3,7 @@ export interface QueryWord {
   readonly forms: readonly string[];
   /** How much it counts; single Chinese characters of a longer word count little. */
   readonly weight: number;
-  /** Longer words that begin with it count, too. */
+  /** Longer words that start with it count, too. */
   readonly prefix: boolean;
 }
 
@@ -57,9 +57,10 @@ export function queryWords(text: string): readonly QueryWord[] {
   const all = wordsOf(text).flatMap((word) =>
     DENSE.test(word) ? denseWords(word) : [{ forms: formsOf(word), weight: 1, prefix: true }],
   );
-  const telling = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
+  const significant = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
   // Common words alone may find something, and never show the subject of a message.
-  const used = telling.length > 0 ? telling : all.map((word) => ({ ...word, weight: SMALL }));
+  const used =
+    significant.length > 0 ? significant : all.map((word) => ({ ...word, weight: SMALL }));
   const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
   return [...distinct.values()].slice(0, MOST_WORDS);
 }
