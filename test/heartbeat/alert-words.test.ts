@@ -1,7 +1,7 @@
 import { Dialect, recordingLogger } from '@parley/core';
 import { render } from '@parley/markup';
 import { createJudge } from '@parley/proactive';
-import { type BeatRun, openStore, type Store } from '@parley/store';
+import { type HeartbeatRun, openStore, type Store } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SPELLINGS = [
@@ -19,7 +19,7 @@ const SPELLINGS = [
   '`HEARTBEAT_OK`',
 ] as const;
 const LONG = 'The letter from the landlord asks for an answer by Monday. '.repeat(8);
-const RUN: BeatRun = {
+const RUN: HeartbeatRun = {
   ...{ id: 'b', agent: 'main', task: 'mail', target: 'c', state: 'running', reason: null },
   ...{ alert: null, heldUntil: null, startedAt: 1, finishedAt: null },
   ...{ inputTokens: 0, outputTokens: 0 },

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type BeatRun, openStore, type Store } from '@parley/store';
+import { type HeartbeatRun, openStore, type Store } from '@parley/store';
 import { type DataFolder, type ParleyProcess, startParleyProcess } from '../e2e/parley-process.ts';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
@@ -92,7 +92,7 @@ export const runsEnded = (parley: ParleyProcess): number =>
 export async function runsOf(
   folder: DataFolder,
   parley: ParleyProcess,
-): Promise<readonly BeatRun[]> {
+): Promise<readonly HeartbeatRun[]> {
   await parley.end();
   const runs = await withStore(folder, (store) => store.heartbeats.recent('main', 99));
   return runs.toReversed();

@@ -1,8 +1,8 @@
-import type { BusyPolicy, JudgeBeat, Runtime } from '@parley/core';
+import type { BusyPolicy, JudgeHeartbeat, Runtime } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import type { ContextSource, PromptAssembler, PromptMode, SentParts } from '@parley/prompt';
 import type { WakeDelivery } from '@parley/queue';
-import type { BeatRun, PromptRepository, Store } from '@parley/store';
+import type { HeartbeatRun, PromptRepository, Store } from '@parley/store';
 import type { ApprovalRules } from './approvals/approval-policy.ts';
 import type { Compactor } from './context/compactor.ts';
 import type { HistoryLimits } from './context/history-budget.ts';
@@ -28,9 +28,9 @@ export interface TurnServices extends Runtime, AgentContext {
   /** Wakes a lane. */
   readonly wake: (conversationId: string) => Promise<void>;
   readonly heartbeat: {
-    readonly judge: JudgeBeat;
+    readonly judge: JudgeHeartbeat;
     /** Limits of one run: its steps, and what is left of the day’s tokens. */
-    readonly limits: (run: BeatRun) => Promise<Partial<TurnLimits>>;
+    readonly limits: (run: HeartbeatRun) => Promise<Partial<TurnLimits>>;
   };
   readonly tools?: ToolRegistry;
   readonly hooks?: readonly TurnHook[];

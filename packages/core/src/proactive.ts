@@ -64,11 +64,11 @@ export const Timetable = z.discriminatedUnion('kind', [
 export type Timetable = z.infer<typeof Timetable>;
 
 /** Built-in work that a standing task may run in place of an instruction (H07). */
-export const BEAT_ROUTINES = ['memory-upkeep'] as const;
-export type BeatRoutine = (typeof BEAT_ROUTINES)[number];
+export const HEARTBEAT_ROUTINES = ['memory-upkeep'] as const;
+export type HeartbeatRoutine = (typeof HEARTBEAT_ROUTINES)[number];
 
 /** The fate of the answer to a heartbeat run (H03, H04). The heartbeat service decides, the agent obeys. */
-export type BeatVerdict =
+export type HeartbeatVerdict =
   /** It is not sent. `reason` is for the log and for `/heartbeat`. */
   | { readonly state: 'quiet' | 'unclear' | 'repeated'; readonly reason: string }
   | {
@@ -95,10 +95,10 @@ export interface NewsChecker {
 }
 
 /** Judges the last text of a run of a standing task; called again if the turn has to run again. */
-export type JudgeBeat = (
+export type JudgeHeartbeat = (
   answer: string,
   run: { readonly id: string; readonly agent: string; readonly task: string },
-) => Promise<BeatVerdict>;
+) => Promise<HeartbeatVerdict>;
 
 /** The whole message of a heartbeat run with nothing to report (H03); it is never sent. */
 export const QUIET_TOKEN = 'HEARTBEAT_OK';

@@ -1,4 +1,4 @@
-import type { BeatRun, BeatState } from '@parley/store';
+import type { HeartbeatRun, HeartbeatRunState } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -85,13 +85,13 @@ describe('whom an alert goes to', () => {
   });
 });
 
-const run = (state: BeatState): BeatRun => ({
+const run = (state: HeartbeatRunState): HeartbeatRun => ({
   ...{ id: 'b', agent: 'main', task: 'mail', target: 'c', state, reason: 'the `model`\nis away' },
   ...{ alert: null, startedAt: 0, finishedAt: 1, inputTokens: 0, outputTokens: 0 },
   heldUntil: null,
 });
 
-async function toldBy(states: readonly BeatState[], times: readonly string[]) {
+async function toldBy(states: readonly HeartbeatRunState[], times: readonly string[]) {
   const told = new Map<string, string>();
   let now = 0;
   const recent = async () => states.map(run);
@@ -121,7 +121,7 @@ describe('runs that fail one after the other', () => {
     expect(told[0]?.[1]).toContain('3 times in a row (mail). The last time: `the model is away`.');
   });
 
-  it.each<readonly BeatState[]>([
+  it.each<readonly HeartbeatRunState[]>([
     [],
     ['failed'],
     ['failed', 'failed', 'quiet'],

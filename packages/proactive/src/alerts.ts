@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
 import type { InboundMessage, Logger, ReplyRoute } from '@parley/core';
-import type { BeatRun, InboxRow } from '@parley/store';
+import type { HeartbeatRun, InboxRow } from '@parley/store';
 import type { HeartbeatServices } from './heartbeat/heartbeat.ts';
 import { readWindow, type StandingTask } from './heartbeat/task.ts';
 import { type DayWindow, wallMinute, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
@@ -157,7 +157,7 @@ export async function reportFailures({
 }
 
 /** @param runs the newest first; null unless all of them failed. */
-function failureText(runs: readonly BeatRun[]): string | null {
+function failureText(runs: readonly HeartbeatRun[]): string | null {
   const [last] = runs;
   if (last === undefined || runs.length < IN_A_ROW) return null;
   if (runs.some(({ state }) => state !== 'failed')) return null;

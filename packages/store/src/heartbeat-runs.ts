@@ -9,42 +9,42 @@ import { insertParts } from './outbox-parts.ts';
 import type { AdmittedMessage, Lease, NewPart, TranscriptEntry, TurnCommit } from './rows.ts';
 import { statement } from './statement.ts';
 
-/** When an agent's heart beats next, and what came of the last time. Times in ms. */
-export interface BeatPlan {
+/** When an agent's next heartbeat run is due, and the result of the last time. Times in ms. */
+export interface HeartbeatPlan {
   readonly agent: string;
   readonly everyMs: number;
   readonly nextAt: number;
-  /** Null before the first beat. */
+  /** Null before the first time. */
   readonly lastAt: number | null;
-  /** Why the last beat began no run; null when it did. */
+  /** Why the last time started no run; null when it did. */
   readonly lastReason: string | null;
 }
 
-/** The beat that is due: whoever moves the plan from `dueAt` to `nextAt` has it, and nobody else. */
-export interface BeatSlot {
+/** The time that is due: only the process that moves the plan from `dueAt` to `nextAt` runs a task. */
+export interface HeartbeatSlot {
   readonly agent: string;
   readonly dueAt: number;
   readonly nextAt: number;
 }
 
-/** A run of one standing task, before it begins. */
-export interface BeatOrder {
-  /** Unique: names the run and the message that begins it. */
+/** A run of one standing task, before it starts. */
+export interface HeartbeatOrder {
+  /** Unique: names the run and the message that starts it. */
   readonly id: string;
   readonly agent: string;
   /** The task’s name in HEARTBEAT.md. */
   readonly task: string;
   /** The conversation that an alert belongs to: fixed here, before any model runs (H04). */
   readonly target: string;
-  /** What its turn begins with, in the lane of the heartbeat; its route is where an alert goes. */
+  /** The message that starts its turn, in the lane of the heartbeat; its route is where an alert goes. */
   readonly message: AdmittedMessage;
 }
 
 /**
- * `held`: an alert that waits for the end of the quiet hours; `repeated`: one that was told already;
- * `unclear`: neither an alert nor a plain "all is quiet", and told to nobody.
+ * `held`: an alert that waits for the end of the quiet hours; `repeated`: one that was sent already;
+ * `unclear`: neither an alert nor a plain "all is quiet", and not sent.
  */
-export type BeatState =
+export type HeartbeatRunState =
   | 'running'
   | 'quiet'
   | 'alerted'
@@ -54,16 +54,16 @@ export type BeatState =
   | 'failed';
 
 /** One run of a standing task. Times in ms. */
-export interface BeatRun {
+export interface HeartbeatRun {
   readonly id: string;
   readonly agent: string;
   readonly task: string;
   readonly target: string;
-  readonly state: BeatState;
+  readonly state: HeartbeatRunState;
   readonly reason: string | null;
-  /** What was told, or would have been. */
+  /** The text that was sent, or would have been. */
   readonly alert: string | null;
-  /** When a held alert is told; null for all others. */
+  /** When a held alert is released; null for all others. */
   readonly heldUntil: number | null;
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -72,46 +72,46 @@ export interface BeatRun {
 }
 
 /** An alert on its way to its target. */
-export interface BeatAlert {
+export interface HeartbeatAlert {
   readonly text: string;
   /** The same for two alerts that say the same (H04). */
   readonly fingerprint: string;
   /** Joins the history of the target’s conversation, so that an answer to it is understood. */
   readonly entry: TranscriptEntry;
   readonly parts: readonly NewPart[];
-  /** Before that (ms) nobody is told: quiet hours. */
+  /** It is not sent before this time (ms): quiet hours. */
   readonly heldUntil?: number;
 }
 
-/** How the turn of a run ends. `commit` has no parts: what is told is the alert. */
-export interface BeatTurn {
+/** How the turn of a run ends. `commit` has no parts: only the alert is sent. */
+export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
-  readonly state: Exclude<BeatState, 'running' | 'held'>;
+  readonly state: Exclude<HeartbeatRunState, 'running' | 'held'>;
   readonly reason: string | null;
   /** With `alerted` alone. */
-  readonly alert?: BeatAlert;
+  readonly alert?: HeartbeatAlert;
 }
 
-/** Moves the plan on if it still stands at the slot: the one update that only one caller can make. */
+/** Moves the plan on if it is still at the slot: the one update that only one caller can make. */
 export async function takeSlot(
   sql: Sql,
-  { agent, dueAt, nextAt }: BeatSlot,
+  { agent, dueAt, nextAt }: HeartbeatSlot,
   reason: string | null,
   now: number,
 ): Promise<boolean> {
   return (await sql.run(TAKE_SLOT, { agent, dueAt, nextAt, reason, now })) > 0;
 }
 
-/** Begins a run: its row and the message that begins its turn, unless another one is not over. */
-export async function beginBeat(
+/** Starts a run: its row and the message that starts its turn, unless another one is not over. */
+export async function startRun(
   sql: Sql,
-  { order, slot, now }: { order: BeatOrder; slot: BeatSlot | null; now: number },
+  { order, slot, now }: { order: HeartbeatOrder; slot: HeartbeatSlot | null; now: number },
 ): Promise<'begun' | 'busy' | 'gone'> {
   const { id, agent, task, target, message } = order;
   ensureConversation(sql, target, now);
   ensureConversation(sql, message.conversationId, now);
-  // Two that begin at once wait for each other here, so that the second finds the run of the first.
+  // Two that start at once wait for each other here, so that the second finds the run of the first.
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
   if (running !== undefined) return running.id === id ? 'gone' : 'busy';
@@ -123,13 +123,13 @@ export async function beginBeat(
 
 interface Ending {
   readonly lease: Lease;
-  readonly turn: BeatTurn;
+  readonly turn: HeartbeatEnd;
   readonly now: number;
   readonly newId: NewId;
 }
 
-/** Ends the turn of a run, its row, and tells or holds its alert: all of it, or nothing. */
-export async function endBeat(
+/** Ends the turn of a run, its row, and sends or holds its alert: all of it, or nothing. */
+export async function endRun(
   sql: Sql,
   { lease, turn, now, newId }: Ending,
 ): Promise<'committed' | 'fenced'> {
@@ -193,8 +193,8 @@ const Entry = z.object({
 
 const Parts = z.array(z.object({ route: ReplyRoute, body: RenderedPart, ...PartExtras.shape }));
 
-/** Lets go of the alerts whose time has come, the oldest first; where their parts went. */
-export async function releaseBeats(
+/** Releases the alerts whose time has come, the oldest first; where their parts went. */
+export async function releaseAlerts(
   sql: Sql,
   now: number,
   newId: NewId,
@@ -246,7 +246,7 @@ const EMPTY = statement(
   'update beat set entry = null, parts = null, held_until = null where id = :id',
 );
 
-interface Telling extends Pick<BeatAlert, 'entry' | 'parts'> {
+interface Telling extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
   readonly target: string;
   readonly turnId: string;
 }

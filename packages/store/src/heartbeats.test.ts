@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { BeatAlert, BeatOrder, BeatTurn } from './heartbeat-runs.ts';
+import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { claim, hold, message, part, routeTo } from './testing/messages.ts';
@@ -8,7 +8,7 @@ const HALF_HOUR = 30 * 60_000;
 const LANE = 'beat:main';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 
-function order(id: string, task = 'mail'): BeatOrder {
+function order(id: string, task = 'mail'): HeartbeatOrder {
   const asked = message(id, 'c1');
   const chat = { id: LANE, type: 'direct' } as const;
   return {
@@ -24,7 +24,7 @@ function order(id: string, task = 'mail'): BeatOrder {
   };
 }
 
-const alert = (text: string, more: Partial<BeatAlert> = {}): BeatAlert => ({
+const alert = (text: string, more: Partial<HeartbeatAlert> = {}): HeartbeatAlert => ({
   text,
   fingerprint: `print of ${text}`,
   entry: { role: 'assistant', content: text },
@@ -32,7 +32,7 @@ const alert = (text: string, more: Partial<BeatAlert> = {}): BeatAlert => ({
   ...more,
 });
 
-function ending(id: string, turnId: string, more: Partial<BeatTurn> = {}): BeatTurn {
+function ending(id: string, turnId: string, more: Partial<HeartbeatEnd> = {}): HeartbeatEnd {
   const usage = { model: 'm', inputTokens: 100, outputTokens: 5, costUsd: null };
   const outcome = more.alert === undefined ? 'silent' : 'answered';
   return {
@@ -53,7 +53,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const end = async (id: string, more: Partial<BeatTurn> = {}, now = 10) => {
+    const end = async (id: string, more: Partial<HeartbeatEnd> = {}, now = 10) => {
       const lease = await hold(store, LANE);
       const { turnId } = await claim(store, lease, `turn of ${id}`);
       const done = await store.heartbeats.commit(lease, ending(id, turnId, more), now);

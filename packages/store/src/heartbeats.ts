@@ -1,14 +1,14 @@
 import type { NewId, ReplyRoute } from '@parley/core';
 import type { Database, Sql } from './database.ts';
 import {
-  type BeatOrder,
-  type BeatPlan,
-  type BeatRun,
-  type BeatSlot,
-  type BeatTurn,
-  beginBeat,
-  endBeat,
-  releaseBeats,
+  endRun,
+  type HeartbeatEnd,
+  type HeartbeatOrder,
+  type HeartbeatPlan,
+  type HeartbeatRun,
+  type HeartbeatSlot,
+  releaseAlerts,
+  startRun,
   takeSlot,
 } from './heartbeat-runs.ts';
 import type { Lease } from './rows.ts';
@@ -21,35 +21,35 @@ import { statement } from './statement.ts';
 export function heartbeatRepository(database: Database, newId: NewId) {
   return {
     /** Null before `arm` was called the first time. */
-    plan: (agent: string): Promise<BeatPlan | null> =>
+    plan: (agent: string): Promise<HeartbeatPlan | null> =>
       database.read(async (sql) => (await sql.get(PLAN_OF, { agent })) ?? null),
-    /** Makes the plan, or gives it another cadence: then the next beat is `everyMs` from `now` at most. */
+    /** Makes the plan, or gives it another cadence: then the next run is `everyMs` from `now` at most. */
     arm: (agent: string, everyMs: number, now: number) =>
       database.write((sql) => arm(sql, agent, everyMs, now)),
-    /** Takes a beat on which nothing is run. False when somebody else has taken it. */
-    rest: (slot: BeatSlot, reason: string, now: number): Promise<boolean> =>
+    /** Takes a slot in which nothing runs. False when another process has taken it. */
+    rest: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => takeSlot(sql, slot, reason, now)),
     /**
-     * Takes a beat and begins a run, in one transaction; without a slot somebody asked for it. `busy`:
-     * a run of that agent is not over, and the beat stays to be taken. `gone`: somebody else has it.
+     * Takes a slot and starts a run, in one transaction; without a slot a person requested it. `busy`: a run of
+     * that agent is not over, and the slot stays to be taken. `gone`: another process has it.
      */
     begin: (
-      order: BeatOrder,
-      slot: BeatSlot | null,
+      order: HeartbeatOrder,
+      slot: HeartbeatSlot | null,
       now: number,
     ): Promise<'begun' | 'busy' | 'gone'> =>
-      database.write((sql) => beginBeat(sql, { order, slot, now })),
-    /** Ends the turn of a run and lets its alert go, in one fenced transaction: it is told once. */
-    commit: (lease: Lease, turn: BeatTurn, now: number): Promise<'committed' | 'fenced'> =>
-      database.write((sql) => endBeat(sql, { lease, turn, now, newId })),
-    /** Lets go of alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
+      database.write((sql) => startRun(sql, { order, slot, now })),
+    /** Ends the turn of a run and releases its alert, in one fenced transaction: it is sent once. */
+    commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>
+      database.write((sql) => endRun(sql, { lease, turn, now, newId })),
+    /** Releases alerts whose quiet hours are over; where the parts went, to wake their deliveries. */
     release: (now: number): Promise<readonly ReplyRoute[]> =>
-      database.write((sql) => releaseBeats(sql, now, newId)),
-    ...beatLookups(database),
+      database.write((sql) => releaseAlerts(sql, now, newId)),
+    ...runLookups(database),
   };
 }
 
-async function arm(sql: Sql, agent: string, everyMs: number, now: number): Promise<BeatPlan> {
+async function arm(sql: Sql, agent: string, everyMs: number, now: number): Promise<HeartbeatPlan> {
   sql.send(PLAN, { agent, everyMs, nextAt: now + everyMs });
   // Also after the clock was set back, and after the cadence was made shorter.
   sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });
@@ -70,30 +70,30 @@ const BRING_FORWARD = statement(`
 const PLAN_OF = statement(`
   select agent, every_ms as "everyMs", next_at as "nextAt", last_at as "lastAt",
     last_reason as "lastReason"
-  from heartbeat where agent = :agent`).rows<BeatPlan>();
+  from heartbeat where agent = :agent`).rows<HeartbeatPlan>();
 
-/** What can be asked of runs that began. */
-function beatLookups(database: Database) {
+/** Reads runs that started. */
+function runLookups(database: Database) {
   return {
-    of: (id: string): Promise<BeatRun | null> =>
+    of: (id: string): Promise<HeartbeatRun | null> =>
       database.read(async (sql) => (await sql.get(RUN_BY_ID, { id })) ?? null),
     /** The newest first. */
-    recent: (agent: string, limit: number): Promise<readonly BeatRun[]> =>
+    recent: (agent: string, limit: number): Promise<readonly HeartbeatRun[]> =>
       database.read((sql) => sql.all(NEWEST_RUNS, { agent, limit })),
-    /** When the next held alert may go; null when none is held. */
+    /** When the next held alert is released; null when none is held. */
     nextRelease: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_RELEASE))?.until ?? null),
-    /** Whether an alert that says the same was told, or is held, since then. */
+    /** Whether an alert that says the same was sent, or is held, since then. */
     alertedSince: (agent: string, fingerprint: string, since: number): Promise<boolean> =>
       database.read(async (sql) => {
         return (await sql.get(ALERTED, { agent, fingerprint, since })) !== undefined;
       }),
-    /** When each task last began. */
+    /** When each task last started. */
     lastRuns: (agent: string): Promise<ReadonlyMap<string, number>> =>
       database.read(async (sql) => {
         return new Map((await sql.all(LAST_RUNS, { agent })).map(({ task, at }) => [task, at]));
       }),
-    /** Tokens in and out of all runs that began since then. */
+    /** Tokens in and out of all runs that started since then. */
     tokensSince: (agent: string, since: number): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOKENS, { agent, since }))?.tokens ?? 0),
   };
@@ -105,11 +105,11 @@ const RUN = `
     output_tokens as "outputTokens"
   from beat`;
 
-const RUN_BY_ID = statement(`${RUN} where id = :id`).rows<BeatRun>();
+const RUN_BY_ID = statement(`${RUN} where id = :id`).rows<HeartbeatRun>();
 
 const NEWEST_RUNS = statement(
   `${RUN} where agent = :agent order by started_at desc limit :limit`,
-).rows<BeatRun>();
+).rows<HeartbeatRun>();
 
 const NEXT_RELEASE = statement(
   "select min(held_until) as until from beat where state = 'held'",

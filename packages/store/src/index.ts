@@ -14,12 +14,12 @@ export type {
   RawSearch,
 } from './forgetting/forgetting.ts';
 export type {
-  BeatOrder,
-  BeatPlan,
-  BeatRun,
-  BeatSlot,
-  BeatState,
-  BeatTurn,
+  HeartbeatEnd,
+  HeartbeatOrder,
+  HeartbeatPlan,
+  HeartbeatRun,
+  HeartbeatRunState,
+  HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { NumberedEntry, RememberedEntry } from './history.ts';
 export type { InboxRepository } from './inbox.ts';

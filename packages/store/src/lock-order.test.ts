@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { BeatOrder, BeatTurn } from './heartbeat-runs.ts';
+import type { HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { Store } from './open-store.ts';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import { bothDatabases } from './testing/databases.ts';
@@ -84,7 +84,7 @@ async function repeat(once: () => Promise<void>): Promise<void> {
   }
 }
 
-function orderOf(id: string, agent: string, chatId: string): BeatOrder {
+function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
   const lane = `beat:${agent}`;
   const asked = message(id, chatId);
   const inLane = { ...asked.message, chat: { id: lane, type: 'direct' as const } };
@@ -98,7 +98,7 @@ function orderOf(id: string, agent: string, chatId: string): BeatOrder {
 }
 
 /** Told at once, or held for a moment and told by `release`. */
-function alerting(id: string, turnId: string): BeatTurn {
+function alerting(id: string, turnId: string): HeartbeatEnd {
   const isHeld = id.length % 2 === 0;
   return {
     id,

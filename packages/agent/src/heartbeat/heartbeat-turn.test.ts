@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { BeatOrder } from '@parley/store';
+import type { HeartbeatOrder } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool } from '../testing/counting-tool.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
@@ -25,7 +25,7 @@ async function open(extras: SceneExtras = {}, files: Record<string, string> = {}
 
 const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
 
-function order(id: string, place: 'direct' | 'group' = 'direct'): BeatOrder {
+function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder {
   const chatId = place === 'direct' ? OWNER_CHAT : 'g';
   return {
     id,

@@ -1,6 +1,6 @@
-import { BEAT_ROUTINES, type BeatVerdict } from '@parley/core';
+import { HEARTBEAT_ROUTINES, type HeartbeatVerdict } from '@parley/core';
 import type { ContextSource, HeartbeatNote } from '@parley/prompt';
-import type { BeatRun, BeatTurn, ClaimedTurn, Lease } from '@parley/store';
+import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun, Lease } from '@parley/store';
 import { z } from 'zod';
 import { marked, visibleText } from '../answer/visible-text.ts';
 import { type Ending, GAVE_UP } from '../end-turn.ts';
@@ -25,14 +25,14 @@ import { answerUnseen, inItsChat, type UnseenAnswer } from '../unseen-turn.ts';
 import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
 
 interface HeartbeatTurn {
-  readonly run: BeatRun;
+  readonly run: HeartbeatRun;
   readonly turn: ClaimedTurn;
   readonly journal: TurnJournal;
 }
 
 export async function runHeartbeat(
   deps: TurnServices,
-  run: BeatRun,
+  run: HeartbeatRun,
   claimed: ClaimedTurn,
   lease: Lease,
   signal: AbortSignal,
@@ -103,7 +103,7 @@ async function endOfTask(
   deps: TurnServices,
   current: HeartbeatTurn,
   answer: UnseenAnswer,
-): Promise<BeatTurn | Ending> {
+): Promise<HeartbeatEnd | Ending> {
   const { run, turn, journal } = current;
   if ('outcome' in answer) return answer;
   if ('words' in answer) {
@@ -123,8 +123,8 @@ async function endOfTask(
 
 async function alertOf(
   turn: ClaimedTurn,
-  { text, fingerprint, heldUntil }: Extract<BeatVerdict, { state: 'alerted' }>,
-): Promise<NonNullable<BeatTurn['alert']>> {
+  { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
+): Promise<NonNullable<HeartbeatEnd['alert']>> {
   const { route } = leadingMessage(turn);
   const words = marked(text);
   return {
@@ -142,12 +142,12 @@ async function runRoutine(
   current: HeartbeatTurn,
   routine: string,
   signal: AbortSignal,
-): Promise<BeatTurn | Ending> {
+): Promise<HeartbeatEnd | Ending> {
   const { turn, journal } = current;
   const failed = (reason: string) =>
     silentEnd(deps, current, { state: 'failed', reason, usage: journal.answer?.usage ?? null });
   if (turn.attempts >= MAX_ATTEMPTS) return failed(`${GAVE_UP} (begun ${turn.attempts} times)`);
-  if (!BEAT_ROUTINES.some((name) => name === routine)) {
+  if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
     return failed(`HEARTBEAT.md runs "${routine}", and this version of Parley has no such routine`);
   }
   const end = await upkeepEnd(deps, current, signal);
@@ -181,7 +181,7 @@ async function upkeepEnd(
 /** Opens the turn for the reader of the alerts, who must not see more than they may (W02). */
 async function openHeartbeatTurn(
   deps: TurnServices,
-  { target }: BeatRun,
+  { target }: HeartbeatRun,
   turn: ClaimedTurn,
 ): Promise<OpenedTurn> {
   const { kind } = turnReader(turn, deps);
@@ -194,8 +194,8 @@ async function openHeartbeatTurn(
   return openTurn(turn, text, deps, reader);
 }
 
-interface SilentEnd extends Pick<BeatTurn, 'reason'> {
-  readonly state: Exclude<BeatTurn['state'], 'alerted'>;
+interface SilentEnd extends Pick<HeartbeatEnd, 'reason'> {
+  readonly state: Exclude<HeartbeatEnd['state'], 'alerted'>;
   readonly usage: StepUsage | null;
 }
 
@@ -203,7 +203,7 @@ function silentEnd(
   deps: TurnServices,
   { run, turn }: HeartbeatTurn,
   { state, reason, usage }: SilentEnd,
-): BeatTurn {
+): HeartbeatEnd {
   const outcome = state === 'failed' ? ('failed' as const) : ('silent' as const);
   const base = commitOf(deps, turn);
   const commit = { ...base, outcome, usage, ...(reason !== null && { reason }) };

@@ -6,7 +6,7 @@ import {
   type Runtime,
   reasonOf,
 } from '@parley/core';
-import type { BeatPlan, BeatSlot, Store } from '@parley/store';
+import type { HeartbeatPlan, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import { type FindTarget, reportFailures } from '../alerts.ts';
 import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
@@ -58,7 +58,7 @@ interface Tasks extends RunFacts {
 }
 
 export interface HeartbeatStatus {
-  readonly plan: BeatPlan | null;
+  readonly plan: HeartbeatPlan | null;
   readonly tasks: readonly TaskOutlook[];
   readonly state: HeartbeatState;
   readonly problems: readonly string[];
@@ -196,7 +196,7 @@ export class Heartbeat {
   }
 
   /** Starts the run of at most one task, the most overdue one that can run (H02). */
-  async #run(slot: BeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
+  async #run(slot: HeartbeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
     const { store, agent, clock, log } = this.#deps;
     const outcome = await this.#start(await this.#read(), slot, request);
     if (outcome.kind === 'skipped' && slot !== null) {
@@ -206,7 +206,7 @@ export class Heartbeat {
     return outcome;
   }
 
-  async #start(read: Tasks, slot: BeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
+  async #start(read: Tasks, slot: HeartbeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
     const { store, agent, settings, clock, findTarget, wake } = this.#deps;
     const skipped = (reason: string): RunOutcome => ({ kind: 'skipped', reason });
     const { candidates, reason } = candidatesFor(read, settings.everyMinutes, request?.task);

@@ -1,4 +1,4 @@
-import { BEAT_ROUTINES, type NewsCheck } from '@parley/core';
+import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
 import { nearest } from '@parley/settings';
 import { type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import {
@@ -127,8 +127,8 @@ function workOf(
     return { instruction };
   }
   const name = run.text.replace(/[`"]/g, '').trim().toLowerCase();
-  const routine = BEAT_ROUTINES.find((known) => known === name);
-  if (routine === undefined) fail(run, `one of ${BEAT_ROUTINES.join(', ')}`);
+  const routine = HEARTBEAT_ROUTINES.find((known) => known === name);
+  if (routine === undefined) fail(run, `one of ${HEARTBEAT_ROUTINES.join(', ')}`);
   if (instruction !== '') fail(run, 'either "do" or "run", not both');
   if (fields.has('tell')) fail(fields.get('tell'), 'no "tell" beside "run", which tells nobody');
   return { instruction: `(built in: ${name})`, ...(routine !== undefined && { routine }) };

@@ -1,4 +1,4 @@
-import type { BeatRun } from '@parley/store';
+import type { HeartbeatRun } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import { zoneClock } from '../zone-clock.ts';
 import { lastRunText } from './report.ts';
@@ -7,7 +7,7 @@ import { momentText } from './report-shape.ts';
 const moment = (iso: string) => Date.parse(iso);
 /** Half past three in the afternoon of a Saturday in Berlin. */
 const AT = { now: moment('2026-11-21T14:30:00Z'), clock: zoneClock('Europe/Berlin') };
-const RUN: BeatRun = {
+const RUN: HeartbeatRun = {
   id: 'beat_main_1',
   agent: 'main',
   task: 'mail',
@@ -22,11 +22,11 @@ const RUN: BeatRun = {
   outputTokens: 1,
 };
 const CHECK = { kind: 'command', command: 'date' } as const;
-const said = (change: Partial<BeatRun>, tell?: string) =>
+const said = (change: Partial<HeartbeatRun>, tell?: string) =>
   lastRunText(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).words;
 
 describe('what came of the last run', () => {
-  it.each<[Partial<BeatRun>, string]>([
+  it.each<[Partial<HeartbeatRun>, string]>([
     [{ state: 'running' }, '14:00, running now'],
     [{ state: 'quiet' }, '14:00, nothing to tell'],
     [{ state: 'alerted' }, '14:00, I told you'],

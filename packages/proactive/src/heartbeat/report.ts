@@ -1,5 +1,5 @@
 import { literalLine } from '@parley/core';
-import type { BeatPlan, BeatRun } from '@parley/store';
+import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
 import { dueTasks, type Looking, type TaskOutlook } from './due-task.ts';
 import type { HeartbeatServices, HeartbeatStatus } from './heartbeat.ts';
@@ -66,7 +66,7 @@ export async function makeReport(
 
 function planOf(
   { settings, isRunning = true }: HeartbeatServices,
-  plan: BeatPlan | null,
+  plan: HeartbeatPlan | null,
   { clock, now }: Looking,
 ): HeartbeatReport['plan'] {
   const { enabled, everyMinutes } = settings;
@@ -194,7 +194,7 @@ const LONGEST = 160;
 export function lastRunText(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
   lastRun: number | null,
-  run: BeatRun | undefined,
+  run: HeartbeatRun | undefined,
   at: Looking,
 ): LastRun {
   if (lastRun !== null && lastRun > (run?.startedAt ?? 0) + SAME_MS) {
@@ -206,12 +206,12 @@ export function lastRunText(
   return { state: run.state, at: run.startedAt, words: runText(run, tell, at) };
 }
 
-function runText(run: BeatRun, tell: string | undefined, at: Looking): string {
+function runText(run: HeartbeatRun, tell: string | undefined, at: Looking): string {
   return `${momentText(run.startedAt, at.clock, at.now)}, ${outcomeOf(run, tell, at)}`;
 }
 
 function outcomeOf(
-  { state, reason, heldUntil }: BeatRun,
+  { state, reason, heldUntil }: HeartbeatRun,
   tell: string | undefined,
   at: Looking,
 ): string {

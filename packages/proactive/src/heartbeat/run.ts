@@ -1,5 +1,5 @@
 import type { NewsChecker } from '@parley/core';
-import { type BeatOrder, HEARTBEAT_LANE } from '@parley/store';
+import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
 import type { AlertChat } from '../alerts.ts';
 import { dueTasks, type Looking } from './due-task.ts';
 import { type HeartbeatState, lastRunsOf } from './state.ts';
@@ -68,7 +68,7 @@ export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   { conversationId, route, last, isOwners }: AlertChat,
   { id, agent, lastRun, now }: NewRun,
-): BeatOrder {
+): HeartbeatOrder {
   const lane = `${HEARTBEAT_LANE}${agent}`;
   const { replyToMessageId: _, ...free } = route;
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;

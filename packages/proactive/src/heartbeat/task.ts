@@ -1,4 +1,4 @@
-import type { BeatRoutine, NewsCheck } from '@parley/core';
+import type { HeartbeatRoutine, NewsCheck } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import { DAY_MINUTES, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 
@@ -30,7 +30,7 @@ export interface StandingTask {
   readonly window: DayWindow;
   readonly instruction: string;
   /** Built-in work in place of the instruction, which then only names it (H07). */
-  readonly routine?: BeatRoutine;
+  readonly routine?: HeartbeatRoutine;
   /** The group that it names for its alerts; without one they go to the owner (H04). */
   readonly tell?: string;
   readonly check?: NewsCheck;

@@ -1,4 +1,4 @@
-import { type BeatVerdict, type JudgeBeat, QUIET_TOKEN } from '@parley/core';
+import { type HeartbeatVerdict, type JudgeHeartbeat, QUIET_TOKEN } from '@parley/core';
 import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../alerts.ts';
 import { zoneClock } from '../zone-clock.ts';
 import type { HeartbeatServices } from './heartbeat.ts';
@@ -12,10 +12,10 @@ export interface JudgeServices extends Pick<HeartbeatServices, 'store' | 'clock'
 const LOGGED = 200;
 
 /** Decides whether the answer of a run is sent: not, now, after the quiet hours, or sent already (H03, H04). */
-export function createJudge({ store, agent, settings, clock, log }: JudgeServices): JudgeBeat {
+export function createJudge({ store, agent, settings, clock, log }: JudgeServices): JudgeHeartbeat {
   const hours = readQuietHours(settings.quietHours);
   const zone = zoneClock(agent.timeZone);
-  return async (answer, run): Promise<BeatVerdict> => {
+  return async (answer, run): Promise<HeartbeatVerdict> => {
     const verdict = heartbeatVerdict(answer);
     if (verdict.kind === 'quiet') return { state: 'quiet', reason: verdict.reason };
     if (verdict.kind === 'unclear') {
@@ -40,7 +40,7 @@ export function createJudge({ store, agent, settings, clock, log }: JudgeService
 }
 
 /** The result of a run (H03). Only `alert` is sent. */
-type HeartbeatVerdict =
+type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
   /** Holds no spelling of the token. */
   | { readonly kind: 'alert'; readonly text: string }
@@ -61,7 +61,7 @@ const SILENT = /^NO[_ -]?REPLY$/i;
 const BEGUN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
 /** Judges the answer of a run: whatever is not plainly an alert stays quiet. */
-export function heartbeatVerdict(answer: string): HeartbeatVerdict {
+export function heartbeatVerdict(answer: string): AnswerVerdict {
   if (!saysSomething(answer)) return { kind: 'quiet', reason: 'it said nothing' };
   const places = quietSpellings(answer);
   const [first] = places;
@@ -77,7 +77,7 @@ export function heartbeatVerdict(answer: string): HeartbeatVerdict {
   return { kind: 'unclear', reason: 'it spoke of being quiet', text: answer };
 }
 
-function withoutToken(answer: string): HeartbeatVerdict {
+function withoutToken(answer: string): AnswerVerdict {
   const text = answer.trim();
   const words = text
     .normalize('NFKC')

@@ -1,7 +1,7 @@
 import type { StepFacts } from '@parley/core';
 import type { Approval } from '../approvals.ts';
 import type { Decision } from '../decisions.ts';
-import type { BeatRun } from '../heartbeat-runs.ts';
+import type { HeartbeatRun } from '../heartbeat-runs.ts';
 import type { InboxOutcome } from '../inbox-rows.ts';
 import type { ChatKey, PartRetry, PartState } from '../outbox-parts.ts';
 import type { TurnRun, TurnState } from '../turns.ts';
@@ -44,7 +44,7 @@ export interface TakenFacts {
   readonly files: readonly string[];
   /** The turn that works on its lane, where it is not its own. */
   readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
-  readonly beat: Pick<BeatRun, 'task' | 'state' | 'reason'> | null;
+  readonly beat: Pick<HeartbeatRun, 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
   readonly turn: TurnFacts | null;
   readonly parts: readonly PartFacts[];

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ChatModel } from '@parley/models';
-import type { BeatOrder } from '@parley/store';
+import type { HeartbeatOrder } from '@parley/store';
 import { openTurnScene, type TurnScene } from '../../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
 
@@ -70,7 +70,7 @@ function proposingModel(propose: Proposing, shown: string[]): ChatModel {
   };
 }
 
-function orderOf(id: string, place: 'direct' | 'group'): BeatOrder {
+function orderOf(id: string, place: 'direct' | 'group'): HeartbeatOrder {
   const chatId = place === 'direct' ? OWNER_CHAT : 'g';
   const variables = { task: 'memory', instruction: '-', schedule: '-', routine: 'memory-upkeep' };
   return {
