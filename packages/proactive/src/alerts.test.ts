@@ -29,7 +29,7 @@ const OWNERS = [ANN, 'whatsapp:1'];
 
 function said(facts: Partial<TargetFacts>) {
   const target = alertTarget({ choice: 'last', owners: OWNERS, chats: CHATS, ...facts });
-  if (target.kind === 'nobody') return `nobody: ${target.reason}`;
+  if (target.kind === 'none') return `nobody: ${target.reason}`;
   return target.chat.conversationId + (target.note === undefined ? '' : ` (${target.note})`);
 }
 
@@ -76,7 +76,7 @@ describe('whom an alert goes to', () => {
     fc.assert(
       fc.property(facts, (given) => {
         const target = alertTarget(given);
-        if (target.kind === 'nobody') return;
+        if (target.kind === 'none') return;
         if (target.chat.kind === 'group') expect(target.chat).toBe(given.tell?.chat);
         else expect(given.owners).toContain(target.chat.person);
       }),

@@ -17,10 +17,13 @@ export interface AlertChat {
   readonly isOwners: boolean;
 }
 
+interface NoChat {
+  readonly kind: 'none';
+  readonly reason: string;
+}
+
 /** Finds the chat of a task: that of the owner, or the group which the task names. */
-export type FindTarget = (
-  task: Pick<StandingTask, 'name' | 'tell'>,
-) => Promise<AlertChat | { readonly kind: 'none'; readonly reason: string }>;
+export type FindTarget = (task: Pick<StandingTask, 'name' | 'tell'>) => Promise<AlertChat | NoChat>;
 
 export interface KnownChat {
   readonly conversationId: string;
@@ -43,7 +46,7 @@ export interface TargetFacts<Chat extends KnownChat = KnownChat> {
 /** Where an alert goes; `note`: why it goes elsewhere than the task says. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
-  | { readonly kind: 'nobody'; readonly reason: string };
+  | NoChat;
 
 /**
  * Decides before the model runs (H04): the group that the task names, else a direct chat of an owner, and
@@ -63,7 +66,7 @@ export function alertTarget<Chat extends KnownChat>({
       return isOwners && ownerWroteAt !== undefined && (choice === 'last' || person === choice);
     })
     .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
-  if (latest === undefined) return { kind: 'nobody', reason: noChat(choice, owners) };
+  if (latest === undefined) return { kind: 'none', reason: noChat(choice, owners) };
   if (tell === undefined) return { kind: 'chat', chat: latest };
   const note = `no group is called "${tell.name}", so the owner is told`;
   return { kind: 'chat', chat: latest, note };
@@ -98,7 +101,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
       owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
       chats: own,
     });
-    if (chosen.kind === 'nobody') return { kind: 'none', reason: chosen.reason };
+    if (chosen.kind === 'none') return chosen;
     if (chosen.note !== undefined) deps.log.warn({ task: name }, chosen.note);
     const { conversationId, kind, row } = chosen.chat;
     const { route, message: last } = row;

@@ -56,8 +56,6 @@ function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
   return after;
 }
 
-const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-
 /** Local time such as `2026-11-21 14:05`. Throws RangeError for an unknown zone. */
 export function wallMinute(moment: number, timeZone: string): string {
   const wall = new Date(zoneClock(timeZone).wallAt(moment));
@@ -66,8 +64,8 @@ export function wallMinute(moment: number, timeZone: string): string {
 
 /** The same with the day of the week, which models are bad at: `Saturday 2026-11-21 14:05`. */
 export function wallDayAndMinute(moment: number, timeZone: string): string {
-  const day = new Date(zoneClock(timeZone).wallAt(moment)).getUTCDay();
-  return `${WEEKDAYS[day]} ${wallMinute(moment, timeZone)}`;
+  const day = new Date(moment).toLocaleDateString('en-US', { timeZone, weekday: 'long' });
+  return `${day} ${wallMinute(moment, timeZone)}`;
 }
 
 /** The moment at which the local day started. */

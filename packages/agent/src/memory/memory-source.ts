@@ -4,6 +4,7 @@ import type { MemoryIndex } from '@parley/store';
 import {
   cutText,
   isOver,
+  type MemoryEntry,
   type MemoryHit,
   type MemorySearch,
   profileOf,
@@ -73,25 +74,16 @@ async function profiles(
   reader: Reader,
 ): Promise<Pick<PromptFeatures, 'userProfile' | 'projectProfile'>> {
   const [accounts, uses] = await Promise.all([accountsOf(person), index.uses()]);
-  const isOwner = reader.kind === 'owner';
-  const entries = saved.map(({ entry }) => entry);
-  const user = profileOf(
-    entries.filter(
-      ({ scope, person: of }) =>
-        scope === 'user' && (of === null ? isOwner : accounts.includes(of)),
-    ),
-    uses,
-  );
-  const project = profileOf(
-    entries.filter(({ scope }) => scope === 'project'),
-    uses,
-  );
   const audience = audienceOf(reader);
-  const part = (text: string): PromptPart => ({ text, source: 'saved memories', audience });
-  return {
-    ...(user !== null && { userProfile: part(user) }),
-    ...(project !== null && { projectProfile: part(project) }),
+  const partOf = (isWanted: (entry: MemoryEntry) => boolean): PromptPart | null => {
+    const text = profileOf(saved.map(({ entry }) => entry).filter(isWanted), uses);
+    return text === null ? null : { text, source: 'saved memories', audience };
   };
+  const isTheirs = (of: string | null) =>
+    of === null ? reader.kind === 'owner' : accounts.includes(of);
+  const user = partOf((entry) => entry.scope === 'user' && isTheirs(entry.person));
+  const project = partOf(({ scope }) => scope === 'project');
+  return { ...(user && { userProfile: user }), ...(project && { projectProfile: project }) };
 }
 
 function shownKnowledge({ text, heading, source, audience }: MemoryHit): PromptPart {
