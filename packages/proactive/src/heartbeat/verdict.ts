@@ -3,7 +3,7 @@ import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../al
 import { zoneClock } from '../zone-clock.ts';
 import type { HeartbeatServices } from './heartbeat.ts';
 
-export interface JudgeServices extends Pick<HeartbeatServices, 'store' | 'clock' | 'log'> {
+interface JudgeServices extends Pick<HeartbeatServices, 'store' | 'clock' | 'log'> {
   readonly agent: { readonly timeZone: string };
   /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
   readonly settings: { readonly quietHours: string; readonly repeatHours: number };
@@ -14,7 +14,6 @@ const LOGGED = 200;
 /** Decides whether the answer of a run is sent: not, now, after the quiet hours, or sent already (H03, H04). */
 export function createJudge({ store, agent, settings, clock, log }: JudgeServices): JudgeHeartbeat {
   const hours = readQuietHours(settings.quietHours);
-  const zone = zoneClock(agent.timeZone);
   return async (answer, run): Promise<HeartbeatVerdict> => {
     const verdict = heartbeatVerdict(answer);
     if (verdict.kind === 'quiet') return { state: 'quiet', reason: verdict.reason };
@@ -33,7 +32,7 @@ export function createJudge({ store, agent, settings, clock, log }: JudgeService
       const reason = `it was told already within ${settings.repeatHours} h`;
       return { state: 'repeated', reason };
     }
-    const heldUntil = quietUntil(hours, { clock: zone, now });
+    const heldUntil = quietUntil(hours, { clock: zoneClock(agent.timeZone), now });
     const held = heldUntil === null ? {} : { heldUntil };
     return { state: 'alerted', text: verdict.text, fingerprint, ...held };
   };
