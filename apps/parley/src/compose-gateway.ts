@@ -1,5 +1,5 @@
 import { bootOfMachine, openSendNotes } from '@parley/channels';
-import { type Clock, reasonOf } from '@parley/core';
+import { type Clock, countOf, reasonOf } from '@parley/core';
 import {
   type Gateway,
   type GatewayOptions,
@@ -15,7 +15,7 @@ import type { Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { startBoot } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
-import { countOf, isShared, type LoadedSettings } from './settings.ts';
+import { isShared, type LoadedSettings } from './settings.ts';
 import { soulPage } from './soul.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { ChannelDefinition } from '@parley/channels';
-import { type Logger, reasonOf } from '@parley/core';
+import { countOf, type Logger, reasonOf } from '@parley/core';
 import { type LogLevel, openSecrets, type Scrub, type Secrets } from '@parley/core/telemetry';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
@@ -61,10 +61,6 @@ export function retentionAges({
     prompts: ms(inspector.keepDays),
     spend: ms(retention.spendDays),
   };
-}
-
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 type Settings = LoadedSettings['settings'];

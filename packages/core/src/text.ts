@@ -11,6 +11,16 @@ export function literalLine(text: string): string {
   return literal(text.replace(/\s+/g, ' ').trim());
 }
 
+/** A text as inline code in Markdown. */
+export function inlineCode(text: string): string {
+  return `\`${text.replaceAll('`', '')}\``;
+}
+
+/** `1 tool`, `3 tools`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Every way to begin a new line, the rare ones of Unicode included. */
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
 

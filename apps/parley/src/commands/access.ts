@@ -1,11 +1,12 @@
 import { writtenOut } from '@parley/agent';
+import { countOf } from '@parley/core';
 import { pair } from '@parley/gateway';
 import type { Approval, PageSession } from '@parley/store';
 import { reachableAddress, signInAddress } from '../banner.ts';
 import { type Cli, withStore } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
 import { findGateway } from '../running-gateway.ts';
-import { countOf, readSettings } from '../settings.ts';
+import { readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
 /** `parley pair [CODE]`: allows a stranger or lists requests, in the database; 1 for an unknown code. */

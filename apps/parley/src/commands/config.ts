@@ -1,8 +1,9 @@
+import { countOf } from '@parley/core';
 import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
 import type { Cli } from '../cli.ts';
 import { plugInForCommand } from '../plug-in.ts';
-import { checkSettings, countOf } from '../settings.ts';
+import { checkSettings } from '../settings.ts';
 
 /** `parley config check`: says all that is wrong with the settings; 0 when nothing keeps anything from running. */
 export async function configCheck(cli: Cli): Promise<number> {

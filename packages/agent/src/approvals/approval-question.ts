@@ -1,4 +1,4 @@
-import { type ReplyRoute, shownBlock } from '@parley/core';
+import { inlineCode, type ReplyRoute, shownBlock } from '@parley/core';
 import type { Approval, ClaimedTurn, InboxRow, NewApproval, NewPart, Store } from '@parley/store';
 import { marked } from '../answer/visible-text.ts';
 import { renderParts } from '../post-message.ts';
@@ -36,7 +36,7 @@ export async function placeToAsk(
   const chats = await deps.store.inbox.ownerChats();
   const owners = chats.find((row) => deps.owners.includes(personOf(row)));
   if (owners === undefined) return null;
-  const who = `\`${personOf(leading).replaceAll('`', '')}\``;
+  const who = inlineCode(personOf(leading));
   const { conversationId } = owners;
   return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
 }

@@ -1,4 +1,11 @@
-import { type AdapterValues, type Clock, literal, type Reader } from '@parley/core';
+import {
+  type AdapterValues,
+  type Clock,
+  countOf,
+  inlineCode,
+  literal,
+  type Reader,
+} from '@parley/core';
 import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
 import type {
   MemoryEntry,
@@ -192,7 +199,7 @@ function listText(memories: readonly SavedMemory[], isGroup: boolean): string {
 }
 
 function confirmText(count: number, isGroup: boolean): string {
-  return `That removes ${counted(count, 'memory', 'memories')}, and all that you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts, jobs that you set up. What I do for you now is stopped. If you mean it, send \`/forget all\` once more within ten minutes.`;
+  return `That removes ${countOf(count, 'memory', 'memories')}, and all that you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts, jobs that you set up. What I do for you now is stopped. If you mean it, send \`/forget all\` once more within ten minutes.`;
 }
 
 function tooManyText(chosen: readonly SavedMemory[]): string {
@@ -213,18 +220,18 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
   const files = [...new Set(memories.map(({ name }) => name))];
   return [
     'Forgotten:\n',
-    `- ${counted(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(code).join(', ')}` : ''}: ${memories.map(({ entry }) => code(entry.id)).join(', ') || 'none'}`,
-    ...lines.map(({ name, count }) => `- ${counted(count, 'line', 'lines')} of ${code(name)}`),
+    `- ${countOf(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(inlineCode).join(', ')}` : ''}: ${memories.map(({ entry }) => inlineCode(entry.id)).join(', ') || 'none'}`,
+    ...lines.map(({ name, count }) => `- ${countOf(count, 'line')} of ${inlineCode(name)}`),
     ...(forgotten === null || rows === 0
       ? []
       : [
-          `- ${counted(forgotten.history, 'entry', 'entries')} of the history, ${counted(forgotten.messages, 'message', 'messages')}, ${counted(forgotten.answers, 'answer', 'answers')}, ${counted(forgotten.steps, 'step', 'steps')} of turns, ${counted(forgotten.pins, 'note', 'notes')} beside them and ${counted(forgotten.prompts, 'recorded prompt', 'recorded prompts')} no longer hold the words`,
+          `- ${countOf(forgotten.history, 'entry', 'entries')} of the history, ${countOf(forgotten.messages, 'message')}, ${countOf(forgotten.answers, 'answer')}, ${countOf(forgotten.steps, 'step')} of turns, ${countOf(forgotten.pins, 'note')} beside them and ${countOf(forgotten.prompts, 'recorded prompt')} no longer hold the words`,
           ...(forgotten.copies > 0
-            ? [`- ${counted(forgotten.copies, 'copy', 'copies')} of sent messages, dropped`]
+            ? [`- ${countOf(forgotten.copies, 'copy', 'copies')} of sent messages, dropped`]
             : []),
         ]),
     ...(said === undefined ? [] : saidLines(said)),
-    ...failed.map(({ name, detail }) => `- **not** from ${code(name)}: ${detail}`),
+    ...failed.map(({ name, detail }) => `- **not** from ${inlineCode(name)}: ${detail}`),
     ...(left.length === 0 ? [] : [`\n${leftText(left)}`]),
     `\n${said === undefined ? CANNOT : CANNOT_ALL}`,
   ].join('\n');
@@ -238,12 +245,12 @@ const CANNOT_ALL =
 function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search } = said;
   const places = [
-    ...(whole > 0 ? [counted(whole, 'chat', 'chats')] : []),
-    ...(groups > 0 ? [counted(groups, 'group', 'groups')] : []),
+    ...(whole > 0 ? [countOf(whole, 'chat')] : []),
+    ...(groups > 0 ? [countOf(groups, 'group')] : []),
   ].join(' and ');
   return [
-    `- ${counted(messages, 'message', 'messages')} of yours${places === '' ? '' : ` in ${places}`}, and ${counted(rows, 'row', 'rows')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
-    ...(cronJobs > 0 ? [`- ${counted(cronJobs, 'job', 'jobs')} that you set up`] : []),
+    `- ${countOf(messages, 'message')} of yours${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
+    ...(cronJobs > 0 ? [`- ${countOf(cronJobs, 'job')} that you set up`] : []),
     ...(search === null ? [] : [`- ${searchLine(search, said.samples.length)}`]),
   ];
 }
@@ -251,28 +258,20 @@ function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
 function searchLine({ found, complete }: RawSearch, samples: number): string {
   if (samples === 0) return 'none of your messages is long enough to look for it in the files';
   const scope = complete ? 'the files of the database' : 'the first half gigabyte of the database';
-  const what = `I looked for ${counted(samples, 'text', 'texts')} of yours in ${scope}`;
+  const what = `I looked for ${countOf(samples, 'text')} of yours in ${scope}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
   return `${what}: **${found} of them still stand there**, where others have said the same or quoted you`;
 }
 
 function leftText(left: readonly string[]): string {
-  return `These files of yours still have the words, and I left them alone: ${left.map(code).join(', ')}.`;
+  return `These files of yours still have the words, and I left them alone: ${left.map(inlineCode).join(', ')}.`;
 }
 
 function memoryItem({ entry }: SavedMemory): string {
   const { id, text, type, scope, date, words, automatic } = entry;
   const how = automatic ? 'saved by itself' : words === 'agent' ? 'my own note' : null;
   const facts = [type, scope, date, how].filter((fact) => fact !== null);
-  return `- ${code(id)} ${literal(text)} (${facts.join(', ')})`;
-}
-
-function code(text: string): string {
-  return `\`${text.replaceAll('`', '')}\``;
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+  return `- ${inlineCode(id)} ${literal(text)} (${facts.join(', ')})`;
 }
 
 /** Whether `/forget WORDS` means a memory: by its id, or by its text. */

@@ -1,5 +1,11 @@
 import type { SenderNow } from '@parley/channels';
-import { type InboundMessage, quotedLines, type Runtime, type Timetable } from '@parley/core';
+import {
+  countOf,
+  type InboundMessage,
+  quotedLines,
+  type Runtime,
+  type Timetable,
+} from '@parley/core';
 import type { CronBounds, CronJob, Store } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
 
@@ -133,8 +139,7 @@ function lengthWords(ms: number): string {
     1000,
     'second',
   ];
-  const count = Math.round(ms / unit);
-  return `${count} ${name}${count === 1 ? '' : 's'}`;
+  return countOf(Math.round(ms / unit), name);
 }
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {

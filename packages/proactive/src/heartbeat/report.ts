@@ -1,4 +1,4 @@
-import { literalLine } from '@parley/core';
+import { countOf, inlineCode, literalLine } from '@parley/core';
 import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
 import { dueTasks, type Looking, type TaskOutlook } from './due-task.ts';
@@ -254,7 +254,7 @@ const NO_TASKS = `There are no tasks, so nothing is asked of the model. Write th
 /** The report as the answer to `/heartbeat`. */
 export function reportText({ plan, tokens, tasks, problems, timeZone }: HeartbeatReport): string {
   const [first] = tasks;
-  const names = tasks.slice(NAMED).map(({ name }) => code(name));
+  const names = tasks.slice(NAMED).map(({ name }) => inlineCode(name));
   const wrong = problems.map((one) => `- ${literalLine(one)}`);
   const parts = [
     `**Heartbeat**: ${plan.words} (${timeZone}).`,
@@ -264,14 +264,14 @@ export function reportText({ plan, tokens, tasks, problems, timeZone }: Heartbea
     names.length > 0 && `And ${names.join(', ')}.`,
     wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
     first &&
-      `Today: ${tokens.today} of ${tokens.perDay} tokens. ${code(`/heartbeat now ${first.name}`)} runs one at once.`,
+      `Today: ${tokens.today} of ${tokens.perDay} tokens. ${inlineCode(`/heartbeat now ${first.name}`)} runs one at once.`,
   ];
   return parts.filter(Boolean).join('\n\n');
 }
 
 /** The same for a group: without the contents of the tasks. */
 export function groupText({ plan, tasks }: HeartbeatReport): string {
-  return `**Heartbeat**: ${plan.words}; ${counted(tasks.length, 'task')}. More in a direct chat.`;
+  return `**Heartbeat**: ${plan.words}; ${countOf(tasks.length, 'task')}. More in a direct chat.`;
 }
 
 function taskText({ name, schedule, tell, last, next }: TaskReport): string {
@@ -291,15 +291,7 @@ export function statusLine(
   const now = clock();
   const nextAt = Math.max(plan?.nextAt ?? now, now);
   const next = `next ${momentText(nextAt, zoneClock(agent.timeZone), now)}`;
-  const known = tasks.length === 0 ? 'no tasks' : counted(tasks.length, 'task');
-  const wrong = problems.length === 0 ? '' : `, ${counted(problems.length, 'problem')}: /heartbeat`;
+  const known = tasks.length === 0 ? 'no tasks' : countOf(tasks.length, 'task');
+  const wrong = problems.length === 0 ? '' : `, ${countOf(problems.length, 'problem')}: /heartbeat`;
   return `Heartbeat: ${settings.enabled ? next : 'off'}, ${known}${wrong}`;
-}
-
-function code(text: string): string {
-  return `\`${text.replaceAll('`', '')}\``;
-}
-
-function counted(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

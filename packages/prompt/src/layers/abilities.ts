@@ -1,7 +1,8 @@
+import { countOf } from '@parley/core';
 import type { SkillSnapshot } from '@parley/workspace';
 import type { ToolNote, ToolTier } from '../context.ts';
 import { absent, forChat, type Layer } from '../layer.ts';
-import { countOf, listItem, narrowestAudience } from '../text.ts';
+import { listItem, narrowestAudience } from '../text.ts';
 import { fillTools, readContextFile } from './files.ts';
 
 /**

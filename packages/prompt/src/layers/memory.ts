@@ -1,8 +1,8 @@
-import type { PromptPart } from '@parley/core';
+import { countOf, type PromptPart } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import type { PromptContext, TodoNote, ToolNote } from '../context.ts';
 import { absent, forChat, forEveryone, type Layer, type LayerOptions } from '../layer.ts';
-import { countOf, listItem, narrowestAudience, quotedBlock } from '../text.ts';
+import { listItem, narrowestAudience, quotedBlock } from '../text.ts';
 import { readContextFile } from './files.ts';
 
 /** The notes of today and yesterday, `memory/YYYY-MM-DD.md`; in the main session alone (P08, W02). */

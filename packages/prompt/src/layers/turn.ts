@@ -1,7 +1,7 @@
-import type { InboundMessage, RuntimeFacts } from '@parley/core';
+import { countOf, type InboundMessage, type RuntimeFacts } from '@parley/core';
 import type { AttachmentNote, OverheardWords, PromptContext } from '../context.ts';
 import { absent, forChat, forEveryone, type Layer } from '../layer.ts';
-import { capUntrusted, countOf, untrustedJson } from '../text.ts';
+import { capUntrusted, untrustedJson } from '../text.ts';
 import { shownWorkspace } from './files.ts';
 
 /** The half of the runtime facts that stays the same in a chat, and so may be cached (P09). */

@@ -1,4 +1,4 @@
-import { type StepFacts, shortDuration, type TimelineEntry } from '@parley/core';
+import { countOf, type StepFacts, shortDuration, type TimelineEntry } from '@parley/core';
 import type { Approval } from '../approvals.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 
@@ -138,7 +138,7 @@ function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly Timeline
 function promptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
   if (prompt === null) return [];
   const { at, layout, layers, characters, tokens } = prompt;
-  const size = `${counted(layers, 'layer')}, ${characters} characters, about ${tokens} tokens`;
+  const size = `${countOf(layers, 'layer')}, ${characters} characters, about ${tokens} tokens`;
   return [
     {
       ...entry('prompt', at, `${size}, layout ${layout}`),
@@ -237,7 +237,7 @@ export function partEntries(parts: readonly PartFacts[], now: number): readonly 
   if (first === undefined) return [];
   const named = parts.map((part, nth) => ({ part, name: nameOf(part, nth, parts.length) }));
   return [
-    entry('outbox', first.createdAt, `${counted(parts.length, 'part')} put into the outbox`),
+    entry('outbox', first.createdAt, `${countOf(parts.length, 'part')} put into the outbox`),
     ...named.flatMap(({ part, name }) => entriesOf(part, name, now)),
   ];
 }
@@ -314,9 +314,4 @@ function lasting(
 /** `14:05:09`, in UTC: whoever reads it may be anywhere. */
 function clockTime(at: number): string {
   return `${new Date(at).toISOString().slice(11, 19)}Z`;
-}
-
-/** `1 part`, `2 parts`. */
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

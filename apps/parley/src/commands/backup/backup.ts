@@ -9,11 +9,11 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Clock, ParleyError, reasonOf } from '@parley/core';
+import { type Clock, countOf, ParleyError, reasonOf } from '@parley/core';
 import { openSnapshot, type StoreSnapshot } from '@parley/store/backup';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Cli } from '../../cli.ts';
-import { countOf, readSettings } from '../../settings.ts';
+import { readSettings } from '../../settings.ts';
 import { type ArchiveWriter, BackupError, type End, writeArchive } from './archive.ts';
 import { FOLDERS, FORMAT, lineOf, type Manifest } from './contents.ts';
 import { openWorkFolder } from './exchange.ts';

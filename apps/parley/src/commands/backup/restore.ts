@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '@parley/core';
+import { type Clock, countOf } from '@parley/core';
 import { type BackupRows, restoreStore } from '@parley/store/backup';
 import { z } from 'zod';
 import type { Cli } from '../../cli.ts';
@@ -14,7 +14,7 @@ import {
   findInstance,
 } from '../../data-folder.ts';
 import { askRunning, type FoundGateway, findGateway } from '../../running-gateway.ts';
-import { countOf, isShared, readSettings } from '../../settings.ts';
+import { isShared, readSettings } from '../../settings.ts';
 import { minuteText } from '../../terminal/text.ts';
 import { readArchive } from './archive.ts';
 import { checkBackup, entryKind, FOLDERS, type Manifest, manifestOf, rowsOf } from './contents.ts';

@@ -1,5 +1,5 @@
+import { countOf } from '@parley/core';
 import type { Survey, SurveyedEntry } from '@parley/workspace';
-import { countOf } from '../../settings.ts';
 
 /** What stands in the workspace under the name of a file that could be copied. */
 export type Standing = 'nothing' | 'the-same' | 'a-template' | 'something';

@@ -8,11 +8,12 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
+import { countOf } from '@parley/core';
 import { copyIntoWorkspace, markedCopy, surveyFolder } from '@parley/workspace';
 import type { Cli } from '../../cli.ts';
 import { CliError, WORKSPACE_TEMPLATES } from '../../data-folder.ts';
 import { newId } from '../../process-options.ts';
-import { countOf, readSettings } from '../../settings.ts';
+import { readSettings } from '../../settings.ts';
 import { isMarkedInCopy, planImport, planText, type Standing } from './import-plan.ts';
 
 /**
