@@ -107,7 +107,7 @@ export async function takeSlot(
 export async function startRun(
   sql: Sql,
   { order, slot, now }: { order: HeartbeatOrder; slot: HeartbeatSlot | null; now: number },
-): Promise<'begun' | 'busy' | 'gone'> {
+): Promise<'started' | 'busy' | 'gone'> {
   const { id, agent, task, target, message } = order;
   ensureConversation(sql, target, now);
   ensureConversation(sql, message.conversationId, now);
@@ -118,7 +118,7 @@ export async function startRun(
   if (slot !== null && !(await takeSlot(sql, slot, null, now))) return 'gone';
   if ((await sql.run(BEGIN, { id, agent, task, target, now })) === 0) return 'gone';
   addMessage(sql, message);
-  return 'begun';
+  return 'started';
 }
 
 interface Ending {

@@ -87,19 +87,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
       const taken = await Promise.all([
-        store.heartbeats.begin(order('a'), slot, dueAt),
-        store.heartbeats.begin(order('b'), slot, dueAt),
-        store.heartbeats.rest(slot, 'nothing is due', dueAt),
+        store.heartbeats.start(order('a'), slot, dueAt),
+        store.heartbeats.start(order('b'), slot, dueAt),
+        store.heartbeats.skip(slot, 'nothing is due', dueAt),
       ]);
-      const won = taken.filter((one) => one === 'begun' || one === true);
+      const won = taken.filter((one) => one === 'started' || one === true);
       expect(won).toHaveLength(1);
       expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt + 60_000 });
     });
 
     it('[D08] [H03] are told of by /why where they told something, and nowhere else', async () => {
-      await store.heartbeats.begin(order('quiet'), null, 1);
+      await store.heartbeats.start(order('quiet'), null, 1);
       await end('quiet', {}, 2);
-      await store.heartbeats.begin(order('loud', 'weather'), null, 3);
+      await store.heartbeats.start(order('loud', 'weather'), null, 3);
       await end('loud', { alert: alert('Rain.') }, 5);
       const stories = await store.decisions.stories(CHAT, 9);
       expect(stories.filter(({ outcome }) => outcome === 'alert')).toMatchObject([
@@ -111,7 +111,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[H04] say until when an alert is held', async () => {
-      await store.heartbeats.begin(order('a'), null, 1);
+      await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('Rain.', { heldUntil: 500 }) }, 5);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });
       await store.heartbeats.release(500);
@@ -120,18 +120,18 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[H02] begin no run while another one is not over, and keep the beat', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
-      expect(await store.heartbeats.begin(order('a'), null, 1)).toBe('begun');
+      expect(await store.heartbeats.start(order('a'), null, 1)).toBe('started');
       const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
-      expect(await store.heartbeats.begin(order('b'), slot, 2)).toBe('busy');
+      expect(await store.heartbeats.start(order('b'), slot, 2)).toBe('busy');
       expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt });
       await end('a');
-      expect(await store.heartbeats.begin(order('b'), slot, 3)).toBe('begun');
+      expect(await store.heartbeats.start(order('b'), slot, 3)).toBe('started');
       await end('b');
-      expect(await store.heartbeats.begin(order('b'), null, 4)).toBe('gone');
+      expect(await store.heartbeats.start(order('b'), null, 4)).toBe('gone');
     });
 
     it('[H03] leave nothing in chat and history when all is quiet', async () => {
-      await store.heartbeats.begin(order('a'), null, 1);
+      await store.heartbeats.start(order('a'), null, 1);
       expect(await end('a')).toBe('committed');
       expect(await told()).toEqual([]);
       expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
@@ -139,7 +139,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[H04] tell an alert once, in the chat and in its history', async () => {
-      await store.heartbeats.begin(order('a'), null, 1);
+      await store.heartbeats.start(order('a'), null, 1);
       const lease = await hold(store, LANE);
       const { turnId } = await claim(store, lease, 't');
       const turn = ending('a', turnId, { alert: alert('rain') });
@@ -153,7 +153,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[H04] tell nothing when the lease was lost', async () => {
-      await store.heartbeats.begin(order('a'), null, 1);
+      await store.heartbeats.start(order('a'), null, 1);
       const lease = await hold(store, LANE);
       const { turnId } = await claim(store, lease, 't');
       await store.lanes.acquire(LANE, 'w2', 9_999, 1_000);
@@ -164,7 +164,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[H04] hold an alert until the quiet hours are over, and never in front of an answer', async () => {
-      await store.heartbeats.begin(order('a'), null, 1);
+      await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('rain', { heldUntil: 500 }) });
       await store.outbox.enqueue([part('an answer')], 20);
       expect(await told()).toEqual(['an answer']);
@@ -178,9 +178,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[H04] know what was told lately, but not what was only thought of', async () => {
-      await store.heartbeats.begin(order('a'), null, 100);
+      await store.heartbeats.start(order('a'), null, 100);
       await end('a', { alert: alert('rain') });
-      await store.heartbeats.begin(order('b'), null, 200);
+      await store.heartbeats.start(order('b'), null, 200);
       await end('b', { state: 'repeated' });
       const said = (text: string, since: number) =>
         store.heartbeats.alertedSince('main', `print of ${text}`, since);
@@ -190,9 +190,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[H05] count what their runs have used', async () => {
-      await store.heartbeats.begin(order('a'), null, 100);
+      await store.heartbeats.start(order('a'), null, 100);
       await end('a');
-      await store.heartbeats.begin(order('b', 'calendar'), null, 200);
+      await store.heartbeats.start(order('b', 'calendar'), null, 200);
       await end('b');
       expect(await store.heartbeats.tokensSince('main', 0)).toBe(210);
       expect(await store.heartbeats.tokensSince('main', 150)).toBe(105);

@@ -27,17 +27,17 @@ export function heartbeatRepository(database: Database, newId: NewId) {
     arm: (agent: string, everyMs: number, now: number) =>
       database.write((sql) => arm(sql, agent, everyMs, now)),
     /** Takes a slot in which nothing runs. False when another process has taken it. */
-    rest: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
+    skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => takeSlot(sql, slot, reason, now)),
     /**
      * Takes a slot and starts a run, in one transaction; without a slot a person requested it. `busy`: a run of
      * that agent is not over, and the slot stays to be taken. `gone`: another process has it.
      */
-    begin: (
+    start: (
       order: HeartbeatOrder,
       slot: HeartbeatSlot | null,
       now: number,
-    ): Promise<'begun' | 'busy' | 'gone'> =>
+    ): Promise<'started' | 'busy' | 'gone'> =>
       database.write((sql) => startRun(sql, { order, slot, now })),
     /** Ends the turn of a run and releases its alert, in one fenced transaction: it is sent once. */
     commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>

@@ -33,7 +33,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
 
       const begin = (agent: string) => async () => {
         const order = orderOf(newId('b'), agent, chat());
-        await store.heartbeats.begin(order, null, Date.now());
+        await store.heartbeats.start(order, null, Date.now());
       };
       const endTurn = async (turn: ClaimedTurn, lease: Lease): Promise<unknown> => {
         if (!turn.conversationId.startsWith('beat:')) {

@@ -47,7 +47,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(version).toMatchObject({ state: 'applied', appliedAt: 1, score: null });
       expect(await store.souls.applied('other')).toBeNull();
       expect(await store.souls.seed('other', { text: 'Hm.', head: '', by: null }, 2)).toBe(true);
-      expect(await store.souls.untold('main')).toEqual([]);
+      expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
     it('[W06] two starts at once make one seed', async () => {
@@ -95,12 +95,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.souls.judge('main', 1, refused, 3)).toBe(true);
       expect(await store.souls.judge('main', 1, PASSED, 4)).toBe(false);
       expect(await store.souls.unjudged('main')).toEqual([]);
-      const [told] = await store.souls.untold('main');
+      const [told] = await store.souls.unnotified('main');
       expect(told).toMatchObject({ number: 1, state: 'refused', score: 20, findings: [FINDING] });
-      await store.souls.told('main', 1, 'passed');
-      expect(await store.souls.untold('main')).toHaveLength(1);
-      await store.souls.told('main', 1, 'refused');
-      expect(await store.souls.untold('main')).toEqual([]);
+      await store.souls.notified('main', 1, 'passed');
+      expect(await store.souls.unnotified('main')).toHaveLength(1);
+      await store.souls.notified('main', 1, 'refused');
+      expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
     it('[W06] only what has passed comes into use, and only over the version that it is meant for', async () => {
@@ -142,7 +142,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         state: 'vetoed',
         decidedBy: 'telegram:1',
       });
-      expect(await store.souls.untold('main')).toEqual([]);
+      expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
     it('[W06] going back makes a new version of the old text, once, and keeps today’s front matter', async () => {

@@ -63,7 +63,7 @@ export function soulRepository(database: Database) {
       await database.change('power-cut', KEEP_HEAD, { agent, number, head });
     },
     /** The owner was notified; unless its state has changed meanwhile. */
-    told: async (agent: string, number: number, state: SoulState): Promise<void> => {
+    notified: async (agent: string, number: number, state: SoulState): Promise<void> => {
       await database.change('power-cut', TOLD, { agent, number, state });
     },
   };
@@ -103,7 +103,7 @@ function soulLookups(database: Database) {
         return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
       }),
     /** Versions of whose state the owner was not notified yet, oldest first. */
-    untold: (agent: string): Promise<readonly SoulVersion[]> =>
+    unnotified: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNTOLD, { agent })).map(readSoulVersion)),
   };
 }

@@ -189,7 +189,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const told = { ...asked.message, chat, occasion: 'heartbeat' } as const;
         const order = { id, agent: 'main', task: 'weather', target: 'web:c1' };
         const orderly = { ...order, message: { ...asked, conversationId: lane, message: told } };
-        await store.heartbeats.begin(orderly, null, 1);
+        await store.heartbeats.start(orderly, null, 1);
         const lease = await hold(store, lane);
         const { turnId } = await claim(store, lease, `turn of ${id}`);
         const commit = { turnId, entries: [], parts: [], usage: null } as const;

@@ -120,9 +120,9 @@ function mortal(store: Store, pass: (point: string) => void): void {
   const { heartbeats } = store;
   const guarded = {
     ...heartbeats,
-    begin: async (...order: Parameters<typeof heartbeats.begin>) => {
+    start: async (...order: Parameters<typeof heartbeats.start>) => {
       pass('before begin');
-      const begun = await heartbeats.begin(...order);
+      const begun = await heartbeats.start(...order);
       pass('after begin');
       return begun;
     },

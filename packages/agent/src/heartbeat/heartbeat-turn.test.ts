@@ -54,7 +54,7 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder
 }
 
 async function beat(id: string, place: 'direct' | 'group' = 'direct'): Promise<void> {
-  await scene.store.heartbeats.begin(order(id, place), null, 1);
+  await scene.store.heartbeats.start(order(id, place), null, 1);
   await scene.answerNext(LANE);
 }
 
@@ -143,7 +143,7 @@ describe('a heartbeat', () => {
 
   it('[G16] [H04] that dies before its commit is run again and tells once', async () => {
     await open(alerting);
-    await scene.store.heartbeats.begin(order('b1'), null, 1);
+    await scene.store.heartbeats.start(order('b1'), null, 1);
     scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
     const begun = await scene.begin(LANE);
     scene.later(20_000);

@@ -120,10 +120,10 @@ export interface SoulNoticeServices extends OwnersChatDeps, PostDeps {
  */
 export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store, clock } = deps;
-  const untold = await store.souls.untold(agent);
-  if (untold.length === 0) return;
+  const unnotified = await store.souls.unnotified(agent);
+  if (unnotified.length === 0) return;
   const chat = await ownersChat(deps);
-  for (const version of untold) {
+  for (const version of unnotified) {
     const words = soulNotice(version, deps);
     if (words !== null) {
       if (chat === null) return;
@@ -136,7 +136,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
       const said = { messageId: `post:${key}`, senderId: 'you', senderName: 'you', text: words };
       await store.overheard.keep({ conversationId, channel, account, chatId }, said, clock());
     }
-    await store.souls.told(agent, version.number, version.state);
+    await store.souls.notified(agent, version.number, version.state);
   }
 }
 

@@ -200,7 +200,7 @@ export class Heartbeat {
     const { store, agent, clock, log } = this.#deps;
     const outcome = await this.#start(await this.#read(), slot, request);
     if (outcome.kind === 'skipped' && slot !== null) {
-      await store.heartbeats.rest(slot, outcome.reason, clock());
+      await store.heartbeats.skip(slot, outcome.reason, clock());
     }
     log.debug({ agent: agent.id, ...outcome }, 'heartbeat run');
     return outcome;
@@ -235,8 +235,8 @@ export class Heartbeat {
       const id = request?.id ?? `beat_${agent.id}_${slot?.dueAt ?? now}`;
       const last = lastRun === null ? 'never' : wallMinute(lastRun, agent.timeZone);
       const order = runOrder(task, target, { id, agent: agent.id, lastRun: last, now });
-      const begun = await store.heartbeats.begin(order, slot, now);
-      if (begun !== 'begun') return skipped(STOPPED[begun]);
+      const started = await store.heartbeats.start(order, slot, now);
+      if (started !== 'started') return skipped(STOPPED[started]);
       await wake(order.message.conversationId);
       await this.#stateFile.started(state, task, now, checked === null ? {} : { checked });
       return { kind: 'started', task: task.name };

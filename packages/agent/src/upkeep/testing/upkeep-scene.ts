@@ -27,7 +27,7 @@ export async function openUpkeepScene(propose: Proposing): Promise<UpkeepScene> 
   const shown: string[] = [];
   const turns = await openTurnScene({}, { model: proposingModel(propose, shown) });
   const order = async (id: string, place: 'direct' | 'group' = 'direct'): Promise<void> => {
-    await turns.store.heartbeats.begin(orderOf(id, place), null, 1);
+    await turns.store.heartbeats.start(orderOf(id, place), null, 1);
   };
   return {
     turns,
