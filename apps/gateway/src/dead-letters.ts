@@ -1,44 +1,48 @@
 import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { ChatKey, DeadLetter, LetterWake, Store } from '@parley/store';
+import type { Hono } from 'hono';
 import { z } from 'zod';
+import { bodyOf, uncachedRoutes } from './http/api-routes.ts';
 
-const Common = {
-  id: z.int(),
+interface AnyLetter {
+  readonly id: number;
   /** In ms. */
-  diedAt: z.number(),
+  readonly diedAt: number;
   /** Empty where it is not known any more. */
-  reason: z.string(),
+  readonly reason: string;
   /** The chat as people write it: `telegram:501`. */
-  chat: z.string(),
-  settled: z.object({ how: z.enum(['replayed', 'dropped']), at: z.number() }).nullable(),
-};
+  readonly chat: string;
+  readonly settled: DeadLetter['settled'];
+}
+
+interface FailedPart extends AnyLetter {
+  readonly kind: 'refused' | 'uncertain';
+  readonly text: string;
+  /** The name of the file that was to come with it; empty where there is none. */
+  readonly file: string;
+  readonly turnId: string | null;
+  /** Which part of its answer, from 1; null for what is no part of an answer. */
+  readonly part: number | null;
+  /** How its delivery stands now. */
+  readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
+}
+
+interface UnansweredTurn extends AnyLetter {
+  readonly kind: 'unanswered';
+  readonly turnId: string;
+  /** How many messages there are; perhaps not all are shown. */
+  readonly count: number;
+  readonly messages: readonly {
+    readonly from: string;
+    readonly text: string;
+    readonly at: number;
+  }[];
+  /** What the turn had done before it failed: tools may do it again. */
+  readonly steps: number;
+}
 
 /** A dead letter as operators see it, in JSON. Its texts are private. */
-export const ShownLetter = z.discriminatedUnion('kind', [
-  z.object({
-    ...Common,
-    kind: z.enum(['refused', 'uncertain']),
-    text: z.string(),
-    /** The name of the file that was to come with it; empty where there is none. */
-    file: z.string(),
-    turnId: z.string().nullable(),
-    /** Which part of its answer, from 1; null for what is no part of an answer. */
-    part: z.int().nullable(),
-    /** How its delivery stands now. */
-    state: z.enum(['pending', 'sending', 'sent', 'unknown', 'failed']),
-  }),
-  z.object({
-    ...Common,
-    kind: z.literal('unanswered'),
-    turnId: z.string(),
-    /** How many messages there are; perhaps not all are shown. */
-    count: z.int(),
-    messages: z.array(z.object({ from: z.string(), text: z.string(), at: z.number() })),
-    /** What the turn had done before it failed: tools may do it again. */
-    steps: z.int(),
-  }),
-]);
-export type ShownLetter = z.infer<typeof ShownLetter>;
+export type ShownLetter = FailedPart | UnansweredTurn;
 
 /** How much of a letter is shown. */
 export type Extent = 'excerpt' | 'whole';
@@ -88,15 +92,13 @@ function excerpt(text: string): string {
 }
 
 const KINDS = ['refused', 'uncertain', 'unanswered'] as const;
-const Kind = z.enum(KINDS);
 
 /** A page of letters that nobody has settled, newest first; `next` is where the page after it begins. */
-export const DeadList = z.object({
-  letters: z.array(ShownLetter),
-  counts: z.record(Kind, z.int()),
-  next: z.int().nullable(),
-});
-export type DeadList = z.infer<typeof DeadList>;
+export interface DeadList {
+  readonly letters: readonly ShownLetter[];
+  readonly counts: Awaited<ReturnType<Store['deadLetters']['counts']>>;
+  readonly next: number | null;
+}
 
 const MOST_AT_ONCE = 200;
 
@@ -111,7 +113,7 @@ export const DeadOrder = z.object({
     z.object({
       after: z.int().nonnegative(),
       kinds: z
-        .array(Kind)
+        .array(z.enum(KINDS))
         .min(1)
         .default([...KINDS]),
     }),
@@ -121,16 +123,13 @@ export const DeadOrder = z.object({
 export type DeadOrder = z.infer<typeof DeadOrder>;
 
 /** What came of each letter, and where to go on if there are more; null: that was all. */
-export const DeadOutcome = z.object({
-  results: z.array(
-    z.object({
-      id: z.int(),
-      result: z.enum(['replayed', 'dropped', 'uncertain', 'settled', 'missing']),
-    }),
-  ),
-  next: z.int().nullable(),
-});
-export type DeadOutcome = z.infer<typeof DeadOutcome>;
+export interface DeadOutcome {
+  readonly results: readonly {
+    readonly id: number;
+    readonly result: 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
+  }[];
+  readonly next: number | null;
+}
 
 /** What operators see of dead letters and do about them (D06), on the page and on the command line. */
 export interface DeadDesk {
@@ -164,11 +163,38 @@ export function createDeadDesk(deps: DeadDeskDeps): DeadDesk {
     },
     async settle(order) {
       const { ids, next } = await lettersOf(deps, order);
-      const results: DeadOutcome['results'] = [];
+      const results: DeadOutcome['results'][number][] = [];
       for (const id of ids) results.push({ id, result: await settleOne(deps, id, order) });
       return { results, next };
     },
   };
+}
+
+const LARGEST_PAGE = 50;
+
+/** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
+export function deadRoutes(desk: DeadDesk): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => {
+    const { before, limit } = c.req.query();
+    const wanted = numberOf(limit) ?? LARGEST_PAGE;
+    const size = Math.min(Math.max(wanted, 1), LARGEST_PAGE);
+    return c.json(await desk.list({ before: numberOf(before), limit: size }));
+  });
+  app.get('/:id', async (c) => {
+    const id = numberOf(c.req.param('id'));
+    return c.json({ letter: id === undefined ? null : await desk.letter(id) });
+  });
+  app.post('/', async (c) => {
+    const order = await bodyOf(c, DeadOrder);
+    if (order === undefined) return c.json({ error: 'That says not what is to be done.' }, 400);
+    return c.json(await desk.settle(order));
+  });
+  return app;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** In the order in which they died: so the parts of an answer keep theirs. */

@@ -123,7 +123,7 @@ function httpOptions(
   status: () => AccountStatus[],
   channel: HttpAppOptions['channel'],
 ): Omit<HttpAppOptions, 'page'> {
-  const { store, http, clock } = options;
+  const { store, http } = options;
   return {
     ...options,
     ...http,
@@ -135,10 +135,6 @@ function httpOptions(
       return { channels: status(), health: now, ...figures };
     },
     work: options,
-    why: {
-      ask: (message) => store.why.ask({ message }, clock()),
-      recent: (limit) => store.why.recent(limit),
-    },
     ping: () => store.ping(),
     pingQueue: () => options.turns.depth(),
     channel,

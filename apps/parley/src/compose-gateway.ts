@@ -13,7 +13,7 @@ import { skillCommandsOf } from './agent-sources.ts';
 import { commandLine } from './data-folder.ts';
 import type { Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
-import { startBoot } from './proactive.ts';
+import { cronPage, startBoot } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import { soulPage } from './soul.ts';
@@ -101,11 +101,7 @@ function gatewayOptions(
       report: () => heartbeat.report(),
       now: (id, task) => heartbeat.request(id, task),
     },
-    // The token of the page is that of the operator.
-    cron: {
-      list: async () => ({ jobs: await cron.views() }),
-      act: (id, action) => cron.ask({ action, id }, { kind: 'operator' }),
-    },
+    cron: cronPage(cron, settings, { ...shared, accounts, owners: parts.owners }),
     // Where several processes share a database, whoever restores does it beside them.
     ...(!isShared(settings) && { restore: onRestore }),
   };

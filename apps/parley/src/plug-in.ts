@@ -3,7 +3,7 @@ import { type AddedTools, builtInTools } from '@parley/agent';
 import { blameAdapter, type ChannelDefinition } from '@parley/channels';
 import { type Clock, type Logger, reasonOf, silentLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
-import type { PluginLine } from '@parley/gateway/status';
+import type { PluginLine } from '@parley/gateway/api';
 import type { Brought } from '@parley/plugins';
 import type { Layer, LayerRegistry, Layout } from '@parley/prompt';
 import type { DataFolder } from './data-folder.ts';

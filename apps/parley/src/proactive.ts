@@ -3,15 +3,23 @@ import { newsChecker, postMessage } from '@parley/agent';
 import { oneTimeCode, ownersChat, senderNow } from '@parley/channels';
 import {
   type Clock,
+  type InboundMessage,
   type LiveBus,
   type Logger,
   type NewId,
   type PassPoint,
   reasonOf,
+  silentLogger,
 } from '@parley/core';
-import { type BootDeps, type PlannedAccount, runBoot } from '@parley/gateway';
 import {
-  type CronServices,
+  type BootDeps,
+  CHANNEL_DEFINITIONS,
+  type CronPage,
+  type PlannedAccount,
+  runBoot,
+} from '@parley/gateway';
+import {
+  type Cron,
   createCron,
   createFindTarget,
   createJudge,
@@ -21,10 +29,11 @@ import {
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
-import { servedBy } from './access.ts';
+import { LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
-import type { StartOptions } from './process-options.ts';
+import { newId, type StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
+import { workspaceForCommand } from './shared-lock.ts';
 
 interface OpenHeartbeatDeps
   extends Pick<CronParts, 'store' | 'turns' | 'deliver' | 'accounts' | 'clock' | 'log'>,
@@ -72,25 +81,22 @@ export function openHeartbeat(
 /** Letters of a job’s id: short enough to type, and taken jobs are not taken twice. */
 const CODE_LENGTH = 5;
 
-interface CronDeskParts {
+interface CronParts {
   readonly store: Store;
   readonly accounts: readonly PlannedAccount[];
   readonly clock: Clock;
   readonly log: Logger;
   readonly bus?: LiveBus;
-}
-
-interface CronParts extends CronDeskParts {
   readonly turns: Pick<WakeUpQueue, 'kick'>;
   readonly deliver: WakeDelivery;
   readonly pass: PassPoint;
 }
 
-export function cronDeskDeps(
+export function openCron(
   { agent, cron }: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
-  { store, accounts, clock, log, bus }: CronDeskParts,
-): Omit<CronServices, 'wake' | 'notify'> {
-  return {
+  { store, accounts, turns, bus, deliver, clock, log, pass }: CronParts,
+): Cron {
+  return createCron({
     store,
     timeZone: agent.timeZone,
     settings: cron,
@@ -100,18 +106,6 @@ export function cronDeskDeps(
     },
     newCode: () => oneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
     planned: async () => bus?.publish({ type: 'schedule-due', schedule: 'cron' }),
-    clock,
-    log,
-  };
-}
-
-export function openCron(
-  settings: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
-  parts: CronParts,
-) {
-  const { store, turns, deliver, clock, pass } = parts;
-  return createCron({
-    ...cronDeskDeps(settings, parts),
     wake: (conversationId) => {
       pass('job-fired');
       return turns.kick(conversationId);
@@ -119,7 +113,72 @@ export function openCron(
     notify: async ({ route }, key, markdown) => {
       await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
     },
+    clock,
+    log,
   });
+}
+
+interface CronPageParts extends Pick<CronParts, 'store' | 'accounts' | 'log'> {
+  readonly owners: readonly string[];
+}
+
+/** Jobs for the page and the command line: the token of both is that of the operator. */
+export function cronPage(
+  { ask, views }: Cron,
+  { tools }: Pick<LoadedSettings['settings'], 'tools'>,
+  { accounts, ...parts }: CronPageParts,
+): CronPage {
+  const { chats } = tools.message;
+  const serves = servedBy(accounts);
+  const findTarget = createFindTarget({ ...parts, serves, tell: 'last', chats });
+  return {
+    list: async () => ({ jobs: await views() }),
+    async ask(order) {
+      if (order.action !== 'add') return ask(order, { kind: 'operator' });
+      const { wish, to } = order;
+      const target = await findTarget({ name: 'cron', ...(to !== undefined && { tell: to }) });
+      if (target.kind === 'none') return { ok: false, words: `Not added: ${target.reason}` };
+      const { route, last, isOwners } = target;
+      const origin = isOwners ? last : withoutPerson(last);
+      const askedBy = `command:${newId('order')}`;
+      return ask({ action: 'add', askedBy, origin, route, wish }, { kind: 'operator' });
+    },
+  };
+}
+
+/** A job that nobody in a group has asked for is none of theirs. */
+function withoutPerson(message: InboundMessage): InboundMessage {
+  return { ...message, sender: { id: 'operator', name: 'the operator', isBot: false } };
+}
+
+const idle = async () => {};
+
+/** Jobs where nothing runs: the next start, or its next look, finds what is due. */
+export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
+  const { settings } = loaded;
+  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
+  const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
+  const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
+  return cronPage(openCron(settings, { ...parts, ...waking }), settings, parts);
+}
+
+/** The heartbeat where nothing runs, read from its files. */
+export async function heartbeatHere(store: Store, { settings }: LoadedSettings) {
+  const { heartbeat, owners, tools, agent } = settings;
+  const { workspace } = await workspaceForCommand(settings, store);
+  const parts = { store, clock: Date.now, log: silentLogger };
+  const findTarget = createFindTarget({
+    ...parts,
+    owners: [...owners, ...LOCAL_OWNERS],
+    // Which accounts work shows when it is started.
+    serves: () => true,
+    chats: tools.message.chats,
+    tell: heartbeat.tell,
+  });
+  const view = workspace.for({ kind: 'owner', conversationId: 'heartbeat' });
+  const services = { ...parts, agent, settings: heartbeat, findTarget, view };
+  return new Heartbeat({ ...services, wake: idle, deliver: idle, isRunning: false });
 }
 
 function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: string) {

@@ -166,7 +166,7 @@ function describeCron(program: Command, { run }: Runs): void {
   const cron = add(program, 'cron', what).addHelpText('after', CRON_HELP);
   addDefault(cron, 'list')
     .description('all jobs: when they run next, and how the last run ended')
-    .action(() => work((m, cli) => m.cron(cli, { action: 'list' })));
+    .action(() => work((m, cli) => m.cron(cli, { action: 'list', id: '' })));
   for (const [action, description] of NAMED) {
     add(cron, `${action} <id>`, description, (id: string) =>
       work((m, cli) => m.cron(cli, { action, id })),
@@ -174,7 +174,7 @@ function describeCron(program: Command, { run }: Runs): void {
   }
   const added = 'have something done at a time to come; once, every so often, or by an expression';
   add(cron, 'add', added, (task: string, { to, ...wish }: CronWish & { readonly to?: string }) =>
-    work((m, cli) => m.addJob(cli, { ...wish, task }, to)),
+    work((m, cli) => m.cron(cli, { action: 'add', wish: { ...wish, task }, to })),
   )
     .argument('<task>', 'what is to be done then')
     .option('--at <time>', 'once: "2026-11-22 18:00", "18:00", "in 20 min"')

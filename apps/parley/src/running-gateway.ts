@@ -50,28 +50,28 @@ async function findNeighbour(
 
 const ANSWER_WITHIN_MS = 5_000;
 
-export interface GatewayQuestion<Answer> {
-  readonly path: string;
-  readonly body?: object;
-  readonly answer: z.ZodType<Answer>;
+/** What is asked of a route of the API; with `body` it is posted. */
+export interface Question {
+  readonly method?: 'POST' | 'DELETE' | undefined;
+  readonly body?: object | undefined;
+  /** For what takes longer than it takes to look something up. */
+  readonly withinMs?: number;
 }
 
 /**
- * Asks a running gateway. A refusal (400) is an answer where `answer` can read it. Throws CliError
- * (`status-unanswered`) when it does not answer, or not as a Parley of this version does.
+ * Asks a route of a running gateway, whose type for that answer is `Answer`. Throws CliError: `refused`, or
+ * `status-unanswered` when it does not answer as a Parley does.
  */
-export async function askRunning<Answer>(
+export async function askGateway<Answer>(
   { pid, address, token }: FoundGateway,
-  { path, body, answer }: GatewayQuestion<Answer>,
+  path: string,
+  question: Question = {},
 ): Promise<Answer> {
   try {
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const response = await request({ address, token }, path, signal, body);
-    if (response.ok) return answer.parse(await response.json());
-    const refusal = answer.safeParse(response.status === 400 ? await response.json() : undefined);
-    if (!refusal.success) throw new Error(`it answered ${response.status}`);
-    return refusal.data;
+    const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
+    return await answerOf(await request({ address, token }, path, signal, question));
   } catch (error) {
+    if (isRefused(error)) throw error;
     throw new CliError(
       'status-unanswered',
       `Process ${pid} should be a Parley at ${address}, but does not tell how it is (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
@@ -80,17 +80,33 @@ export async function askRunning<Answer>(
   }
 }
 
+const Refusal = z.object({ error: z.string() });
+
+/** Throws CliError `refused` with the words of a route that says why not; the guard before it sends no JSON. */
+export async function answerOf<Answer>(response: Response): Promise<Answer> {
+  if (response.ok) return JSON.parse(await response.text());
+  const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
+  if (refusal.success) throw new CliError('refused', refusal.data.error);
+  throw new Error(`it answered ${response.status}`);
+}
+
+export function isRefused(error: unknown): error is CliError {
+  return error instanceof CliError && error.code === 'refused';
+}
+
+export function requestOf({ method, body }: Question): RequestInit {
+  if (body === undefined) return { method: method ?? 'GET' };
+  return { method: method ?? 'POST', body: JSON.stringify(body) };
+}
+
 function request(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,
   signal: AbortSignal,
-  body?: object,
+  question: Question,
 ): Promise<Response> {
-  return fetch(`${address}${path}`, {
-    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    signal,
-  });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return fetch(`${address}${path}`, { ...requestOf(question), headers, signal });
 }
 
 const Part = z.object({
@@ -188,7 +204,7 @@ async function askTerminal(
 ): Promise<Response> {
   const gateway = await find();
   if (gateway === null) throw new Error('no gateway is running just now');
-  const response = await request(gateway, `/channels/terminal/default${path}`, signal, body);
+  const response = await request(gateway, `/channels/terminal/default${path}`, signal, { body });
   if (response.ok) return response;
   const said = (await response.text()).trim();
   if (response.status >= 500) throw new Error(said);

@@ -3,7 +3,7 @@ import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { GaugeReading } from '@parley/core/telemetry';
 import { type LoopLag, openLoopLag } from '@parley/core/telemetry/loop-lag';
 import type { AccountStatus, Health } from '@parley/gateway';
-import type { StatusReport } from '@parley/gateway/status';
+import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
 import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store, StoreError } from '@parley/store';
 

@@ -90,8 +90,9 @@ export interface Outcome {
 export async function act(
   path: string,
   method: 'POST' | 'DELETE' = 'POST',
+  body?: object,
 ): Promise<Outcome | undefined> {
-  const answer = await send(path, { method });
+  const answer = await send(path, { method, body: body && JSON.stringify(body) });
   return answer.kind === 'failed' ? { text: answer.reason, isTrouble: true } : undefined;
 }
 

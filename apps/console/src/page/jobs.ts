@@ -12,7 +12,7 @@ export function JobSection({ round }: { readonly round: number }): VNode {
   });
   const { isBusy, outcome, run } = useWork(refresh);
   const onAct = (id: string, action: CronAction) =>
-    run(() => act(`/api/cron/${encodeURIComponent(id)}/${action}`));
+    run(() => act('/api/cron', 'POST', { action, id }));
   return h(
     'section',
     { class: 'jobs', 'aria-label': 'Jobs' },

@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '@parley/gateway/status';
+import type { GatewayStatus } from '@parley/gateway/api';
 import { describe, expect, it } from 'vitest';
 import { pairingOf } from './pairing.ts';
 

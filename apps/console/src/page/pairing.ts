@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '@parley/gateway/status';
+import type { GatewayStatus } from '@parley/gateway/api';
 import { h, type VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, request } from './gateway.ts';

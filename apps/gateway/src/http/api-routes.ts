@@ -1,9 +1,10 @@
-import { type CronAnswer, type MessageName, ParleyError, type WhyAnswer } from '@parley/core';
+import { type Clock, type CronAnswer, ParleyError } from '@parley/core';
+import type { Store } from '@parley/store';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
-import type { AuditReport, CronAction, ShownSession, ShownSoul, SoulAction } from './api.ts';
+import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { PageSessions } from './page-sessions.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
@@ -78,27 +79,20 @@ function answer(c: Context, found: object | null): Response {
   return c.json({ error }, 404);
 }
 
-/** What became of messages, for the page and `parley why` (D08). */
-export interface WhyDesk {
-  ask(message: string): Promise<WhyAnswer>;
-  /** The newest messages of all chats, newest first. */
-  recent(limit: number): Promise<readonly MessageName[]>;
-}
-
 /** How many messages the page offers. */
 const RECENT = 50;
 /** Longer than any id of a platform with the name of its chat. */
 const LONGEST_NAME = 700;
 
-/** What became of messages, below `/api/why`. It names chats and people: guard it. */
-export function whyRoutes(why: WhyDesk): Hono {
+/** What became of messages (D08), below `/api/why`. It names chats and people: guard it. */
+export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => {
     const message = c.req.query('message')?.trim() ?? '';
     if (message === '' || message.length > LONGEST_NAME) {
       return c.json({ error: 'Name a message: its id, channel:chat/id, a turn, or last.' }, 400);
     }
-    return c.json(await why.ask(message));
+    return c.json(await why.ask({ message }, clock()));
   });
   app.get('/recent', async (c) => c.json({ messages: await why.recent(RECENT) }));
   return app;
@@ -155,23 +149,38 @@ export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
   return app;
 }
 
-/** Jobs with a timetable, for the page (H08); everything it gives is JSON. */
-export interface CronPage {
-  /** All jobs, in the order in which they were made. */
-  list(): Promise<object>;
-  act(id: string, action: CronAction): Promise<CronAnswer>;
-}
+/** What is asked of jobs; `to` is a chat, the owner’s when absent. */
+const CronBody = z.union([
+  z.object({
+    action: z.enum(['list', 'show', 'pause', 'resume', 'remove', 'run']),
+    id: z.string().max(100).default(''),
+  }),
+  z.object({
+    action: z.literal('add'),
+    wish: z.partialRecord(
+      z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone']),
+      z.string().optional(),
+    ),
+    to: z.string().optional(),
+  }),
+]);
+export type CronBody = z.infer<typeof CronBody>;
 
-const CRON_ACTIONS: readonly CronAction[] = ['pause', 'resume', 'remove', 'run'];
+/** Jobs with a timetable, for the page and the command line (H08). */
+export interface CronPage {
+  /** All jobs as JSON, in the order in which they were made. */
+  list(): Promise<object>;
+  ask(order: CronBody): Promise<CronAnswer>;
+}
 
 /** Jobs, below `/api/cron`. They tell what people asked for: guard it. */
 export function cronRoutes(cron: CronPage): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => c.json(await cron.list()));
-  app.post('/:id/:action', async (c) => {
-    const action = CRON_ACTIONS.find((one) => one === c.req.param('action'));
-    if (action === undefined) return c.json({ error: 'There is nothing like that to do.' }, 404);
-    const { ok, words } = await cron.act(c.req.param('id'), action);
+  app.post('/', async (c) => {
+    const order = await bodyOf(c, CronBody);
+    if (order === undefined) return c.json({ error: 'There is nothing like that to do.' }, 400);
+    const { ok, words } = await cron.ask(order);
     return ok ? c.json({ words }) : c.json({ error: words }, 400);
   });
   return app;

@@ -1,8 +1,42 @@
 import type { Backlog, PageSession, RunningProcess, SoulState, Store } from '@parley/store';
+import type { AccountStatus } from '../accounts/connect-account.ts';
+import type { Health } from './health.ts';
 
-// What the HTTP API answers. The page imports these types, and types only, so that nothing of the gateway is
-// loaded there; those of dead letters are in `dead-letters.ts`,
-// that of `/api/status` in `status.ts`.
+// What the HTTP API answers. The page and the command line import these types, and types only, so that nothing
+// of the gateway is loaded there; those of dead letters are in `dead-letters.ts`.
+
+export interface PluginLine {
+  /** False: it, or a part of it, does not work. */
+  readonly works: boolean;
+  readonly line: string;
+}
+
+/** What `/api/status` tells besides the channels. */
+export interface StatusReport {
+  readonly agent: string;
+  readonly model: string;
+  readonly dataFolder: string;
+  readonly plugins: readonly PluginLine[];
+  /** The same of MCP servers. */
+  readonly mcp: readonly PluginLine[];
+  /** Where several share the database: all of them, and in what each does not fit the others. */
+  readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
+  /** What is wrong with the database, and what to do about it. */
+  readonly trouble?: string;
+  /** The last 24 hours. This and the figures below are absent where the database cannot be read. */
+  readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
+  /** Since midnight in the time zone of the agent (G17). */
+  readonly today?: Awaited<ReturnType<Store['spend']['day']>>;
+  readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
+  /** What was given up and nobody has replayed or dropped (D06). */
+  readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
+}
+
+/** `/api/status`. */
+export interface GatewayStatus extends StatusReport {
+  readonly health: Health;
+  readonly channels: readonly AccountStatus[];
+}
 
 /** `critical`: another person can get in or read along now. `warning`: a guard is weaker than it could be. */
 export type AuditSeverity = 'critical' | 'warning' | 'info';

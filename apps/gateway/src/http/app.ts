@@ -11,7 +11,6 @@ import {
   restoreRoutes,
   sessionRoutes,
   soulRoutes,
-  type WhyDesk,
   whyRoutes,
 } from './api-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
@@ -29,8 +28,6 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiService
   readonly report: (health: AskHealth) => Promise<object>;
   /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
   readonly work?: Work | undefined;
-  /** What `/api/why` tells of messages. */
-  readonly why?: WhyDesk | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -107,8 +104,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
-  if (options.work !== undefined) addWorkRoutes(app, options.work);
-  if (options.why !== undefined) app.route('/api/why', whyRoutes(options.why));
+  if (options.work !== undefined) {
+    addWorkRoutes(app, options.work);
+    app.route('/api/why', whyRoutes(options.work.store, options.clock));
+  }
   if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();

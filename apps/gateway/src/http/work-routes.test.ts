@@ -1,7 +1,7 @@
 import { type AdmittedMessage, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DeadDesk, DeadOrder } from '../dead-letters.ts';
-import { deadRoutes, lookAtQueue, queueRoutes } from './work-routes.ts';
+import { type DeadDesk, type DeadOrder, deadRoutes } from '../dead-letters.ts';
+import { lookAtQueue, queueRoutes } from './work-routes.ts';
 
 const orders: DeadOrder[] = [];
 const asked: object[] = [];

@@ -7,14 +7,14 @@ import {
   type Store,
 } from '@parley/store';
 import type { Hono } from 'hono';
-import { createDeadDesk, type DeadDesk, DeadOrder } from '../dead-letters.ts';
+import { createDeadDesk, deadRoutes } from '../dead-letters.ts';
 import type { AppEnv } from './access.ts';
 import type { QueueReport } from './api.ts';
-import { bodyOf, uncachedRoutes } from './api-routes.ts';
+import { uncachedRoutes } from './api-routes.ts';
 
-/** What the routes of dead letters and of the queue look at. */
+/** What the routes look at that work on the database. */
 export interface Work {
-  readonly store: Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>;
+  readonly store: Store;
   readonly turns: Pick<WakeUpQueue, 'kick'>;
   readonly bus: LiveBus;
   readonly clock: Clock;
@@ -34,33 +34,6 @@ export function addWorkRoutes(app: Hono<AppEnv>, { store, turns, bus, clock, log
     '/api/queue',
     queueRoutes(() => lookAtQueue(store, clock)),
   );
-}
-
-const LARGEST_PAGE = 50;
-
-/** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
-export function deadRoutes(desk: DeadDesk): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => {
-    const { before, limit } = c.req.query();
-    const wanted = numberOf(limit) ?? LARGEST_PAGE;
-    const size = Math.min(Math.max(wanted, 1), LARGEST_PAGE);
-    return c.json(await desk.list({ before: numberOf(before), limit: size }));
-  });
-  app.get('/:id', async (c) => {
-    const id = numberOf(c.req.param('id'));
-    return c.json({ letter: id === undefined ? null : await desk.letter(id) });
-  });
-  app.post('/', async (c) => {
-    const order = await bodyOf(c, DeadOrder);
-    if (order === undefined) return c.json({ error: 'That says not what is to be done.' }, 400);
-    return c.json(await desk.settle(order));
-  });
-  return app;
-}
-
-function numberOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** What waits, runs and is still to be sent (U03), below `/api/queue`. It names chats: guard it. */

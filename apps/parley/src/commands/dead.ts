@@ -1,15 +1,6 @@
 import { silentLogger } from '@parley/core';
-import {
-  createDeadDesk,
-  type DeadDesk,
-  DeadList,
-  type DeadOrder,
-  DeadOutcome,
-  ShownLetter,
-} from '@parley/gateway/dead-letters';
-import { z } from 'zod';
-import { type Cli, jsonText, withStore } from '../cli.ts';
-import { askRunning, type FoundGateway, findGateway } from '../running-gateway.ts';
+import type { DeadList, DeadOrder, DeadOutcome, ShownLetter } from '@parley/gateway/dead-letters';
+import { type Api, type Cli, jsonText, type Routes, withApi } from '../cli.ts';
 import { secondText, visible } from '../terminal/text.ts';
 
 export interface Settling {
@@ -25,38 +16,35 @@ type DeadKind = ShownLetter['kind'];
 const LARGEST_PAGE = 50;
 
 /**
- * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. A running gateway does it at once; without
- * one it is done in the database, and carried out by the next start.
+ * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. Where nothing runs it is done in the
+ * database, and carried out by the next start, which looks for what is due.
  */
-async function withDesk(
-  { folder, env }: Cli,
-  work: (desk: DeadDesk, isRunning: boolean) => Promise<number>,
-): Promise<number> {
-  const gateway = await findGateway(folder, env);
-  if (gateway !== null) return work(deskOf(gateway), true);
-  return withStore({ folder, env }, (store) => {
-    // The next start looks for what is due.
+const DEAD: Routes = {
+  at: '/api/dead',
+  async open(store) {
+    const { createDeadDesk, deadRoutes } = await import('@parley/gateway/dead-letters');
     const wake = async () => {};
-    return work(createDeadDesk({ store, wake, clock: Date.now, log: silentLogger }), false);
-  });
-}
+    return deadRoutes(createDeadDesk({ store, wake, clock: Date.now, log: silentLogger }));
+  },
+};
 
 export function listDead(
   cli: Cli,
   { last, before, json }: { last: number; before?: number; json?: boolean },
 ): Promise<number> {
-  return withDesk(cli, async (desk) => {
-    const found = await desk.list({ limit: last, before });
+  return withApi(cli, DEAD, async (api) => {
+    const page = before === undefined ? '' : `&before=${before}`;
+    const found = await api.ask<DeadList>(`?limit=${last}${page}`);
     cli.print(json ? jsonText(found) : listText(found));
     return 0;
   });
 }
 
 export function showDead(cli: Cli, id: number, json = false): Promise<number> {
-  return withDesk(cli, async (desk) => {
-    const letter = await desk.letter(id);
+  return withApi(cli, DEAD, async (api) => {
+    const { letter } = await api.ask<{ readonly letter: ShownLetter | null }>(`/${id}`);
     if (json) cli.print(jsonText({ letter }));
-    else cli.print(letter === null ? missingText(id, await known(desk)) : letterText(letter));
+    else cli.print(letter === null ? missingText(id, await known(api)) : letterText(letter));
     return letter === null ? 1 : 0;
   });
 }
@@ -67,31 +55,25 @@ export function settleDead(
   ids: number[],
   { all, kind, evenTwice = false, json }: Settling,
 ): Promise<number> {
-  const kinds = kind === undefined ? KINDS : [kind];
-  const order: DeadOrder = {
-    action,
-    letters: all ? { after: 0, kinds: [...kinds] } : ids,
-    evenTwice,
-  };
-  return withDesk(cli, async (desk, isRunning) => {
-    const results: DeadOutcome['results'] = [];
+  const kinds: DeadKind[] = kind === undefined ? ['refused', 'uncertain', 'unanswered'] : [kind];
+  const order: DeadOrder = { action, letters: all ? { after: 0, kinds } : ids, evenTwice };
+  return withApi(cli, DEAD, async (api) => {
+    const results: Settled[] = [];
     for (let rest: DeadOrder | null = order; rest !== null; ) {
-      const outcome: DeadOutcome = await desk.settle(rest);
+      const outcome: DeadOutcome = await api.ask('', { body: rest });
       results.push(...outcome.results);
       rest = behind(order, outcome.next);
     }
     if (json) {
       cli.print(jsonText({ results }));
     } else {
-      const near = results.some(({ result }) => result === 'missing') ? await known(desk) : [];
-      cli.print(outcomeText(results, isRunning, near));
-      await printLeftAlone(desk, order, cli.print);
+      const near = results.some(({ result }) => result === 'missing') ? await known(api) : [];
+      cli.print(outcomeText(results, api.isRunning, near));
+      await printLeftAlone(api, order, cli.print);
     }
     return results.every(({ result }) => result !== 'missing' && result !== 'uncertain') ? 0 : 1;
   });
 }
-
-const KINDS = ['refused', 'uncertain', 'unanswered'] as const satisfies readonly DeadKind[];
 
 function behind(order: DeadOrder, next: number | null): DeadOrder | null {
   if (next === null || Array.isArray(order.letters)) return null;
@@ -99,40 +81,20 @@ function behind(order: DeadOrder, next: number | null): DeadOrder | null {
 }
 
 /** All means all but these. */
-async function printLeftAlone(
-  desk: DeadDesk,
-  order: DeadOrder,
-  print: Cli['print'],
-): Promise<void> {
+async function printLeftAlone({ ask }: Api, order: DeadOrder, print: Cli['print']): Promise<void> {
   if (Array.isArray(order.letters) || order.action === 'drop' || order.evenTwice) return;
-  const { counts } = await desk.list({ limit: 1 });
+  const { counts } = await ask<DeadList>('?limit=1');
   if (counts.uncertain === 0) return;
   print(
     `${counts.uncertain} may have arrived and are left alone; --even-twice sends them, and they may come twice.`,
   );
 }
 
-async function known(desk: DeadDesk): Promise<readonly number[]> {
-  return (await desk.list({ limit: LARGEST_PAGE })).letters.map(({ id }) => id);
+async function known({ ask }: Api): Promise<readonly number[]> {
+  return (await ask<DeadList>(`?limit=${LARGEST_PAGE}`)).letters.map(({ id }) => id);
 }
 
-const OneLetter = z.object({ letter: ShownLetter.nullable() });
-
-function deskOf(gateway: FoundGateway): DeadDesk {
-  return {
-    list({ before, limit }) {
-      const page = before === undefined ? '' : `&before=${before}`;
-      return askRunning(gateway, { path: `/api/dead?limit=${limit}${page}`, answer: DeadList });
-    },
-    async letter(id) {
-      const asked = await askRunning(gateway, { path: `/api/dead/${id}`, answer: OneLetter });
-      return asked.letter;
-    },
-    settle: (order) => askRunning(gateway, { path: '/api/dead', body: order, answer: DeadOutcome }),
-  };
-}
-
-type Result = DeadOutcome['results'][number]['result'];
+type Settled = DeadOutcome['results'][number];
 
 function listText({ letters, counts, next }: DeadList): string {
   const all = counts.refused + counts.uncertain + counts.unanswered;
@@ -181,12 +143,13 @@ function wordsOf(letter: ShownLetter): readonly string[] {
 }
 
 function outcomeText(
-  results: DeadOutcome['results'],
+  results: readonly Settled[],
   isRunning: boolean,
   known: readonly number[],
 ): string {
-  const of = (result: Result) => results.filter((one) => one.result === result).map(({ id }) => id);
-  const line = (result: Result, before: string, after = '.') => {
+  const of = (result: Settled['result']) =>
+    results.filter((one) => one.result === result).map(({ id }) => id);
+  const line = (result: Settled['result'], before: string, after = '.') => {
     const ids = of(result);
     return ids.length === 0 ? [] : [`${before}: ${numbers(ids)}${after}`];
   };

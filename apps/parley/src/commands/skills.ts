@@ -1,14 +1,14 @@
 import { type Reader, silentLogger } from '@parley/core';
-import type { PluginLine } from '@parley/gateway/status';
+import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
 import type { SkillStatus, Skills } from '@parley/workspace';
 import { openInstalledSkills } from '../agent-sources.ts';
-import { ask, type Cli } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
 import { openTools } from '../open-agent.ts';
 import { plugInForCommand } from '../plug-in.ts';
+import { askGateway, findGateway } from '../running-gateway.ts';
 import { readSettings } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
-import { STATUS } from './status.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
@@ -145,8 +145,9 @@ function plain(text: string): string {
 
 /** `parley plugins`: those that the gateway has loaded, else they are loaded here; 0 when all work. */
 export async function plugins(cli: Cli): Promise<number> {
-  const { folder, print } = cli;
-  const running = await ask(cli, STATUS);
+  const { folder, env, print } = cli;
+  const gateway = await findGateway(folder, env);
+  const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status'));
   const lines = running?.plugins ?? (await lookAt(cli));
   if (lines.length === 0) {
     print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);

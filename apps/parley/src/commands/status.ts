@@ -1,18 +1,15 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { whyAnswerText } from '@parley/channels/timeline-text';
-import { shortDuration } from '@parley/core';
-import { WhyAnswer } from '@parley/core/timeline';
-import { GatewayStatus } from '@parley/gateway/status';
+import { shortDuration, type WhyAnswer } from '@parley/core';
+import type { GatewayStatus } from '@parley/gateway/api';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { channelLine, drawCode } from '../banner.ts';
-import { ask, type Cli, jsonText, notRunning, withStore } from '../cli.ts';
+import { type Cli, jsonText, notRunning, type Routes, withApi, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
-import { askRunning, findGateway } from '../running-gateway.ts';
+import { askGateway, findGateway } from '../running-gateway.ts';
 import { retentionAges } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
-
-export const STATUS = { path: '/api/status', answer: GatewayStatus };
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby']);
 
@@ -21,7 +18,7 @@ export async function status(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
   if (gateway === null) return notRunning(cli);
-  const report = await askRunning(gateway, STATUS);
+  const report = await askGateway<GatewayStatus>(gateway, '/api/status');
   print(statusLines(report, gateway.address, folder).join('\n'));
   for (const { channel, state } of report.channels) {
     if (state.kind !== 'pairing' || !process.stdout.isTTY) continue;
@@ -88,14 +85,18 @@ function money(usd: number): string {
   return usd > 0 ? `, $${usd.toFixed(4)}` : '';
 }
 
+const WHY: Routes = {
+  at: '/api/why',
+  open: async (store) => (await import('@parley/gateway/routes')).whyRoutes(store, Date.now),
+};
+
 /** `parley why MESSAGE` (D08): 1 it is not clear which message is meant, or there is none. */
-export async function why(cli: Cli, message: string, json = false): Promise<number> {
-  const path = `/api/why?message=${encodeURIComponent(message)}`;
-  const answer =
-    (await ask(cli, { path, answer: WhyAnswer })) ??
-    (await withStore(cli, (store) => store.why.ask({ message }, Date.now())));
-  cli.print(json ? jsonText(answer) : visible(whyAnswerText(answer, 'terminal')));
-  return answer.kind === 'found' ? 0 : 1;
+export function why(cli: Cli, message: string, json = false): Promise<number> {
+  return withApi(cli, WHY, async ({ ask }) => {
+    const answer = await ask<WhyAnswer>(`?message=${encodeURIComponent(message)}`);
+    cli.print(json ? jsonText(answer) : visible(whyAnswerText(answer, 'terminal')));
+    return answer.kind === 'found' ? 0 : 1;
+  });
 }
 
 export function storage(cli: Cli, json = false): Promise<number> {

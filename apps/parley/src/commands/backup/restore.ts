@@ -4,7 +4,6 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Clock, countOf } from '@parley/core';
 import { type BackupRows, restoreStore } from '@parley/store/backup';
-import { z } from 'zod';
 import type { Cli } from '../../cli.ts';
 import {
   CliError,
@@ -13,7 +12,7 @@ import {
   type DataFolder,
   findInstance,
 } from '../../data-folder.ts';
-import { askRunning, type FoundGateway, findGateway } from '../../running-gateway.ts';
+import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
 import { isShared, readSettings } from '../../settings.ts';
 import { minuteText } from '../../terminal/text.ts';
 import { readArchive } from './archive.ts';
@@ -83,7 +82,7 @@ async function askFor(
   const id = randomUUID();
   writeFileSync(planFile(staging), JSON.stringify({ ...plan, id }), { mode: 0o600 });
   const body = { id, staging: basename(staging) };
-  await askRunning(gateway, { path: '/api/restore', body, answer: z.object({}) });
+  await askGateway(gateway, '/api/restore', { body });
   print(`Process ${gateway.pid} ends what it does, takes the restored state, and starts again.`);
   const outcome = await outcomeOf(id, folder, EXCHANGED_WITHIN_MS);
   if (outcome?.error === null) return outcome;
