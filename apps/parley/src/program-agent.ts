@@ -121,7 +121,7 @@ function describeSoul(program: Command, { run }: Runs): void {
     add(soul, action, description, (number: number) =>
       work((m, cli) =>
         action === 'show' || action === 'diff'
-          ? m.showSoul(cli, number, action)
+          ? m.showSoul(cli, number, action === 'show' ? 'text' : 'diff')
           : m.decideSoul(cli, number, action),
       ),
     ).argument('<number>', '', idNumber);

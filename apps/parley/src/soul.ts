@@ -1,15 +1,17 @@
 import {
   createSpendGuard,
   localTimeIn,
+  momentOf,
   nameOf,
   originOf,
   type ScenarioServices,
+  type SoulAnswer,
   SoulService,
   scoreWords,
   soulCommand,
   standingOf,
 } from '@parley/agent';
-import type { Clock, Logger, Meter } from '@parley/core';
+import { type Clock, type Logger, type Meter, silentLogger } from '@parley/core';
 import { configPath } from '@parley/core/installation';
 import type { SoulPage } from '@parley/gateway';
 import type { ShownSoul, SoulAction } from '@parley/gateway/api';
@@ -19,6 +21,7 @@ import { openSoulFile, readSoulScenarios, type WorkspaceLock } from '@parley/wor
 import { CliError, type DataFolder } from './data-folder.ts';
 import { newId } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
+import { workspaceForCommand } from './shared-lock.ts';
 
 const SCENARIOS = configPath('soul-scenarios');
 
@@ -104,31 +107,49 @@ function judgeFor(
   return createChatModel(settings, { settingsFile: folder.settingsFile, clock, logger: log }).model;
 }
 
-/** Does what the owner has decided about a version. */
-export function decide(service: SoulService, number: number, action: SoulAction, by: string) {
-  return action === 'rollback'
-    ? service.rollback(number, by, newId('order'))
-    : service[action](number, by);
-}
-
 type LocalTime = Parameters<typeof standingOf>[1];
 
-/** Who decides on the page: whoever has its token. */
-const BY = 'the console';
-
+/** SOUL.md for the page and the command line. */
 export function soulPage(service: SoulService, localTime: LocalTime): SoulPage {
+  const answered = (answer: SoulAnswer) => {
+    if (answer.kind === 'refused') throw new CliError('soul', answer.words.replaceAll('`', ''));
+    return shown(answer.version, service, localTime);
+  };
   return {
     async list() {
       await service.look();
       const versions = await service.list();
       return { versions: versions.map((version) => shown(version, service, localTime)) };
     },
-    async act(number, action) {
-      const answer = await decide(service, number, action, BY);
-      if (answer.kind === 'refused') throw new CliError('soul', answer.words.replaceAll('`', ''));
-      return shown(answer.version, service, localTime);
+    async get(number) {
+      const version = await service.get(number);
+      if (version === null) throw new CliError('soul', `There is no version ${number}.`);
+      return shown(version, service, localTime);
     },
+    act: async (number, action, by) =>
+      answered(
+        action === 'rollback'
+          ? await service.rollback(number, by, newId('order'))
+          : await service[action](number, by),
+      ),
+    propose: async (proposal, by) =>
+      answered(
+        await service.propose({ ...proposal, by, askedBy: newId('order'), author: 'person' }),
+      ),
   };
+}
+
+/** SOUL.md where nothing runs. */
+export async function soulHere(
+  store: Store,
+  { settings }: LoadedSettings,
+  folder: DataFolder,
+): Promise<SoulPage> {
+  const { lock } = await workspaceForCommand(settings, store);
+  const deps = { folder, store, lock, clock: Date.now, log: silentLogger };
+  const { service } = openSoul(settings, deps);
+  await service.sync('at-once');
+  return soulPage(service, localTimeIn(settings.agent.timeZone));
 }
 
 function shown(version: SoulVersion, { settings }: SoulService, localTime: LocalTime): ShownSoul {
@@ -141,10 +162,11 @@ function shown(version: SoulVersion, { settings }: SoulService, localTime: Local
     state,
     standing: standingOf(version, localTime),
     score: scoreWords(version),
-    findings: findings.map(({ words }) => words),
+    findings,
     diff,
     text,
     createdAt,
+    made: momentOf(createdAt, localTime),
     basedOn,
     can: actionsOn(version, settings.apply === 'never'),
   };

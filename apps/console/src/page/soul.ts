@@ -125,7 +125,7 @@ function VersionSheet({ version, isBusy, onAct }: VersionSheetProps): VNode {
         h(
           'ul',
           null,
-          findings.map((finding, index) => h('li', { key: index }, finding)),
+          findings.map(({ words }, index) => h('li', { key: index }, words)),
         ),
       ),
     basedOn !== null &&

@@ -98,29 +98,43 @@ export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock): Hono {
   return app;
 }
 
-/** What the page shows of SOUL.md and can do about it (W06). */
+/** SOUL.md for the page and the command line (W06). Throws ParleyError, in words for people, for what cannot be done. */
 export interface SoulPage {
   /** All versions, newest first, each with what can be done about it. */
   list(): Promise<{ readonly versions: readonly ShownSoul[] }>;
-  /** Throws ParleyError, in words for people, for what cannot be done. */
-  act(number: number, action: SoulAction): Promise<object>;
+  get(number: number): Promise<ShownSoul>;
+  /** `by`: who decides. */
+  act(number: number, action: SoulAction, by: string): Promise<ShownSoul>;
+  propose(proposal: SoulProposal, by: string): Promise<ShownSoul>;
 }
 
 const SOUL_ACTIONS: readonly SoulAction[] = ['apply', 'veto', 'rollback'];
+const SoulProposal = z.object({ text: z.string(), reason: z.string() });
+type SoulProposal = z.infer<typeof SoulProposal>;
 
 /** SOUL.md, below `/api/soul`. The caller acts as an owner: require the token. */
-export function soulRoutes(soul: SoulPage): Hono {
-  const app = uncachedRoutes();
+export function soulRoutes(soul: SoulPage): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
+  const nothing = { error: 'There is nothing like that to do.' };
   app.get('/', async (c) => c.json(await soul.list()));
-  app.post('/:number/:action', async (c) => {
-    const number = Number(c.req.param('number'));
+  app.post('/', async (c) => {
+    const proposal = await bodyOf(c, SoulProposal);
+    return proposal === undefined
+      ? c.json(nothing, 400)
+      : orRefused(c, soul.propose(proposal, senderOf(c)));
+  });
+  app.get('/:number{[0-9]+}', (c) => orRefused(c, soul.get(Number(c.req.param('number')))));
+  app.post('/:number{[0-9]+}/:action', async (c) => {
     const action = SOUL_ACTIONS.find((one) => one === c.req.param('action'));
-    if (action === undefined || !Number.isSafeInteger(number) || number < 0) {
-      return c.json({ error: 'There is nothing like that to do.' }, 404);
-    }
-    return orRefused(c, soul.act(number, action));
+    if (action === undefined) return c.json(nothing, 404);
+    return orRefused(c, soul.act(Number(c.req.param('number')), action, senderOf(c)));
   });
   return app;
+}
+
+/** Browsers have sessions; who has the token can write the data folder. */
+function senderOf(c: Context<AppEnv>): string {
+  return c.get('caller')?.kind === 'session' ? 'the console' : 'the command line';
 }
 
 /** What the routes ask of the heartbeat; everything it gives is JSON. */

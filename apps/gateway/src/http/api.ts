@@ -1,4 +1,11 @@
-import type { Backlog, PageSession, RunningProcess, SoulState, Store } from '@parley/store';
+import type {
+  Backlog,
+  PageSession,
+  RunningProcess,
+  SoulFinding,
+  SoulState,
+  Store,
+} from '@parley/store';
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
 
@@ -90,11 +97,12 @@ export interface ShownSoul {
   /** The state in words. */
   readonly standing: string;
   readonly score: string;
-  readonly findings: readonly string[];
+  readonly findings: readonly SoulFinding[];
   readonly diff: string;
   readonly text: string;
-  /** In ms. */
+  /** In ms, and as the clock of the agent shows it. */
   readonly createdAt: number;
+  readonly made: string;
   /** The version that `diff` is against; null: it is the first. */
   readonly basedOn: number | null;
   readonly can: readonly SoulAction[];
