@@ -1,4 +1,3 @@
-export { pair } from '@parley/channels';
 export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';

@@ -1,3 +1,4 @@
+import { pair } from '@parley/channels';
 import { type Clock, type CronAnswer, ParleyError } from '@parley/core';
 import type { Store } from '@parley/store';
 import { type Context, type Env, Hono } from 'hono';
@@ -194,8 +195,28 @@ export function cronRoutes(cron: CronPage): Hono {
   app.post('/', async (c) => {
     const order = await bodyOf(c, CronBody);
     if (order === undefined) return c.json({ error: 'There is nothing like that to do.' }, 400);
-    const { ok, words } = await cron.ask(order);
-    return ok ? c.json({ words }) : c.json({ error: words }, 400);
+    return inWords(c, await cron.ask(order));
+  });
+  return app;
+}
+
+function inWords(c: Context, { ok, words }: CronAnswer): Response {
+  return ok ? c.json({ words }) : c.json({ error: words }, 400);
+}
+
+const PairBody = z.object({ code: z.string().max(100) });
+
+/** Whom owners let in, and what they allowed, below `/api/access`. It names people: guard it. */
+export function accessRoutes(store: Pick<Store, 'approvals' | 'pairing'>, clock: Clock): Hono {
+  const app = uncachedRoutes();
+  app.get('/approvals', async (c) =>
+    c.json(await store.approvals.recent(Number(c.req.query('last')) || USUAL_PAGE)),
+  );
+  app.post('/pair', async (c) => {
+    const body = await bodyOf(c, PairBody);
+    if (body === undefined) return c.json({ error: 'That needs a code; it may be empty.' }, 400);
+    const { ok, text: words } = await pair(store, body.code, clock);
+    return inWords(c, { ok, words });
   });
   return app;
 }
@@ -261,12 +282,12 @@ export function addSignIn(
   });
 }
 
-/** Who is signed in, below `/api/sessions`; guard it. `current` is the session that asks. */
-export function sessionRoutes(sessions: PageSessions): Hono<AppEnv> {
+/** Who is signed in, below `/api/sessions`; guard it. `current` is the session that asks, `all` are all. */
+export function sessionRoutes(sessions: Pick<PageSessions, 'list' | 'end'>): Hono<AppEnv> {
   const app = uncachedRoutes<AppEnv>();
   app.get('/', async (c) => {
     const caller = c.get('caller');
-    const own = caller.kind === 'session' ? caller.session.id : null;
+    const own = caller?.kind === 'session' ? caller.session.id : null;
     const shown: readonly ShownSession[] = (await sessions.list()).map(
       ({ hash: _, openedWith: __, ...facts }) => ({
         ...facts,
@@ -278,8 +299,9 @@ export function sessionRoutes(sessions: PageSessions): Hono<AppEnv> {
   app.delete('/:id', async (c) => {
     const caller = c.get('caller');
     const asked = c.req.param('id');
-    const id = asked === 'current' && caller.kind === 'session' ? caller.session.id : asked;
-    if (await sessions.end(id)) return c.json({ ended: id });
+    const id = asked === 'current' && caller?.kind === 'session' ? caller.session.id : asked;
+    const ended = await sessions.end(id);
+    if (ended > 0 || id === 'all') return c.json({ ended });
     return c.json({ error: `There is no session ${id}; it may have ended already.` }, 404);
   });
   return app;

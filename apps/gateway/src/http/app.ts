@@ -4,6 +4,7 @@ import { Hono } from 'hono';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
 import {
   type ApiServices,
+  accessRoutes,
   addSignIn,
   cronRoutes,
   heartbeatRoutes,
@@ -107,6 +108,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work);
     app.route('/api/why', whyRoutes(options.work.store, options.clock));
+    app.route('/api/access', accessRoutes(options.work.store, options.clock));
   }
   if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));
   app.all('/channels/:channel/:account/*', async (c) => {

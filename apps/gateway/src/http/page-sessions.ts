@@ -88,11 +88,11 @@ export function createPageSessions({ repository, token, limits, clock, log }: Pa
       if (now - session.usedAt >= NOTED_EVERY_MS) await use(session, now);
       return session;
     },
-    /** Ends a session here at once, on other gateways with their next request or look. False: there was none. */
-    async end(id: string): Promise<boolean> {
+    /** Ends a session, or `all`, here at once, on other gateways with their next request or look; how many. */
+    async end(id: string): Promise<number> {
       const ended = await repository.end(id);
       await streams.look();
-      return ended > 0;
+      return ended;
     },
     /** An answer that goes on until its reader or the session ends; `id` null: the token asked for it. */
     untilEnded: (response: Response, id: string | null): Response =>

@@ -1,19 +1,33 @@
 import { writtenOut } from '@parley/agent';
 import { countOf } from '@parley/core';
-import { pair } from '@parley/gateway';
-import type { Approval, PageSession } from '@parley/store';
+import type { ShownSession } from '@parley/gateway/api';
+import type { Approval } from '@parley/store';
 import { reachableAddress, signInAddress } from '../banner.ts';
-import { type Cli, withStore } from '../cli.ts';
+import { type Cli, type Routes, withApi } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
 import { findGateway } from '../running-gateway.ts';
 import { readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
-/** `parley pair [CODE]`: allows a stranger or lists requests, in the database; 1 for an unknown code. */
-export async function pairCommand(cli: Cli, code: string): Promise<number> {
-  const { ok, text } = await withStore(cli, (store) => pair(store, code, Date.now));
-  cli.print(text);
-  return ok ? 0 : 1;
+const ACCESS: Routes = {
+  at: '/api/access',
+  open: async (store) => (await import('@parley/gateway/routes')).accessRoutes(store, Date.now),
+};
+
+const SESSIONS: Routes = {
+  at: '/api/sessions',
+  async open({ pageSessions }) {
+    const { sessionRoutes } = await import('@parley/gateway/routes');
+    return sessionRoutes({ ...pageSessions, list: () => pageSessions.list(Date.now()) });
+  },
+};
+
+/** `parley pair [CODE]`: allows a stranger or lists requests; 1 for an unknown code. */
+export function pairCommand(cli: Cli, code: string): Promise<number> {
+  return withApi(cli, ACCESS, async ({ ask }) => {
+    cli.print((await ask<{ readonly words: string }>('/pair', { body: { code } })).words);
+    return 0;
+  });
 }
 
 /** `parley token show`: the address that signs a browser in. It prints a secret: that is what it is for. */
@@ -44,50 +58,57 @@ export async function rotateToken(cli: Cli): Promise<number> {
     );
   }
   replaceToken(folder);
-  const ended = await withStore(cli, (store) => store.pageSessions.end('all'));
-  print(
-    `There is a new token, and the old one opens nothing any more; ${countOf(ended, 'session')} ended.\n` +
-      `"${commandLine('token show', folder)}" prints the new address.`,
-  );
-  return 0;
+  return endThen(cli, 'all', (ended) => {
+    print(
+      `There is a new token, and the old one opens nothing any more; ${ended} ended.\n` +
+        `"${commandLine('token show', folder)}" prints the new address.`,
+    );
+  });
 }
 
-/** `parley sessions`: who is signed in. Works on the database, so no gateway has to run. */
-export async function listSessions(cli: Cli): Promise<number> {
-  const sessions = await withStore(cli, (store) => store.pageSessions.list(Date.now()));
-  cli.print(sessions.length === 0 ? 'No browser is signed in.' : sessions.map(lineOf).join('\n'));
-  return 0;
+/** `parley sessions`: who is signed in. */
+export function listSessions(cli: Cli): Promise<number> {
+  return withApi(cli, SESSIONS, async ({ ask }) => {
+    const { sessions } = await ask<{ readonly sessions: readonly ShownSession[] }>('');
+    cli.print(sessions.map(lineOf).join('\n') || 'No browser is signed in.');
+    return 0;
+  });
 }
 
 /** `parley sessions end`: gateways refuse their next request, and end their streams within seconds. */
-export async function endSessions(cli: Cli, which: string): Promise<number> {
-  const ended = await withStore(cli, (store) => store.pageSessions.end(which));
-  if (ended === 0 && which !== 'all') {
-    cli.print(`There is no session ${which}; it may have ended already.`);
-    return 1;
-  }
-  cli.print(`${countOf(ended, 'session')} ended.`);
-  return 0;
+export function endSessions(cli: Cli, which: string): Promise<number> {
+  return endThen(cli, which, (ended) => cli.print(`${ended} ended.`));
 }
 
-const FROM: Readonly<Record<PageSession['network'], string>> = {
+function endThen(cli: Cli, which: string, say: (ended: string) => void): Promise<number> {
+  return withApi(cli, SESSIONS, async ({ ask }) => {
+    const path = `/${encodeURIComponent(which)}`;
+    const { ended } = await ask<{ readonly ended: number }>(path, { method: 'DELETE' });
+    say(countOf(ended, 'session'));
+    return 0;
+  });
+}
+
+const FROM: Readonly<Record<ShownSession['network'], string>> = {
   'this-machine': 'from this machine',
   'local-network': 'from the local network',
   internet: 'from the internet',
   proxy: 'by a proxy',
 };
 
-function lineOf({ id, network, createdAt, usedAt, expiresAt, userAgent }: PageSession): string {
+function lineOf({ id, network, createdAt, usedAt, expiresAt, userAgent }: ShownSession): string {
   return [
     `${id}  used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
     `              ${visible(userAgent) || 'a browser that does not say what it is'}`,
   ].join('\n');
 }
 
-/** `parley approvals`: who was asked what, who decided and what came of it. Needs no running gateway. */
-export async function approvals(cli: Cli, last: number): Promise<number> {
-  cli.print(approvalsText(await withStore(cli, (store) => store.approvals.recent(last))));
-  return 0;
+/** `parley approvals`: who was asked what, who decided and what came of it. */
+export function approvals(cli: Cli, last: number): Promise<number> {
+  return withApi(cli, ACCESS, async ({ ask }) => {
+    cli.print(approvalsText(await ask(`/approvals?last=${last}`)));
+    return 0;
+  });
 }
 
 const STATES: Readonly<Record<Approval['state'], string>> = {
