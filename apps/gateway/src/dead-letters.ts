@@ -1,8 +1,6 @@
 import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { ChatKey, DeadLetter, LetterWake, Store } from '@parley/store';
-import type { Hono } from 'hono';
 import { z } from 'zod';
-import { bodyOf, uncachedRoutes } from './http/api-routes.ts';
 
 interface AnyLetter {
   readonly id: number;
@@ -132,11 +130,7 @@ export interface DeadOutcome {
 }
 
 /** What operators see of dead letters and do about them (D06), on the page and on the command line. */
-export interface DeadDesk {
-  list(page: { readonly before?: number | undefined; readonly limit: number }): Promise<DeadList>;
-  letter(id: number): Promise<ShownLetter | null>;
-  settle(order: DeadOrder): Promise<DeadOutcome>;
-}
+export type DeadDesk = ReturnType<typeof createDeadDesk>;
 
 /** What the desk works with. */
 export interface DeadDeskDeps {
@@ -147,54 +141,32 @@ export interface DeadDeskDeps {
   readonly log: Logger;
 }
 
-/** Makes the desk. */
-export function createDeadDesk(deps: DeadDeskDeps): DeadDesk {
+export function createDeadDesk(deps: DeadDeskDeps) {
   const { deadLetters } = deps.store;
   return {
-    async list({ before, limit }) {
+    async list({
+      before,
+      limit,
+    }: {
+      readonly before?: number | undefined;
+      readonly limit: number;
+    }): Promise<DeadList> {
       const found = await deadLetters.open({ before, limit });
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
       const letters = found.map((letter) => shownLetter(letter, 'excerpt'));
       return { letters, counts: await deadLetters.counts(), next };
     },
-    async letter(id) {
+    async letter(id: number): Promise<ShownLetter | null> {
       const letter = await deadLetters.get(id);
       return letter === null ? null : shownLetter(letter, 'whole');
     },
-    async settle(order) {
+    async settle(order: DeadOrder): Promise<DeadOutcome> {
       const { ids, next } = await lettersOf(deps, order);
       const results: DeadOutcome['results'][number][] = [];
       for (const id of ids) results.push({ id, result: await settleOne(deps, id, order) });
       return { results, next };
     },
   };
-}
-
-const LARGEST_PAGE = 50;
-
-/** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
-export function deadRoutes(desk: DeadDesk): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => {
-    const { before, limit } = c.req.query();
-    const wanted = numberOf(limit) ?? LARGEST_PAGE;
-    const size = Math.min(Math.max(wanted, 1), LARGEST_PAGE);
-    return c.json(await desk.list({ before: numberOf(before), limit: size }));
-  });
-  app.get('/:id', async (c) => {
-    const id = numberOf(c.req.param('id'));
-    return c.json({ letter: id === undefined ? null : await desk.letter(id) });
-  });
-  app.post('/', async (c) => {
-    const order = await bodyOf(c, DeadOrder);
-    if (order === undefined) return c.json({ error: 'That says not what is to be done.' }, 400);
-    return c.json(await desk.settle(order));
-  });
-  return app;
-}
-
-function numberOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** In the order in which they died: so the parts of an answer keep theirs. */

@@ -142,7 +142,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
       compare: async () => null,
       preview: async () => ({}),
     },
-    heartbeat: { report: async () => ({}), now: async () => ({}) },
+    heartbeat: { report: async () => ({}), request: async () => ({}) },
     report: async () => ({
       agent: 'Polly',
       mcp: 'refused: {"x-key":"chat-key-1"}',

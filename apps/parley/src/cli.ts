@@ -3,14 +3,6 @@ import { nearest } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine, type DataFolder } from './data-folder.ts';
-import {
-  answerOf,
-  askGateway,
-  findGateway,
-  isRefused,
-  type Question,
-  requestOf,
-} from './running-gateway.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
 
 export interface Cli {
@@ -100,64 +92,6 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   } finally {
     await store.close();
   }
-}
-
-/** The API as commands use it. */
-export interface Api {
-  /** Whether a gateway answers; without one its routes work here, on the database. */
-  readonly isRunning: boolean;
-  /** Asks a route of the group, whose type for that answer is `Answer`. */
-  ask<Answer>(path: string, question?: Question): Promise<Answer>;
-}
-
-/** A group of routes of the gateway. */
-export interface Routes {
-  /** Where they are in the API: `/api/dead`. */
-  readonly at: string;
-  /** Opens the same routes where no gateway runs. */
-  open(store: Store, loaded: LoadedSettings, folder: DataFolder): Promise<RequestHandler>;
-}
-
-interface RequestHandler {
-  request(path: string, init: RequestInit): Response | Promise<Response>;
-  onError(handler: (error: Error) => never): unknown;
-}
-
-/** Runs a command on the API, whether a gateway runs or not. What a route refuses is printed: 1. */
-export async function withApi(
-  cli: Cli,
-  routes: Routes,
-  work: (api: Api) => Promise<number>,
-): Promise<number> {
-  const { folder, env, print } = cli;
-  try {
-    const gateway = await findGateway(folder, env);
-    if (gateway === null) {
-      return await withStore(cli, async (store, loaded) =>
-        work(await apiHere(routes.open(store, loaded, folder))),
-      );
-    }
-    return await work({
-      isRunning: true,
-      ask: (path, question) => askGateway(gateway, `${routes.at}${path}`, question),
-    });
-  } catch (error) {
-    if (!isRefused(error)) throw error;
-    print(error.message);
-    return 1;
-  }
-}
-
-async function apiHere(opening: ReturnType<Routes['open']>): Promise<Api> {
-  const routes = await opening;
-  // A failure here is one of the command.
-  routes.onError((error) => {
-    throw error;
-  });
-  return {
-    isRunning: false,
-    ask: async (path, question = {}) => answerOf(await routes.request(path, requestOf(question))),
-  };
 }
 
 /** Ends a command that only a running gateway can do. */

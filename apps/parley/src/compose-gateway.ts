@@ -97,10 +97,7 @@ function gatewayOptions(
       return statusReport({ ...facts, mcp: mcp.lines() }, shared.store, clock, localTime);
     },
     inspector: inspector.shown,
-    heartbeat: {
-      report: () => heartbeat.report(),
-      now: (id, task) => heartbeat.request(id, task),
-    },
+    heartbeat,
     cron: cronPage(cron, settings, { ...shared, accounts, owners: parts.owners }),
     // Where several processes share a database, whoever restores does it beside them.
     ...(!isShared(settings) && { restore: onRestore }),

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChannelDefinition } from '@parley/channels';
 import { countOf, type Logger, reasonOf } from '@parley/core';
 import { type LogLevel, openSecrets, type Scrub, type Secrets } from '@parley/core/telemetry';
-import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ModelSettings } from '@parley/models';
 import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';

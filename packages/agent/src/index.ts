@@ -1,5 +1,5 @@
 export { questionText } from './approvals/approval-question.ts';
-export { shownArguments, writtenOut } from './approvals/shown-arguments.ts';
+export { shownArguments } from './approvals/shown-arguments.ts';
 export { bootSource, createBootstrapSource } from './boot.ts';
 export { assembleHistory } from './context/assemble-history.ts';
 export type { Compacting } from './context/compact.ts';

@@ -1,9 +1,9 @@
-import { pair } from '@parley/channels';
 import { type Clock, type CronAnswer, ParleyError } from '@parley/core';
 import type { Store } from '@parley/store';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
+import { type DeadDesk, DeadOrder } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
 import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { PageSessions } from './page-sessions.ts';
@@ -99,6 +99,34 @@ export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock): Hono {
   return app;
 }
 
+/** Dead letters on a page. */
+const MOST_LETTERS = 50;
+
+/** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
+export function deadRoutes(desk: DeadDesk): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => {
+    const { before, limit } = c.req.query();
+    const wanted = numberOf(limit) ?? MOST_LETTERS;
+    const size = Math.min(Math.max(wanted, 1), MOST_LETTERS);
+    return c.json(await desk.list({ before: numberOf(before), limit: size }));
+  });
+  app.get('/:id', async (c) => {
+    const id = numberOf(c.req.param('id'));
+    return c.json({ letter: id === undefined ? null : await desk.letter(id) });
+  });
+  app.post('/', async (c) => {
+    const order = await bodyOf(c, DeadOrder);
+    if (order === undefined) return c.json({ error: 'That says not what is to be done.' }, 400);
+    return c.json(await desk.settle(order));
+  });
+  return app;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
 /** SOUL.md for the page and the command line (W06). Throws ParleyError, in words for people, for what cannot be done. */
 export interface SoulPage {
   /** All versions, newest first, each with what can be done about it. */
@@ -142,7 +170,7 @@ function senderOf(c: Context<AppEnv>): string {
 export interface ShownHeartbeat {
   report(): Promise<object>;
   /** Runs a task at once: the named one, or the one that is due. Asked twice with one id it runs once. */
-  now(id: string, task?: string): Promise<object>;
+  request(id: string, task?: string): Promise<object>;
 }
 
 /** `id` is the asker's own, so that a request that is sent again runs nothing twice. */
@@ -159,7 +187,7 @@ export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
     const wish = await bodyOf(c, HeartbeatBody);
     if (wish === undefined)
       return c.json({ error: 'That needs an id, and a task if one is meant.' }, 400);
-    return c.json(await heartbeat.now(wish.id, wish.task));
+    return c.json(await heartbeat.request(wish.id, wish.task));
   });
   return app;
 }
@@ -215,6 +243,8 @@ export function accessRoutes(store: Pick<Store, 'approvals' | 'pairing'>, clock:
   app.post('/pair', async (c) => {
     const body = await bodyOf(c, PairBody);
     if (body === undefined) return c.json({ error: 'That needs a code; it may be empty.' }, 400);
+    // The package is not loaded by commands that do something else.
+    const { pair } = await import('@parley/channels');
     const { ok, text: words } = await pair(store, body.code, clock);
     return inWords(c, { ok, words });
   });

@@ -30,7 +30,7 @@ const INSPECTOR: PromptInspector = {
 
 const HEARTBEAT: ShownHeartbeat = {
   report: async () => ({ tasks: [] }),
-  now: async (id, task) => ({ id, task }),
+  request: async (id, task) => ({ id, task }),
 };
 
 function app(given: Partial<HttpAppOptions> = {}) {

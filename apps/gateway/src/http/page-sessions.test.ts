@@ -59,7 +59,7 @@ async function gateway() {
       compare: async () => null,
       preview: async () => ({}),
     },
-    heartbeat: { report: async () => ({}), now: async () => ({}) },
+    heartbeat: { report: async () => ({}), request: async () => ({}) },
     ping: async () => undefined,
     channel: () => ({ fetch: async () => new Response(stream(), { headers }) }),
   });

@@ -1,6 +1,7 @@
 import { type AdmittedMessage, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DeadDesk, type DeadOrder, deadRoutes } from '../dead-letters.ts';
+import type { DeadDesk, DeadOrder } from '../dead-letters.ts';
+import { deadRoutes } from './api-routes.ts';
 import { lookAtQueue, queueRoutes } from './work-routes.ts';
 
 const orders: DeadOrder[] = [];

@@ -7,10 +7,10 @@ import {
   type Store,
 } from '@parley/store';
 import type { Hono } from 'hono';
-import { createDeadDesk, deadRoutes } from '../dead-letters.ts';
+import { createDeadDesk } from '../dead-letters.ts';
 import type { AppEnv } from './access.ts';
 import type { QueueReport } from './api.ts';
-import { uncachedRoutes } from './api-routes.ts';
+import { deadRoutes, uncachedRoutes } from './api-routes.ts';
 
 /** What the routes look at that work on the database. */
 export interface Work {

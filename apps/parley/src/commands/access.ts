@@ -1,30 +1,18 @@
-import { writtenOut } from '@parley/agent';
+import { writtenOut } from '@parley/agent/shown-arguments';
 import { countOf } from '@parley/core';
 import type { ShownSession } from '@parley/gateway/api';
 import type { Approval } from '@parley/store';
+import { withApi } from '../api.ts';
 import { reachableAddress, signInAddress } from '../banner.ts';
-import { type Cli, type Routes, withApi } from '../cli.ts';
+import type { Cli } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
 import { findGateway } from '../running-gateway.ts';
 import { readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
-const ACCESS: Routes = {
-  at: '/api/access',
-  open: async (store) => (await import('@parley/gateway/routes')).accessRoutes(store, Date.now),
-};
-
-const SESSIONS: Routes = {
-  at: '/api/sessions',
-  async open({ pageSessions }) {
-    const { sessionRoutes } = await import('@parley/gateway/routes');
-    return sessionRoutes({ ...pageSessions, list: () => pageSessions.list(Date.now()) });
-  },
-};
-
 /** `parley pair [CODE]`: allows a stranger or lists requests; 1 for an unknown code. */
 export function pairCommand(cli: Cli, code: string): Promise<number> {
-  return withApi(cli, ACCESS, async ({ ask }) => {
+  return withApi(cli, '/api/access', async ({ ask }) => {
     cli.print((await ask<{ readonly words: string }>('/pair', { body: { code } })).words);
     return 0;
   });
@@ -68,7 +56,7 @@ export async function rotateToken(cli: Cli): Promise<number> {
 
 /** `parley sessions`: who is signed in. */
 export function listSessions(cli: Cli): Promise<number> {
-  return withApi(cli, SESSIONS, async ({ ask }) => {
+  return withApi(cli, '/api/sessions', async ({ ask }) => {
     const { sessions } = await ask<{ readonly sessions: readonly ShownSession[] }>('');
     cli.print(sessions.map(lineOf).join('\n') || 'No browser is signed in.');
     return 0;
@@ -81,7 +69,7 @@ export function endSessions(cli: Cli, which: string): Promise<number> {
 }
 
 function endThen(cli: Cli, which: string, say: (ended: string) => void): Promise<number> {
-  return withApi(cli, SESSIONS, async ({ ask }) => {
+  return withApi(cli, '/api/sessions', async ({ ask }) => {
     const path = `/${encodeURIComponent(which)}`;
     const { ended } = await ask<{ readonly ended: number }>(path, { method: 'DELETE' });
     say(countOf(ended, 'session'));
@@ -105,7 +93,7 @@ function lineOf({ id, network, createdAt, usedAt, expiresAt, userAgent }: ShownS
 
 /** `parley approvals`: who was asked what, who decided and what came of it. */
 export function approvals(cli: Cli, last: number): Promise<number> {
-  return withApi(cli, ACCESS, async ({ ask }) => {
+  return withApi(cli, '/api/access', async ({ ask }) => {
     cli.print(approvalsText(await ask(`/approvals?last=${last}`)));
     return 0;
   });

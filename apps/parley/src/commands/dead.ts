@@ -1,6 +1,6 @@
-import { silentLogger } from '@parley/core';
 import type { DeadList, DeadOrder, DeadOutcome, ShownLetter } from '@parley/gateway/dead-letters';
-import { type Api, type Cli, jsonText, type Routes, withApi } from '../cli.ts';
+import { type Api, withApi } from '../api.ts';
+import { type Cli, jsonText } from '../cli.ts';
 import { secondText, visible } from '../terminal/text.ts';
 
 export interface Settling {
@@ -19,20 +19,11 @@ const LARGEST_PAGE = 50;
  * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. Where nothing runs it is done in the
  * database, and carried out by the next start, which looks for what is due.
  */
-const DEAD: Routes = {
-  at: '/api/dead',
-  async open(store) {
-    const { createDeadDesk, deadRoutes } = await import('@parley/gateway/dead-letters');
-    const wake = async () => {};
-    return deadRoutes(createDeadDesk({ store, wake, clock: Date.now, log: silentLogger }));
-  },
-};
-
 export function listDead(
   cli: Cli,
   { last, before, json }: { last: number; before?: number; json?: boolean },
 ): Promise<number> {
-  return withApi(cli, DEAD, async (api) => {
+  return withApi(cli, '/api/dead', async (api) => {
     const page = before === undefined ? '' : `&before=${before}`;
     const found = await api.ask<DeadList>(`?limit=${last}${page}`);
     cli.print(json ? jsonText(found) : listText(found));
@@ -41,7 +32,7 @@ export function listDead(
 }
 
 export function showDead(cli: Cli, id: number, json = false): Promise<number> {
-  return withApi(cli, DEAD, async (api) => {
+  return withApi(cli, '/api/dead', async (api) => {
     const { letter } = await api.ask<{ readonly letter: ShownLetter | null }>(`/${id}`);
     if (json) cli.print(jsonText({ letter }));
     else cli.print(letter === null ? missingText(id, await known(api)) : letterText(letter));
@@ -57,7 +48,7 @@ export function settleDead(
 ): Promise<number> {
   const kinds: DeadKind[] = kind === undefined ? ['refused', 'uncertain', 'unanswered'] : [kind];
   const order: DeadOrder = { action, letters: all ? { after: 0, kinds } : ids, evenTwice };
-  return withApi(cli, DEAD, async (api) => {
+  return withApi(cli, '/api/dead', async (api) => {
     const results: Settled[] = [];
     for (let rest: DeadOrder | null = order; rest !== null; ) {
       const outcome: DeadOutcome = await api.ask('', { body: rest });

@@ -1,43 +1,23 @@
 import type { CronBody } from '@parley/gateway/routes';
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
-import { type Cli, jsonText, notRunning, type Routes, withApi } from '../cli.ts';
+import { withApi } from '../api.ts';
+import { type Cli, jsonText, notRunning } from '../cli.ts';
 import { newId } from '../process-options.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { visible } from '../terminal/text.ts';
 
-const CRON: Routes = {
-  at: '/api/cron',
-  async open(store, loaded) {
-    const { cronRoutes } = await import('@parley/gateway/routes');
-    return cronRoutes((await import('../proactive.ts')).cronHere(store, loaded));
-  },
-};
-
 /** `parley cron …` (H08): 0 done, 1 not, and why is printed. */
 export function cron(cli: Cli, body: CronBody): Promise<number> {
-  return withApi(cli, CRON, async ({ ask }) => {
+  return withApi(cli, '/api/cron', async ({ ask }) => {
     const { words } = await ask<{ readonly words: string }>('', { body });
     cli.print(visible(words.replaceAll('`', '')));
     return 0;
   });
 }
 
-const HEARTBEAT: Routes = {
-  at: '/api/heartbeat',
-  async open(store, loaded) {
-    const { heartbeatRoutes } = await import('@parley/gateway/routes');
-    const { heartbeatHere } = await import('../proactive.ts');
-    const heartbeat = await heartbeatHere(store, loaded);
-    return heartbeatRoutes({
-      report: () => heartbeat.report(),
-      now: (id, task) => heartbeat.request(id, task),
-    });
-  },
-};
-
 /** `parley heartbeat`: 0 fine, 1 HEARTBEAT.md needs a fix. A stopped installation is read from its files. */
 export function heartbeat(cli: Cli, json = false): Promise<number> {
-  return withApi(cli, HEARTBEAT, async ({ ask, isRunning }) => {
+  return withApi(cli, '/api/heartbeat', async ({ ask, isRunning }) => {
     const report = await ask<HeartbeatReport>('');
     cli.print(
       json ? jsonText({ running: isRunning, ...report }) : heartbeatText(report, isRunning),

@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { reasonOf } from '@parley/core';
 import type { ShownSoul, SoulAction } from '@parley/gateway/api';
-import { type Cli, type Routes, withApi } from '../cli.ts';
+import { withApi } from '../api.ts';
+import type { Cli } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
 import { visible } from '../terminal/text.ts';
 
-const SOUL: Routes = {
-  at: '/api/soul',
-  async open(...found) {
-    const { soulRoutes } = await import('@parley/gateway/routes');
-    return soulRoutes(await (await import('../soul.ts')).soulHere(...found));
-  },
-};
-
 /** `parley soul …` (W06): 0 fine, 1 not done, and why. */
 export function listSouls(cli: Cli): Promise<number> {
-  return withApi(cli, SOUL, async ({ ask }) => {
+  return withApi(cli, '/api/soul', async ({ ask }) => {
     const { versions } = await ask<{ readonly versions: readonly ShownSoul[] }>('');
     if (versions.length === 0) cli.print('There is no SOUL.md yet.');
     for (const version of versions) cli.print(lineOf(version));
@@ -24,7 +17,7 @@ export function listSouls(cli: Cli): Promise<number> {
 }
 
 export function showSoul(cli: Cli, number: number, what: 'text' | 'diff'): Promise<number> {
-  return withApi(cli, SOUL, async ({ ask }) => {
+  return withApi(cli, '/api/soul', async ({ ask }) => {
     const version = await ask<ShownSoul>(`/${number}`);
     cli.print(lineOf(version));
     for (const { rule, words, points } of version.findings) {
@@ -36,13 +29,13 @@ export function showSoul(cli: Cli, number: number, what: 'text' | 'diff'): Promi
 }
 
 export function decideSoul(cli: Cli, number: number, action: SoulAction): Promise<number> {
-  return withApi(cli, SOUL, async ({ ask }) =>
+  return withApi(cli, '/api/soul', async ({ ask }) =>
     printAnswer(await ask(`/${number}/${action}`, { method: 'POST' }), cli),
   );
 }
 
 export function proposeSoul(cli: Cli, file: string, reason: string): Promise<number> {
-  return withApi(cli, SOUL, async ({ ask }) =>
+  return withApi(cli, '/api/soul', async ({ ask }) =>
     printAnswer(await ask('', { body: { text: textOf(file), reason } }), cli),
   );
 }

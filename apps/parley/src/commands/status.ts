@@ -4,8 +4,9 @@ import { whyAnswerText } from '@parley/channels/timeline-text';
 import { shortDuration, type WhyAnswer } from '@parley/core';
 import type { GatewayStatus } from '@parley/gateway/api';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
+import { withApi } from '../api.ts';
 import { channelLine, drawCode } from '../banner.ts';
-import { type Cli, jsonText, notRunning, type Routes, withApi, withStore } from '../cli.ts';
+import { type Cli, jsonText, notRunning, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { retentionAges } from '../settings.ts';
@@ -85,14 +86,9 @@ function money(usd: number): string {
   return usd > 0 ? `, $${usd.toFixed(4)}` : '';
 }
 
-const WHY: Routes = {
-  at: '/api/why',
-  open: async (store) => (await import('@parley/gateway/routes')).whyRoutes(store, Date.now),
-};
-
 /** `parley why MESSAGE` (D08): 1 it is not clear which message is meant, or there is none. */
 export function why(cli: Cli, message: string, json = false): Promise<number> {
-  return withApi(cli, WHY, async ({ ask }) => {
+  return withApi(cli, '/api/why', async ({ ask }) => {
     const answer = await ask<WhyAnswer>(`?message=${encodeURIComponent(message)}`);
     cli.print(json ? jsonText(answer) : visible(whyAnswerText(answer, 'terminal')));
     return answer.kind === 'found' ? 0 : 1;

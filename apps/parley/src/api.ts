@@ -1,0 +1,92 @@
+import { silentLogger } from '@parley/core';
+import type * as routes from '@parley/gateway/routes';
+import type { Store } from '@parley/store';
+import { type Cli, withStore } from './cli.ts';
+import type { DataFolder } from './data-folder.ts';
+import {
+  answerOf,
+  askGateway,
+  findGateway,
+  isRefused,
+  type Question,
+  requestOf,
+} from './running-gateway.ts';
+import type { LoadedSettings } from './settings.ts';
+
+/** A group of routes of the gateway's API, as a command uses it. */
+export interface Api {
+  /** Whether a gateway answers; without one its routes work here, on the database. */
+  readonly isRunning: boolean;
+  /** Asks a route of the group, whose type for that answer is `Answer`. */
+  ask<Answer>(path: string, question?: Question): Promise<Answer>;
+}
+
+/** Runs a command on the API, whether a gateway runs or not. What a route refuses is printed: 1. */
+export async function withApi(
+  cli: Cli,
+  group: keyof typeof HERE,
+  work: (api: Api) => Promise<number>,
+): Promise<number> {
+  const { folder, env, print } = cli;
+  try {
+    const gateway = await findGateway(folder, env);
+    if (gateway !== null) {
+      const ask: Api['ask'] = (path, question) => askGateway(gateway, `${group}${path}`, question);
+      return await work({ isRunning: true, ask });
+    }
+    return await withStore(cli, async (store, loaded) => {
+      const opened = await HERE[group](await import('@parley/gateway/routes'), {
+        store,
+        loaded,
+        folder,
+      });
+      return work(apiHere(opened));
+    });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    print(error.message);
+    return 1;
+  }
+}
+
+function apiHere(opened: RequestHandler): Api {
+  // A failure here is one of the command.
+  opened.onError((error) => {
+    throw error;
+  });
+  const ask: Api['ask'] = async (path, question = {}) =>
+    answerOf(await opened.request(path, requestOf(question)));
+  return { isRunning: false, ask };
+}
+
+interface RequestHandler {
+  request(path: string, init: RequestInit): Response | Promise<Response>;
+  onError(handler: (error: Error) => never): unknown;
+}
+
+interface Found {
+  readonly store: Store;
+  readonly loaded: LoadedSettings;
+  readonly folder: DataFolder;
+}
+
+type OpenHere = (to: typeof routes, found: Found) => RequestHandler | Promise<RequestHandler>;
+
+/** The same routes where no gateway runs: what they leave to be done the next start looks for. */
+const HERE = {
+  '/api/access': ({ accessRoutes }, { store }) => accessRoutes(store, Date.now),
+  '/api/cron': async ({ cronRoutes }, { store, loaded }) =>
+    cronRoutes((await import('./proactive.ts')).cronHere(store, loaded)),
+  '/api/dead': async ({ deadRoutes }, { store }) => {
+    const { createDeadDesk } = await import('@parley/gateway/dead-letters');
+    const wake = async () => {};
+    return deadRoutes(createDeadDesk({ store, wake, clock: Date.now, log: silentLogger }));
+  },
+  '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded }) =>
+    heartbeatRoutes(await (await import('./proactive.ts')).heartbeatHere(store, loaded)),
+  '/api/sessions': ({ sessionRoutes }, { store: { pageSessions } }) =>
+    sessionRoutes({ ...pageSessions, list: () => pageSessions.list(Date.now()) }),
+  '/api/soul': async ({ soulRoutes }, { store, loaded, folder }) =>
+    soulRoutes(await (await import('./soul.ts')).soulHere(store, loaded, folder)),
+  '/api/why': ({ whyRoutes }, { store }) => whyRoutes(store, Date.now),
+} as const satisfies Readonly<Record<string, OpenHere>>;
