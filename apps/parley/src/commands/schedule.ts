@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { CronBody } from '@parley/gateway/routes';
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import { withApi } from '../api.ts';
 import { type Cli, jsonText, notRunning } from '../cli.ts';
-import { newId } from '../process-options.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { visible } from '../terminal/text.ts';
 
@@ -30,7 +30,7 @@ export function heartbeat(cli: Cli, json = false): Promise<number> {
 export async function heartbeatNow(cli: Cli, task: string, json = false): Promise<number> {
   const gateway = await findGateway(cli.folder, cli.env);
   if (gateway === null) return notRunning(cli);
-  const body = { id: newId('wish'), ...(task !== '' && { task }) };
+  const body = { id: randomUUID(), ...(task !== '' && { task }) };
   const answer = await askGateway<HeartbeatAnswer>(gateway, '/api/heartbeat/now', { body });
   cli.print(json ? jsonText(answer) : answer.words);
   return answer.task === null ? 1 : 0;
