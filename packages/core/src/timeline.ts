@@ -19,56 +19,51 @@ export const TIMELINE_STAGES = [
 ] as const;
 
 /** One thing that happened to a message. Times in ms. */
-export const TimelineEntry = z.object({
-  stage: z.enum(TIMELINE_STAGES),
+export interface TimelineEntry {
+  readonly stage: (typeof TIMELINE_STAGES)[number];
   /** Null where nobody noted it. */
-  at: z.number().nullable(),
+  readonly at: number | null;
   /** How long it took, where it took time. */
-  ms: z.number().nullable(),
+  readonly ms: number | null;
   /** For people; no words of people, arguments or results of tools. */
-  words: z.string(),
+  readonly words: string;
   /** Names what only the owner may know: servers, people, reasons of failures. */
-  detail: z.string().optional(),
+  readonly detail?: string | undefined;
   /** Something went wrong here, or has not happened yet. */
-  mark: z.enum(['trouble', 'open']).optional(),
-});
-export type TimelineEntry = Readonly<z.infer<typeof TimelineEntry>>;
+  readonly mark?: 'trouble' | 'open' | undefined;
+}
 
 /** A message as people find it. */
-export const MessageName = z.object({
-  channel: z.string(),
-  account: z.string(),
-  chatId: z.string(),
-  messageId: z.string(),
+export interface MessageName {
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+  readonly messageId: string;
   /** When Parley was told of it. */
-  at: z.number(),
-});
-export type MessageName = Readonly<z.infer<typeof MessageName>>;
+  readonly at: number;
+}
 
 /** All that is known of what became of one message (D08). */
-export const Timeline = z.object({
-  message: MessageName,
+export interface Timeline {
+  readonly message: MessageName;
   /** The turn that took it. */
-  turnId: z.string().nullable(),
+  readonly turnId: string | null;
   /** Whether its prompt is kept, for `parley prompt --turn`. */
-  hasPrompt: z.boolean(),
+  readonly hasPrompt: boolean;
   /** In one sentence what became of it: an answer, or the exact reason for silence. */
-  verdict: z.string(),
+  readonly verdict: string;
   /** What of the verdict only the owner may know. */
-  detail: z.string().optional(),
+  readonly detail?: string | undefined;
   /** Oldest first. */
-  entries: z.array(TimelineEntry).readonly(),
-});
-export type Timeline = Readonly<z.infer<typeof Timeline>>;
+  readonly entries: readonly TimelineEntry[];
+}
 
 /** What looking for a message came to. */
-export const WhyAnswer = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('found'), timeline: Timeline }),
+export type WhyAnswer =
+  | { readonly kind: 'found'; readonly timeline: Timeline }
   /** Several are meant; newest first. */
-  z.object({ kind: z.literal('several'), candidates: z.array(MessageName).readonly() }),
-  z.object({ kind: z.literal('unknown') }),
-]);
-export type WhyAnswer = Readonly<z.infer<typeof WhyAnswer>>;
+  | { readonly kind: 'several'; readonly candidates: readonly MessageName[] }
+  | { readonly kind: 'unknown' };
 
 /** `telegram:42/7`, with the account where it is not the usual one: `telegram/work:42/7`. */
 export function nameOfMessage({

@@ -2,6 +2,6 @@ export { createFindTarget } from './alerts.ts';
 export { type Cron, createCron } from './cron/cron.ts';
 export type { CronServices, JobView } from './cron/job-view.ts';
 export { Heartbeat, tokensToday } from './heartbeat/heartbeat.ts';
-export { HeartbeatAnswer, HeartbeatReport } from './heartbeat/report-shape.ts';
+export type { HeartbeatAnswer, HeartbeatReport } from './heartbeat/report-shape.ts';
 export { HEARTBEAT_READS } from './heartbeat/task.ts';
 export { createJudge } from './heartbeat/verdict.ts';

@@ -1,102 +1,92 @@
-import { z } from 'zod';
 import type { ZoneClock } from '../zone-clock.ts';
-
-const Moment = z.number().nullable();
 
 /**
  * What came of the last run of a task. `nothing-new`: its check saw no change, so nothing was asked;
  * `noted`: only heartbeat-state.json knows of it.
  */
-const LastRun = z.object({
-  state: z.enum([
-    'never',
-    'noted',
-    'nothing-new',
-    'running',
-    'quiet',
-    'alerted',
-    'held',
-    'repeated',
-    'unclear',
-    'failed',
-  ]),
+export interface LastRun {
+  readonly state:
+    | 'never'
+    | 'noted'
+    | 'nothing-new'
+    | 'running'
+    | 'quiet'
+    | 'alerted'
+    | 'held'
+    | 'repeated'
+    | 'unclear'
+    | 'failed';
   /** In ms; null: never. */
-  at: Moment,
-  words: z.string(),
-});
-export type LastRun = Readonly<z.infer<typeof LastRun>>;
+  readonly at: number | null;
+  readonly words: string;
+}
 
 /** When a task runs next, and why not now. `at` in ms; null where it is unknown. */
-const NextRunText = z.object({
-  state: z.enum([
-    'off',
-    'running',
-    'no-tokens',
-    'nobody-to-tell',
-    'due',
-    'not-yet',
-    'out-of-hours',
-    'done',
-    'no-beat',
-  ]),
-  at: Moment,
-  words: z.string(),
-});
-export type NextRunText = Readonly<z.infer<typeof NextRunText>>;
+export interface NextRunText {
+  readonly state:
+    | 'off'
+    | 'running'
+    | 'no-tokens'
+    | 'nobody-to-tell'
+    | 'due'
+    | 'not-yet'
+    | 'out-of-hours'
+    | 'done'
+    | 'no-beat';
+  readonly at: number | null;
+  readonly words: string;
+}
 
-const TaskReport = z.object({
-  name: z.string(),
+export interface TaskReport {
+  readonly name: string;
   /** Such as `every 30 min, 09:00–21:00`. */
-  schedule: z.string(),
-  instruction: z.string(),
+  readonly schedule: string;
+  readonly instruction: string;
   /** The group that it names for its alerts; null: the owner. */
-  tell: z.string().nullable(),
-  last: LastRun,
-  next: NextRunText,
-});
-export type TaskReport = Readonly<z.infer<typeof TaskReport>>;
+  readonly tell: string | null;
+  readonly last: LastRun;
+  readonly next: NextRunText;
+}
 
-const RunReport = z.object({
-  id: z.string(),
-  task: z.string(),
-  state: LastRun.shape.state,
-  at: z.number(),
+interface RunReport {
+  readonly id: string;
+  readonly task: string;
+  readonly state: LastRun['state'];
+  readonly at: number;
   /** When it ran and its result. */
-  words: z.string(),
-  tokens: z.number(),
+  readonly words: string;
+  readonly tokens: number;
   /** The alert that was sent, or is held. */
-  alert: z.string().nullable(),
-});
+  readonly alert: string | null;
+}
 
 /**
  * The report of `/heartbeat`, `parley heartbeat` and the page. All texts are written here, so that the three
  * say the same, with times in the time zone of the agent.
  */
-export const HeartbeatReport = z.object({
-  timeZone: z.string(),
-  plan: z.object({
-    enabled: z.boolean(),
-    everyMinutes: z.number(),
-    nextAt: Moment,
-    words: z.string(),
+export interface HeartbeatReport {
+  readonly timeZone: string;
+  readonly plan: {
+    readonly enabled: boolean;
+    readonly everyMinutes: number;
+    readonly nextAt: number | null;
+    readonly words: string;
     /** Why nothing ran the last time; null when something did, or before the first. */
-    lastWords: z.string().nullable(),
-  }),
-  tokens: z.object({ today: z.number(), perDay: z.number() }),
-  tasks: z.array(TaskReport),
-  runs: z.array(RunReport),
+    readonly lastWords: string | null;
+  };
+  readonly tokens: { readonly today: number; readonly perDay: number };
+  readonly tasks: readonly TaskReport[];
+  readonly runs: readonly RunReport[];
   /** What of HEARTBEAT.md was not understood: where, and what is expected there. */
-  problems: z.array(z.string()),
-});
-export type HeartbeatReport = z.infer<typeof HeartbeatReport>;
+  readonly problems: readonly string[];
+}
 
 /** What came of a wish to run a task at once. */
-export const HeartbeatAnswer = z.object({
+export interface HeartbeatAnswer {
   /** The task whose run began; null: none did. */
-  task: z.string().nullable(),
-  words: z.string(),
-});
-export type HeartbeatAnswer = Readonly<z.infer<typeof HeartbeatAnswer>>;
+  readonly task: string | null;
+  readonly words: string;
+}
 
 const DAY_MS = 24 * 60 * 60_000;
 
