@@ -132,30 +132,28 @@ async function databaseGauges({ store, clock }: GaugeDeps): Promise<readonly Gau
     ...outboxGauges(backlog.outgoing, now),
     countsBy('parley_dead_letters', 'kind', Object.entries(dead)),
     // `account:telegram/default`: what is behind the colon names a chat account.
-    countsBy('parley_leases_held', 'kind', grouped(leases.map(({ name }) => kindOf(name)))),
+    countsBy(
+      'parley_leases_held',
+      'kind',
+      grouped(leases.map(({ name }) => name.split(':')[0] ?? name)),
+    ),
     countsBy('parley_processes', 'role', grouped(processes.map(({ role }) => role))),
   ];
-}
-
-function kindOf(lease: string): string {
-  return lease.split(':')[0] ?? lease;
 }
 
 type Outgoing = Awaited<ReturnType<Store['backlog']['look']>>['outgoing'];
 
 function outboxGauges(outgoing: Outgoing, now: number): readonly GaugeReading[] {
-  const channels = [...new Set(outgoing.map(({ channel }) => channel))];
-  const sumOf = (channel: string, state: 'pending' | 'sending') =>
-    outgoing.filter((one) => one.channel === channel).reduce((sum, one) => sum + one[state], 0);
-  const parts = channels.flatMap((channel) =>
+  const channels = [...Map.groupBy(outgoing, ({ channel }) => channel)];
+  const parts = channels.flatMap(([channel, rows]) =>
     (['pending', 'sending'] as const).map((state) => ({
-      value: sumOf(channel, state),
+      value: rows.reduce((sum, row) => sum + row[state], 0),
       labels: { channel, state },
     })),
   );
-  const oldest = channels.map((channel) => {
-    const since = outgoing.filter((one) => one.channel === channel).map(({ oldestAt }) => oldestAt);
-    return { value: Math.max(0, now - Math.min(...since)) / 1_000, labels: { channel } };
+  const oldest = channels.map(([channel, rows]) => {
+    const since = Math.min(...rows.map(({ oldestAt }) => oldestAt));
+    return { value: Math.max(0, now - since) / 1_000, labels: { channel } };
   });
   return [
     { name: 'parley_outbox_parts', values: parts },
@@ -172,8 +170,7 @@ async function queueGauges({ turns }: GaugeDeps): Promise<readonly GaugeReading[
 }
 
 function grouped(words: readonly string[]): readonly (readonly [string, number])[] {
-  const kinds = [...new Set(words)];
-  return kinds.map((kind) => [kind, words.filter((word) => word === kind).length]);
+  return [...Map.groupBy(words, (word) => word)].map(([kind, all]) => [kind, all.length]);
 }
 
 function countsBy(

@@ -2,7 +2,7 @@ import { type AdmittedMessage, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeadDesk, DeadOrder } from '../dead-letters.ts';
 import { deadRoutes } from './api-routes.ts';
-import { lookAtQueue, queueRoutes } from './work-routes.ts';
+import { queueRoutes } from './work-routes.ts';
 
 const orders: DeadOrder[] = [];
 const asked: object[] = [];
@@ -97,7 +97,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-const askQueue = () => queueRoutes(() => lookAtQueue(store, () => 9)).request('/');
+const askQueue = () => queueRoutes(store, () => 9).request('/');
 async function runTurnBy(owner: string): Promise<void> {
   await store.inbox.accept(MESSAGE);
   const work = { conversationId: 'web:c1', owner, leaseMs: 5 };

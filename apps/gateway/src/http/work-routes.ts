@@ -30,28 +30,22 @@ export function addWorkRoutes(app: Hono<AppEnv>, { store, turns, bus, clock, log
       ? turns.kick(to.conversationId)
       : deliver(to.chat.channel, to.chat.account, to.chat.chatId);
   app.route('/api/dead', deadRoutes(createDeadDesk({ store, wake, clock, log })));
-  app.route(
-    '/api/queue',
-    queueRoutes(() => lookAtQueue(store, clock)),
-  );
+  app.route('/api/queue', queueRoutes(store, clock));
 }
 
-/** What waits, runs and is still to be sent (U03), below `/api/queue`. It names chats: guard it. */
-export function queueRoutes(look: () => Promise<QueueReport>): Hono {
+/** What waits, runs and is still to be sent, and what failed (U03), below `/api/queue`. It names chats: guard it. */
+export function queueRoutes(store: QueueStore, clock: Clock): Hono {
   const app = uncachedRoutes();
-  app.get('/', async (c) => c.json(await look()));
+  app.get('/', async (c) => c.json(await lookAtQueue(store, clock())));
   return app;
 }
+
+type QueueStore = Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>;
 
 /** Entries of each list; the totals tell whether there are more. */
 const SHOWN = 50;
 
-/** What waits, runs and is still to be sent, and what failed, for the page (U03). */
-export async function lookAtQueue(
-  store: Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>,
-  clock: Clock,
-): Promise<QueueReport> {
-  const now = clock();
+async function lookAtQueue(store: QueueStore, now: number): Promise<QueueReport> {
   const [backlog, parts, dead, processes] = await Promise.all([
     store.backlog.look(SHOWN),
     store.outbox.counts(),

@@ -148,7 +148,7 @@ export async function plugins(cli: Cli): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
   const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status'));
-  const lines = running?.plugins ?? (await lookAt(cli));
+  const lines = running?.plugins ?? (await pluginsHere(cli));
   if (lines.length === 0) {
     print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);
     return 0;
@@ -160,9 +160,8 @@ export async function plugins(cli: Cli): Promise<number> {
   return lines.every(({ works }) => works) ? 0 : 1;
 }
 
-async function lookAt({ folder, env }: Cli): Promise<readonly PluginLine[]> {
-  const first = readSettings(folder, env);
-  const { report, end } = await plugInForCommand(first, { folder, env });
+async function pluginsHere(cli: Cli): Promise<readonly PluginLine[]> {
+  const { report, end } = await plugInForCommand(readSettings(cli.folder, cli.env), cli);
   end();
   return report;
 }

@@ -98,18 +98,21 @@ export function why(cli: Cli, message: string, json = false): Promise<number> {
 export function storage(cli: Cli, json = false): Promise<number> {
   return withStore(cli, async (store, { settings }) => {
     const ages = retentionAges(settings);
-    const use = await store.retention.use(ages, Date.now());
-    const lastRun = await store.retention.last();
-    const workspace = filesIn(settings.agent.workspace);
-    const { maxMegabytes } = settings.retention;
-    const found = { use, maxMegabytes, workspace, lastRun };
-    cli.print(
-      json
-        ? jsonText({ ...use, maxMegabytes, workspace, lastRun })
-        : storageText({ ...found, ages }, Date.now()),
-    );
+    const report: StorageReport = {
+      ...(await store.retention.use(ages, Date.now())),
+      maxMegabytes: settings.retention.maxMegabytes,
+      workspace: filesIn(settings.agent.workspace),
+      lastRun: await store.retention.last(),
+    };
+    cli.print(json ? jsonText(report) : storageText(report, ages, Date.now()));
     return 0;
   });
+}
+
+interface StorageReport extends StorageUse {
+  readonly maxMegabytes: number | 'unlimited';
+  readonly workspace: Files;
+  readonly lastRun: RetentionRun | null;
 }
 
 interface Files {
@@ -131,26 +134,19 @@ function filesIn(folder: string): Files {
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-interface Shown {
-  readonly use: StorageUse;
-  readonly ages: RetentionAges;
-  readonly maxMegabytes: number | 'unlimited';
-  readonly workspace: Files;
-  readonly lastRun: RetentionRun | null;
-}
-
-function storageText({ use, ages, maxMegabytes, workspace, lastRun }: Shown, now: number): string {
-  const free = use.freeBytes === null ? '' : `, ${size(use.freeBytes)} of it free for new rows`;
+function storageText(report: StorageReport, ages: RetentionAges, now: number): string {
+  const { bytes, freeBytes, tables, maxMegabytes, workspace, lastRun } = report;
+  const free = freeBytes === null ? '' : `, ${size(freeBytes)} of it free for new rows`;
   const bound = maxMegabytes === 'unlimited' ? 'unlimited' : `at most ${maxMegabytes} MB`;
-  const old = use.tables.reduce((sum, table) => sum + table.old.bytes, 0);
+  const old = tables.reduce((sum, table) => sum + table.old.bytes, 0);
   return [
-    `database   ${size(use.bytes)} (${bound})${free}`,
+    `database   ${size(bytes)} (${bound})${free}`,
     `workspace  ${size(workspace.bytes)} in ${workspace.files} files; kept`,
     `old now    ${size(old)}, removed by the next rounds`,
     `last round ${lastText(lastRun, now)}`,
     '',
     tableText(
-      [['table', 'size', 'rows', 'old', 'kept'], ...use.tables.map((table) => rowOf(table, ages))],
+      [['table', 'size', 'rows', 'old', 'kept'], ...tables.map((table) => rowOf(table, ages))],
       [1, 2, 3],
     ),
   ].join('\n');
