@@ -54,8 +54,6 @@ const ANSWER_WITHIN_MS = 5_000;
 export interface Question {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
-  /** For what takes longer than it takes to look something up. */
-  readonly withinMs?: number;
 }
 
 /**
@@ -68,7 +66,7 @@ export async function askGateway<Answer>(
   question: Question = {},
 ): Promise<Answer> {
   try {
-    const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     return await answerOf(await request({ address, token }, path, signal, question));
   } catch (error) {
     if (isRefused(error)) throw error;
