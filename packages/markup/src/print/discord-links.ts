@@ -24,11 +24,12 @@ export function discordRuns(runs: readonly Run[]): Run[] {
     let end = at + 1;
     while (link !== undefined && linkOf(runs[end]) === link) end += 1;
     const own = runs.slice(at, end);
-    shown.push(...(link === undefined ? own.flatMap(withAddresses) : linkRuns(link, own)));
+    shown.push(...(link === undefined ? plainRuns(own) : linkRuns(link, own)));
     at = end;
   }
-  const outside = spaceOutside(shown.map(withoutConflicts).flatMap(cutSpace));
-  return joinEqual(spaceOutside(outside.toReversed()).toReversed());
+  const cut = shown.flatMap(cutSpace);
+  if (!cut.some(isSpace)) return joinEqual(cut);
+  return joinEqual(spaceOutside(spaceOutside(cut).toReversed()).toReversed());
 }
 
 export function isCode({ marks }: Run): boolean {
@@ -36,11 +37,8 @@ export function isCode({ marks }: Run): boolean {
 }
 
 /** No backslash changes code or an address: marks around it must not be ended by it. */
-function withoutConflicts(run: Run): Run {
-  const code = isCode(run);
-  if (!code && linkOf(run)?.url !== '') return run;
-  const written = code ? `\`${run.text}\`` : run.text;
-  return { ...run, marks: run.marks.filter(({ type }) => !endsMark(written, type)) };
+function marksAround(text: string, marks: readonly Mark[]): readonly Mark[] {
+  return marks.filter(({ type }) => !endsMark(text, type));
 }
 
 function endsMark(text: string, type: Mark['type']): boolean {
@@ -62,8 +60,8 @@ function spaceOutside(runs: readonly Run[]): Run[] {
   });
 }
 
-function cutSpace(run: Run): Run[] {
-  if (run.marks.length === 0 || isCode(run)) return [run];
+function cutSpace(run: Run): Run | Run[] {
+  if (run.marks.length === 0 || isCode(run)) return run;
   const core = run.text.trim();
   if (core === run.text || core === '') return [run];
   const from = run.text.indexOf(core);
@@ -99,7 +97,7 @@ function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Ru
       return { text: run.text.replaceAll(/\s/g, ' '), marks: [...outer, link, ...kept] };
     });
   }
-  const shown = runs.flatMap(withAddresses);
+  const shown = plainRuns(runs);
   if (showsAddress(text, url)) return shown;
   return [...shown, { text: ' (', marks: [] }, address(url, []), { text: ')', marks: [] }];
 }
@@ -110,8 +108,8 @@ function textOf(runs: readonly Run[]): string {
 
 function address(url: string, marks: readonly Mark[]): Run {
   // The end of a link before it would be looked for in it, too.
-  const isLinked = isReadable(url) && !url.includes('](');
-  return { text: url, marks: isLinked ? [...marks, { type: 'link', url: '' }] : marks };
+  if (!isReadable(url) || url.includes('](')) return { text: url, marks };
+  return { text: url, marks: [...marksAround(url, marks), { type: 'link', url: '' }] };
 }
 
 /** Nothing can keep the signs of marks apart in a link's text, and there are no backslashes. */
@@ -151,17 +149,24 @@ function isFit(runs: readonly Run[]): boolean {
 
 const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
 
-/** Text with the addresses in it that Discord links, since it knows no backslashes in them. */
-function withAddresses(run: Run): Run[] {
-  if (!run.text.includes('://') || isCode(run)) return [run];
+/** Code and text, with the addresses in it that Discord links: it knows no backslashes in them. */
+function plainRuns(runs: readonly Run[]): Run[] {
+  return runs.flatMap((run) => {
+    const { text, marks } = run;
+    if (isCode(run)) return { text, marks: marksAround(`\`${text}\``, marks) };
+    return text.includes('://') ? withAddresses(run) : run;
+  });
+}
+
+function withAddresses({ text, marks }: Run): Run[] {
   const runs: Run[] = [];
   let from = 0;
-  for (const { index, 0: found } of run.text.matchAll(BARE_ADDRESS)) {
+  for (const { index, 0: found } of text.matchAll(BARE_ADDRESS)) {
     const url = withoutUnpaired(found);
-    runs.push({ ...run, text: run.text.slice(from, index) }, address(url, run.marks));
+    runs.push({ text: text.slice(from, index), marks }, address(url, marks));
     from = index + url.length;
   }
-  return [...runs, { ...run, text: run.text.slice(from) }].filter(({ text }) => text !== '');
+  return [...runs, { text: text.slice(from), marks }].filter((run) => run.text !== '');
 }
 
 /** Whether Discord finds exactly this address in this text. */

@@ -146,8 +146,8 @@ function putCode(page: Page, code: string): void {
 
 /** Bare where Discord finds exactly this address; in angle brackets otherwise, which cost the preview. */
 function putAddress(page: Page, url: string, following: string): void {
-  // A backslash before one of these would become part of the address.
-  const isBare = !/[:<]/.test(following) && isFoundIn(url, url + following);
+  // The backslash before it would become part of the address.
+  const isBare = !following.includes('<') && isFoundIn(url, url + following);
   putRaw(page, isBare ? url : `<${url}>`);
 }
 
@@ -208,23 +208,16 @@ export function putLiteral(page: Page, literal: Literal): void {
   if (literal.text === '') return;
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
-  const [block] = (startsLine && !joins ? BLOCK.exec(text) : undefined) ?? [];
-  const from = block === undefined ? 0 : block.length + 1;
-  const start = block === undefined ? '' : `${block}\\${text.slice(block.length, from)}`;
-  const isInMark = literal.marks.length > 0;
   const place: SignPlace = {
     // What follows the last sign, if no white space does.
-    text: text.slice(from) + (isInMark ? '*' : literal.behind.slice(0, 1)),
+    text: text + (literal.marks.length > 0 ? '*' : literal.behind.slice(0, 1)),
     inItalic: literal.marks.some(({ type }) => type === 'italic'),
-    isFirst: block === undefined,
   };
-  const escaped = text
-    .slice(from)
-    .replaceAll(/[\\*_~|`<[:(]/g, (sign, at: number) =>
-      isMarkup(page, sign, at, place) ? `\\${sign}` : sign,
-    );
+  const escaped = text.replaceAll(/[\\*_~|`<[:(]/g, (sign, at: number) =>
+    isMarkup(page, sign, at, place) ? `\\${sign}` : sign,
+  );
   page.joins &&= ENDS_TEXT.test(text + literal.behind);
-  put(page, start + escaped);
+  put(page, startsLine && !joins ? escaped.replace(BLOCK, '$&\\') : escaped);
   page.startsLine = startsLine && text.trim() === '';
 }
 
@@ -236,16 +229,14 @@ const SCHEME = /(?<=https?|steam):\/\/\S/y;
 interface SignPlace {
   readonly text: string;
   readonly inItalic: boolean;
-  /** Whether the text follows what was written last without anything between them. */
-  readonly isFirst: boolean;
 }
 
 /** Whether Discord may read the sign at this place as markup. */
 function isMarkup(page: Page, sign: string, at: number, place: SignPlace): boolean {
-  const { text, inItalic, isFirst } = place;
+  const { text, inItalic } = place;
   const before = text[at - 1] ?? '';
   const after = text[at + 1] ?? '';
-  const touches = at === 0 && isFirst && touchesSign(page, sign);
+  const touches = at === 0 && touchesSign(page, sign);
   switch (sign) {
     case '\\':
       return after !== '' && /[^0-9A-Za-z\s]/.test(after);
