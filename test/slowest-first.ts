@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take half a minute or more, the longest first: begun late, one of them would run alone at
+ * Files that take half a minute or more, the longest first: started late, one of them would run alone at
  * the end. Those that mostly wait stand between those that need a core, so that neither run together.
  */
 const SLOWEST = [

@@ -67,12 +67,12 @@ async function measureSet(
 }
 
 async function startOnce(data: string, peers: readonly Peer[], idleMs: number) {
-  const begun = performance.now();
+  const started = performance.now();
   const parley = await startParleyProcess(data);
-  const bannerMs = performance.now() - begun;
+  const bannerMs = performance.now() - started;
   for (const peer of peers) await peer.link?.(parley);
   await untilConnected(parley);
-  const connectedMs = performance.now() - begun;
+  const connectedMs = performance.now() - started;
   await sleep(idleMs);
   const memoryMb = treeMemory(parley.pid).rss;
   await parley.end('SIGTERM');

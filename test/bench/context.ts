@@ -172,7 +172,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** What a whole conversation has cost, in tokens of requests; answers cost the same for everybody. */
+/** What a whole conversation has cost, in tokens of requests; answers cost the same for everyone. */
 export interface TalkCost {
   /** Of each turn, in their order. */
   readonly turns: readonly number[];
@@ -223,10 +223,10 @@ export async function talk(folder: string, turns: number, compacts: boolean): Pr
     now += MINUTE;
     await store.inbox.accept(messageOf(turn, now, questionOf(turn)));
     const work = { conversationId: CHAT, owner: 'bench', leaseMs: 10 * MINUTE };
-    const begun = await store.lanes.begin(work, 'collect', `t${turn}`, now);
-    if (begun.kind !== 'turn') throw new Error(`There is no turn: ${begun.kind}.`);
-    await runTurn(begun.turn, begun.lease, new AbortController().signal);
-    await store.lanes.release(begun.lease);
+    const started = await store.lanes.begin(work, 'collect', `t${turn}`, now);
+    if (started.kind !== 'turn') throw new Error(`There is no turn: ${started.kind}.`);
+    await runTurn(started.turn, started.lease, new AbortController().signal);
+    await store.lanes.release(started.lease);
     await compactor.settled();
     said += estimateTokens(questionOf(turn)) + estimateTokens(ANSWER);
   }

@@ -72,12 +72,12 @@ const WRITERS: Readonly<Record<OnTelegram, (double: TelegramDouble, number: numb
 /** Lets a day go by within `ms` on a Telegram; what happens often happens evenly. */
 export async function liveADay(double: TelegramDouble, ms: number): Promise<void> {
   const names = Object.keys(WRITERS).filter((name): name is OnTelegram => name in WRITERS);
-  const begun = performance.now();
+  const started = performance.now();
   await Promise.all(
     names.map(async (name) => {
       for (let number = 1; number <= BUSY_DAY[name]; number += 1) {
         // By the clock, so that a busy machine makes no day longer.
-        const due = begun + (number * ms) / BUSY_DAY[name] - performance.now();
+        const due = started + (number * ms) / BUSY_DAY[name] - performance.now();
         if (due > 0) await pause(due);
         WRITERS[name](double, number);
       }

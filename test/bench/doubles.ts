@@ -22,7 +22,7 @@ export interface TelegramSide {
   sideBySide(chats: number, messages: number, ms: number): Promise<Load>;
   /** Quiet people for `ms`: each writes, waits for the answer, and lets some `pauseMs` pass. */
   steady(chats: number, ms: number, pauseMs: number): Promise<Steady>;
-  /** Something else goes on meanwhile; resolves as soon as it has begun. */
+  /** Something else goes on meanwhile; resolves as soon as it has started. */
   disturb(disturbance: Disturbance): Promise<void>;
   /** A day of a busy installation within `ms`. */
   day(ms: number): Promise<void>;

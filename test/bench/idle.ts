@@ -91,10 +91,10 @@ async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<
     await untilQuiet(installation, SETTLE_MS);
     const countsBefore = await installation.counts();
     const cpuBefore = installation.cpuMs();
-    const begun = performance.now();
+    const started = performance.now();
     await pause(idleMs);
     const cpu = difference(cpuBefore, installation.cpuMs());
-    const seconds = (performance.now() - begun) / 1_000;
+    const seconds = (performance.now() - started) / 1_000;
     const counts = await installation.counts();
     const perSecond = (of: 'redisCommands' | 'statements' | 'transactions') =>
       counts &&

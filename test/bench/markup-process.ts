@@ -37,7 +37,7 @@ process.on('message', async (order: MarkupOrder) => {
 });
 
 async function measure(order: MarkupOrder): Promise<MarkupTimes> {
-  // Parley turns it on for itself; here everybody has it.
+  // Parley turns it on for itself; here everyone has it.
   enableCompileCache(order.compileCache);
   const before = performance.now();
   const convert = await load(order.converter);

@@ -56,9 +56,9 @@ export async function measureMemorySearch(rounds: Rounds): Promise<MemorySearchF
       log: silentLogger,
     });
     writeNotes(home, scene);
-    const begun = performance.now();
+    const started = performance.now();
     const ask = await searcher(workspace);
-    const first = performance.now() - begun;
+    const first = performance.now() - started;
     const repeats = Math.max(2, Math.round(rounds.repetitions / 80));
     const found = await timed(scene, repeats, ask);
     const changed = await timed(
@@ -115,9 +115,9 @@ async function timed(
     for (const [nth, question] of questions.entries()) {
       before(nth);
       const busy = process.cpuUsage();
-      const begun = performance.now();
+      const started = performance.now();
       await ask(question, nth);
-      const wall = performance.now() - begun;
+      const wall = performance.now() - started;
       const { user, system } = process.cpuUsage(busy);
       if (round >= 0) times.push({ wall, cpu: (user + system) / 1_000 });
     }

@@ -64,7 +64,7 @@ export async function sideBySide(
   return { latencies, ms: preciseNow() - startedAt };
 }
 
-/** The longest anybody waits for an answer that is only late. */
+/** The longest anyone waits for an answer that is only late. */
 const LATEST_MS = 75_000;
 
 /**

@@ -18,11 +18,11 @@ process.on('message', async ({ folder }: { readonly folder: string }) => {
 
 /** Loads everything that a prompt needs and makes the first one. */
 async function coldPrompt(folder: string): Promise<ColdTimes> {
-  const begun = performance.now();
+  const started = performance.now();
   const { openPromptScene } = await import('./prompt-scene.ts');
   const scene = await openPromptScene(folder, 'parley');
   const { untilAskedMs } = await scene.turn();
-  const wholeMs = performance.now() - begun;
+  const wholeMs = performance.now() - started;
   await scene.close();
   return { wholeMs, promptMs: untilAskedMs };
 }

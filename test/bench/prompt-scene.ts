@@ -89,14 +89,14 @@ export async function openPromptScene(
   const deps = depsOf({ workspace, store, model, clock, layout });
   const runTurn = createTurnRunner(deps);
   let written = 0;
-  const begin = async (): Promise<Begun> => {
+  const begin = async (): Promise<Started> => {
     now += MINUTE;
     written += 1;
     await store.inbox.accept(messageOf(written, now));
     const work = { conversationId: CHAT, owner: 'bench', leaseMs: 10 * MINUTE };
-    const begun = await store.lanes.begin(work, 'collect', `t${written}`, now);
-    if (begun.kind !== 'turn') throw new Error(`There is no turn: ${begun.kind}.`);
-    return begun;
+    const started = await store.lanes.begin(work, 'collect', `t${written}`, now);
+    if (started.kind !== 'turn') throw new Error(`There is no turn: ${started.kind}.`);
+    return started;
   };
   let last: { turn: ClaimedTurn; transcript: readonly RememberedEntry[] } | undefined;
   return {
@@ -113,13 +113,13 @@ export async function openPromptScene(
     },
     async turn() {
       const { turn, lease } = await begin();
-      const begunAt = performance.now();
+      const startedAt = performance.now();
       await runTurn(turn, lease, new AbortController().signal);
       await store.lanes.release(lease);
       const transcript = await store.transcript.recent(CHAT, turn.session, HISTORY);
       last = { turn, transcript };
       if (asked === undefined) throw new Error('The model was not asked.');
-      return { request: asked.request, untilAskedMs: asked.at - begunAt };
+      return { request: asked.request, untilAskedMs: asked.at - startedAt };
     },
     async newSession() {
       written += 1;
@@ -129,7 +129,7 @@ export async function openPromptScene(
   };
 }
 
-type Begun = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
+type Started = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
 /** What `depsOf` builds on. */
 export interface Parts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {

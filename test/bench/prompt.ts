@@ -153,9 +153,9 @@ export async function timed(
   const values: number[] = [];
   for (let round = 0; round < times; round += 1) {
     before(round);
-    const begun = performance.now();
+    const started = performance.now();
     await work();
-    values.push(performance.now() - begun);
+    values.push(performance.now() - started);
   }
   return spreadOf(values);
 }
@@ -164,9 +164,9 @@ function timedNow(times: number, work: () => unknown): Spread {
   const values: number[] = [];
   // The first half warms up.
   for (let round = -times; round < times; round += 1) {
-    const begun = performance.now();
+    const started = performance.now();
     work();
-    if (round >= 0) values.push(performance.now() - begun);
+    if (round >= 0) values.push(performance.now() - started);
   }
   return spreadOf(values);
 }

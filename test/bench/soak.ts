@@ -92,9 +92,9 @@ async function writeOnPage(installation: Installation, ms: number): Promise<void
 /** Looks every 30 s until the day is over, and once more a little later. */
 async function watch(installation: Installation, day: Promise<unknown>): Promise<Sample[]> {
   const samples: Sample[] = [];
-  const begun = performance.now();
+  const started = performance.now();
   const look = async () => {
-    samples.push(await sampleOf(installation, performance.now() - begun));
+    samples.push(await sampleOf(installation, performance.now() - started));
   };
   let over = false;
   const ended = day.finally(() => {

@@ -100,7 +100,7 @@ export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promi
 const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-bench-'));
 const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
-/** Settings of a Parley for anybody who writes to this Telegram. */
+/** Settings of a Parley for anyone who writes to this Telegram. */
 export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram' | 'modelUrl'>) {
   return {
     model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },

@@ -30,7 +30,7 @@ const crowd: Crowd = {
 
 const tell = (result: unknown) => process.send?.(result);
 process.on('message', (order) => {
-  carryOut(Order.parse(order)).then(
+  run(Order.parse(order)).then(
     (result) => tell({ result }),
     (error: unknown) => tell({ failure: String(error) }),
   );
@@ -38,7 +38,7 @@ process.on('message', (order) => {
 process.on('disconnect', () => process.exit());
 tell({ result: { apiRoot: double.apiRoot, token: double.token } });
 
-async function carryOut(order: Order): Promise<unknown> {
+async function run(order: Order): Promise<unknown> {
   switch (order.kind) {
     case 'first-poll':
       return double.waitFor(() => transcript.firstArrival('getUpdates'), PATIENCE_MS);

@@ -27,7 +27,7 @@ export class Executioner {
   }
 
   /** Carries one kill out; resolves with the number of processes that died of it, when all is up again. */
-  async carryOut(kill: Kill): Promise<number> {
+  async run(kill: Kill): Promise<number> {
     const before = this.#kills();
     switch (kill.kind) {
       case 'point':

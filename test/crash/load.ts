@@ -22,7 +22,7 @@ export interface LoadOptions {
   readonly pauseMs: number;
 }
 
-/** People of all channels who ask, in bursts, whether anybody is there or not. */
+/** People of all channels who ask, in bursts, whether anyone is there or not. */
 export class Load {
   readonly #options: LoadOptions;
   readonly #asked = new Map<number, number>();
@@ -56,7 +56,7 @@ export class Load {
     }
   }
 
-  /** Everybody asks one more. */
+  /** Everyone asks one more. */
   async askAll(): Promise<void> {
     for (const side of this.#options.sides) {
       for (const sender of side.senders) await this.#ask(side, sender);

@@ -67,12 +67,12 @@ export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
   try {
     for (const one of deployment.processes) one.start();
     // Only an empty database has first starts.
-    const firstDeaths = await executioner.carryOut(killAt('start-up', scene.chance));
+    const firstDeaths = await executioner.run(killAt('start-up', scene.chance));
     await scene.connected();
     options.note?.(`all is connected after ${Date.now() - began} ms, ${firstDeaths} died`);
     await load.askAll();
     await atRest(scene);
-    options.note?.(`everybody is known after ${Date.now() - began} ms`);
+    options.note?.(`everyone is known after ${Date.now() - began} ms`);
     const killed = await killWhileAsking(options, scene);
     await atRest(scene);
     const tallies = await count(scene);
@@ -162,7 +162,7 @@ async function killWhileAsking(
   for (let round = 0; round < rounds || load.total < questions; round += 1) {
     for (const site of sites) {
       if (round >= rounds && load.total >= questions) break;
-      const died = await executioner.carryOut(killAt(site, chance));
+      const died = await executioner.run(killAt(site, chance));
       killed.set(site, (killed.get(site) ?? 0) + died);
       note?.(
         `${Math.round((Date.now() - began) / 1_000)} s ${site}: ${died} died; ${load.total} asked, ${load.waiting} wait`,

@@ -18,7 +18,7 @@ export interface Side {
   readonly channel: ChannelName;
   /** What the settings file needs for it, below `channels`. */
   readonly settings: object;
-  /** Everybody who writes here. */
+  /** Everyone who writes here. */
   readonly senders: readonly number[];
   /** Somebody asks; questions of one sender leave in this order. */
   ask(question: Question): void;

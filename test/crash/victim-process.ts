@@ -14,7 +14,7 @@ export type Death =
 /** One life of a process of Parley. */
 export interface Victim {
   /** Resolves when it has started or died. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   readonly dead: Promise<Death>;
   isReady(): boolean;
   isAlive(): boolean;
@@ -36,18 +36,18 @@ export function startVictim(life: Life, hear: (report: Report) => void): Victim 
   closeSync(errors);
   let isReady = false;
   let isEnding = false;
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   child.on('message', (message) => {
     const report = Report.parse(message);
     if (report.kind === 'ready') {
       isReady = true;
-      begun.resolve();
+      started.resolve();
     }
     hear(report);
   });
   const dead = new Promise<Death>((resolve) => {
     child.once('exit', (code, signal) => {
-      begun.resolve();
+      started.resolve();
       if (signal === 'SIGKILL') resolve({ kind: 'killed' });
       else if (isEnding && code === 0) resolve({ kind: 'in-order' });
       else {
@@ -57,7 +57,7 @@ export function startVictim(life: Life, hear: (report: Report) => void): Victim 
     });
   });
   return {
-    begun: begun.promise,
+    started: started.promise,
     dead,
     isReady: () => isReady,
     isAlive: () => child.exitCode === null && child.signalCode === null,

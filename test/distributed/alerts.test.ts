@@ -168,7 +168,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       );
       await worker.end();
       for (let nth = 0; nth < 8; nth += 1) say(960, `too much ${nth}`);
-      for (let chat = 1_000; chat < 1_110; chat += 1) say(chat, 'is anybody there?');
+      for (let chat = 1_000; chat < 1_110; chat += 1) say(chat, 'is anyone there?');
       await telegram.waitFor(() => telegram.pendingUpdates().length === 0, 30_000);
       const client = new Client({ connectionString: deployment.storeUrl });
       await client.connect();

@@ -33,7 +33,7 @@ describe.runIf(redisUrl && postgresUrl && pgbouncerPath)(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it('[D09] a gateway and two workers migrate, answer everybody once, take over and make a backup', async () => {
+    it('[D09] a gateway and two workers migrate, answer everyone once, take over and make a backup', async () => {
       const { deployment, telegram, answers } = scene;
       const [gateway] = await Promise.all([
         deployment.start('gateway'),

@@ -64,7 +64,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     }
   });
 
-  it('[D09] [G16] goes on with the turns of a worker that was killed', async () => {
+  it('[D09] [G16] resumes the turns of a worker that was killed', async () => {
     const { deployment, telegram, held } = scene;
     await deployment.start('gateway');
     const worker = await deployment.start('worker');
@@ -121,7 +121,7 @@ function startLoad({ telegram, discord, answers }: Scene) {
   return {
     seen,
     /**
-     * Everybody has had another answer. The first is needed: a bot cannot ask Discord for direct messages
+     * Everyone has had another answer. The first is needed: a bot cannot ask Discord for direct messages
      * of people it has never heard of.
      */
     async allAnswered() {

@@ -28,7 +28,7 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-/** Opens it; nothing of Parley runs yet. Everybody may write. */
+/** Opens it; nothing of Parley runs yet. Everyone may write. */
 export async function openScene(services: Services, settings: object = {}): Promise<Scene> {
   const [telegram, discord, model] = await Promise.all([
     startTelegramDouble(),

@@ -126,7 +126,7 @@ describe.runIf(redisUrl && postgresUrl)('a gateway and a worker between silent s
     ['PostgreSQL', () => postgres, 'the database does not answer'],
     ['Redis', () => redis, 'the queue does not answer'],
   ])(
-    '[D13] [D05] answer everybody once, soon after a silence of %s, and say meanwhile that they are not ready',
+    '[D13] [D05] answer everyone once, soon after a silence of %s, and say meanwhile that they are not ready',
     async (name, proxyOf, why) => {
       const proxy = proxyOf();
       const texts = ['before', 'during', 'after'].map((when) => `${when} the silence of ${name}`);

@@ -30,7 +30,7 @@ describe.runIf(redisUrl && postgresUrl)('a worker that is stuck beside a healthy
     expected.set(chat, [...(expected.get(chat) ?? []), `You said: ${question}`]);
     scene.telegram.say({ chat, text: question });
   };
-  /** Everybody asks, and the model says nothing before it is told to. */
+  /** Everyone asks, and the model says nothing before it is told to. */
   const askAndHold = async (): Promise<() => void> => {
     asked += 1;
     const held = Array.from({ length: PEOPLE }, (_, index) => {

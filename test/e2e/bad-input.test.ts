@@ -119,7 +119,7 @@ describe('a model that fails', () => {
 
   it('[G01] by refusing the connection is told as well', async () => {
     await model.close();
-    const [, notice] = await ask('anybody?');
+    const [, notice] = await ask('anyone?');
     expect(notice).toContain('cannot be reached at 127.0.0.1');
     model = await startModelDouble({
       port: Number(new URL(model.baseUrl).port),

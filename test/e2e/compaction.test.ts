@@ -113,18 +113,18 @@ describe('a long conversation in Telegram', () => {
     expect(largestRequest()).toBeLessThan(WINDOW);
   });
 
-  it('[G11] is summed up by /compact, and there is nothing left to do then', async () => {
+  it('[G11] is summarized by /compact, and there is nothing left to do then', async () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
-    expect(await say('/compact')).toMatch(/^⚙️ I have summed up .* \d+ messages/s);
-    expect(await say('/compact')).toContain('nothing more to sum up');
+    expect(await say('/compact')).toMatch(/^⚙️ I have summarized .* \d+ messages/s);
+    expect(await say('/compact')).toContain('nothing more to summarize');
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(summaries()).toHaveLength(1);
   });
 });
 
 describe('what is larger than the window', () => {
-  it('[G11] as the provider sees it: the conversation is summed up, and the turn is asked once more', async () => {
+  it('[G11] as the provider sees it: the conversation is summarized, and the turn is asked once more', async () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     const message = "This model's maximum context length is 8192 tokens.";
@@ -145,12 +145,12 @@ describe('what is larger than the window', () => {
   });
 });
 
-describe('what people said, before it is summed up', () => {
+describe('what people said, before it is summarized', () => {
   it('[G11] [G13] is remembered in their words; what the model made up is not', async () => {
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
-    expect(await say('/compact')).toContain('I have summed up');
+    expect(await say('/compact')).toContain('I have summarized');
     const known = await say('/memory');
     expect(known).toMatch(/My daughter Mia cannot eat nuts!.*saved by itself/);
     expect(known).not.toContain('Bob');
@@ -195,7 +195,7 @@ describe('killed while a summary is being written', () => {
     await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));
     await scene.startAgain();
     const told = (await scene.untilAnswers(ANN, 5)).at(-1);
-    expect(told).toMatch(/^⚙️ I have summed up/);
+    expect(told).toMatch(/^⚙️ I have summarized/);
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(scene.answers(ANN)).toHaveLength(6);
     expect(stored(Written, 'summary')).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('killed while a summary is being written', () => {
 });
 
 describe('on the day after', () => {
-  it('[G11] [P04] yesterday’s talk is summed up behind the first turn and stands in the prompt from then on', async () => {
+  it('[G11] [P04] yesterday’s talk is summarized behind the first turn and is in the prompt from then on', async () => {
     await say(FACT);
     await scene.parley.end('SIGTERM');
     const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));

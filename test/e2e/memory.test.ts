@@ -126,7 +126,7 @@ describe('memory in Telegram', () => {
     expect(filesWith('egret')).not.toEqual([]);
   });
 
-  it('[G15] in a group everybody forgets their own and nobody else’s', async () => {
+  it('[G15] in a group everyone forgets their own and nobody else’s', async () => {
     await say(GROUP, 'I like egret stew. @parley_test_bot', 77);
     expect(await say(GROUP, '/forget@parley_test_bot egret', 78)).toContain('nothing like that');
     expect(await say(GROUP, '/forget@parley_test_bot egret', 77)).toContain('1 memory');

@@ -58,22 +58,22 @@ export function writeSettings(data: string, settings: object): void {
  * most of a command's time; `runParley` does that where the start itself, or plugins, are looked at.
  */
 export async function runCommand(args: readonly string[]): Promise<Ended> {
-  const begun = Date.now();
+  const started = Date.now();
   let out = '';
   let err = '';
   const code = await main(args, {
     stdout: { write: (text) => (out += text) },
     stderr: { write: (text) => (err += text) },
   });
-  return { code, out, err, ms: Date.now() - begun };
+  return { code, out, err, ms: Date.now() - started };
 }
 
 /** Runs one command to its end as a process of its own. */
 export async function runParley(args: readonly string[]): Promise<Ended> {
   const child = launch(args);
-  const begun = Date.now();
+  const started = Date.now();
   const [code, signal] = await once(child.process, 'close');
-  return { code: signal ?? code, out: child.out(), err: child.err(), ms: Date.now() - begun };
+  return { code: signal ?? code, out: child.out(), err: child.err(), ms: Date.now() - started };
 }
 
 /** Starts Parley (or another program like it) on a data folder and waits for its banner. Rejects with what it wrote if it ends first. */

@@ -145,7 +145,7 @@ describe('plugins that the settings name', () => {
     expect(await pin('bo', 'Hello, board.')).toBe('News\nbo: You said: Hello, board.\n');
   });
 
-  it('[P16] [G02] a tool for the owner is not offered to anybody else', async () => {
+  it('[P16] [G02] a tool for the owner is not offered to anyone else', async () => {
     await pin('eve', 'What can you do?');
     const request = asked('What can you do?');
     expect(toolsOf(request)).toContain('roll_dice');

@@ -67,7 +67,7 @@ describe('skills in Telegram', () => {
     expect(await ask(BO, '/ritual')).toContain('Hum softly.');
   });
 
-  it('[S08] [W03] of the owner are ordinary text to anybody else', async () => {
+  it('[S08] [W03] of the owner are ordinary text to anyone else', async () => {
     const guest = await ask(BO, '/ledger');
     expect(guest).not.toContain('4711');
     expect(guest).not.toContain('ledger</name>');

@@ -134,14 +134,14 @@ describe('a task that is handed on', () => {
   });
 
   it('[G07] is given up with /stop, and never heard of again', async () => {
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     handsOn(async () => {
-      begun.resolve();
+      started.resolve();
       await new Promise((wake) => setTimeout(wake, 2_000));
       return 'too late';
     });
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
-    await Promise.all([begun.promise, scene.untilAnswers(ANN, 1)]);
+    await Promise.all([started.promise, scene.untilAnswers(ANN, 1)]);
     scene.telegram.say({ chat: ANN, text: '/stop' });
     expect((await scene.untilAnswers(ANN, 2)).at(-1)).toMatch(/Stopped\.$/);
     scene.model.reply(() => 'still here');

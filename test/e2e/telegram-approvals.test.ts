@@ -54,7 +54,7 @@ describe('approvals on Telegram', () => {
     await until(ANN, 'May I use');
     expect(question(ANN)?.buttons).toEqual(['Approve', 'Deny']);
     telegram.say({ chat: ANN, text: '/why' });
-    await until(ANN, 'its turn waits for my owner’s yes to write');
+    await until(ANN, 'its turn waits until my owner approves write');
     await parley.restart(() => {
       // Nobody is there to take it: it waits at Telegram.
       press(ANN, 'Approve', ANN);

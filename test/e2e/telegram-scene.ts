@@ -30,7 +30,7 @@ export interface TelegramScene {
   answers(chat: number): readonly string[];
   /** Waits until the bot has written that many messages in a chat, then gives them back. */
   untilAnswers(chat: number, count: number, withinMs?: number): Promise<readonly string[]>;
-  /** Holds back the answer to the next message that ends with `question`; `asked` says it has begun. */
+  /** Holds back the answer to the next message that ends with `question`; `asked` says it has started. */
   hold(question: string): HeldAnswer;
   /** Starts the same installation again after its process has ended. */
   startAgain(): Promise<ParleyProcess>;
@@ -60,7 +60,7 @@ export async function startTelegramScene(
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        // How fast it may send is tested apart; here everybody would wait for it.
+        // How fast it may send is tested apart; here everyone would wait for it.
         pace: false,
         access: { direct: 'pairing', allow, groups: 'allowlist', allowGroups: [GROUP] },
       },

@@ -115,7 +115,7 @@ describe('a group in Telegram', () => {
 });
 
 describe('a stranger in Telegram', () => {
-  it('[F05] gets one code, never reaches the model, and is let in when the owner types it', async () => {
+  it('[F05] gets one code, never reaches the model, and gets access when the owner types it', async () => {
     const asked = scene.model.total;
     for (const text of ['let me in', 'please', 'PLEASE'])
       scene.telegram.say({ chat: STRANGER, text });
@@ -123,7 +123,7 @@ describe('a stranger in Telegram', () => {
     await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
     // Ann's answer comes after whatever the stranger's messages could have brought about.
     const before = count(ANN);
-    scene.telegram.say({ chat: ANN, text: 'anybody there?' });
+    scene.telegram.say({ chat: ANN, text: 'anyone there?' });
     await scene.untilAnswers(ANN, before + 1);
     expect(scene.answers(STRANGER)).toHaveLength(1);
     expect(scene.model.total - asked).toBe(1);
@@ -131,8 +131,8 @@ describe('a stranger in Telegram', () => {
 
     const [command = ''] = /\/pair [A-Z2-9]{8}/.exec(notice) ?? [];
     scene.telegram.say({ chat: ANN, text: command });
-    expect((await scene.untilAnswers(ANN, before + 2)).at(-1)).toContain('is let in');
-    expect((await scene.untilAnswers(STRANGER, 2)).at(-1)).toContain('You are let in');
+    expect((await scene.untilAnswers(ANN, before + 2)).at(-1)).toContain('has access now');
+    expect((await scene.untilAnswers(STRANGER, 2)).at(-1)).toContain('You have access now');
     scene.telegram.say({ chat: STRANGER, text: 'thank you' });
     expect((await scene.untilAnswers(STRANGER, 3)).at(-1)).toBe('You said: thank you');
   });
@@ -175,13 +175,13 @@ describe('sending to Telegram', () => {
       method: 'sendMessage',
       chat: ANN,
     });
-    const begun = Date.now();
+    const started = Date.now();
     scene.telegram.say({ chat: ANN, text: 'limited' });
     scene.telegram.say({ chat: BO, text: 'not limited' });
     await scene.untilAnswers(BO, bo + 1);
     expect(count(ANN)).toBe(ann);
     await scene.untilAnswers(ANN, ann + 1);
-    expect(Date.now() - begun).toBeGreaterThanOrEqual(1_000);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
     expect(scene.answers(ANN).slice(ann)).toEqual(['You said: limited']);
   });
 

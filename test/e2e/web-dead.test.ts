@@ -139,7 +139,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     telegram.say({ chat: BO, text: 'me, too' });
     await expect.poll(open).toBe(2);
     await press('Drop all');
-    await page.getByText('2 letters are never sent and never listed again.').waitFor();
+    await page.getByText('2 dead letters are never sent and never listed again.').waitFor();
     await press('Drop 2');
     await told('2 are dropped.');
     await page.getByText('No failed messages.').waitFor();

@@ -59,7 +59,7 @@ function asked(): string {
 }
 
 describe('a new workspace', () => {
-  it('[W08] is begun by BOOTSTRAP.md, across a restart, until the owner says /new', async () => {
+  it('[W08] is started by BOOTSTRAP.md, across a restart, until the owner says /new', async () => {
     await start();
     expect(await say('hello')).toContain(FIRST);
     await restart();
@@ -122,7 +122,7 @@ describe('BOOT.md', () => {
     expect(shown.join()).not.toContain('NO_REPLY');
   });
 
-  it('[W08] does nothing as long as it says nothing, and before anybody has written', async () => {
+  it('[W08] does nothing as long as it says nothing, and before anyone has written', async () => {
     await start();
     expect(readFileSync(inWorkspace('BOOT.md'), 'utf8')).toMatch(/^<!--/);
     await say('hello');

@@ -26,7 +26,7 @@ describe.runIf(postgresUrl)('a database that is slow or away', () => {
     await database.drop();
   });
 
-  /** Everybody writes so many messages; each has a number, and all numbers grow. */
+  /** Everyone writes so many messages; each has a number, and all numbers grow. */
   let written = 0;
   const askAll = (count: number): void => {
     for (let nth = 0; nth < count; nth += 1) {

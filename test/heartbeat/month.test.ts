@@ -20,7 +20,7 @@ describe('the heartbeat over days', () => {
 
   it('[H05] calls nobody any more once the tokens of the day are used up', async () => {
     const found = await beatDays(2, { heartbeat: { tokensPerDay: 20_000 } });
-    // A run that has begun is brought to its end.
+    // A run that has started is brought to its end.
     expect(found.tokensOfADay).toBeLessThan(20_000 + found.beatTokens + 100);
     expect(found.calls).toBeLessThanOrEqual(3 * 7);
     expect(found.beats).toBe(96);

@@ -28,7 +28,7 @@ export type Guard =
   | 'not offered'
   | 'not there for this reader'
   | 'not writable for this reader'
-  | 'somebody is asked'
+  | 'a person is asked'
   | 'only an approver'
   | 'public addresses only'
   | 'named addresses only'
@@ -61,7 +61,7 @@ export interface Attack {
   readonly sign?: (drill: Drill) => boolean;
   /** What has to stop it; null where nothing does, and the page says so. */
   readonly stoppedBy: Guard | null;
-  /** Nothing stops it as Parley comes, but with `CAREFUL` settings somebody is asked. */
+  /** Nothing stops it as Parley comes, but with `CAREFUL` settings a person is asked. */
   readonly askedWhenCareful?: true;
   /** What is left of the danger, or what an operator can do; absent where nothing is left. */
   readonly remains?: string;

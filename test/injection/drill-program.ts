@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { locateDataFolder, start } from '@parley/cli';
 import { SmallInternet, useSmallInternet } from './small-internet.ts';
 
-/** Parley as everybody starts it, on an internet of two servers: `drill-program.ts <data folder>`. */
+/** Parley as everyone starts it, on an internet of two servers: `drill-program.ts <data folder>`. */
 const folder = locateDataFolder(process.argv[2], process.env);
 const internet = readFileSync(join(folder.path, 'small-internet.json'), 'utf8');
 useSmallInternet(SmallInternet.parse(JSON.parse(internet)));

@@ -58,11 +58,11 @@ describe('a model that obeys whatever it reads', () => {
   });
 
   it.each(titled(WHEN_CAREFUL))(
-    '[G05] %s: with careful settings somebody is asked',
+    '[G05] %s: with careful settings a person is asked',
     (_, { id }) => {
       const { reached, harmed, guards, heard } = verdictOf(id, careful);
       expect({ reached, harmed, heard }).toEqual({ reached: true, harmed: false, heard });
-      expect(guards).toContain('somebody is asked');
+      expect(guards).toContain('a person is asked');
     },
   );
 

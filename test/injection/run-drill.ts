@@ -24,7 +24,7 @@ function isOver(drill: Drill, key: TurnKey, before: number): boolean {
   return isAsking(drill) || (drill.deeds.answered.has(key) && allSeen(drill).length > before);
 }
 
-/** Whether the turn waits for somebody’s yes. */
+/** Whether the turn waits for an approval. */
 export function isAsking(drill: Drill): boolean {
   return allSeen(drill).some((text) => ASKING.test(text));
 }

@@ -40,7 +40,7 @@ function tableOf(attacks: readonly Attack[], verdicts: readonly Verdict[]): stri
 function rowOf(attack: Attack, verdict: Verdict | undefined, nth: number): string {
   const { place, asker, wants, stoppedBy, remains = '' } = attack;
   const { askedWhenCareful } = attack;
-  const open = `**not stopped**${askedWhenCareful ? '; with careful settings somebody is asked' : ''}`;
+  const open = `**not stopped**${askedWhenCareful ? '; with careful settings a person is asked' : ''}`;
   const outcome = verdict?.harmed === false ? `stopped: ${stoppedBy ?? '?'}` : open;
   const did = verdict?.reached === false ? 'was never shown it' : didOf(verdict?.tried ?? []);
   return `| ${[nth, place, asker, wants, did, outcome, remains].map(cell).join(' | ')} |`;

@@ -133,7 +133,7 @@ describe('a failing server', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
-  it('[G01] that has begun to think has begun: its silence then counts as a pause', async () => {
+  it('[G01] that has started to think has started: its silence then counts as a pause', async () => {
     double.fault({ kind: 'stall', afterPieces: 1 });
     double.queue({ reasoning: 'hmm', text: 'four' });
     const failed = ask(model({ chunkMs: 150 }));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const FAULT_AIM = {
   /** How many times it strikes, `Infinity` for ever; 1 when absent. */
   times: z.number().or(z.literal(Number.POSITIVE_INFINITY)).optional(),
-  /** Let this many matching occasions pass first. */
+  /** Let this many matching calls pass first. */
   skip: z.number().optional(),
 };
 type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;
@@ -28,7 +28,7 @@ export class ArmedFaults<Fault extends FaultAim> {
   }
 
   /**
-   * The fault for this occasion, counted as used.
+   * The fault for this call, counted as used.
    * @param match gives a fault back, perhaps as a narrower type, if it is meant for this.
    */
   take<T>(match: (fault: Fault) => T | undefined): T | undefined {

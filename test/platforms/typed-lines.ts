@@ -4,13 +4,13 @@ import type { Changes } from './changes.ts';
 /** A double in a terminal: each line is carried out, news are shown as they come, Ctrl-C ends it. */
 export function inTerminal(
   double: { readonly transcript: { readonly changes: Changes }; close(): Promise<void> },
-  carryOut: (line: string) => unknown,
+  run: (line: string) => unknown,
   showNews: () => void,
 ): void {
   const lines = createInterface({ input: process.stdin });
   lines.on('line', async (line) => {
     try {
-      await carryOut(line);
+      await run(line);
     } catch (error) {
       console.log(error instanceof Error ? error.message : String(error));
     }

@@ -36,7 +36,7 @@ export const OWNER_FORMS: readonly string[] = [
   `---\nlong: ${'x'.repeat(17_000)}\naudience: owner\n---\n`,
 ];
 
-/** How it may look where anybody may read on. */
+/** How it may look where anyone may read on. */
 export const PUBLIC_FORMS: readonly string[] = [
   '',
   '---\naudience: everyone\n---\n',

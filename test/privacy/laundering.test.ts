@@ -34,7 +34,7 @@ const OWNERS_CHAT = conversationOf(OWNER);
 const BEAT_LANE = 'beat:main';
 const AS_OWNER = { kind: 'owner', conversationId: OWNERS_CHAT } as const;
 
-/** What everybody can read before; each has a word of its own that shows that it was looked at. */
+/** What everyone can read before; each has a word of its own that shows that it was looked at. */
 const OPEN_FILES = {
   'notes/open.md': 'The vault is sesame-note.',
   'knowledge/open.md': '# Vault\n\nThe vault is sesame-knowledge.',

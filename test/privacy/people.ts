@@ -64,7 +64,7 @@ function direct(
   return { channel, account, chat: { id, type: 'direct' }, senders };
 }
 
-/** Anybody writes there, owners too. */
+/** Anyone writes there, owners too. */
 function shared(channel: string, chat: InboundMessage['chat']): ChatPlace {
   const senders = [{ id: '1', fromOwner: true }, { id: '1' }, { id: 'own-2' }, { id: '7' }];
   return { channel, account: 'default', chat, senders };

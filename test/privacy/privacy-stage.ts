@@ -119,11 +119,11 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
       turns += 1;
       now += 60_000 * Number(turns % 50 === 0);
       const work = { conversationId, owner: 'stage', leaseMs: 10_000 };
-      const begun = await store.lanes.begin(work, 'collect', `turn-${turns}`, now);
-      if (begun.kind !== 'turn') throw new Error(`there is no turn: ${begun.kind}`);
-      last = begun.turn;
-      const ended = await endedByItself(runTurn(last, begun.lease, new AbortController().signal));
-      await store.lanes.release(begun.lease);
+      const started = await store.lanes.begin(work, 'collect', `turn-${turns}`, now);
+      if (started.kind !== 'turn') throw new Error(`there is no turn: ${started.kind}`);
+      last = started.turn;
+      const ended = await endedByItself(runTurn(last, started.lease, new AbortController().signal));
+      await store.lanes.release(started.lease);
       return ended;
     },
     async lastAnswer() {

@@ -132,7 +132,7 @@ async function playTurn(play: Play, name: string): Promise<void> {
 interface Running {
   readonly name: string;
   readonly said: Said;
-  /** What the turn was begun with: it alone decides for whom it runs. */
+  /** What the turn was started with: it alone decides for whom it runs. */
   readonly written: readonly Written[];
 }
 

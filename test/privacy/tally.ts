@@ -5,7 +5,7 @@ export interface Tally {
   ownerTurns: number;
   /** Private parts that had to be in those turns, and were. */
   privateShown: number;
-  /** Words for everybody that guests were shown: what proves that something was looked at. */
+  /** Words for everyone that guests were shown: what proves that something was looked at. */
   publicShown: number;
   /** A group's own memory in its own turns. */
   groupShown: number;
@@ -17,7 +17,7 @@ export interface Tally {
   laundered: number;
   /** Tool calls that were answered with a refusal. */
   refused: number;
-  /** Runs of turns that ended in the middle and were begun again. */
+  /** Runs of turns that ended in the middle and were started again. */
   crashes: number;
   /** Messages that were written during a turn, and those of them that joined it. */
   late: number;
@@ -54,7 +54,7 @@ export function describeTally(tally: Tally): string {
   const { turns, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
   const { requests, toolCalls, laundered, refused, crashes, late, joined, leaks, missing } = tally;
   return [
-    `${turns} turns (${ownerTurns} of the owner, ${crashes} begun again after a crash)`,
+    `${turns} turns (${ownerTurns} of the owner, ${crashes} started again after a crash)`,
     `${joined} of ${late} messages written meanwhile joined their turn`,
     `${requests} requests read`,
     `${toolCalls} tool calls, ${refused} refused, ${laundered} files with copied private words`,

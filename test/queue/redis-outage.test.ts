@@ -61,21 +61,21 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
   it('[D09] lets work go on that Redis has forgotten: nobody asks a model twice for that', async () => {
     const { turns, lines } = await open('goes-on');
     const ends: string[] = [];
-    let begun = 0;
+    let started = 0;
     const worker = await turns.work(async (_key, signal) => {
-      begun += 1;
+      started += 1;
       // Long enough for BullMQ to miss its lock, which it renews every five seconds.
       await sleep(7_000, undefined, { signal }).catch(() => undefined);
       ends.push(signal.aborted ? 'aborted' : 'finished');
       return null;
     }, 5);
     await turns.kick('one');
-    await expect.poll(() => begun).toBe(1);
+    await expect.poll(() => started).toBe(1);
     await server.kill();
     await server.start();
     await expect.poll(() => ends).toEqual(['finished']);
     await turns.kick('one');
-    await expect.poll(() => begun).toBe(2);
+    await expect.poll(() => started).toBe(2);
     await worker.close(0);
     expect(lines.join('\n')).toContain('could not renew lock');
   });
@@ -116,11 +116,11 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await turns.kick('long');
     await sleep(100);
     await server.kill();
-    const begun = performance.now();
+    const started = performance.now();
     await worker.close(200);
     await turns.close();
     // No speed is asserted: it would otherwise wait until Redis is back.
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     await server.start();
   });
 

@@ -53,7 +53,7 @@ function written(channel: string, sender: string, change: object = {}): Admitted
 
 const waiting = async (channel: string, chatId: string) =>
   (await store.inbox.recent({ channel, account: 'default', chatId }, 9)).filter(
-    ({ message }) => message.occasion === 'boot',
+    ({ message }) => message.trigger === 'boot',
   );
 
 describe('BOOT.md at a start', () => {
@@ -73,7 +73,7 @@ describe('BOOT.md at a start', () => {
         chat: { id: '42', type: 'direct' },
         sender: { id: '42' },
         text: expect.stringMatching(/BOOT\.md.*NO_REPLY/),
-        occasion: 'boot',
+        trigger: 'boot',
       },
     });
     expect(row?.message.text).not.toContain('secret');

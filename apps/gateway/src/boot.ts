@@ -75,7 +75,7 @@ function bootMessage(
       addressed: true,
       sentAt: now,
       variables: {},
-      occasion: 'boot',
+      trigger: 'boot',
     },
   };
 }

@@ -36,7 +36,7 @@ const HAND_OVER_GRACE_MS = 3_000;
 
 /**
  * Opens one account: connects it as soon as no other gateway is, and again whenever it has lost it to
- * one. Rejects when the adapter cannot be made; a platform that is down is told through its state.
+ * one. Rejects when the adapter cannot be made; a platform that is down is reported through its state.
  */
 export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
   const account = new OpenAccount(deps, plan);
@@ -75,7 +75,7 @@ class OpenAccount implements ChannelAccount {
     return this.#deps.sharedAs !== undefined && this.#plan.definition.servedByAll === true;
   }
 
-  /** Resolves when it is connected, or stands by. */
+  /** Resolves when it is connected, or on standby. */
   async begin(): Promise<void> {
     this.#adapter = await this.#makeAdapter();
     this.#life = this.#live();
@@ -251,7 +251,7 @@ class OpenAccount implements ChannelAccount {
   }
 
   #report(state: ChannelState): void {
-    // An adapter that was stopped for another gateway makes room for one that stands by.
+    // An adapter that was stopped for another gateway makes room for one on standby.
     const isEnding = this.#stopping.signal.aborted;
     if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
     this.#state = state;

@@ -1,14 +1,18 @@
 import { recordingLogger } from '@parley/core';
-import { type LetterWake, openStore, type Store } from '@parley/store';
+import { type DeadLetterWake, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDeadDesk, type DeadDesk, DeadOrder } from './dead-letters.ts';
+import {
+  createDeadLetterService,
+  DeadLetterOrder,
+  type DeadLetterService,
+} from './dead-letters.ts';
 
 const CHAT = { channel: 'telegram', account: 'work', chatId: '5' };
 const route = { ...CHAT, target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' } } as const;
 
 let store: Store;
-let desk: DeadDesk;
-let woken: LetterWake[];
+let service: DeadLetterService;
+let woken: DeadLetterWake[];
 let isQueueDown: boolean;
 let lines: readonly string[];
 beforeEach(async () => {
@@ -17,7 +21,7 @@ beforeEach(async () => {
   lines = logged;
   woken = [];
   isQueueDown = false;
-  desk = createDeadDesk({
+  service = createDeadLetterService({
     store,
     clock: () => 7,
     log,
@@ -35,24 +39,24 @@ async function giveUp(text: string, state: 'failed' | 'unknown' = 'failed'): Pro
   await store.outbox.markSending(id, 1);
   await store.outbox.giveUp(id, state, 'blocked', 1, null);
 }
-const settle = (order: object) => desk.settle(DeadOrder.parse(order));
+const settle = (order: object) => service.settle(DeadLetterOrder.parse(order));
 
-describe('the desk of dead letters', () => {
+describe('the service of dead letters', () => {
   it('[D06] shows the beginning in lists and the whole alone', async () => {
     await giveUp('long '.repeat(100));
-    const { letters, counts, next } = await desk.list({ limit: 5 });
+    const { letters, counts, next } = await service.list({ limit: 5 });
     expect(letters).toMatchObject([{ chat: 'telegram/work:5', reason: 'blocked', part: null }]);
     expect(letters[0] && 'text' in letters[0] && letters[0].text).toHaveLength(301);
     expect(counts).toEqual({ refused: 1, uncertain: 0, unanswered: 0 });
     expect(next).toBeNull();
-    expect(await desk.letter(letters[0]?.id ?? 0)).toMatchObject({ text: 'long '.repeat(100) });
-    expect(await desk.letter(99)).toBeNull();
+    expect(await service.letter(letters[0]?.id ?? 0)).toMatchObject({ text: 'long '.repeat(100) });
+    expect(await service.letter(99)).toBeNull();
   });
 
   it('[D06] replays in the order of dying, whatever the order of the wish, and wakes the chat', async () => {
     await giveUp('a');
     await giveUp('b');
-    const { letters } = await desk.list({ limit: 5 });
+    const { letters } = await service.list({ limit: 5 });
     const ids = letters.map(({ id }) => id);
     const { results } = await settle({ action: 'replay', letters: [...ids, 99] });
     expect(results.map(({ result }) => result)).toEqual(['replayed', 'replayed', 'missing']);

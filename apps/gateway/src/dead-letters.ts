@@ -1,5 +1,5 @@
 import { type Clock, type Logger, reasonOf } from '@parley/core';
-import type { ChatKey, DeadLetter, LetterWake, Store } from '@parley/store';
+import type { ChatKey, DeadLetter, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 
 interface AnyLetter {
@@ -40,16 +40,16 @@ interface UnansweredTurn extends AnyLetter {
 }
 
 /** A dead letter as operators see it, in JSON. Its texts are private. */
-export type ShownLetter = FailedPart | UnansweredTurn;
+export type ShownDeadLetter = FailedPart | UnansweredTurn;
 
-/** How much of a letter is shown. */
+/** How much of a dead letter is shown. */
 export type Extent = 'excerpt' | 'whole';
 
 const LONGEST_EXCERPT = 300;
 const MOST_MESSAGES = 3;
 
-/** A letter for operators; of long ones lists show the beginning. */
-export function shownLetter(letter: DeadLetter, extent: Extent): ShownLetter {
+/** A dead letter for operators; lists show the beginning of a long one. */
+export function shownDeadLetter(letter: DeadLetter, extent: Extent): ShownDeadLetter {
   const { id, diedAt, settled } = letter;
   const common = { id, diedAt, settled, reason: letter.reason ?? '', chat: chatOf(letter) };
   const cut = (text: string) => (extent === 'whole' ? text : excerpt(text));
@@ -92,8 +92,8 @@ function excerpt(text: string): string {
 const KINDS = ['refused', 'uncertain', 'unanswered'] as const;
 
 /** A page of letters that nobody has settled, newest first; `next` is where the page after it begins. */
-export interface DeadList {
-  readonly letters: readonly ShownLetter[];
+export interface DeadLetterList {
+  readonly letters: readonly ShownDeadLetter[];
   readonly counts: Awaited<ReturnType<Store['deadLetters']['counts']>>;
   readonly next: number | null;
 }
@@ -101,10 +101,10 @@ export interface DeadList {
 const MOST_AT_ONCE = 200;
 
 /**
- * What is to be settled: these letters, or all of these kinds that are newer than `after`, the oldest first.
+ * Settles these dead letters, or all of these kinds newer than `after`, the oldest first.
  * `evenTwice`: a person says that what may have arrived may come twice; without it those are left alone.
  */
-export const DeadOrder = z.object({
+export const DeadLetterOrder = z.object({
   action: z.enum(['replay', 'drop']),
   letters: z.union([
     z.array(z.int().nonnegative()).min(1).max(MOST_AT_ONCE),
@@ -118,10 +118,10 @@ export const DeadOrder = z.object({
   ]),
   evenTwice: z.boolean().default(false),
 });
-export type DeadOrder = z.infer<typeof DeadOrder>;
+export type DeadLetterOrder = z.infer<typeof DeadLetterOrder>;
 
 /** What came of each letter, and where to go on if there are more; null: that was all. */
-export interface DeadOutcome {
+export interface DeadLetterOutcome {
   readonly results: readonly {
     readonly id: number;
     readonly result: 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
@@ -130,18 +130,17 @@ export interface DeadOutcome {
 }
 
 /** What operators see of dead letters and do about them (D06), on the page and on the command line. */
-export type DeadDesk = ReturnType<typeof createDeadDesk>;
+export type DeadLetterService = ReturnType<typeof createDeadLetterService>;
 
-/** What the desk works with. */
-export interface DeadDeskDeps {
+export interface DeadLetterServiceDeps {
   readonly store: Pick<Store, 'deadLetters'>;
-  /** Tells a lane or a delivery that there is work; where nobody does, the sweep finds it. */
-  readonly wake: (wake: LetterWake) => Promise<void>;
+  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
+  readonly wake: (wake: DeadLetterWake) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export function createDeadDesk(deps: DeadDeskDeps) {
+export function createDeadLetterService(deps: DeadLetterServiceDeps) {
   const { deadLetters } = deps.store;
   return {
     async list({
@@ -150,29 +149,29 @@ export function createDeadDesk(deps: DeadDeskDeps) {
     }: {
       readonly before?: number | undefined;
       readonly limit: number;
-    }): Promise<DeadList> {
+    }): Promise<DeadLetterList> {
       const found = await deadLetters.open({ before, limit });
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
-      const letters = found.map((letter) => shownLetter(letter, 'excerpt'));
+      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt'));
       return { letters, counts: await deadLetters.counts(), next };
     },
-    async letter(id: number): Promise<ShownLetter | null> {
+    async letter(id: number): Promise<ShownDeadLetter | null> {
       const letter = await deadLetters.get(id);
-      return letter === null ? null : shownLetter(letter, 'whole');
+      return letter === null ? null : shownDeadLetter(letter, 'whole');
     },
-    async settle(order: DeadOrder): Promise<DeadOutcome> {
+    async settle(order: DeadLetterOrder): Promise<DeadLetterOutcome> {
       const { ids, next } = await lettersOf(deps, order);
-      const results: DeadOutcome['results'][number][] = [];
+      const results: DeadLetterOutcome['results'][number][] = [];
       for (const id of ids) results.push({ id, result: await settleOne(deps, id, order) });
       return { results, next };
     },
   };
 }
 
-/** In the order in which they died: so the parts of an answer keep theirs. */
+/** Oldest first, so that the parts of an answer keep their order. */
 async function lettersOf(
-  { store }: DeadDeskDeps,
-  { action, letters, evenTwice }: DeadOrder,
+  { store }: DeadLetterServiceDeps,
+  { action, letters, evenTwice }: DeadLetterOrder,
 ): Promise<{ readonly ids: readonly number[]; readonly next: number | null }> {
   if (Array.isArray(letters)) return { ids: letters.toSorted((a, b) => a - b), next: null };
   const mayBeTwice = action === 'drop' || evenTwice;
@@ -183,10 +182,10 @@ async function lettersOf(
 }
 
 async function settleOne(
-  { store, wake, clock, log }: DeadDeskDeps,
+  { store, wake, clock, log }: DeadLetterServiceDeps,
   id: number,
-  { action, evenTwice }: DeadOrder,
-): Promise<DeadOutcome['results'][number]['result']> {
+  { action, evenTwice }: DeadLetterOrder,
+): Promise<DeadLetterOutcome['results'][number]['result']> {
   if (action === 'drop') {
     const result = await store.deadLetters.drop(id, clock());
     if (result === 'dropped') log.info({ letter: id }, 'dead letter dropped');
@@ -196,7 +195,7 @@ async function settleOne(
   if (replay.kind !== 'replayed') return replay.kind;
   log.info({ letter: id }, 'dead letter replayed');
   await wake(replay.wake).catch((error: unknown) =>
-    log.warn({ letter: id, reason: reasonOf(error) }, 'nobody was woken; the sweep finds it'),
+    log.warn({ letter: id, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
   );
   return 'replayed';
 }

@@ -217,7 +217,7 @@ describe('a gateway', () => {
     const first = platform('first');
     await open([ready(first.definition)]);
     await first.say('hello');
-    await first.change({ ...messageIn('first', 'hello'), text: 'changed', occasion: 'boot' });
+    await first.change({ ...messageIn('first', 'hello'), text: 'changed', trigger: 'boot' });
     const chat = { channel: 'first', account: 'default', chatId: 'c' };
     const [row] = await store.inbox.recent(chat, 1);
     expect(row?.message).toEqual({ ...messageIn('first', 'hello'), text: 'changed' });

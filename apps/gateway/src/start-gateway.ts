@@ -57,7 +57,7 @@ const FILES_KEPT_MS = 24 * 60 * 60_000;
 const TIDY_MS = 10 * 60_000;
 
 /**
- * Opens every account and the web server. An account that cannot be opened is told by its status and
+ * Opens every account and the web server. An account that cannot be opened is reported by its status and
  * leaves the others alone (D12). Rejects only when the web address cannot be had.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -173,7 +173,7 @@ async function openPlanned(
 }
 
 /**
- * The web server is there before the accounts are: whoever comes in between is asked to come again.
+ * The web server is there before the accounts are: requests in between are answered with "try again".
  * "Not found" would be final, and a message of the page would be given up as refused (D01).
  */
 function webRoutesOf(

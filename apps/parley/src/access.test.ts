@@ -79,7 +79,7 @@ describe('a stranger whom only open access lets in', () => {
       true,
     ],
     [
-      'where everybody has a cap',
+      'where everyone has a cap',
       { access: OPEN, spend: { perPersonDaily: { tokens: 500_000 } } },
       {},
       true,

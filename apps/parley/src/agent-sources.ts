@@ -187,7 +187,7 @@ async function houseText(folder: Folder, name: string): Promise<string | null> {
   }
 }
 
-/** What can be chosen: from the workspace, as far as everybody may see it, and what Parley brings. */
+/** What can be chosen: from the workspace, as far as everyone may see it, and what Parley brings. */
 async function namesIn(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));

@@ -78,9 +78,9 @@ const HERE = {
   '/api/cron': async ({ cronRoutes }, { store, loaded }) =>
     cronRoutes((await import('./proactive.ts')).cronHere(store, loaded)),
   '/api/dead': async ({ deadRoutes }, { store }) => {
-    const { createDeadDesk } = await import('@parley/gateway/dead-letters');
+    const { createDeadLetterService } = await import('@parley/gateway/dead-letters');
     const wake = async () => {};
-    return deadRoutes(createDeadDesk({ store, wake, clock: Date.now, log: silentLogger }));
+    return deadRoutes(createDeadLetterService({ store, wake, clock: Date.now, log: silentLogger }));
   },
   '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded }) =>
     heartbeatRoutes(await (await import('./proactive.ts')).heartbeatHere(store, loaded)),

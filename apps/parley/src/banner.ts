@@ -13,7 +13,7 @@ export interface Running {
   readonly folder: DataFolder;
 }
 
-/** Behind `#`, since what stands there is sent to no server and stands in no log of one. */
+/** Behind `#`, since that part is sent to no server and appears in no log. */
 export function signInAddress(address: string, token: string): string {
   return `${address}/#token=${encodeURIComponent(token)}`;
 }
@@ -55,7 +55,7 @@ export function banner(running: Running, isTerminal: boolean): string {
   ].join('\n');
 }
 
-/** A worker talks to nobody: it has health and metrics to show, and no page. */
+/** A worker has no channels: it shows health and metrics, and no page. */
 function workerBanner({ model, folder, address }: Running): string {
   return [
     '',

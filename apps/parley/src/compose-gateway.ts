@@ -72,7 +72,7 @@ function gatewayOptions(
     },
     situation: () => ({ agentName: agent.name, model: model.line() }),
     skillCommands: skillCommandsOf(agent.skills),
-    desks: {
+    commandServices: {
       memory: agent.memoryCommands?.show,
       forget: agent.memoryCommands?.forget,
       soul: soul.command,
@@ -113,7 +113,7 @@ async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promi
 const HOUR_MS = 60 * 60_000;
 const MEGABYTE = 1_024 * 1_024;
 
-/** Channels are connected by then, and nobody waits for the audit. In ms. */
+/** Channels are connected by then; nothing waits for the audit. In ms. */
 const AFTER_START_MS = 5_000;
 
 interface AuditHere extends Pick<StartOptions, 'folder' | 'env' | 'clock'> {

@@ -104,7 +104,7 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   };
 }
 
-/** What summaries need besides. Nobody asked for one, so it counts in the total of the day alone (G17). */
+/** What summaries need besides. They are not requested by a person, so they count only in the daily total (G17). */
 function summariesOf({ shared, agent, owners }: Parts) {
   const { store, clock } = shared;
   const { memory, workspace, place } = agent;
@@ -127,7 +127,7 @@ function summariesOf({ shared, agent, owners }: Parts) {
 const APPROVALS_EVERY_MS = 10_000;
 
 /**
- * Closes questions that nobody has answered in time, also those whose time ran out while nothing ran
+ * Closes questions that were not answered in time, also those whose time ran out while nothing ran
  * (G05), and wakes their turns. A wake-up that gets lost is made good by the sweep of lanes.
  */
 function expireApprovals({ shared: { store, turns, clock, log } }: Parts): () => Promise<void> {
@@ -179,7 +179,7 @@ const SHORTEST_PAUSE_MS = 5;
 
 /**
  * Removes old rows every so often, in one process of the deployment at a time and in small steps (D15); what
- * it returns ends that. Not at once: adapters that connect first hear again of what they were told before.
+ * it returns ends that. Not at once: adapters that connect first may get earlier messages again.
  */
 function keepRetention(
   { shared, processId: owner }: Pick<Parts, 'shared' | 'processId'>,

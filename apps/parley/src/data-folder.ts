@@ -85,7 +85,7 @@ export function lockDataFolder(folder: DataFolder): { release(): void } {
   }
 }
 
-/** Takes any folder so. Throws what SQLite throws; `isBusy` tells whether another process has it. */
+/** Takes any folder so. Throws what SQLite throws; `isBusy` says whether another process has it. */
 export function lockFolder(path: string): { release(): void } {
   const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
   try {
@@ -176,10 +176,10 @@ export function findInstance(folder: DataFolder): Instance | null {
     const parsed = Instance.safeParse(JSON.parse(readFileSync(folder.instanceFile, 'utf8')));
     if (!parsed.success) return null;
     const { pid, host = hostname() } = parsed.data;
-    // On another machine that shares the folder the number is that of somebody else.
+    // On another machine that shares the folder the number belongs to another process.
     return host === hostname() && isAlive(pid) ? parsed.data : null;
   } catch {
-    // No file, or half a file of a process that was killed while writing it: nobody is there.
+    // No file, or half a file of a process that was killed while writing it: no process holds the folder.
     return null;
   }
 }
@@ -233,7 +233,7 @@ export function liveToken(folder: TokenFile): () => string {
     const print = printOf(folder.tokenFile);
     if (print !== seen) {
       seen = print;
-      // A file that is gone opens nothing and shuts nobody out.
+      // A missing file grants nothing and locks no process out.
       token = readToken(folder) ?? token;
     }
     return token;

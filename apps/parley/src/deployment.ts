@@ -163,7 +163,7 @@ function addressFrom(host: string, address: string): string {
   return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
 }
 
-/** Says every few seconds that this process runs, and at the end that it does not; that is what it gives back. */
+/** Records every few seconds that this process runs; the returned function records its end. */
 export function announceProcess(
   { store, clock, log, onOutdated }: Announcing,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
@@ -200,7 +200,7 @@ export function announceProcess(
     await beats.stop();
     // Where the database is away the others notice by themselves.
     await store.processes.leave(id).catch((error: unknown) => {
-      log.warn({ reason: reasonOf(error) }, 'the end of this process is not told');
+      log.warn({ reason: reasonOf(error) }, 'the end of this process is not recorded');
     });
   };
 }

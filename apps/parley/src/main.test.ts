@@ -65,8 +65,8 @@ describe('the command line', () => {
     expect(written.out).toContain('Eve (telegram:9): /pair ABCD2345');
     expect(await main(['--data', folder, 'pair', 'wrong'])).toBe(1);
     expect(await main(['--data', folder, 'pair', 'abcd2345'])).toBe(0);
-    expect(written.out).toContain('Eve (telegram:9) is let in.');
-    expect(await store.pairing.isLetIn('telegram', 'default', '9')).toBe(true);
+    expect(written.out).toContain('Eve (telegram:9) has access now.');
+    expect(await store.pairing.isAllowed('telegram', 'default', '9')).toBe(true);
     await store.close();
   });
 

@@ -106,7 +106,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];
-  // Later ones win: what Parley itself has to say stands above what plugins say.
+  // Later ones win: Parley's own parts precede those of plugins.
   const sources = [...plugins.sources, ...house, ...mcp.sources];
   const hooks = [...remembering.hooks, ...plugins.hooks];
   const { prompt, reads } = await openPrompt(agent.layout ?? 'parley', plugins, log);

@@ -139,7 +139,7 @@ async function openDurable(
     openBus({ ...place, hears: HEARS[role] }),
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
-  // The lock on the data folder says that nobody else can be at work, but only for what lies in it.
+  // The lock on the data folder excludes other processes, but only for what is in that folder.
   if (settings.store.url === undefined) {
     await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
   }

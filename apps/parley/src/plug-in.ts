@@ -92,7 +92,7 @@ export interface PluginPlace {
 export type Containment = ReturnType<typeof containErrors>;
 
 /**
- * An error that nobody catches restarts the adapter it comes from (D12), and is logged and survived where
+ * An uncaught error restarts the adapter it comes from (D12), and is logged and survived where
  * it comes from the code of a plugin (P16): from a timer or an event. Every other one ends the process.
  */
 export function containErrors(log: Logger) {
@@ -102,7 +102,7 @@ export function containErrors(log: Logger) {
     const plugin = culprit(error, places);
     // Node prints it and ends the process, as it does without this listener.
     if (plugin === undefined) throw error;
-    log.error({ plugin, reason: reasonOf(error) }, 'a plugin threw where nobody waited for it');
+    log.error({ plugin, reason: reasonOf(error) }, 'a plugin threw an error that was not awaited');
   };
   process.on('uncaughtException', onError);
   return {

@@ -34,7 +34,7 @@ export interface StartOptions {
 export interface OpenLog {
   readonly log: Logger;
   readonly token: () => string;
-  /** Whoever makes or reads a new secret while Parley runs adds it. */
+  /** Code that makes or reads a new secret while Parley runs adds it. */
   readonly secrets: Secrets;
   readonly useLevel: (level: LogLevel) => void;
 }
@@ -72,5 +72,5 @@ function addedTo(secrets: Secrets, token: () => string): () => string {
   return current;
 }
 
-/** Ids that nobody can guess and that do not meet twice: 72 bits of chance behind what they are of. */
+/** Unguessable unique ids: a prefix with 72 random bits. */
 export const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;

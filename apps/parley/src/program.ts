@@ -147,7 +147,7 @@ function describeAudit(program: Command, { run }: Runs): void {
 const DEAD_HELP = `
 Examples:
   parley dead                        what was given up, and why
-  parley dead show 17                all of letter 17
+  parley dead show 17                all of dead letter 17
   parley dead replay 17 18           send them again, in the order in which they were to come
   parley dead replay --all           all but what may have arrived already
   parley dead replay 19 --even-twice although it may have arrived: it may come twice
@@ -158,14 +158,14 @@ function describeDead(program: Command, { run }: Runs): void {
   const what = 'what could not be delivered or answered: list, show, replay, drop';
   const dead = add(program, 'dead', what).addHelpText('after', DEAD_HELP);
   addDefault(dead, 'list')
-    .description('what nobody has replayed or dropped, the newest first')
+    .description('open dead letters, the newest first')
     .option('--last <count>', 'how many', numberFrom(1, 50), 20)
-    .option('--before <number>', 'those that are older than this letter', idNumber)
+    .option('--before <number>', 'those that are older than this dead letter', idNumber)
     .option(...JSON_OPTION)
     .action((flags: Json & { readonly last: number; readonly before?: number }) =>
       work((m, cli) => m.listDead(cli, flags)),
     );
-  add(dead, 'show', 'all of one letter', (id: number, { json }: Json) =>
+  add(dead, 'show', 'all of one dead letter', (id: number, { json }: Json) =>
     work((m, cli) => m.showDead(cli, id, json)),
   )
     .argument('<number>', '', idNumber)
@@ -191,7 +191,7 @@ function describeDead(program: Command, { run }: Runs): void {
     '--even-twice',
     'also what may have arrived already, and then comes twice',
   );
-  settling('drop', 'leave it at that: it is never listed again, and /why still tells of it');
+  settling('drop', 'give it up for good: it is no longer listed, and /why still shows it');
 }
 
 function describeFiles(program: Command, { run }: Runs): void {

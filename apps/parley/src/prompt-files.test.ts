@@ -33,11 +33,11 @@ const MESSAGE = { channel: 'telegram', chatId: '42', user: '42', text: 'What abo
 const GROUP = { ...MESSAGE, channel: 'discord', chatType: 'group', user: '7' } as const;
 const turn = (message: Parameters<typeof hypotheticalTurn>[0]) =>
   hypotheticalTurn(message, CHANNELS, NOW);
-const atStart = (begun: ClaimedTurn): ClaimedTurn => ({
-  ...begun,
-  messages: begun.messages.map((row) => ({
+const atStart = (started: ClaimedTurn): ClaimedTurn => ({
+  ...started,
+  messages: started.messages.map((row) => ({
     ...row,
-    message: { ...row.message, occasion: 'boot' },
+    message: { ...row.message, trigger: 'boot' },
   })),
 });
 const SCENES = [

@@ -72,7 +72,7 @@ export async function askGateway<Answer>(
     if (isRefused(error)) throw error;
     throw new CliError(
       'status-unanswered',
-      `Process ${pid} should be a Parley at ${address}, but does not tell how it is (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
+      `Process ${pid} should be a Parley at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing is lost by that.`,
       error,
     );
   }

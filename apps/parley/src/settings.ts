@@ -107,8 +107,8 @@ export interface SettingsWatch {
 
 /**
  * Looks whether the settings file has changed (D12). A good one is taken over as far as that is possible, and
- * the log names what waits for a restart; a broken one is told as at a start, and nothing changes. What it
- * gives back ends it. Looking at the time of the file works wherever it lies, also below a mount.
+ * the log names what waits for a restart; a broken one is reported as at a start, and nothing changes. What it
+ * returns ends it. Looking at the time of the file works wherever it lies, also below a mount.
  */
 export function watchSettings(watch: SettingsWatch): () => void {
   const { settingsFile } = watch.folder;

@@ -6,7 +6,7 @@ import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
 import { newId } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** Longer nobody waits to write a few lines; twice the life of a dead one, and more. In ms. */
+/** How long a writer waits for the lock: more than twice the life of a dead one. In ms. */
 const PATIENCE_MS = 20_000;
 const LOOK_AGAIN_MS = { first: 5, last: 200 };
 
@@ -44,7 +44,7 @@ export async function workspaceForCommand(
 
 export interface SharedLockDeps extends LeaseDeps {
   readonly random: () => number;
-  /** How long somebody waits at most, in ms; tests cannot wait that long. */
+  /** The longest wait, in ms; shorter in tests. */
   readonly patienceMs?: number;
 }
 
@@ -56,22 +56,22 @@ export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
 
 async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promise<T>): Promise<T> {
   const { name, random, patienceMs = PATIENCE_MS } = deps;
-  const begun = performance.now();
+  const started = performance.now();
   for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * 2, LOOK_AGAIN_MS.last)) {
     const held = await whileHeld(deps, work);
     if (held.kind === 'done') return held.result;
-    if (performance.now() - begun > patienceMs) {
+    if (performance.now() - started > patienceMs) {
       throw new CliError(
         'workspace-busy',
         `Another process (${held.owner}) has kept ${name} for ${patienceMs / 1_000} s; try again later.`,
       );
     }
-    // Not all at the same moment; what stands in the lease is its end if its holder has died.
+    // Not all at the same moment; the lease names its end if its holder has died.
     await sleep(pause * (0.5 + random()));
   }
 }
 
-/** Whoever died with such a lease is replaced after this. In ms. */
+/** The lease of a dead process ends after this. In ms. */
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 /** So long before its end a lease is no longer relied on: clocks differ, and a renaming takes time. In ms. */
@@ -136,11 +136,11 @@ function keep(
   };
 }
 
-/** A lease that cannot be given back runs out by itself. */
+/** A lease that cannot be released runs out by itself. */
 async function giveBack({ leases, name, log }: LeaseDeps, lease: NamedLease): Promise<void> {
   try {
     await leases.release(lease);
   } catch (error) {
-    log.warn({ lease: name, reason: reasonOf(error) }, 'lease not given back');
+    log.warn({ lease: name, reason: reasonOf(error) }, 'lease not released');
   }
 }

@@ -57,7 +57,7 @@ export type ReadGauges = ReturnType<typeof openGauges>;
 
 /** A scrape waits no longer than this for database and queue, in ms. */
 const PATIENCE_MS = 2_000;
-/** More accounts than anybody has. */
+/** More accounts than anyone has. */
 const MOST_ACCOUNTS = 100;
 /** A process that was not seen for so long is gone, in ms. */
 const SEEN_WITHIN_MS = 15_000;

@@ -28,7 +28,7 @@ export function createLinesAdapter(context: ChannelContext<LinesSettings>): Chan
     opened: () => report({ kind: 'connected', as: settings.name }),
     heard(event) {
       if (event.kind !== 'message') sends.answered(event);
-      // One after another, so that they keep their order. What could not be stored is told again.
+      // One after another, so that they keep their order. What could not be stored is sent again.
       else storing = storing.then(() => take(event)).catch(() => connection.drop());
     },
     lost(reason, retryMs) {

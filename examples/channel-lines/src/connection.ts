@@ -69,7 +69,7 @@ export class LinesConnection {
     const heard = (line: string) => this.#listener.heard(LinesEvent.parse(JSON.parse(line)));
     createInterface(socket)
       .on('line', guarded('line', heard))
-      // The socket tells of it, too.
+      // The socket reports it, too.
       .on('error', () => {});
   }
 

@@ -15,7 +15,7 @@ const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:-1' };
 let folder: string;
 let workspace: Workspace;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-occasions-'));
+  folder = await mkdtemp(join(tmpdir(), 'parley-boot-'));
   workspace = await openWorkspace({ folder: join(folder, 'w'), templates: TEMPLATES });
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -24,16 +24,16 @@ interface Change {
   readonly reader?: Reader;
   readonly session?: number;
   readonly heartbeat?: boolean;
-  readonly occasion?: 'boot';
+  readonly trigger?: 'boot';
   readonly fixed?: false;
 }
 
 function turn(messageId: string, change: Change = {}): TurnAtHand {
-  const { reader = OWNER, session = 0, heartbeat = false, occasion, fixed } = change;
+  const { reader = OWNER, session = 0, heartbeat = false, trigger, fixed } = change;
   const message: InboundMessage = {
     ...EXAMPLE_MESSAGE,
     messageId,
-    ...(occasion && { occasion }),
+    ...(trigger && { trigger }),
   };
   const facts = { ...EXAMPLE_FACTS, messageId, workspace: workspace.folder, heartbeat };
   return {
@@ -62,8 +62,8 @@ describe('the first conversation', () => {
   it.each<[string, Change]>([
     ['a guest', { reader: GUEST }],
     ['a heartbeat', { heartbeat: true }],
-    ['a start', { occasion: 'boot' }],
-  ])('[W08] is not begun by %s', async (_, change) => {
+    ['a start', { trigger: 'boot' }],
+  ])('[W08] is not started by %s', async (_, change) => {
     expect(await leads('m1', change)).toBe(false);
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
   });
@@ -75,7 +75,7 @@ describe('the first conversation', () => {
     expect(await leads('m2')).toBe(true);
   });
 
-  it('[P17] is shown in a prompt that was only tried out, and not begun by it', async () => {
+  it('[P17] is shown in a prompt that was only tried out, and not started by it', async () => {
     expect(await leads('m1', { fixed: false })).toBe(true);
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
   });
@@ -83,9 +83,9 @@ describe('the first conversation', () => {
 
 describe('a turn after a start', () => {
   it.each<[string, Change, object]>([
-    ['the owner’s', { occasion: 'boot' }, { boot: true }],
+    ['the owner’s', { trigger: 'boot' }, { boot: true }],
     ['a plain one', {}, {}],
-    ['one that runs for a guest', { occasion: 'boot', reader: GUEST }, {}],
+    ['one that runs for a guest', { trigger: 'boot', reader: GUEST }, {}],
   ])('[W08] %s', async (_, change, said) => {
     expect(await bootSource.gather(turn('m1', change))).toEqual(said);
   });

@@ -5,7 +5,7 @@ import { decideBootstrap, type Workspace } from '@parley/workspace';
 export const bootSource: ContextSource = {
   id: 'boot',
   async gather({ reader, messages }) {
-    const isBoot = messages.some(({ occasion }) => occasion === 'boot');
+    const isBoot = messages.some(({ trigger }) => trigger === 'boot');
     return isBoot && reader.kind === 'owner' ? { boot: true } : {};
   },
 };
@@ -21,7 +21,7 @@ export function createBootstrapSource({ bootstrap }: Pick<Workspace, 'bootstrap'
     id: 'bootstrap',
     reads: [BOOTSTRAP_FILE],
     async gather({ reader, facts, messages, view, conversationId, session, fix }) {
-      const isTalk = !facts.heartbeat && messages.every(({ occasion }) => occasion === undefined);
+      const isTalk = !facts.heartbeat && messages.every(({ trigger }) => trigger === undefined);
       const mark = reader.kind === 'owner' && isTalk ? await bootstrap.mark() : null;
       if (mark === null) return {};
       const file = await view.read(BOOTSTRAP_FILE);

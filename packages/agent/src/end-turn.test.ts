@@ -1,7 +1,7 @@
 import type { Reader } from '@parley/core';
 import { ModelError, type ModelFailure } from '@parley/models';
 import { describe, expect, it } from 'vitest';
-import { failureWords } from './end-turn.ts';
+import { failureText } from './end-turn.ts';
 
 const owner: Reader = { kind: 'owner', conversationId: 'c' };
 const guest: Reader = { kind: 'guest', conversationId: 'c' };
@@ -19,15 +19,15 @@ const errorOf = (failure: ModelFailure) =>
 
 describe('what a person is told when the model fails', () => {
   it.each(FAILURES)('is all that helps for an owner: $kind', (failure) => {
-    expect(failureWords(errorOf(failure), owner)).toContain('10.0.0.7');
+    expect(failureText(errorOf(failure), owner)).toContain('10.0.0.7');
   });
 
-  it.each(FAILURES)('names neither server, model nor key to anybody else: $kind', (failure) => {
-    expect(failureWords(errorOf(failure), guest)).not.toMatch(/10\.0|openai|apiKey|settings/);
+  it.each(FAILURES)('names neither server, model nor key to anyone else: $kind', (failure) => {
+    expect(failureText(errorOf(failure), guest)).not.toMatch(/10\.0|openai|apiKey|settings/);
   });
 
   it('says to a guest what they can do themselves', () => {
-    expect(failureWords(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
-    expect(failureWords(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
+    expect(failureText(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
+    expect(failureText(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
   });
 });

@@ -38,10 +38,10 @@ export async function giveAnswer(
   }
   const parts = await partsOf(turn, words, answer.replyTo);
   if (parts.length === 0) {
-    return giveUp(deps, seen, lease, { words: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
+    return giveUp(deps, seen, lease, { notice: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
   // After the answer, whose parts may have been streamed already.
-  const isPlan = turn.mode === 'plan' && leadingMessage(turn).message.occasion === undefined;
+  const isPlan = turn.mode === 'plan' && leadingMessage(turn).message.trigger === undefined;
   const shown = isPlan ? withPlanButton(parts, turn.turnId) : parts;
   const all = [...shown, ...(await noticeOf(seen))];
   return commit(deps, lease, { ...said, outcome: 'answered', parts: all, isPlan });
@@ -53,7 +53,7 @@ function withPlanButton(parts: readonly NewPart[], turnId: string): readonly New
 }
 
 interface NoAnswer {
-  readonly words: string;
+  readonly notice: string;
   readonly reason: string;
   readonly usage?: StepUsage | null;
 }
@@ -62,7 +62,7 @@ export async function giveUp(
   deps: TurnServices,
   seen: EndingTurn,
   lease: LaneLease,
-  { words, reason, usage = seen.journal.spent() }: NoAnswer,
+  { notice, reason, usage = seen.journal.spent() }: NoAnswer,
 ): Promise<Ending> {
   const { turn } = seen;
   return commit(deps, lease, {
@@ -70,7 +70,7 @@ export async function giveUp(
     outcome: 'failed',
     reason,
     entries: [asked(seen)],
-    parts: [...(await partsOf(turn, marked(words))), ...(await noticeOf(seen))],
+    parts: [...(await partsOf(turn, marked(notice))), ...(await noticeOf(seen))],
     // Steps before the failure cost something, too.
     usage,
     account: accountOfTurn(turn, deps),
@@ -85,8 +85,8 @@ export async function giveNotice(
   words: string,
 ): Promise<Ending> {
   const parts = await partsOf(turn, marked(words));
-  const heardNothing = turn.overheard.length === 0;
-  const said = { turnId: turn.turnId, heardNothing, entries: [], usage: null };
+  const hadNoGroupContext = turn.groupContext.length === 0;
+  const said = { turnId: turn.turnId, hadNoGroupContext, entries: [], usage: null };
   return commit(deps, lease, { ...said, outcome: 'answered', parts });
 }
 
@@ -95,13 +95,13 @@ function kept({ turn, journal, prompt }: EndingTurn) {
     turnId: turn.turnId,
     step: journal.unstored(),
     prompt: prompt?.forCommit(),
-    heardNothing: turn.overheard.length === 0,
+    hadNoGroupContext: turn.groupContext.length === 0,
   };
 }
 
 async function commit(deps: TurnServices, lease: LaneLease, turn: TurnCommit): Promise<Ending> {
   const { tracer, meter, clock } = deps;
-  const begunAt = clock();
+  const startedAt = clock();
   const parts = turn.parts.length;
   const leaves = lease.onLeft !== undefined;
   let fresh: FreshParts | undefined;
@@ -111,7 +111,7 @@ async function commit(deps: TurnServices, lease: LaneLease, turn: TurnCommit): P
     }),
   );
   if (result === 'left') lease.onLeft?.();
-  meter.observe('parley_commit_seconds', clock() - begunAt, { outcome: turn.outcome });
+  meter.observe('parley_commit_seconds', clock() - startedAt, { outcome: turn.outcome });
   for (const { route } of result === 'fenced' ? [] : turn.parts) {
     meter.count('parley_outbox_queued_total', { channel: route.channel });
   }
@@ -150,7 +150,7 @@ const NOTHING_TO_SHOW =
  * The message to a person when the model gave no answer. Only an owner reads about servers, keys and
  * settings.
  */
-export function failureWords(error: ModelError, reader: Reader): string {
+export function failureText(error: ModelError, reader: Reader): string {
   if (reader.kind === 'owner') return error.message;
   switch (error.failure.kind) {
     case 'too-long':

@@ -29,7 +29,7 @@ export type SpendGuard = (spending: Spending) => Promise<void>;
 interface SpendServices {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
-  /** Without it nobody is a stranger. */
+  /** Without it no sender is a stranger. */
   readonly isStranger?: (at: SpendingPlace) => boolean;
 }
 
@@ -58,7 +58,7 @@ export function createSpendGuard(
   return async ({ account, used, byOwner, reader, at }) => {
     const known = at !== undefined && isStranger(at) ? 'stranger' : 'known';
     const by = byOwner ? 'owner' : known;
-    // Nobody pays a query for a cap that does not hold for them.
+    // No query for a cap that does not apply.
     if (!hasCaps && (by !== 'stranger' || perStrangerDaily === undefined)) return;
     const turn = {
       tokens: (used?.inputTokens ?? 0) + (used?.outputTokens ?? 0),
@@ -79,7 +79,7 @@ const NOTHING = { tokens: 0, costUsd: 0 };
 
 type Payer = Pick<RuntimeFacts, 'user' | 'channel' | 'account' | 'groupId'>;
 
-/** On whose account a turn is: whoever wrote its newest message, in their group, on the agent's day. */
+/** The account of a turn: the sender of its newest message, in their group, on the agent's day. */
 export function accountOf(
   { user, channel, account, groupId }: Payer,
   { agent, clock }: Pick<AgentContext, 'agent' | 'clock'>,
@@ -141,7 +141,7 @@ const SENTENCES: Readonly<Record<ReachedCap, string>> = {
   totalDaily: 'I have used up what I may use of my model in a day.',
 };
 
-/** What a person is told: when it goes on, and for owners which setting it is; no figures of others. */
+/** The notice to a person: when it continues, and for owners which setting it is; no figures of others. */
 export function capWords(
   cap: ReachedCap,
   { timeZone, toOwner }: { readonly timeZone: string; readonly toOwner: boolean },

@@ -157,14 +157,14 @@ describe('hooks after a turn', () => {
     await open({ hooks });
     await scene.write('hello');
     const { lanes } = scene.store;
-    const begun = await scene.begin();
+    const started = await scene.begin();
     Object.assign(scene.store, {
       lanes: { ...lanes, commit: () => Promise.reject(new Error('killed')) },
     });
-    await expect(scene.run(begun)).rejects.toThrow('killed');
+    await expect(scene.run(started)).rejects.toThrow('killed');
     Object.assign(scene.store, { lanes });
     expect(closings).toEqual([]);
-    await lanes.release(begun.lease);
+    await lanes.release(started.lease);
     await scene.answerNext();
     expect(closings).toHaveLength(1);
   });
@@ -172,9 +172,9 @@ describe('hooks after a turn', () => {
   it('[P16] hear nothing twice of a turn that was committed already', async () => {
     await open({ hooks });
     await scene.write('hello');
-    const begun = await scene.begin();
-    await scene.run(begun);
-    await scene.run(begun);
+    const started = await scene.begin();
+    await scene.run(started);
+    await scene.run(started);
     expect(closings).toHaveLength(1);
   });
 

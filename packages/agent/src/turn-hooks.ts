@@ -88,7 +88,7 @@ export async function runBefore(
 
 /**
  * Tells the hooks how a turn ended, once it is committed. Never throws: the answer is on its way. The
- * next turn of the conversation and a shutdown wait for them, since nobody will tell them again.
+ * next turn of the conversation and a shutdown wait for them, since they are not called again.
  */
 export async function runAfter(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,

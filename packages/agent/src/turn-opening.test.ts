@@ -51,7 +51,7 @@ describe('for whom a turn runs', () => {
       resumed: false,
       attempts: 0,
       messages,
-      overheard: [],
+      groupContext: [],
       steps: [],
     };
     expect(turnReader(turn, deps)).toEqual({ kind, conversationId: 'c' });
@@ -118,7 +118,7 @@ describe('the runtime facts of a turn', () => {
       resumed: false,
       attempts: 0,
       messages: [],
-      overheard: [],
+      groupContext: [],
       steps: [],
     };
     expect(() => leadingMessage(turn)).toThrow('has no messages');

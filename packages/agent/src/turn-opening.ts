@@ -111,7 +111,7 @@ export function turnFacts(
     ...agent.localTime(now),
     timeZone: agent.timeZone,
     workspace: agent.workspace,
-    heartbeat: message.occasion === 'heartbeat',
+    heartbeat: message.trigger === 'heartbeat',
     variables: message.variables,
   };
 }
@@ -121,7 +121,7 @@ const NAME_CHARACTERS = 80;
 
 /**
  * The messages of one turn as one text; in groups each names its sender, quoted as data (P18).
- * `attached`: the attachments of a message as text, which stands before its own.
+ * `attached`: the attachments of a message as text, before its own.
  */
 export function textOf(
   messages: readonly InboxRow[],
@@ -131,7 +131,7 @@ export function textOf(
     .map((row) => {
       const { message } = row;
       // Parley's own messages name no sender.
-      const isDirect = message.chat.type === 'direct' || message.occasion !== undefined;
+      const isDirect = message.chat.type === 'direct' || message.trigger !== undefined;
       const text = withoutTagCharacters(message.text);
       const written = isDirect ? text : withoutForgedSenders(text);
       const parts = [...attached(row).map(withoutTagCharacters), written];

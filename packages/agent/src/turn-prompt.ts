@@ -76,7 +76,7 @@ export async function turnPrompt(
     identity,
     messages,
     fix,
-    overheard: turn.overheard,
+    groupContext: turn.groupContext,
     target: leadingMessage(turn).route.target,
     home: homedir(),
     ...(deps.promptMode !== undefined && { mode: deps.promptMode }),

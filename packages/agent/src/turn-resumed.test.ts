@@ -42,7 +42,7 @@ describe('a turn that is cut off and run again', () => {
     return () => void Object.assign(store, { turns, lanes });
   }
 
-  /** Steps of the script before its answer: model, result, begun, result, model, begun, result. */
+  /** Steps of the script before its answer: model, result, started, result, model, started, result. */
   const ALL = [1, 2, 3, 4, 5, 6, 7];
 
   it.each(ALL)('[G16] after step %i repeats nothing that was stored', async (number) => {
@@ -51,10 +51,10 @@ describe('a turn that is cut off and run again', () => {
     await scene.write('go');
     scene.model.next(...SCRIPT);
     const revive = dieAt(scene.store, number, 'after');
-    const begun = await scene.begin();
-    await expect(scene.run(begun)).rejects.toThrow('killed');
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
     revive();
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['The answer.']);
     expect(parrot.calls).toHaveLength(1);
@@ -71,10 +71,10 @@ describe('a turn that is cut off and run again', () => {
     await scene.write('go');
     scene.model.next(...SCRIPT, { say: 'The answer again.' });
     const revive = dieAt(scene.store, 8, 'before');
-    const begun = await scene.begin();
-    await expect(scene.run(begun)).rejects.toThrow('killed');
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
     revive();
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['The answer again.']);
     expect([parrot.calls.length, crow.calls.length]).toEqual([1, 2]);
@@ -88,10 +88,10 @@ describe('a turn that is cut off and run again', () => {
     scene.model.next({ calls: [say('crow', 'a')] }, { say: 'I am not sure.' });
     // Step 3 would be its result: the tool has run, and the process dies before that is stored.
     const revive = dieAt(scene.store, 3, 'before');
-    const begun = await scene.begin();
-    await expect(scene.run(begun)).rejects.toThrow('killed');
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
     revive();
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(crow.calls).toHaveLength(1);
     expect(toolMessages(scene.model.asked[1])[0]).toMatchObject({
@@ -106,10 +106,10 @@ describe('a turn that is cut off and run again', () => {
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
     const revive = dieAt(scene.store, 2, 'before');
-    const begun = await scene.begin();
-    await expect(scene.run(begun)).rejects.toThrow('killed');
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
     revive();
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     const ids = parrot.calls.map(({ call }) => call.callId);
     expect(ids).toHaveLength(2);
@@ -122,10 +122,10 @@ describe('a turn that is cut off and run again', () => {
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
-    const begun = await scene.begin();
-    await scene.run(begun, stop.signal);
+    const started = await scene.begin();
+    await scene.run(started, stop.signal);
     expect(scene.outcome()).toBe('handed-back');
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['fine']);
     expect(scene.model.asked).toHaveLength(2);
@@ -136,9 +136,9 @@ describe('a turn that is cut off and run again', () => {
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
-    const begun = await scene.begin();
+    const started = await scene.begin();
     await scene.store.lanes.releaseAll();
-    await scene.run(begun);
+    await scene.run(started);
     expect(scene.outcome()).toBe('fenced');
     expect(parrot.calls).toEqual([]);
   });
@@ -152,11 +152,11 @@ describe('a turn that is cut off and run again', () => {
     scene.model.next({ say: 'herons?', calls: [look] });
     // Step 3 would be the answer.
     const revive = dieAt(scene.store, 3, 'before');
-    const begun = await scene.begin();
-    await expect(scene.run(begun)).rejects.toThrow('killed');
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
     revive();
     owners.length = 0;
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(JSON.stringify(scene.model.asked[1])).toContain('heron nests here');
     expect(JSON.stringify(scene.model.asked[2])).not.toContain('heron');

@@ -30,7 +30,7 @@ describe('a turn', () => {
     expect(scene.woken).toEqual(['test/default/c']);
   });
 
-  it('[F12] tells that it has begun, how the answer grows, and that it has ended', async () => {
+  it('[F12] tells that it has started, how the answer grows, and that it has ended', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'one two' });
     await scene.answerNext();
@@ -53,7 +53,7 @@ describe('a turn', () => {
   it('[F06] [P18] shows the model what the group said before, beside the question and once', async () => {
     const place = { conversationId: '-9', channel: 'test', account: 'default', chatId: '-9' };
     const heard = { messageId: 'h', senderId: '7', senderName: 'Bo', text: 'pizza tonight?' };
-    await scene.store.overheard.keep(place, heard, 0);
+    await scene.store.groupContext.keep(place, heard, 0);
     await scene.write('what was that?', { chat: GROUP });
     await scene.answerNext('-9');
     await scene.write('and now?', { chat: GROUP });
@@ -152,9 +152,9 @@ describe('a turn that is cut off', () => {
 
   it('[D02] commits nothing once the lease is lost, even with the answer in hand', async () => {
     await scene.write('hello');
-    const begun = await scene.begin();
+    const started = await scene.begin();
     await scene.store.lanes.releaseAll();
-    await scene.run(begun);
+    await scene.run(started);
     expect(scene.outcome()).toBe('fenced');
     expect(await scene.owed()).toEqual([]);
     expect(await scene.store.transcript.recent('c', 0, 9)).toEqual([]);
@@ -165,14 +165,14 @@ describe('a turn that is cut off', () => {
     await scene.write('hello');
     scene.model.next({ say: 'too late', afterMs: 60_000 });
     const stop = new AbortController();
-    const begun = await scene.begin();
-    const running = scene.run(begun, stop.signal);
+    const started = await scene.begin();
+    const running = scene.run(started, stop.signal);
     stop.abort('handed-back');
     await running;
     expect(scene.outcome()).toBe('handed-back');
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     const again = await scene.begin();
-    expect(again.turn).toMatchObject({ resumed: true, turnId: begun.turn.turnId });
+    expect(again.turn).toMatchObject({ resumed: true, turnId: started.turn.turnId });
     await scene.run(again);
     expect(await scene.owed()).toEqual(['fine']);
   });
@@ -181,13 +181,13 @@ describe('a turn that is cut off', () => {
     await scene.write('hello');
     scene.model.next({ say: 'the first answer' }, { say: 'the second answer' });
     const { lanes } = scene.store;
-    const begun = await scene.begin();
+    const started = await scene.begin();
     Object.assign(scene.store, {
       lanes: { ...lanes, commit: () => Promise.reject(new Error('killed')) },
     });
-    await expect(scene.run(begun)).rejects.toThrow('killed');
+    await expect(scene.run(started)).rejects.toThrow('killed');
     Object.assign(scene.store, { lanes });
-    await lanes.release(begun.lease);
+    await lanes.release(started.lease);
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['the second answer']);
     expect(scene.model.asked).toHaveLength(2);
@@ -196,12 +196,12 @@ describe('a turn that is cut off', () => {
 
   it('[G16] gives the answer that an earlier version has journalled: the model is not asked again', async () => {
     await scene.write('hello');
-    const begun = await scene.begin();
+    const started = await scene.begin();
     const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: null };
     const content = { kind: 'answer', text: 'the first answer', usage };
     const step = { index: 0, content };
-    await scene.store.turns.appendStep(begun.lease, begun.turn.turnId, step, 1);
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.turns.appendStep(started.lease, started.turn.turnId, step, 1);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['the first answer']);
     expect(scene.model.asked).toHaveLength(0);

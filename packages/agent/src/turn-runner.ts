@@ -7,8 +7,8 @@ import { visibleText } from './answer/visible-text.ts';
 import { openGate, TurnSuspendedError } from './approvals/approval-gate.ts';
 import { type LaterMessages, openLaterMessages } from './busy/later-messages.ts';
 import { askedToCompact } from './context/compactor.ts';
-import { type Ending, failureWords, GAVE_UP, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
-import { asBegun, type FinalStep, openJournal } from './loop/turn-journal.ts';
+import { type Ending, failureText, GAVE_UP, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
+import { asStarted, type FinalStep, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-loop.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import { holdPrompt } from './record-prompt.ts';
@@ -41,7 +41,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
   const deps: TurnServices = { sentParts: new WeakMap(), ...options };
   return async (turn, lease, signal) => {
     const { turnId, conversationId } = turn;
-    const { route, receivedAt } = leadingMessage(asBegun(turn));
+    const { route, receivedAt } = leadingMessage(asStarted(turn));
     const startedAt = deps.clock();
     deps.pass('turn-claimed');
     deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
@@ -72,7 +72,7 @@ async function answerTurn(
   lease: LaneLease,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const turn = asBegun(claimed);
+  const turn = asStarted(claimed);
   const account = () => accountOfTurn(turn, deps);
   const { prompts, log, store, clock } = deps;
   const prompt = prompts && holdPrompt(prompts, store.turns, log);
@@ -81,7 +81,7 @@ async function answerTurn(
   if (turn.attempts >= MAX_ATTEMPTS) {
     // Its attachments are not read: they may be what kills the worker.
     const seen = { turn, media: unseenMedia(), journal };
-    return giveUp(deps, seen, lease, { words: GAVE_UP, reason: `begun ${turn.attempts} times` });
+    return giveUp(deps, seen, lease, { notice: GAVE_UP, reason: `started ${turn.attempts} times` });
   }
   const later = openLaterMessages(deps, { turn, journal }, lease, signal);
   try {
@@ -106,12 +106,12 @@ async function answerUnlessStopped(
     return { outcome: AFTER_STOP[stopReasonOf(later.signal) ?? 'handed-back'] };
   }
   if (asked === null) return answerMessages(deps, answerable, lease);
-  const { words: notice, rest } = asked;
+  const { notice, rest } = asked;
   if (rest === null) return giveNotice(deps, turn, lease, notice);
   return answerMessages(deps, { ...answerable, turn: rest, notice }, lease);
 }
 
-/** A turn whose commands have run; `notice`: what the person is told of them. */
+/** A turn whose commands have run; `notice`: their results for the person. */
 interface Answerable extends Pick<SeenTurn, 'turn' | 'journal' | 'prompt'> {
   readonly later: LaterMessages;
   readonly notice?: string;
@@ -135,7 +135,7 @@ async function answerMessages(
   const answer = await answerOrFailure(deps, seen, signal);
   if ('outcome' in answer) return answer;
   await rememberAsked(deps, seen);
-  if ('words' in answer) {
+  if ('notice' in answer) {
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
   }
   const ending = await giveAnswer(deps, seen, lease, answer);
@@ -147,15 +147,15 @@ async function answerMessages(
 /** Before the commit: after a crash between the two it runs again, which changes nothing. */
 async function rememberAsked(
   { memory }: TurnServices,
-  { turn, journal, opened: { facts, reader, view, messages: begunWith = [] } }: SeenTurn,
+  { turn, journal, opened: { facts, reader, view, messages: startedWith = [] } }: SeenTurn,
 ): Promise<void> {
   const { chatType, date } = facts;
-  const messages = [...begunWith, ...journal.joined().map(({ message }) => message)];
+  const messages = [...startedWith, ...journal.joined().map(({ message }) => message)];
   await memory?.saveAsked(view, { reader, chatType, session: turn.session, date, messages });
 }
 
-/** `words` for the person instead of an answer, or how the turn ended without either. */
-export type NoAnswer = { readonly words: string; readonly reason: string } | Ending;
+/** `notice` for the person instead of an answer, or how the turn ended without either. */
+export type NoAnswer = { readonly notice: string; readonly reason: string } | Ending;
 
 /** The answer of a turn, or why there is none. */
 export async function answerOrFailure(
@@ -180,9 +180,9 @@ export async function orFailure<Found>(
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
     if (error instanceof TurnLimitError || error instanceof SpendCapError)
-      return { words: error.message, reason: error.code };
+      return { notice: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;
-    return { words: failureWords(error, reader), reason: error.message };
+    return { notice: failureText(error, reader), reason: error.message };
   }
 }
 

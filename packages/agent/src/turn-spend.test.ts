@@ -78,7 +78,7 @@ describe('a turn that is stopped', () => {
     expect(person.costUsd).toBe(0.5);
   });
 
-  it('[G17] while it waits for a yes has used what its steps have', async () => {
+  it('[G17] while it waits for an approval has used what its steps have', async () => {
     const { tool } = countingTool('parrot', 'write');
     await open(undefined, { tools: [{ ...tool, approval: 'ask' }] });
     scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
@@ -109,7 +109,7 @@ describe('a person over the cap', () => {
     expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);
   });
 
-  it('[G17] may be a stranger, where only open access lets them in', async () => {
+  it('[G17] may be a stranger with open access only', async () => {
     await open({ perStrangerDaily: { tokens: 20 }, capOwners: false });
     for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
     expect(await asks(GROUP, BO)).toContain(USED_UP);

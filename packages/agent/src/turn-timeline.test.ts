@@ -11,13 +11,16 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, extras);
 }
 
-/** Stages and words of a message from its turn on. */
+/** Stages and texts of a message from its turn on. */
 async function told(message: string) {
   const found = await scene.store.why.ask({ message }, 0);
   if (found.kind !== 'found') throw new Error(found.kind);
   const { entries, verdict } = found.timeline;
-  const begun = entries.findIndex(({ stage }) => stage === 'lane');
-  return { verdict, stages: entries.slice(begun).map(({ stage, words }) => `${stage}: ${words}`) };
+  const started = entries.findIndex(({ stage }) => stage === 'lane');
+  return {
+    verdict,
+    stages: entries.slice(started).map(({ stage, text }) => `${stage}: ${text}`),
+  };
 }
 
 async function messageIds(): Promise<readonly string[]> {
@@ -26,7 +29,7 @@ async function messageIds(): Promise<readonly string[]> {
 }
 
 describe('the timeline of a turn', () => {
-  it('[D08] tells each step of the model and each call of a tool, without their words', async () => {
+  it('[D08] tells each step of the model and each call of a tool, without their text', async () => {
     const parrot = countingTool('parrot', 'read');
     await open({ tools: [parrot.tool] });
     await scene.write('ask the parrot about amaranth');
@@ -66,15 +69,15 @@ describe('the timeline of a turn', () => {
     const [first = '', second = ''] = await messageIds();
     expect((await told(first)).stages[0]).toBe('lane: waited until its turn took it');
     expect((await told(second)).verdict).toMatch(/^Answered/);
-    expect((await told(second)).stages).toContain('turn: begun');
+    expect((await told(second)).stages).toContain('turn: started');
   });
 
   it('[D03] [D08] tells of a message whose turn a later one has ended', async () => {
     await open({ busy: 'interrupt' });
     await scene.write('a story');
     scene.model.next({ say: 'Long ago.', afterMs: 5_000 });
-    const begun = await scene.begin();
-    const running = scene.run(begun);
+    const started = await scene.begin();
+    const running = scene.run(started);
     await sleep(20);
     await scene.write('rather a poem');
     scene.bus.publish({ type: 'message-waiting', conversationId: OWNER_CHAT });

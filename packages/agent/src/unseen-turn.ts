@@ -20,7 +20,7 @@ interface Unseen extends Partial<TurnServices> {
 
 /**
  * Answers a turn of a lane without people, with a light prompt: no hooks, no live events, and no tools
- * that always need an approval, since nobody could give it.
+ * that always need an approval, since no approver can be asked.
  */
 export async function answerUnseen(
   deps: TurnServices,
@@ -29,7 +29,7 @@ export async function answerUnseen(
   signal: AbortSignal,
 ): Promise<UnseenAnswer> {
   if (turn.attempts >= MAX_ATTEMPTS) {
-    return { words: GAVE_UP, reason: `begun ${turn.attempts} times` };
+    return { notice: GAVE_UP, reason: `started ${turn.attempts} times` };
   }
   const { opened, withheld, ...own } = await prepare();
   const { hooks: _hooks, tools, ...shared } = deps;
@@ -52,7 +52,7 @@ function toolsWithout(tools: ToolRegistry, withheld: ReadonlySet<string>): ToolR
   };
 }
 
-/** Publishes nothing: nobody watches the answer while it is written. */
+/** Publishes nothing: the answer is not shown while it is written. */
 function muted(bus: LiveBus): LiveBus {
   return { publish() {}, subscribe: (listener) => bus.subscribe(listener) };
 }

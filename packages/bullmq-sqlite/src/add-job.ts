@@ -144,7 +144,7 @@ function setClaim(scope: QueueScope, options: DeduplicationOptions, jobId: strin
   storeClaim(scope, options.id, jobId, expiryOf(scope, options));
 }
 
-/** Makes a job the owner of an id that nobody has had; false when somebody has. */
+/** Makes a job the owner of a free id; false if another job owns it. */
 function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: string): boolean {
   const claimed = scope.file.run(
     'INSERT INTO dedup (queue_id, id, job_id, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -161,7 +161,7 @@ function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | nu
   return ttl && ttl > 0 ? scope.now + Math.ceil(ttl) : null;
 }
 
-/** Gives a deduplication id back, if `jobId` owns it or nobody is named; returns how many. */
+/** Releases a deduplication id, if `jobId` owns it or is absent; returns how many. */
 export function removeClaim(scope: QueueScope, dedupId: string, jobId?: string): number {
   return scope.file.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND job_id = coalesce(?, job_id)',

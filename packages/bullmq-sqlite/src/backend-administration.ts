@@ -89,7 +89,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => cleanJobs(scope, state, timestamp, limit));
   }
 
-  /** Everything in one go; 0 tells BullMQ that there is no rest. */
+  /** Everything at once; 0 means for BullMQ that nothing is left. */
   obliterate({ force }: { force: boolean; count: number }): Promise<number> {
     return this.write((scope) => {
       obliterateQueue(scope, force);

@@ -14,7 +14,7 @@ import type { SharedFile } from './shared-file.ts';
 const PAUSE_AFTER_FAILURE_MS = 500;
 
 /**
- * What every operation of a backend stands on: the queue's identity, transactions, waiting and
+ * The base of every operation of a backend: the queue's identity, transactions, waiting and
  * closing. The operations themselves are in the classes that extend this one.
  */
 export class BackendBase extends EventEmitter {

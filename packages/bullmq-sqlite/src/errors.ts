@@ -11,7 +11,7 @@ export type SqliteQueueErrorCode =
 
 /**
  * What this package throws on purpose. `retryable` is true when the same call may succeed later
- * without anybody changing anything.
+ * without anyone changing anything.
  */
 export class SqliteQueueError extends Error {
   readonly code: SqliteQueueErrorCode;

@@ -1,7 +1,7 @@
 import type { JobJson, JobsOptions } from 'bullmq';
 import type { QueueScope } from './queue-scope.ts';
 
-/** Where a job stands. BullMQ's `prioritized` is `waiting` in a lane above 0. */
+/** The state of a job. BullMQ's `prioritized` is `waiting` in a lane above 0. */
 export type StoredState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
 
 /** A job as stored; see the schema for what `lane` and `rank` mean in each state. */
@@ -34,7 +34,7 @@ export interface JobRow {
   readonly lock_until: number;
 }
 
-/** A job that is about to be stored, with everything that decides where it stands. */
+/** A job that is about to be stored, with everything that decides its place. */
 export interface NewJob {
   readonly id: string;
   readonly name: string;
@@ -96,7 +96,7 @@ function withValue<K extends string, V>(key: K, value: V | null): { [P in K]?: V
   return (value === null ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
-/** Where in line a job is put: behind everybody of its lane, or before them. */
+/** Where in line a job is put: behind everyone of its lane, or before them. */
 export type LineEnd = 'back' | 'front';
 
 /** A job's standing: the three columns that change together whenever a job moves. */

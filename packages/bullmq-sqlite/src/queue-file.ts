@@ -207,7 +207,7 @@ const SCHEMA_VERSION = 1;
 /**
  * One row per job, whatever its state.
  *
- * `state` and `(lane, rank, seq)` together say where a job stands: in `waiting`, lane is the
+ * `state` and `(lane, rank, seq)` together are the place of a job: in `waiting`, lane is the
  * priority (0 runs first) and rank the place in line; in `delayed`, rank is the due time; in
  * `active`, `completed` and `failed`, rank is when that state began. All times are Unix ms.
  */

@@ -53,7 +53,7 @@ export class QueueScope {
   readonly queueId: number;
   /** Unix ms, the same for everything in the operation. */
   readonly now: number;
-  /** Null where nobody keeps events. */
+  /** Null where events are not kept. */
   #events: string[][] | null;
   #control: QueueControl | undefined;
 
@@ -64,7 +64,7 @@ export class QueueScope {
     this.#events = file.keepsEvents ? [] : null;
   }
 
-  /** Whether anybody may ever read what `emit` adds. */
+  /** Whether anyone may ever read what `emit` adds. */
   get keepsEvents(): boolean {
     return this.#events !== null;
   }

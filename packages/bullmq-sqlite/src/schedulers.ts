@@ -26,7 +26,7 @@ export interface SchedulerInput {
   readonly jobOpts: RepeatedJobOptions;
 }
 
-/** When a scheduler runs; BullMQ passes null for an offset nobody chose. */
+/** When a scheduler runs; BullMQ passes null for an offset that was not chosen. */
 type SchedulerRepeat = Omit<RepeatableOptions, 'offset'> & { offset?: number | null | undefined };
 
 /** Options of a job made by a scheduler. */
@@ -217,7 +217,7 @@ export interface EveryFacts {
 
 /**
  * The next run of an `every` scheduler, and the offset that keeps its slots where they are. The
- * first run is at once; runs missed while nobody worked are skipped, never made up for.
+ * first run is at once; runs missed without a worker are skipped.
  */
 export function nextEveryRun(facts: EveryFacts): { nextRun: number; offset: number } {
   const nextRun = Math.floor(

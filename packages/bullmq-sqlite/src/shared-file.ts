@@ -49,7 +49,7 @@ const OPERATIONS_PER_TURN = 16;
 
 /**
  * Keeps timers and sockets alive under load. SQLite calls finish at once, so workers and producers
- * would chain in microtasks for ever and the event loop would never move on. Everybody who
+ * would chain in microtasks for ever and the event loop would never move on. Everyone who
  * shares a file shares the budget; when it is spent, all of them wait for the same `setImmediate`.
  */
 class TurnBudget {

@@ -71,19 +71,19 @@ export function createTelegramAdapter(
       await running;
       context.report({ kind: 'stopped' });
     },
-    tellsBegun: true,
+    reportsStart: true,
     findSent(part, before, signal) {
       // One after another, which keeps to Telegram's rates.
       const found = looking.then(() => findSent(api, part, before, signal));
       looking = found;
       return found;
     },
-    async send(part, signal, begun) {
+    async send(part, signal, onStart) {
       // A draft that came after the message would show its text once more.
       if (part.turnId !== null) await finish(part.turnId);
       return part.file
-        ? sendFile({ ...sending, begun }, part, part.file, signal)
-        : sendText({ ...sending, begun }, part, signal);
+        ? sendFile({ ...sending, onStart }, part, part.file, signal)
+        : sendText({ ...sending, onStart }, part, signal);
     },
     typing,
     streaming,

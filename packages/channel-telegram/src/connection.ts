@@ -17,14 +17,14 @@ export interface TelegramApi {
   /** Any quick call, ended after 15 s; gives back what it answers, unchecked. */
   call(method: string, payload: object, signal: AbortSignal): Promise<unknown>;
   /**
-   * Any call that makes a message; only the signal ends it. Gives back the id of the message. `begun` is called
+   * Any call that makes a message; only the signal ends it. Gives back the id of the message. `onStart` is called
    * before anything is written.
    */
   send(
     method: string,
     payload: object,
     signal: AbortSignal,
-    begun?: (() => void) | undefined,
+    onStart?: (() => void) | undefined,
   ): Promise<string>;
 }
 
@@ -57,12 +57,12 @@ export function connectTelegramApi(settings: TelegramSettings): TelegramApi {
     async deleteWebhook(signal) {
       await quick('deleteWebhook', {}, signal);
     },
-    async send(method, payload, signal, begun) {
+    async send(method, payload, signal, onStart) {
       // Telegraf's names end with Bot API 7.1 and its signal is that of an old polyfill; both go out as they are.
       const make = hasFile(payload)
         ? () => telegram.callApi(method as never, payload as never, { signal } as never)
         : () => post(method, payload, { signal });
-      return String(SentMessage.parse(await watched(make, begun)).message_id);
+      return String(SentMessage.parse(await watched(make, onStart)).message_id);
     },
   };
 }
@@ -177,19 +177,19 @@ export class Unsent extends Error {
 export interface WatchedConnections {
   readonly agent: Agent;
   /**
-   * Makes a call; rejects with `Unsent` where its connection never became ready. `begun` is called before
+   * Makes a call; rejects with `Unsent` where its connection never became ready. `onStart` is called before
    * anything is written on it.
    */
-  watched<T>(call: () => Promise<T>, begun?: () => void): Promise<T>;
+  watched<T>(call: () => Promise<T>, onStart?: () => void): Promise<T>;
 }
 
 interface Call {
   isReady: boolean;
-  begun: (() => void) | undefined;
+  onStart: (() => void) | undefined;
 }
 
 /**
- * Telegraf tells neither whether a connection came about nor which one a request used, so the agent
+ * Telegraf reports neither whether a connection came about nor which one a request used, so the agent
  * looks: a request is written once its new connection is ready (with TLS: once the handshake is
  * over), or at once on one that was kept. What fails before that was certainly not sent (D04).
  */
@@ -204,7 +204,7 @@ function watchConnections(address: string): WatchedConnections {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     const call = calls.getStore();
-    // Called without an error when a tunnel through a proxy is ready, and nothing else tells that.
+    // Called without an error when a tunnel through a proxy is ready, and no other event reports that.
     const socket = connect(options, (error, made) => {
       if (!error) ready(call);
       callback?.(error, made);
@@ -220,8 +220,8 @@ function watchConnections(address: string): WatchedConnections {
   };
   return {
     agent,
-    async watched(make, begun) {
-      const call: Call = { isReady: false, begun };
+    async watched(make, onStart) {
+      const call: Call = { isReady: false, onStart };
       try {
         return await calls.run(call, make);
       } catch (thrown) {
@@ -238,6 +238,6 @@ function ready(call: Call | undefined): void {
 }
 
 function begin(call: Call | undefined): void {
-  call?.begun?.();
-  if (call !== undefined) call.begun = undefined;
+  call?.onStart?.();
+  if (call !== undefined) call.onStart = undefined;
 }

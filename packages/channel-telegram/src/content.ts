@@ -97,20 +97,20 @@ const SERVICE =
 /**
  * Who wrote. An anonymous administrator, a person who speaks as their channel and the author of a
  * post are people of whom only the chat is known, and count as that chat. What the platform says,
- * what a channel forwards by itself and what came through this bot is nobody's (F07).
+ * what a channel forwards by itself and what came through this bot has no author (F07).
  */
 function senderOf(message: WireMessage, me: BotIdentity): Sender {
   const { from, sender_chat, chat, author_signature } = message;
-  const nobodys =
+  const hasNoAuthor =
     Object.keys(message).some((field) => SERVICE.test(field)) ||
     message.is_automatic_forward === true ||
     message.via_bot?.id === me.id;
   if (sender_chat === undefined && from !== undefined) {
     const person = personOf(from);
-    return { ...person, isBot: person.isBot || nobodys };
+    return { ...person, isBot: person.isBot || hasNoAuthor };
   }
   const { id, title = '' } = sender_chat ?? chat;
-  return { id: String(id), name: author_signature ?? title, isBot: nobodys };
+  return { id: String(id), name: author_signature ?? title, isBot: hasNoAuthor };
 }
 
 /** A user as the core knows people. */
@@ -147,7 +147,7 @@ export function addressOf(
   const mentions = [...new Set(entities.flatMap((entity) => mentionedId(text, entity, me)))];
   const command = leadingCommand(text, entities);
   const direct = message.chat.type === 'private';
-  // Forwarded words were meant for somebody else, whoever they name.
+  // Forwarded text was meant for other people, also where it mentions the bot.
   const forwarded = message.forward_origin !== undefined;
   const forOther = command?.bot !== undefined && !sameName(command.bot, me.username);
   // Where a group has one bot only, Telegram's menu sends its commands without a name.
@@ -196,7 +196,7 @@ function leadingCommand(text: string, entities: readonly Entity[]): LeadingComma
   return { word, bot, length: entity.length };
 }
 
-/** The command as the core calls it; undefined when it is nobody's here. */
+/** The command as the core calls it; undefined if it is no command of this bot. */
 function ownName(word: string, commands: readonly CommandInfo[]): string | undefined {
   if (parseCommand(`/${word}`) !== null) return word;
   return commands.find(({ name }) => sameName(menuName(name), word))?.name;
@@ -277,7 +277,7 @@ const Content = z.object({
 });
 
 /**
- * Places, contacts, polls and dice in words: whoever sends one expects to be understood, and a
+ * Places, contacts, polls and dice in words: the sender expects to be understood, and a
  * message without words would be met with silence. Empty for everything else.
  */
 export function spokenContent(message: object): string {

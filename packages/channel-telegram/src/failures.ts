@@ -73,7 +73,7 @@ export function isFormatRefusal(failure: CallFailure): boolean {
   return failure.kind === 'refused' && failure.code === 400 && FORMAT.test(failure.reason);
 }
 
-/** What delivery must do about a send that failed, told for people beside it. */
+/** What delivery must do about a failed send, with a text for people. */
 export function sendErrorOf(failure: CallFailure, chatId: string, cause: unknown): ChannelError {
   const what = `Telegram chat ${chatId}: ${failure.reason}`;
   return new ChannelError(
@@ -181,7 +181,7 @@ export function afterPollFailure(
         fix: 'Copy the token from @BotFather into channels.telegram.token, check apiRoot if you set one, and start Parley again.',
       };
     case 409:
-      // Removed once; if it comes back somebody else wants it, and fighting helps nobody.
+      // Removed once; if it comes back another program set it on purpose.
       if (/webhook is active/i.test(reason) && failures === 0) return { kind: 'drop-webhook' };
       return {
         kind: 'retry',

@@ -28,7 +28,7 @@ export async function fetchFile(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const address = await addressOf(deps, fileId, signal);
-  // A redirect would lead to a host that nobody chose.
+  // A redirect would lead to a host that was not chosen.
   const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
@@ -78,7 +78,7 @@ function failed(failure: ChannelFailure, reason: string, cause?: unknown): Chann
 }
 
 /**
- * Where a file can be fetched, from what getFile told; undefined when that leads nowhere a bot may
+ * Where a file can be fetched, by the answer of getFile; undefined when that leads nowhere a bot may
  * go: a server in local mode names a path on its own disk, and nothing there is read.
  */
 export function fileAddress(apiRoot: string, token: string, path: string): URL | undefined {

@@ -21,7 +21,7 @@ export function replyTo(messageId: string | undefined): { reply_parameters?: obj
   return { reply_parameters: { message_id: number, allow_sending_without_reply: true } };
 }
 
-/** Telegram's number of a message; a pressed button has the number of the message it stands below. */
+/** Telegram's number of a message; a pressed button has the number of the message above it. */
 export function messageNumber(messageId: string | undefined): number | undefined {
   const digits = /^\d+/.exec(messageId ?? '')?.[0];
   return digits === undefined ? undefined : Number(digits);
@@ -60,7 +60,7 @@ function withoutTags(html: string): string {
   );
 }
 
-/** Labels that stand side by side; more would be cut off on a phone. In characters. */
+/** Labels in one row; more would be cut off on a phone. In characters. */
 const ROW_CHARACTERS = 24;
 /** Most that Telegram keeps for a button, in bytes. */
 const MAX_DATA_BYTES = 64;

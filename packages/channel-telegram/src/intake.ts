@@ -29,7 +29,7 @@ export interface TakeDeps
 /** Resolves once an update is durable or of no use; rejects when it must come again (D01). */
 export type TakeUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
 
-/** Makes the one place where updates are told apart. What is not understood is logged and confirmed. */
+/** Distinguishes the kinds of updates. An unknown one is logged and confirmed. */
 export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
   const { account, revise, seen } = deps;
   const factsOf = createAdministrators(deps.api, deps.clock);
@@ -70,7 +70,7 @@ function tellMigration({ log }: TakeDeps, { chat, migrate_to_chat_id }: WireMess
   log.warn(facts, 'a group became a supergroup; if groups are allowed by id, allow the new one');
 }
 
-/** Parts that wait for such a chat fail when they are sent, which tells the agent; this tells operators. */
+/** Parts that wait for such a chat fail when they are sent, which the agent sees; this is for operators. */
 function tellMembership(deps: TakeDeps, membership: z.infer<typeof WireMembership>): void {
   const { chat, old_chat_member, new_chat_member } = membership;
   const facts = { chat: chat.id, was: old_chat_member.status, is: new_chat_member.status };
@@ -92,8 +92,8 @@ export interface PressDeps
 const MAX_ANSWER = 200;
 
 /**
- * Takes a press as a message of whoever pressed; rejects when it must come again (D01). The button's
- * clock stops whatever becomes of it. Somebody who may not decide is told so alone, on top of the
+ * Takes a press as a message of the person who pressed; rejects when it must come again (D01). The button's
+ * clock stops whatever becomes of it. A person who may not decide gets a private notice, on top of the
  * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
  */
 async function takePress(deps: PressDeps, press: WirePress): Promise<void> {
@@ -163,7 +163,7 @@ function pressToInbound(
 
 const ChatMember = z.object({ status: z.string() });
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
-/** Somebody who is no administrator any more counts as one for this long. In ms. */
+/** A former administrator counts as one for this long. In ms. */
 const KNOWN_FOR_MS = 60_000;
 const MOST_KNOWN = 1_000;
 

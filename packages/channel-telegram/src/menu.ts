@@ -31,7 +31,7 @@ export interface MenuEntry {
 
 /**
  * The commands as Telegram takes them: lower case letters, digits and `_`. A name with a hyphen gets
- * `_` instead and is given its own name back when it comes in; others are left out and told of.
+ * `_` instead and is given its own name back when it comes in; others are left out and reported.
  */
 function menuOf(commands: readonly CommandInfo[]): {
   readonly entries: readonly MenuEntry[];

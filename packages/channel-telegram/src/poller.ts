@@ -24,7 +24,7 @@ const POLL_SECONDS = 30;
  * Long polling that does not end (telegraf's own does, on 400, 401, 404 and 409, and confirms what a
  * failed handler has lost). Offsets move only past updates that were taken. The bot's name is asked
  * beside the first poll, not before it; the first poll after a failure does not wait, so that the
- * state is told at once.
+ * state is reported at once.
  */
 export class Poller {
   readonly #deps: PollerDeps;
@@ -171,7 +171,7 @@ function fieldOf(value: unknown, name: string): unknown {
 /** Runs tasks of one lane one after the other, in the order they were given, and lanes side by side. */
 export type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
 
-/** Makes lanes that are forgotten when they are empty. A task that fails holds nobody up. */
+/** Makes lanes that are forgotten when they are empty. A failed task blocks no other. */
 export function createLanes(): InLanes {
   const last = new Map<string, Promise<unknown>>();
   return (lane, task) => {

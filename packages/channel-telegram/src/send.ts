@@ -11,13 +11,13 @@ import type { TelegramApi } from './connection.ts';
 import { type Attempt, callFailureOf, nextAttempt, sendErrorOf } from './failures.ts';
 import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, threadOf } from './format.ts';
 
-/** What sending needs; `note` tells operators of what happens on the way. */
+/** `note` reports to operators. */
 export interface SendDeps {
   readonly api: Pick<TelegramApi, 'send'>;
   readonly linkPreviews: boolean;
   readonly note: (facts: object, message: string) => void;
   /** Called before the first byte of a message leaves. */
-  readonly begun?: (() => void) | undefined;
+  readonly onStart?: (() => void) | undefined;
 }
 
 /** One call of the Bot API. */
@@ -63,7 +63,7 @@ function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
  * repeats nothing because Telegram sent nothing. Throws only `ChannelError`.
  */
 async function sendCall(
-  { api, note, begun }: SendDeps,
+  { api, note, onStart }: SendDeps,
   part: OutboundPart,
   make: (attempt: Attempt) => Call,
   signal: AbortSignal,
@@ -74,7 +74,7 @@ async function sendCall(
     if (signal.aborted) throw notStarted(chatId);
     const { method, payload } = make(attempt);
     try {
-      const platformMessageId = await api.send(method, payload, signal, begun);
+      const platformMessageId = await api.send(method, payload, signal, onStart);
       const moved = attempt.chatId !== chatId;
       return { platformMessageId, ...(moved ? { migratedTo: attempt.chatId } : {}) };
     } catch (thrown) {
@@ -144,7 +144,7 @@ async function sendFirst(
   }
 }
 
-/** What is left behind when this fails is one row that nobody asks for again. */
+/** What is left behind when this fails is one row that is not read again. */
 async function forget({ values, note }: SendFileDeps, part: OutboundPart): Promise<void> {
   try {
     await values.set([{ kind: FILE_SENT, id: part.id, value: null }]);
@@ -224,7 +224,7 @@ function uploadOf(handle: FileHandle, bytes: number, file: OutboundFile): Upload
     bytes,
     media(failed) {
       const source = handle.createReadStream({ autoClose: false, start: 0 });
-      // Telegraf does not listen for this, and an error nobody listens for ends the process.
+      // Telegraf does not listen for this, and an unhandled error ends the process.
       source.on('error', failed);
       return { source, filename: headerSafe(file.name) };
     },

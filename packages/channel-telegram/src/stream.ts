@@ -120,7 +120,7 @@ export interface Typing {
 
 /**
  * In the general topic of a forum "typing" is seen only with the number 1, with which messages there
- * are refused. That a chat is a forum is told by its messages alone.
+ * are refused. Only its messages say that a chat is a forum.
  */
 export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSignal): Typing {
   const forums = new Set<string>();

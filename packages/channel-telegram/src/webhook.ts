@@ -22,7 +22,7 @@ export interface WebhookDeps
 
 /** An update is far smaller; this leaves room for what is to come. In bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** How often to ask whether the webhook still stands, in ms. */
+/** How often to check that the webhook is still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
@@ -103,7 +103,7 @@ export class Webhook implements HttpFacet {
     this.#failures = 0;
     const age = clock() - (info.last_error_date ?? 0) * 1000;
     if (this.#connected && age < WATCH_MS) {
-      const reason = `Telegram cannot call ${webhook.url}: ${info.last_error_message ?? 'no reason told'}`;
+      const reason = `Telegram cannot call ${webhook.url}: ${info.last_error_message ?? 'no reason given'}`;
       report({ kind: 'retrying', reason, nextAttemptAt: clock() + WATCH_MS });
     } else {
       report({ kind: 'connected', as: `@${me.username}` });

@@ -75,7 +75,7 @@ const content = {
   ...mediaFields,
 };
 
-/** What Parley reads of a message; unknown fields stay, so that service messages can be told. */
+/** What Parley reads of a message; unknown fields stay, so that service messages can be recognized. */
 export const WireMessage = z.looseObject({
   ...content,
   /** Seconds since 1970. */
@@ -99,7 +99,7 @@ export const WireMessage = z.looseObject({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** A press of a button. The message below which it stands has a date of 0 when it is too old to be told. */
+/** A press of a button. The message below which it stands has a date of 0 when it is too old. */
 export const WirePress = z.object({
   id: z.string().min(1),
   from: User,
@@ -127,7 +127,7 @@ export const WireMembership = z.object({
 export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
 export type WireUpdate = z.infer<typeof WireUpdate>;
 
-/** The bot itself, as getMe tells. */
+/** The bot itself, from getMe. */
 export const BotIdentity = z.object({ id: z.int(), username: z.string() });
 export type BotIdentity = z.infer<typeof BotIdentity>;
 

@@ -54,7 +54,7 @@ describe('the name of a person for the core', () => {
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
-  it('[F05] stays the identity of somebody who was let in under it, also after a restart', async () => {
+  it('[F05] stays the identity of a person who was allowed under it, also after a restart', async () => {
     const values = memoryValues();
     await new Contacts(values).keepIdentity({ lid: LID });
     const people = new Contacts(values);

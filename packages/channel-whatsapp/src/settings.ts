@@ -17,7 +17,7 @@ export const WhatsAppSettings = z.strictObject({
   pace: z
     .boolean()
     .default(true)
-    .describe('Write no faster than a person would; false only for a server that blocks nobody.'),
+    .describe('Write no faster than a person would; false only for a server that blocks no one.'),
   version: z
     .string('must look like 2.3000.1027934701')
     .regex(/^\d+\.\d+\.\d+$/, 'must look like 2.3000.1027934701')

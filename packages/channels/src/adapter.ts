@@ -41,7 +41,7 @@ export type Revision =
 /** What an adapter can find out about the sender of a message, only when a command needs it. */
 export interface SenderFacts {
   /**
-   * Whether the sender is an administrator of the group the message stands in. It is given up after
+   * Whether the sender is an administrator of the message's group. It is given up after
    * some seconds; that and a rejection count as no. Absent: the platform has none.
    */
   readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
@@ -64,7 +64,7 @@ export interface ChannelContext<Settings> {
   holdsAccount(): boolean;
   /**
    * Hands a message to ingress. Resolves once it is durable or refused for good: only then may the
-   * platform be told that it arrived (D01). Rejects when it could not be stored: do not confirm it.
+   * platform get a confirmation (D01). Rejects when it could not be stored: do not confirm it.
    */
   receive(message: InboundMessage, sender?: SenderFacts): Promise<IngressOutcome>;
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
@@ -87,7 +87,7 @@ export interface ChatAddress {
 
 /**
  * An answer while it is being written. `show` renders what has come so far, as parts; an adapter with
- * nobody to show it to need not call it. Complete blocks keep their place, so mostly only the last part
+ * no viewer need not call it. Complete blocks keep their place, so mostly only the last part
  * changes. The finished answer still replaces all of it: it may have numbers, and links whose addresses
  * came last.
  */
@@ -104,7 +104,7 @@ export interface StreamingFacet {
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
   /**
    * The turn is over. `answer`: it arrives, or has arrived, through `send`. `later`: a later run goes on.
-   * `nothing`: nobody will get one, so what was shown is taken away.
+   * `nothing`: there will be none, so what was shown is taken away.
    */
   end(address: ChatAddress, turnId: string, comes: 'answer' | 'later' | 'nothing'): Promise<void>;
 }
@@ -135,12 +135,12 @@ export interface MessageFacet {
 /** One connected account of one platform. Optional facets must match the declared capabilities. */
 export interface ChannelAdapter {
   readonly capabilities: Capabilities;
-  /** Begins to connect and returns; progress is told through `report`. Never throws for a bad network. */
+  /** Starts to connect and returns; progress is reported through `report`. Never throws for a bad network. */
   start(): Promise<void>;
   /** Stops receiving, waits for handlers that are storing a message, closes. Never throws. */
   stop(): Promise<void>;
-  /** Sends one part. Throws only `ChannelError`. `begun` is called before its first byte may leave (`tellsBegun`). */
-  send(part: OutboundPart, signal: AbortSignal, begun?: () => void): Promise<Receipt>;
+  /** Sends one part. Throws only `ChannelError`. `onStart` is called before its first byte may leave (`reportsStart`). */
+  send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
    * Looks whether a part is in its chat that a killed process may have sent; gives back the id of its message.
    * Undefined: it was not found, which proves nothing. Changes nothing that people see.
@@ -150,8 +150,8 @@ export interface ChannelAdapter {
     before: BeforePart,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /** `send` calls `begun`: what it has not been called for did not arrive, also after a crash. */
-  readonly tellsBegun?: true;
+  /** `send` calls `onStart`: what it has not been called for did not arrive, also after a crash. */
+  readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
   readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };
   readonly streaming?: StreamingFacet;
@@ -165,7 +165,7 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
   /** Checks one account's settings; its error messages are shown to the operator. */
   readonly settings: z.ZodType<Settings>;
-  /** False: nothing is ever said to a stranger here; an owner is told instead (F05). True by default. */
+  /** False: strangers get no notice here; an owner gets it instead (F05). True by default. */
   readonly answersStrangers?: boolean;
   /** True: any number of gateways may serve an account at the same time. By default one does (D09). */
   readonly servedByAll?: boolean;
@@ -182,12 +182,12 @@ export type IngressOutcome =
   | {
       readonly kind: 'command';
       readonly name: string;
-      /** Why it was declined, in words for whoever gave it; the chat is told the same. */
+      /** Why it was declined, for the sender; the chat gets the same text. */
       readonly declined?: string;
-      /** What was asked is decided: buttons that stand below the question do nothing any more. */
+      /** What was asked is decided: buttons below the question do nothing any more. */
       readonly settled?: true;
     }
-  /** Nobody meant the bot, or no person wrote it. */
+  /** The bot was not addressed, or no person wrote it. */
   | { readonly kind: 'ignored'; readonly reason: string }
   /** The sender may not talk to the bot, or the message breaks a limit; the text is not stored. */
   | { readonly kind: 'refused'; readonly reason: string };

@@ -40,7 +40,7 @@ describe('the history of a chat', () => {
 
   it('[W08] leaves out what Parley put there itself at a start, and shows the answer', async () => {
     await ask('one', 10);
-    const message = aMessage({ messageId: 'boot_1', text: 'BOOT.md', occasion: 'boot' });
+    const message = aMessage({ messageId: 'boot_1', text: 'BOOT.md', trigger: 'boot' });
     const conversationId = conversationIdOf(message);
     await store.inbox.accept({ conversationId, message, route, receivedAt: 20 });
     await answer('Good morning', 30);

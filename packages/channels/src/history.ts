@@ -22,7 +22,7 @@ export type HistoryEntry =
 
 /**
  * Reads a chat's history from what was taken in and what was sent: the durable rows are the history.
- * What Parley put there itself (a start) is no line of anybody's.
+ * Messages that Parley wrote itself (a start) are left out.
  */
 export async function chatHistory(
   store: Pick<Store, 'inbox' | 'outbox'>,
@@ -35,7 +35,7 @@ export async function chatHistory(
   ]);
   const entries: HistoryEntry[] = [
     ...inbound
-      .filter(({ message }) => message.occasion === undefined)
+      .filter(({ message }) => message.trigger === undefined)
       .map((row) => ({
         kind: 'inbound' as const,
         messageId: row.message.messageId,

@@ -43,6 +43,7 @@ export {
 export { chatHistory, type HistoryEntry } from './history.ts';
 export type { SkillCommands } from './ingress/command.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
+export type { CommandService, CommandServices } from './ingress/command-services.ts';
 export {
   type AccountPolicy,
   type DecisionRules,
@@ -51,7 +52,6 @@ export {
   type IngressLimits,
   personId,
 } from './ingress/decide.ts';
-export type { Desk, Desks } from './ingress/desk.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/modes-and-approvals.ts';

@@ -80,7 +80,7 @@ const LATELY = 50;
 
 /**
  * The last message of a named chat: its route and its kind are those that are known from there, so
- * that nothing goes where nobody has written (F11).
+ * that nothing goes to a chat in which no person has written (F11).
  */
 export async function namedChat(
   { store, serves }: NamedChatDeps,
@@ -95,13 +95,13 @@ export async function namedChat(
   const ofThread = rows.findLast(({ message }) => message.chat.threadId === thread);
   const last = ofThread ?? rows.at(-1);
   if (last === undefined) {
-    const reason = `${name} cannot be reached yet: nobody has written to me there.`;
+    const reason = `${name} cannot be reached yet: I have received no message there.`;
     return { kind: 'none', reason };
   }
   return { kind: 'found', last, inThread: ofThread !== undefined };
 }
 
-/** Who somebody is that wrote long ago, as things are now. */
+/** The present rights of a person who wrote long ago. */
 export interface SenderNow {
   readonly isOwner: boolean;
   /** The conversation that their message would belong to. */

@@ -103,7 +103,7 @@ export interface OutboundPart extends PartExtras {
   readonly index: number | null;
   /** Nothing of that answer comes after it: what was streamed beyond this place is not part of it. */
   readonly isLast?: boolean;
-  /** The part whose failure or uncertain fate this one tells; absent for everything else. */
+  /** The part whose failure or uncertain fate this one reports; absent for everything else. */
   readonly noticeOf?: string;
   readonly route: ReplyRoute;
   readonly body: RenderedPart;

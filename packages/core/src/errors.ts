@@ -4,7 +4,7 @@ export interface ParleyErrorInit {
   readonly code: string;
   /** What happened, to what, and what to do about it, in one or two sentences. */
   readonly message: string;
-  /** True when the same call may succeed later without anybody changing anything. */
+  /** True when the same call may succeed later without anyone changing anything. */
   readonly retryable: boolean;
   readonly cause?: unknown;
 }

@@ -26,7 +26,7 @@ export const Sender = z.strictObject({
 export type Sender = z.infer<typeof Sender>;
 
 /**
- * A file somebody sent. Its bytes stay with the platform until the core fetches them through the
+ * A file of a message. Its bytes stay with the platform until the core fetches them through the
  * adapter by `ref`, which only the adapter understands. Sizes in bytes, as the platform claims them.
  */
 export const Attachment = z.strictObject({
@@ -56,7 +56,7 @@ export const InboundMessage = z.strictObject({
   text: z.string(),
   /**
    * What that person really wrote or pressed, where Parley has put what it means into `text`: a command
-   * that runs a plan. Set by Parley alone, as `occasion` is.
+   * that runs a plan. Set by Parley alone, as `trigger` is.
    */
   typed: z.string().optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
@@ -73,18 +73,18 @@ export const InboundMessage = z.strictObject({
   /** Custom turn variables, carried through to the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
   /**
-   * Why Parley itself put this message here, where no person wrote it: `boot` after a start (W08),
+   * What made Parley itself write this message; absent where a person did: `boot` after a start (W08),
    * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron`
    * for a job whose time has come (H08).
    * Set by Parley alone; whatever an adapter hands over loses it (`fromOutside`).
    */
-  occasion: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
+  trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
-/** A message as an adapter may tell it: nobody outside can pass for Parley itself. */
+/** A message without what only Parley may set, so that no platform can pass for Parley itself. */
 export function fromOutside({
-  occasion: _occasion,
+  trigger: _trigger,
   typed: _typed,
   ...message
 }: InboundMessage): InboundMessage {

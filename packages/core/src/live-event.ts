@@ -37,7 +37,7 @@ export type LiveEvent =
       readonly type: 'turn-ended';
       readonly conversationId: string;
       readonly turnId: string;
-      /** `fenced`: another worker has the lane. `handed-back`: a later run goes on with it. `suspended`: once a person has decided. `interrupted`: the next turn answers its messages, too. */
+      /** `fenced`: another worker has the lane. `handed-back`: a later run resumes it. `suspended`: once a person has decided. `interrupted`: the next turn answers its messages, too. */
       readonly outcome:
         | 'answered'
         | 'silent'

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ChatType } from './inbound-message.ts';
 
-/** Who may see a piece of text. `conversation` is one chat and nobody else. */
+/** Who may see a piece of text. `conversation` is one chat alone. */
 export const Audience = z.readonly(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('owner') }),
@@ -39,7 +39,7 @@ export function mayRead(reader: Reader, audience: Audience): boolean {
   }
 }
 
-/** Instructions, or data that stands before the person's own words. */
+/** Instructions, or data before the person's own text. */
 export const PromptPlacement = z.enum(['system', 'user']);
 export type PromptPlacement = z.infer<typeof PromptPlacement>;
 

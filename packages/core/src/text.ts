@@ -1,7 +1,7 @@
 /** The signs that could make markup of a text in Markdown. */
 const SIGNS = /[\\`*_{}[\]()#+!|<>~]/g;
 
-/** A text that shows in Markdown as it is, whatever signs stand in it. */
+/** A text that shows in Markdown as it is, whatever signs it contains. */
 export function literal(text: string): string {
   return text.replace(SIGNS, '\\$&');
 }
@@ -74,7 +74,7 @@ const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**
  * A call, as its record shows it (`shownArguments`), as a block of Markdown for people who decide it. A
- * line that begins with `+` goes on with the line above it, with what stands behind the sign. Nothing in
+ * line that begins with `+` continues the line above it. Nothing in
  * it begins like a fence, so it cannot end its block.
  */
 export function shownBlock(shown: string): string {

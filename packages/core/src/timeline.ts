@@ -25,8 +25,8 @@ export interface TimelineEntry {
   readonly at: number | null;
   /** How long it took, where it took time. */
   readonly ms: number | null;
-  /** For people; no words of people, arguments or results of tools. */
-  readonly words: string;
+  /** For people; no text, arguments or results of tools. */
+  readonly text: string;
   /** Names what only the owner may know: servers, people, reasons of failures. */
   readonly detail?: string | undefined;
   /** Something went wrong here, or has not happened yet. */
@@ -77,7 +77,7 @@ export function nameOfMessage({
 }
 
 /**
- * What a step of a turn tells of itself for people (D08): names, numbers and outcomes, never words of
+ * The facts of a step of a turn for people (D08): names, numbers and outcomes, never text of
  * people, arguments or results. Times in ms.
  */
 export const StepFacts = z.discriminatedUnion('kind', [

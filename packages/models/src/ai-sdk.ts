@@ -133,7 +133,7 @@ const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 /**
  * The request in the provider's shape. Anthropic gets the layers one by one with a cache mark on the
- * last stable one; everybody else gets one system message, since many chat templates allow only one.
+ * last stable one; everyone else gets one system message, since many chat templates allow only one.
  * Neighbouring messages of one role are joined, since many templates insist that roles take turns.
  */
 export function providerPrompt(
@@ -216,7 +216,7 @@ function promptMessage(message: ModelMessage): ProviderPrompt[number] {
   }
 }
 
-/** Pictures stand before the words about them, as the providers advise. */
+/** Pictures come before the text about them, as the providers advise. */
 function userParts(message: ModelMessage) {
   const pictures = imagesOf(message).map(({ mimeType, bytes }) => ({
     type: 'file' as const,

@@ -128,7 +128,7 @@ export function toolArguments(
     const parsed = Arguments.safeParse(JSON.parse(call.arguments));
     return parsed.success ? parsed.data : null;
   } catch {
-    // Broken JSON is an everyday mistake of small models; the caller tells the model.
+    // Broken JSON is an everyday mistake of small models; the caller reports it to the model.
     return null;
   }
 }

@@ -34,7 +34,7 @@ export function brokenModel(
   };
 }
 
-/** For tests: asks a model and gives back all the text it streamed. */
+/** For tests: asks a model and returns all the text it streamed. */
 export async function drain(
   model: ChatModel,
   signal: AbortSignal = new AbortController().signal,

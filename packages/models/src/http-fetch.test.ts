@@ -216,7 +216,7 @@ describe('[G01] httpFetch', () => {
     expect(await (await httpFetch(url, post())).text()).toBe(event('abc'));
   });
 
-  it('holds back a server that sends faster than anybody reads', async () => {
+  it('holds back a server that sends faster than anyone reads', async () => {
     const url = await serve((_request, response) => {
       response.end(Buffer.alloc(10_000_000));
     });

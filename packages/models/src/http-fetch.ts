@@ -64,7 +64,7 @@ function post(
       answer = response;
       resolve(response);
     });
-    // What Node's `fetch` throws: the AI SDK tells network errors by it.
+    // What Node's `fetch` throws: the AI SDK recognizes network errors by it.
     call.on('error', (cause) => {
       reject(signal?.aborted ? signal.reason : new TypeError('fetch failed', { cause }));
     });

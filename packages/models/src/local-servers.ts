@@ -91,14 +91,14 @@ function ollamaBaseUrl(host: string): string | null {
   const text = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
-  // A server told to listen on every address is asked on this machine.
+  // A server that listens on every address is asked on this machine.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
   const port =
     url.port || (url.protocol === 'https:' || hasPort(withHost) ? '' : String(OLLAMA_PORT));
   return `${url.protocol}//${url.hostname}${port === '' ? '' : `:${port}`}/v1`;
 }
 
-/** `URL` drops the port 80 of `http`, which somebody may have written on purpose. */
+/** `URL` drops the port 80 of `http`, which may be written on purpose. */
 function hasPort(host: string): boolean {
   return /:\d+\/?$/.test(host);
 }

@@ -83,7 +83,7 @@ export interface OfflineFacts {
   readonly now: number;
   /** IANA name, such as `Europe/Berlin`. */
   readonly timeZone: string;
-  /** What a tool that tells the time has said, where one was asked. */
+  /** The result of the clock tool, where it was called. */
   readonly toldTime?: string;
 }
 

@@ -202,16 +202,16 @@ export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): Ca
   caller.addEventListener('abort', stop, { once: true });
 
   const total = setTimeout(end, timeouts.totalMs, { kind: 'timeout', phase: 'total' });
-  let begun = false;
+  let started = false;
   let pause = setTimeout(end, timeouts.firstTokenMs, { kind: 'timeout', phase: 'first-token' });
   return {
     signal: controller.signal,
     alive() {
-      if (begun) {
+      if (started) {
         pause.refresh();
         return;
       }
-      begun = true;
+      started = true;
       clearTimeout(pause);
       pause = setTimeout(end, timeouts.chunkMs, { kind: 'timeout', phase: 'stalled' });
     },

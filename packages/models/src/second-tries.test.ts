@@ -172,7 +172,7 @@ describe('a model and pictures', () => {
   it.each([
     ['it must be able to see', true, { kind: 'refused' }, ''],
     ['the failure has nothing to do with pictures', undefined, { kind: 'unauthorised' }, ''],
-    ['it has begun to answer', undefined, { kind: 'overloaded' }, 'Well'],
+    ['it has started to answer', undefined, { kind: 'overloaded' }, 'Well'],
   ] as const)('[F10] fails as it fails when %s', async (_case, vision, failure, first) => {
     const { model, asked } = blindServer(failure, first);
     await expect(answer(seeingModel(model, vision))).rejects.toMatchObject({ failure });

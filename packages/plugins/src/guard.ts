@@ -24,7 +24,7 @@ const Features = z.looseObject({});
 
 /**
  * A plugin's layer that cannot hold up or break the assembling of a prompt: it throws when it takes
- * too long or gives back anything but text with an audience, and the assembler leaves it out.
+ * too long or returns anything but text with an audience, and the assembler leaves it out.
  */
 export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;

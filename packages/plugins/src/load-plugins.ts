@@ -31,7 +31,7 @@ type Step<Good> =
 
 /**
  * Loads the plugins of the settings, in their order. Never throws for a fault of a plugin: it is
- * logged in one line and told in the outcome, and the others work (P16).
+ * logged in one line and named in the outcome, and the others work (P16).
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly PluginOutcome[]> {
   const { plugins, log } = options;

@@ -40,11 +40,11 @@ export interface Plugin<Options = unknown> {
   readonly version?: string;
   /** Checks `options` of the settings; without it they are handed over as they are written. */
   readonly options?: z.ZodType<Options>;
-  /** Ten seconds are allowed. What it throws is shown to the operator; Parley goes on without it. */
+  /** Ten seconds are allowed. What it throws is shown to the operator; Parley continues without it. */
   setup(options: Options, host: PluginHost): PluginParts | Promise<PluginParts>;
 }
 
-/** Ties the type of the options to their schema; gives back what it gets. */
+/** Ties the type of the options to their schema; returns its argument. */
 export function definePlugin<Options = Readonly<Record<string, unknown>>>(
   plugin: Plugin<Options>,
 ): Plugin {

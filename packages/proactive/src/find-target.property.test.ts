@@ -78,7 +78,7 @@ async function write(store: Store, each: Written, at: number): Promise<void> {
     chat: { id: chatId, type, ...threadId, ...(type === 'group' && { title: each.title }) },
     sender: { id: each.person.slice(2), name: each.title, isBot: false },
     ...{ text: 'x', mentions: [], addressed: true, sentAt: at, variables: {} },
-    ...(byParley && { occasion: 'cron' }),
+    ...(byParley && { trigger: 'cron' }),
   };
   const route = { channel: on, account: by, chatId, chatType: type, ...threadId, target: TARGET };
   const flags = each.fromOwner ? { fromOwner: true } : {};

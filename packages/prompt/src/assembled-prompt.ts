@@ -157,7 +157,7 @@ function composed(
 type Fence = NonNullable<Layout['userFence']>;
 
 /**
- * Puts the layout's fence around what stands before the person's words. Text inside that looks like
+ * Puts the layout's fence around everything before the person's own text. Text inside that looks like
  * one of its two lines gets another first bracket, so that nothing can close the fence early (P18).
  */
 function fenceUser(

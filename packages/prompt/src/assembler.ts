@@ -141,7 +141,7 @@ function renderAdditions(
 
 /**
  * Features come from many hands. One that is not what it should be costs its layer, never the turn:
- * without an audience nobody could say who may read it.
+ * without an audience its readers are unknown.
  */
 function wellFormed(output: LayerPart | Absent): LayerOutput {
   if (output !== undefined && ('absent' in output || isPart(output))) return output;

@@ -35,7 +35,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** For a dialect that nobody wrote a note about. */
+/** For a dialect without a note. */
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
 /** Longer than any answer a model writes, in characters. */
@@ -53,7 +53,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
     placement: 'system',
     reads: ['formats/'],
     async render({ target, view }, { heading = '## Formatting', characters }) {
-      if (target === undefined) return absent('nobody reads this answer in a chat');
+      if (target === undefined) return absent('this answer is not shown in a chat');
       const { dialect } = target;
       const own = await view.read(`formats/${dialect}.md`, characters);
       if (own.kind === 'file') {

@@ -125,10 +125,10 @@ describe('a session', () => {
 
   it('[P14] keeps the persona it began with, word for word', async () => {
     const fix = session();
-    const begun = await first.gather(turn({ fix }));
+    const started = await first.gather(turn({ fix }));
     const edited = { files: { 'personas/wren.md': 'edited' }, fix };
-    expect(await first.gather(turn(edited))).toEqual(begun);
-    expect(await second.gather(turn({ fix }))).toEqual(begun);
+    expect(await first.gather(turn(edited))).toEqual(started);
+    expect(await second.gather(turn({ fix }))).toEqual(started);
   });
 
   it('[P14] takes another one when it begins anew', async () => {

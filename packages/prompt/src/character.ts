@@ -61,7 +61,7 @@ export type NamedFolder = (typeof NAMED_FOLDERS)[number];
 /**
  * The text of that name: the workspace's own file, else the one that comes with Parley. A file that
  * this reader may not see stands for nothing: what an operator keeps private must not be replaced by
- * somebody else in a group. Null where there is nothing to say.
+ * another person in a group. Null where there is nothing to say.
  */
 async function readNamedText(
   { name, house }: NamedText,

@@ -2,8 +2,8 @@ import type { InboundMessage, PromptPart, Reader, RenderTarget, RuntimeFacts } f
 import type { FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
 import type { Identity } from './identity.ts';
 
-/** One thing that somebody said in a group without addressing the agent; every word is untrusted. */
-export interface OverheardWords {
+/** A message of a group that did not address the agent; every word is untrusted. */
+export interface GroupMessage {
   readonly senderId: string;
   readonly senderName: string;
   readonly text: string;
@@ -30,18 +30,18 @@ export type FixForSession = <Value>(
 export interface PromptContext extends PromptFeatures {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
-  /** The workspace as `reader` sees it; a view for somebody else is refused. */
+  /** The workspace as `reader` sees it; a view for another reader is refused. */
   readonly view: WorkspaceView;
   readonly identity: Identity;
   /** `full` when absent. */
   readonly mode?: PromptMode;
-  /** The files that tell who the agent is and how it works stay out (P04). */
+  /** Leaves out the files that describe the agent and how it works (P04). */
   readonly skipContextFiles?: boolean;
   /** The messages this turn answers, oldest first. What is in them was written by chat users. */
   readonly messages: readonly InboundMessage[];
   /** What others said in the group since its last turn, oldest first. */
-  readonly overheard?: readonly OverheardWords[];
-  /** How the chat shows text; absent where nobody reads the answer. */
+  readonly groupContext?: readonly GroupMessage[];
+  /** How the chat shows text; absent where the answer is not shown. */
   readonly target?: RenderTarget;
   /** The skills this session knows; fixed for the session (S07). */
   readonly skills?: SkillSnapshot;
@@ -71,10 +71,10 @@ export interface ContextSource {
   gather(turn: TurnAtHand): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
 }
 
-/** The five groups in which tools are told to the model (P11). */
+/** The five groups of tools in the prompt (P11). */
 export type ToolTier = 'middleware' | 'filesystem' | 'external-mcp' | 'sandbox' | 'knowledge-base';
 
-/** A tool as the prompt tells of it; its schema reaches the model with the request. */
+/** A tool as the prompt describes it; its schema reaches the model with the request. */
 export interface ToolNote {
   readonly name: string;
   /** One sentence: what it does. */
@@ -86,7 +86,7 @@ export interface ToolNote {
   readonly placeholder?: boolean;
 }
 
-/** A connected or lost browser, desktop or MCP server (G03). Only connected ones are told. */
+/** A connected or lost browser, desktop or MCP server (G03). Only connected ones are shown. */
 export interface ConnectorNote {
   readonly name: string;
   readonly connected: boolean;
@@ -149,7 +149,7 @@ export interface PromptFeatures {
   readonly conversationMode?: 'agent' | 'ask' | 'plan';
   /** The skills that people called by a command in this turn's messages, ready to follow (S08). */
   readonly calledSkills?: readonly PromptPart[];
-  /** What needs a yes first, and who gives it (G05). */
+  /** What needs an approval first, and who gives it (G05). */
   readonly approvals?: PromptPart;
   /** The persona of the session (P14). */
   readonly persona?: PromptPart;

@@ -20,7 +20,7 @@ const KeptLayers = z.record(z.string(), Kept);
 /**
  * The system prompt of the session's first turn in place of this turn's (P05): files, tools and skills
  * may have changed since. Safety is never kept: it comes from the code each time (P12). Where nothing
- * can be kept, the turn goes on with what is true now, and the operator is told.
+ * can be kept, the turn continues with the present values, and the operator is notified.
  */
 export async function fixSystem(
   renderings: readonly Rendering[],

@@ -6,7 +6,7 @@ import type { PromptContext, PromptMode } from './context.ts';
 export type LayerId = string;
 
 /**
- * How often a layer's text changes. `static`: the same in every chat until somebody edits settings
+ * How often a layer's text changes. `static`: the same in every chat until settings are edited
  * or files. `session`: the same throughout one chat. `turn`: may differ in every turn.
  */
 export type Volatility = 'static' | 'session' | 'turn';
@@ -72,7 +72,7 @@ export function absent(reason: string): Absent {
   return { absent: reason };
 }
 
-/** A text that anybody may read. */
+/** A text that anyone may read. */
 export function forEveryone(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }

@@ -19,7 +19,7 @@ export interface Layout {
    * plugins add goes before the person's words instead.
    */
   readonly fixedSystem?: boolean;
-  /** Lines around everything that stands before the person's words, and what they mean. */
+  /** Lines around everything before the person's own text, and what they mean. */
   readonly userFence?: { readonly open: string; readonly note: string; readonly close: string };
 }
 

@@ -12,7 +12,7 @@ const PARLEY_FILE = 20_000;
 const parley: Layout = {
   name: 'parley',
   layers: [
-    // Changes when somebody edits files or settings.
+    // Changes with an edit of files or settings.
     { layer: 'identity' },
     { layer: 'safety' },
     { layer: 'conflict-order' },

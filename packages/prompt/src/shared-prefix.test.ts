@@ -24,7 +24,13 @@ function twoTurns(name: string): readonly [PromptContext, PromptContext] {
   const scene = SCENES[name];
   if (scene === undefined) throw new Error(`there is no scene "${name}"`);
   const view = viewOf(scene.context.reader, FILES);
-  const first = { ...scene.context, tools: TOOLS, view, identity: { name: 'Mori' }, overheard: [] };
+  const first = {
+    ...scene.context,
+    tools: TOOLS,
+    view,
+    identity: { name: 'Mori' },
+    groupContext: [],
+  };
   const facts = { ...first.facts, time: '14:06', messageId: '9999' };
   const messages = first.messages.map((message) => ({ ...message, messageId: '9999' }));
   return [first, { ...first, facts, messages }];

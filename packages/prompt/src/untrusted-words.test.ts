@@ -92,7 +92,7 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
       reader: GUEST,
       view: viewOf(GUEST, { 'AGENTS.md': 'Be kind.', 'SOUL.md': 'Calm.' }),
       messages: [message],
-      overheard: [{ senderId: '8', senderName: said.name, text: said.heard }],
+      groupContext: [{ senderId: '8', senderName: said.name, text: said.heard }],
       attachments: [{ kind: 'document' }],
       tools: [],
     }),
@@ -102,7 +102,7 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
   return { system: textOf(system), context: textOf(userContext) };
 }
 
-/** What could be taken for a frame, a heading or a fence, by anybody's idea of a line. */
+/** What could be taken for a frame, a heading or a fence, by anyone's idea of a line. */
 function frameOf(context: string): readonly string[] {
   return context
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)

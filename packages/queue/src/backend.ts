@@ -44,12 +44,12 @@ export type WakeUpProcess = Processor<WakeUp>;
 export interface QueueBackend {
   newQueue(name: string): WakeUpJobs;
   newWorker(name: string, process: WakeUpProcess, tuning: WorkerTuning): WakeUpConsumer;
-  /** Logs what went wrong in a queue or with its connection, and what becomes of it; gives back the error for callers. */
+  /** Logs what went wrong in a queue or with its connection, and its consequence; returns the error. */
   failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
   close(): void;
 }
 
-/** Who is told of trouble, and traces for OpenTelemetry where they are on. */
+/** The log, and traces for OpenTelemetry where they are on. */
 export interface BackendOptions {
   readonly log: Logger;
   readonly telemetry?: Telemetry | undefined;
@@ -70,18 +70,18 @@ export async function openBackend(
 }
 
 /**
- * A worker whose queue dies with it can leave no job behind, so nobody renews locks or looks for stalled
+ * A worker whose queue dies with it can leave no job behind, so no process renews locks or looks for stalled
  * jobs; work that a stuck turn holds is given to another run by `rekick`. A lock outlives any turn.
  */
 const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
 
 /**
- * Wake-ups of one process need no file: whatever they were for stands in the tables, where the first
+ * Wake-ups of one process need no file: their work is in the tables, where the first
  * sweep of the next start finds it. On disk they cost a quarter of all replies per second.
  */
 async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');
-  // Nobody listens to events of BullMQ here.
+  // BullMQ's events are not used here.
   const queues = openSqliteQueues({ file: ':memory:', events: false });
   const { Queue, Worker } = withBackend(queues.backend);
   const options = { connection: {}, ...(telemetry && { telemetry }) };

@@ -7,7 +7,7 @@ import { QueueError, type RedisPlace } from './redis-place.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * What a connection is for. `ask`: a command that cannot be answered now fails now, because somebody
+ * What a connection is for. `ask`: a command that cannot be answered now fails now, because a caller
  * waits for it. `work` (BullMQ’s workers) and `listen` (live events): it waits until Redis is back.
  */
 export type RedisUse = 'ask' | 'work' | 'listen';
@@ -52,7 +52,7 @@ export function connectRedis(place: RedisPlace, use: RedisUse): RedisConnection 
 /** How long to wait at a start for a Redis that may not be there. In ms. */
 const OPEN_MS = 5_000;
 
-/** What people are told then; a connection to a cluster gives no reason of its own. */
+/** The text for people; a connection to a cluster gives no reason of its own. */
 export const NOT_THERE = 'no answer within 5 s; is the address right?';
 
 /** Resolves once commands are answered: true; false when that took longer than 5 s. */
@@ -182,7 +182,7 @@ function kindOf(error: unknown): string {
   return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
 }
 
-/** Node says "several addresses failed" with an empty message; the first of them tells more. */
+/** Node says "several addresses failed" with an empty message; the first of them says more. */
 function innermost(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }

@@ -14,18 +14,18 @@ function start(handler: WakeUpHandler, concurrency = 10): KeyedWork {
 }
 
 it('runs different keys at once, as many as may, and the others after them in their order', async () => {
-  const begun: string[] = [];
+  const started: string[] = [];
   const gate = Promise.withResolvers<void>();
   const work = start(async (key) => {
-    begun.push(key);
+    started.push(key);
     await gate.promise;
     return null;
   }, 2);
   for (const key of ['a', 'b', 'c', 'd', 'c']) work.wake(key);
   await sleep(10);
-  expect(begun).toEqual(['a', 'b']);
+  expect(started).toEqual(['a', 'b']);
   gate.resolve();
-  await expect.poll(() => begun).toEqual(['a', 'b', 'c', 'd']);
+  await expect.poll(() => started).toEqual(['a', 'b', 'c', 'd']);
 });
 
 it('[D02] runs a key once at a time, and once more for all that came meanwhile', async () => {

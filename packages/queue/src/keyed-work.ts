@@ -20,7 +20,7 @@ export interface KeyedWorkOptions {
   readonly random: () => number;
 }
 
-/** A timer of Node fires at once beyond 24 days; whoever is looked at early says when to come again. */
+/** A timer of Node fires at once beyond 24 days; a key that is checked early says when to come again. */
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
@@ -61,7 +61,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
     for (const key of waiting) {
       if (running.size >= concurrency) return;
       waiting.delete(key);
-      // Not on the stack of whoever wakes it.
+      // Not on the stack of the caller that wakes it.
       running.set(key, Promise.resolve(key).then(run));
     }
   };

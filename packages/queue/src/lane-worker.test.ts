@@ -297,14 +297,14 @@ describe('a worker of lanes that shuts down', () => {
     if (!signal.aborted) await scene.answer(turn, lease);
   };
   const busyWorker = async (chat: string): Promise<LaneWorker> => {
-    let begun = false;
+    let started = false;
     const worker = await startWorker((...args) => {
-      begun = true;
+      started = true;
       return answering(...args);
     }, `closing ${chat}`);
     await scene.write(chat);
     await scene.turns.kick(chat);
-    await expect.poll(() => begun, { interval: 2 }).toBe(true);
+    await expect.poll(() => started, { interval: 2 }).toBe(true);
     return worker;
   };
 
@@ -313,7 +313,7 @@ describe('a worker of lanes that shuts down', () => {
     expect(await scene.outcomes('graceful')).toEqual(['answered']);
   });
 
-  it('[D11] hands a longer one back, and the next worker goes on with it', async () => {
+  it('[D11] hands a longer one back, and the next worker resumes it', async () => {
     await (await busyWorker('handed')).close(1);
     expect(await scene.outcomes('handed')).toEqual([null]);
     let resumed: boolean | undefined;

@@ -56,7 +56,7 @@ export async function startLaneWorker(
     }
   };
   const worker = await options.queue.work(async (conversationId, signal) => {
-    // A wake-up that looked dead is handed out again; its first run must leave the lane before.
+    // A wake-up that looked dead is assigned again; its first run must leave the lane before.
     if (cutOff.isSuspected() || running.has(conversationId)) return STILL_HERE_MS;
     const stop = new AbortController();
     const handBack = (): void => end(stop, 'handed-back');
@@ -89,7 +89,7 @@ export async function startLaneWorker(
   };
 }
 
-/** After how many ms another worker may look at a lane whose turn goes on although it was told to end. */
+/** After how many ms another worker may look at a lane whose turn continues although it should end. */
 async function whenDeaf(signal: AbortSignal): Promise<number> {
   if (!signal.aborted) await once(signal, 'abort');
   // Work that is handed back has the time that the process still has.

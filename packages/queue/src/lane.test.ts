@@ -184,7 +184,7 @@ describe('a lane', () => {
     expect(await scene.store.lanes.withWork(Date.now(), 100)).toContain('throws');
   });
 
-  it('[D01] a turn that cannot be stored for want of the database may be begun as often as it takes', async () => {
+  it('[D01] a turn that cannot be stored for want of the database may be started as often as it takes', async () => {
     await scene.write('full disk');
     const attempts: number[] = [];
     const full = new StoreError('store-full', 'the disk is full');

@@ -11,7 +11,7 @@ import {
 import type { ClaimedTurn, LaneRepository, Lease } from '@parley/store';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 
-/** The lease of a lane. Whoever gives the lane back with the commit of a turn calls `onLeft` at once. */
+/** The lease of a lane. A turn that releases the lane with its commit calls `onLeft` at once. */
 export interface LaneLease extends Lease {
   readonly onLeft?: () => void;
 }
@@ -47,7 +47,7 @@ const LOOK_AGAIN_MS = 1_000;
  * nothing waiting gives the lane back; after any other this looks again.
  * Returns after how many ms to come back when another worker holds the lane or a burst may not be
  * over, else null. Throws what
- * `runTurn` threw, with the lane given back.
+ * `runTurn` threw, with the lane released.
  */
 export async function runLane(
   deps: LaneDeps,
@@ -57,11 +57,16 @@ export async function runLane(
   const { lanes, owner, busy, clock, newId, leaseMs = LEASE_MS } = deps;
   const { keepLease = keepLeases(deps) } = deps;
   const askedAt = clock();
-  const begun = await lanes.begin({ conversationId, owner, leaseMs }, busy, newId('turn'), askedAt);
-  if (begun.kind === 'busy') return Math.min(begun.retryInMs, LOOK_AGAIN_MS);
-  if (begun.kind === 'settling') return begun.retryInMs;
-  if (begun.kind === 'none') return null;
-  const { lease, turn } = begun;
+  const started = await lanes.begin(
+    { conversationId, owner, leaseMs },
+    busy,
+    newId('turn'),
+    askedAt,
+  );
+  if (started.kind === 'busy') return Math.min(started.retryInMs, LOOK_AGAIN_MS);
+  if (started.kind === 'settling') return started.retryInMs;
+  if (started.kind === 'none') return null;
+  const { lease, turn } = started;
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(lease, askedAt, () => stop.abort(lost));
   let ending: Ending = { left: false };
@@ -138,7 +143,7 @@ async function runOne(
   }
 }
 
-/** A turn that cannot be stored is as good as before: it may be begun as often as it takes. */
+/** A turn that cannot be stored is as good as before: it may be started as often as it takes. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'store-busy',
   'store-full',
@@ -155,7 +160,7 @@ function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
   return chatType !== undefined && busyIn(busy, chatType) === 'followup';
 }
 
-/** A lease that cannot be given back runs out by itself, so the work is not failed for it. */
+/** A lease that cannot be released runs out by itself, so the work does not fail. */
 async function giveBack(
   { lanes, log }: LaneDeps,
   lease: Lease,
@@ -164,10 +169,7 @@ async function giveBack(
   try {
     await lanes.release(lease, blameless);
   } catch (error) {
-    log.warn(
-      { conversation: lease.conversationId, reason: reasonOf(error) },
-      'lease not given back',
-    );
+    log.warn({ conversation: lease.conversationId, reason: reasonOf(error) }, 'lease not released');
   }
 }
 
@@ -199,7 +201,7 @@ export interface CollectFacts {
   readonly waitingSince: number;
 }
 
-/** A burst is cut after this many pauses, so that an answer comes even to somebody who keeps writing. */
+/** A burst is cut after this many pauses, so that even a person who keeps writing gets an answer. */
 const LONGEST_WAIT_IN_PAUSES = 10;
 
 /** How many ms to wait before the messages written during a turn become the next one (D03); 0 means go. */
@@ -210,8 +212,8 @@ export function collectPause(facts: CollectFacts): number {
 }
 
 /**
- * Why a running turn must end: somebody asked for it, another worker has the lane now, a later message
- * is answered together with what it was about, or this process shuts down and the next one goes on with it.
+ * Why a running turn must end: a person asked for it, another worker has the lane now, a later message
+ * is answered together with what it was about, or this process shuts down and the next one resumes it.
  */
 export type StopReason = 'stopped' | 'lease-lost' | 'interrupted' | 'handed-back';
 

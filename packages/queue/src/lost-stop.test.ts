@@ -46,12 +46,12 @@ describe('a /stop whose live event never reaches the worker', () => {
   });
 
   it('[G05] does not keep the lane from what is asked next', async () => {
-    const begun: string[] = [];
+    const started: string[] = [];
     const runTurn: RunTurn = async (
       ...[turn, lease, signal]: Parameters<Parameters<LaneScene['laneDeps']>[0]>
     ) => {
-      begun.push(turn.turnId);
-      if (begun.length === 1) await once(signal, 'abort');
+      started.push(turn.turnId);
+      if (started.length === 1) await once(signal, 'abort');
       await scene.answer(turn, lease);
     };
     const start = (owner: string) =>
@@ -64,7 +64,7 @@ describe('a /stop whose live event never reaches the worker', () => {
     worker = await start('one');
     await scene.write('c');
     await scene.turns.kick('c');
-    await expect.poll(() => begun).toHaveLength(1);
+    await expect.poll(() => started).toHaveLength(1);
     await scene.stop('c');
     await scene.write('c');
     await scene.turns.kick('c');

@@ -130,7 +130,7 @@ const MOST_TEXT = 1_000_000;
 export function createEventBatch(): EventBatch {
   let events: LiveEvent[] = [];
   let text = 0;
-  /** By turn: where its last event stands. */
+  /** By turn: the place of its last event. */
   let lastOf = new Map<string, number>();
   return {
     get isEmpty() {

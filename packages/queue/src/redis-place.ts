@@ -28,7 +28,7 @@ export function prefixOf({ prefix = 'parley' }: Pick<RedisPlace, 'prefix'>): str
 }
 
 /**
- * What the keys of one queue begin with. Redis Cluster hashes what stands in braces alone: all keys of a
+ * What the keys of one queue begin with. Redis Cluster hashes only the part in braces: all keys of a
  * queue lie on one node, as BullMQ’s scripts need it, and different queues on different ones.
  */
 export function queuePrefix(place: Pick<RedisPlace, 'prefix'>, queue: string): string {

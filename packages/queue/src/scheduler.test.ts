@@ -64,7 +64,7 @@ it('[H01] a clock that is put back a day holds nothing up', async () => {
   await expect.poll(() => looks).toBeGreaterThan(2);
 });
 
-it('[H01] one that takes long is not begun again before it has ended, however often it is planned', async () => {
+it('[H01] one that takes long is not started again before it has ended, however often it is planned', async () => {
   let atOnce = 0;
   let most = 0;
   let looks = 0;

@@ -3,7 +3,7 @@ import { startKeyedWork } from './keyed-work.ts';
 
 /**
  * Does what is due and says when more will be (ms since 1970); null: nothing is planned. What is due
- * stands in a table, and whoever takes it there has it: called too often, too late or by two at once
+ * is a row, and the process that takes the row has it: called too often, too late or by two at once
  * it must do no harm.
  */
 export type Schedule = (signal: AbortSignal) => Promise<number | null>;

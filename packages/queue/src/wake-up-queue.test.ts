@@ -36,20 +36,20 @@ function behaviour(url: string): void {
   }
 
   it('work on different keys at the same time', async () => {
-    const begun: string[] = [];
+    const started: string[] = [];
     let release = (): void => {};
     const together = new Promise<void>((resolve) => {
       release = resolve;
     });
     const { queue } = await served(async (key) => {
-      begun.push(key);
-      if (begun.length === 3) release();
+      started.push(key);
+      if (started.length === 3) release();
       await together;
       return null;
     });
     await Promise.all(['a', 'b', 'c'].map((key) => queue.kick(key)));
     await together;
-    expect(begun.sort()).toEqual(['a', 'b', 'c']);
+    expect(started.sort()).toEqual(['a', 'b', 'c']);
   });
 
   it('[D02] work on one key one at a time, and once more for what came meanwhile', async () => {

@@ -19,7 +19,7 @@ export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', numbe
 
 /**
  * Says "key X has work" to some worker, at most once at a time per key. A wake-up carries no data:
- * what there is to do stands in the tables, so a lost or doubled one does no harm.
+ * the work is in the tables, so a lost or doubled one does no harm.
  */
 export interface WakeUpQueue {
   /** Never throws: a wake-up that could not be stored is logged and made up for by the sweep. */
@@ -41,7 +41,7 @@ const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'delayed', 'prior
 
 /**
  * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. Work whose
- * lock is lost, as when Redis forgets all, goes on: whoever is handed the key as well finds the lease in
+ * lock is lost, as when Redis forgets all, continues: another worker that gets the key finds the lease in
  * the tables, or the key at work in this process.
  * A wake-up is harmless to repeat, so it may stall often before BullMQ gives it up.
  */
@@ -153,12 +153,12 @@ async function startWorker(
   };
 }
 
-/** Longer than this nobody waits for a queue that cannot be told that the work is done. In ms. */
+/** The longest wait for a queue to accept that the work is done. In ms. */
 const TELL_MS = 1_000;
 
 /**
  * When the work is done and the queue should know it: without Redis BullMQ would wait for Redis to come
- * back. Whoever is told nothing hands the key out again, which does no harm.
+ * back. Without the report the key is assigned again, which does no harm.
  */
 async function givenUp(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running);

@@ -86,7 +86,7 @@ export const Soul = section('Who the agent is (SOUL.md), and how that may change
 
 const TIME = String.raw`(?:[01]?\d|2[0-3]):[0-5]\d`;
 
-/** When the agent looks after its standing tasks by itself, and how it tells of them (H01–H05). */
+/** When the agent runs its standing tasks by itself, and how it reports them (H01–H05). */
 export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after between messages.', {
   enabled: flag(
     true,
@@ -110,7 +110,7 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
     .describe('Alerts wait until these are over, in the time zone of the agent.'),
   repeatHours: number(
     { min: 0, max: 24 * 30, default: 24 },
-    'The same alert is not told again within these hours.',
+    'The same alert is not sent again within these hours.',
   ),
   tokensPerDay: wholeNumber(
     { above: 0, default: 250_000 },
@@ -135,7 +135,7 @@ export const Cron = section('Jobs that run once, every so often or as a cron exp
 });
 
 /** `limits`: what is taken, what may wait and what a turn may use (D07, G01). */
-export const Limits = section('Bounds; what exceeds them is refused and told.', {
+export const Limits = section('Bounds; what exceeds them is refused with a notice.', {
   messageCharacters: wholeNumber(
     { min: 1, max: 1_000_000, default: 32_000 },
     'Longest message that is taken, in characters.',
@@ -180,10 +180,10 @@ export const Spend = section(
       .union([Cap, z.literal('off')])
       .optional()
       .describe(
-        'What a person may use in a day whom only open access lets in. Without it perPersonDaily, or else 100,000 tokens and 1 US dollar; off: no cap.',
+        'What a person with open access only may use in a day. Without it perPersonDaily, or else 100,000 tokens and 1 US dollar; off: no cap.',
       ),
     perGroupDaily: Cap.optional().describe('What all people of a group may use there in a day.'),
-    totalDaily: Cap.optional().describe('What everybody may use together, owners included.'),
+    totalDaily: Cap.optional().describe('What everyone may use together, owners included.'),
     capOwners: flag(false, 'true: perPersonDaily and perGroupDaily hold for owners, too.'),
   },
 );

@@ -14,11 +14,11 @@ import {
 /** YAML reads a bare platform id as a number; it is text to everything else. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
-/** Who may talk to the bot on one account (F05). Closed unless opened: nobody but owners and those they let in. */
+/** Who may talk to the bot on one account (F05). Closed by default: only owners, and people whom they allow. */
 export const AccessSettings = z.strictObject({
   direct: choice(
     ['pairing', 'allowlist', 'open', 'disabled'],
-    'Direct chats. pairing: the people in `allow`, and whom an owner lets in with a code. allowlist: only those in `allow`. open: everybody. disabled: owners alone.',
+    'Direct chats. pairing: the people in `allow`, and people whom an owner allows with a code. allowlist: only those in `allow`. open: everyone. disabled: owners alone.',
   ),
   groups: choice(['allowlist', 'open', 'disabled'], 'Groups: those in `allowGroups`, all, none.'),
   allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
@@ -40,7 +40,7 @@ export type Activation = z.infer<typeof Activation>;
 export const AnswerSettings = z.strictObject({
   mentions: choice(
     ['dead', 'live'],
-    'dead: names in answers are shown but ping nobody. live: they do what they say.',
+    'dead: names in answers are shown but ping no one. live: they do what they say.',
   ),
   numbered: flag(false, 'Long answers say which part is which: (2/5).'),
 });
@@ -54,7 +54,7 @@ export const CommonAccountSettings = z.strictObject({
   answers: AnswerSettings.prefault({}).describe('How answers look here.'),
   whenUncertain: choice(
     ['tell', 'resend'],
-    'When nobody knows whether a part of an answer arrived, where the platform does not recognise repetitions. tell: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
+    'When it is unknown whether a part of an answer arrived, where the platform does not recognise repetitions. tell: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
   ),
 });
 

@@ -28,7 +28,7 @@ export type Checked<T> =
 const MOST_ROUNDS = 10;
 
 /**
- * Checks `input`, which stands at `at`, against a strict schema. Unknown keys are taken out and warned
+ * Checks `input`, which is at `at`, against a strict schema. Unknown keys are taken out and warned
  * of; text from the environment is read as a number or a truth value where one is expected.
  */
 export function check<T>(
@@ -71,7 +71,7 @@ function removeUnknownKeys(
   });
 }
 
-/** The warning for a key that nobody reads. */
+/** The warning for an unknown key. */
 export function unknownKey(path: SettingsPath, source: SettingsSource): SettingsProblem {
   const { keys } = source.allowedAt(path.slice(0, -1));
   const written = String(path.at(-1));
@@ -156,7 +156,7 @@ interface LeafIssue {
 
 /**
  * Flattens issues. Where a value may be of several kinds, only the kind it resembles most is
- * explained: nobody wants to read why their object is not the word `auto`.
+ * explained: why an object is not the word `auto` would not help.
  */
 function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
   return issues.flatMap((issue) => {

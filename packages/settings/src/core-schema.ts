@@ -118,7 +118,7 @@ const days = (standard: number) =>
 /** `retention`: how long things are kept in the database (D15). */
 const Retention = section('How long things are kept. Recorded prompts have inspector.keepDays.', {
   messageDays: days(90).describe(
-    'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" tell of. What is not answered, sent or settled yet stays. A number of days, or forever.',
+    'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" show. What is not answered, sent or settled yet stays. A number of days, or forever.',
   ),
   historyDays: days(365).describe(
     'What was said, as the model reads it again; memories and SOUL.md are kept whatever stands here.',
@@ -181,7 +181,7 @@ const Plugin = z
   ])
   .transform((plugin) => (typeof plugin === 'string' ? { use: plugin, options: {} } : plugin));
 
-const Inspector = section('What the model was told, turn by turn.', {
+const Inspector = section('The prompts of turns.', {
   keepDays: number(
     { min: 0, max: 365, default: 7 },
     'How long prompts are kept for "parley prompt" and the page; 0: not at all.',

@@ -26,7 +26,7 @@ import {
   type VersionCheck,
 } from './version.ts';
 
-/** A file that is YAML: its plain values, and where each of them stands. */
+/** A YAML file: its plain values, and the place of each. */
 export interface SettingsDocument {
   readonly kind: 'document';
   readonly value: Block;

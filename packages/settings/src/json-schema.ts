@@ -78,7 +78,7 @@ function toJson(schema: z.ZodType): JsonSchema {
 
 type Schema = JsonSchema | boolean;
 
-/** What may stand in place of any single value. */
+/** What may replace any single value. */
 const REFERENCE: JsonSchema = {
   type: 'string',
   pattern: '\\$\\{.+\\}',
@@ -133,7 +133,7 @@ function withReference({ description, default: fallback, ...rest }: JsonSchema):
   };
 }
 
-/** Zod adds the limits of JavaScript's whole numbers, which explain nothing to anybody. */
+/** Zod adds the limits of JavaScript's whole numbers, which explain nothing to anyone. */
 function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
@@ -142,7 +142,7 @@ function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSc
   };
 }
 
-/** The keys and fixed values that may stand at `path`, over all alternatives a schema leaves open. */
+/** The keys and fixed values that are allowed at `path`, over all alternatives a schema leaves open. */
 export function allowedAt(root: JsonSchema, path: SettingsPath): Allowed {
   let schemas = alternatives(root);
   for (const step of path) schemas = schemas.flatMap((schema) => below(schema, step));

@@ -38,7 +38,7 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
   /** Where the default workspace lies. */
   readonly dataFolder: string;
   readonly modelSchema: z.ZodType<Model>;
-  /** Profiles that come along; those in `profiles/` of the data folder stand before them. */
+  /** Profiles that come along; those in `profiles/` of the data folder precede them. */
   readonly houseProfiles?: string;
   /** Channels that run with their defaults when the file does not mention them. */
   readonly defaultChannels?: readonly string[];
@@ -161,7 +161,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
   return { source, findings };
 }
 
-/** References in channels break their account; those below unknown keys are nobody's business. */
+/** References in channels break their account; those below unknown keys are ignored. */
 function coreReferences(findings: readonly Finding[]): Finding[] {
   const known = new Set<unknown>(['model', ...Object.keys(CoreSettings.shape)]);
   return findings.filter((finding) => known.has(finding.path[0]));
@@ -188,7 +188,7 @@ function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSo
   return { block: {}, problems: [problemOf({ kind: 'value', path, expected }, source)] };
 }
 
-/** In the file's order; a reference that failed leaves text that fails the schema too: told once is enough. */
+/** In the file's order; a reference that failed leaves text that fails the schema too: one report is enough. */
 function tidy(problems: readonly SettingsProblem[]): SettingsProblem[] {
   const seen = new Set<string>();
   return problems

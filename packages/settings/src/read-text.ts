@@ -5,7 +5,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 /** Settings written by people stay far below this; more is a wrong file, and parsing it would stall. */
 export const LARGEST_SETTINGS_BYTES = 1_000_000;
 
-/** What stands at a path. A missing file is an answer, not an error: everything has a default. */
+/** The text at a path. A missing file is an answer, not an error: everything has a default. */
 export type TextFile =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'missing' };

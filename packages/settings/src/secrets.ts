@@ -151,7 +151,7 @@ function lookUpFile(written: string, settingsFile: string): Lookup {
   }
 }
 
-/** Sections whose values everybody may see; to remove them from what people read would only blind them. */
+/** Sections whose values everyone may see; to remove them from what people read would only blind them. */
 const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
   ...['agent', 'http', 'log', 'lanes', 'limits', 'identity', 'skills'],
   ...['cron', 'heartbeat', 'soul', 'spend', 'inspector'],

@@ -1,4 +1,4 @@
-/** Everything that is needed to say where a value came from and what could stand there instead. */
+/** Everything that is needed to say where a value came from and what is allowed there instead. */
 export interface SettingsSource {
   /** The settings after references were replaced. */
   readonly value: Block;
@@ -10,7 +10,7 @@ export interface SettingsSource {
   allowedAt(path: SettingsPath): Allowed;
 }
 
-/** What may stand at one place of the settings. */
+/** What is allowed at one place of the settings. */
 export interface Allowed {
   readonly keys: readonly string[];
   readonly values: readonly string[];
@@ -56,7 +56,7 @@ function shownValue(path: SettingsPath, source: SettingsSource): string | undefi
   return hideSecrets(shorten(JSON.stringify(value)), source.secrets);
 }
 
-/** What stands beside a reference in a secret is a part of the secret. */
+/** The text beside a reference in a secret is a part of the secret. */
 function referencesOnly(text: string): string {
   return text.replaceAll(/(\$\{[^}]*\}?)|[^$]+|\$/g, (_all, reference) => reference ?? '…');
 }
@@ -72,7 +72,7 @@ function hideSecrets(text: string, secrets: readonly string[]): string {
     .reduce((shown, secret) => shown.replaceAll(secret, '(hidden)'), text);
 }
 
-/** Where something stands in the file; both count from 1. */
+/** A place in the file; both count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -92,7 +92,7 @@ export interface SettingsProblem {
   readonly position?: Position;
   /** The value as written, shortened; a reference is shown as `${NAME}` and not as what it stands for. */
   readonly found?: string;
-  /** What should stand there, as a phrase: `one of pretty, json`. */
+  /** What is expected there, as a phrase: `one of pretty, json`. */
   readonly expected: string;
   /** The valid key or value that was probably meant. */
   readonly nearest?: string;
@@ -190,7 +190,7 @@ export function maskLine(line: string): string {
   return `${before}${name}${colon}${'•'.repeat(value.length)}`;
 }
 
-/** The secrets that a secret value holds: the value itself, what stands behind a scheme, and what `secretsWithin` finds. */
+/** The secrets that a secret value holds: the value itself, the part after a scheme, and what `secretsWithin` finds. */
 export function secretsIn(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];
   const basic = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : '';
@@ -198,7 +198,7 @@ export function secretsIn(value: string): string[] {
   return [...new Set([value, credentials, basic, ...within])].filter((secret) => secret !== '');
 }
 
-/** A part of a longer text that may be a secret; `isNamed`: it stands where only secrets stand. */
+/** A part of a longer text that may be a secret; `isNamed`: only secrets are at this place. */
 interface FoundSecret {
   readonly text: string;
   readonly isNamed: boolean;

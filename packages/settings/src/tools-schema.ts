@@ -7,7 +7,7 @@ const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 const NamedChat = z.strictObject({
   channel: z.string().min(1).describe('Such as telegram.'),
   account: z.string().min(1).default('default').describe('Where a channel has several.'),
-  chat: PlatformId.describe('Its id on the platform; /whoami tells it there.'),
+  chat: PlatformId.describe('Its id on the platform; /whoami shows it there.'),
   thread: PlatformId.optional().describe('A topic or thread of it.'),
 });
 
@@ -47,12 +47,12 @@ const AutoRule = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,63}(:.+)?$/, 'a tool, or tool:pattern, such as exec:git status*');
 
-/** Which calls of tools need a person's yes, and whose (G05). */
+/** Which tool calls need an approval, and whose (G05). */
 export const Approvals = section('Tools that are run only when a person says yes.', {
   ask: z
     .array(z.string().min(1))
     .default([])
-    .describe('Tools that need a yes besides those that ask for one themselves.'),
+    .describe('Tools that need an approval besides those that ask for one themselves.'),
   auto: z
     .array(AutoRule)
     .default([])
@@ -81,7 +81,7 @@ export const Exec = section(
       false,
       'true: owners can have commands run in direct chats. Needs bubblewrap, on Linux.',
     ),
-    approval: choice(['ask', 'never'], 'ask: somebody has to say yes to each command.'),
+    approval: choice(['ask', 'never'], 'ask: each command needs an approval.'),
     network: flag(
       false,
       'true: commands reach the network, and with it all servers of this machine.',
@@ -114,7 +114,7 @@ const Fetch = section('Pages as text. Private addresses are never asked, whateve
     .enum(['never', 'after-foreign-words', 'unknown', 'always'])
     .default('after-foreign-words')
     .describe(
-      'When somebody has to say yes: never; to addresses that nobody wrote, no search found and no page of the same site links to, once words of outsiders were read in the turn; in an owner’s direct chat to addresses that nobody wrote and no search found; or to every page.',
+      'When an approval is needed: never; for addresses that nobody wrote, no search found and no page of the same site links to, once words of outsiders were read in the turn; in an owner’s direct chat to addresses that nobody wrote and no search found; or to every page.',
     ),
   ports: z
     .array(z.int().min(1).max(65_535))
@@ -186,14 +186,14 @@ const Server = z
       .enum(['never', 'ask'])
       .optional()
       .describe(
-        'Whether somebody has to say yes to each call; without it never for tools that say they only read, else ask.',
+        'Whether each call needs an approval; without it never for tools that say they only read, else ask.',
       ),
     connector: z
       .string()
       .min(1)
       .max(4_000)
       .optional()
-      .describe('What the agent is told of it while it is connected.'),
+      .describe('The description for the agent while it is connected.'),
     timeoutMs: wholeNumber(
       { min: 100, max: 3_600_000, default: 60_000 },
       'How long one call may take, in milliseconds; tools.maxSeconds holds, too.',

@@ -26,7 +26,7 @@ export interface SettingsStep {
 /** All steps there ever were, in order, from version 1 on. None was needed yet. */
 export const SETTINGS_STEPS: readonly SettingsStep[] = [];
 
-/** How a file stands to this Parley. `writtenBy`: the Parley that wrote the version, if it says so. */
+/** The version of a file, compared with this Parley's. `writtenBy`: the Parley that wrote the version, if it says so. */
 export type VersionCheck =
   | { readonly kind: 'current' }
   | { readonly kind: 'upgraded'; readonly from: number; readonly to: number }

@@ -57,7 +57,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         now + 100_000,
       );
 
-    it('[G05] [D08] a turn that waits for a yes is told as that until it is given', async () => {
+    it('[G05] [D08] a turn that waits for an approval is shown so until it is given', async () => {
       const awaits = async () => {
         const chat = { channel: 'web', account: 'default', chatId: 'c1' };
         return (await store.decisions.stories(chat, 9)).map(({ turn }) => turn?.awaits);
@@ -232,10 +232,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
             }
             const state = (await store.approvals.of('t1', 't1.0.0'))?.state;
             if (next === 'begin') {
-              const begun = await begin(now);
+              const started = await begin(now);
               const goesOn = state === 'approved' || state === 'denied' || state === 'expired';
-              if (!steps.includes('stop')) expect(begun.kind === 'turn').toBe(goesOn);
-              if (state === 'withdrawn') expect(begun.kind).toBe('none');
+              if (!steps.includes('stop')) expect(started.kind === 'turn').toBe(goesOn);
+              if (state === 'withdrawn') expect(started.kind).toBe('none');
             }
             expect(closings).toBeLessThanOrEqual(1);
             if (state === 'pending') expect(closings).toBe(0);

@@ -7,12 +7,12 @@ import { statement } from './statement.ts';
 import { isUnfinished } from './turns.ts';
 
 /**
- * What became of a question: `expired` nobody answered in time, `withdrawn` its turn was stopped,
- * `auto` the settings allow such calls and nobody was asked.
+ * What became of a question: `expired` not answered in time, `withdrawn` its turn was stopped,
+ * `auto` allowed by the settings without a question.
  */
 type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired' | 'withdrawn' | 'auto';
 
-/** A call of a tool that somebody has to allow (G05). */
+/** A tool call that needs an approval (G05). */
 export interface NewApproval {
   /** What people type; never used twice. */
   readonly code: string;
@@ -64,12 +64,12 @@ export function approvalRepository(database: Database, newId: NewId) {
   return {
     /**
      * Stores the question, its outbox parts, and that the turn waits for it: one transaction, fenced
-     * like a commit. The same call is asked about once, however often this is told.
+     * like a commit. The same call is asked about once, however often this is called.
      */
     ask: (lease: Lease, approval: NewApproval, parts: readonly NewPart[], now: number) =>
       database.write((sql) => ask(sql, { lease, approval, parts, now, newId })),
 
-    /** Records that a call needed nobody's yes, because the settings allow it. */
+    /** Records that the settings allowed a call without a question. */
     allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
         if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
@@ -77,11 +77,11 @@ export function approvalRepository(database: Database, newId: NewId) {
         return 'committed';
       }),
 
-    /** The question about a call; null when nobody was asked. */
+    /** The question about a call; null if none was asked. */
     of: (turnId: string, callKey: string) =>
       database.read((sql) => approvalOf(sql, turnId, callKey)),
 
-    /** Closes questions whose time is up; gives back the conversations whose turns go on. */
+    /** Closes questions whose time is up; returns the conversations whose turns continue. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
     /** The newest `limit` questions, newest first: the audit. */
@@ -118,7 +118,7 @@ async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean
   return (await lockLeased(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
 }
 
-/** What somebody decided; `code` null: they only want to know what waits. */
+/** A decision of a person; `code` null only lists what waits. */
 interface ApprovalDecision {
   readonly code: string | null;
   readonly verdict: 'approved' | 'denied';

@@ -33,8 +33,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     };
     const begin = async (now: number) => {
       const work = { conversationId: 'web:c1', owner: 'w', leaseMs: 1_000 };
-      const begun = await store.lanes.begin(work, 'collect', `t${now}`, now);
-      return begun.kind === 'turn' ? idsOf(begun.turn) : begun.kind;
+      const started = await store.lanes.begin(work, 'collect', `t${now}`, now);
+      return started.kind === 'turn' ? idsOf(started.turn) : started.kind;
     };
 
     it('[F10] are stored with their message, once, and none of a message that was not taken', async () => {

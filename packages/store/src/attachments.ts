@@ -215,7 +215,7 @@ export function insertAttachments(
   }
 }
 
-/** An edited message may have other files: what changed is fetched anew, what stayed is kept. */
+/** An edited message may have other files: changed files are fetched again, others are kept. */
 export async function reviseAttachments(
   sql: Sql,
   seq: number,

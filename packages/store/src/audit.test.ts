@@ -56,7 +56,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.audit.writes(['write'], 11)).toEqual([]);
     });
 
-    it('[U05] who was let in or linked, and when they last used the model', async () => {
+    it('[U05] who was allowed or linked, and when they last used the model', async () => {
       const stranger = { ...routeTo('a'), senderId: 'a', senderName: 'Eve', route: routeTo('a') };
       await store.pairing.request(stranger, 'C1', [], 0);
       await store.pairing.approve('C1', () => [], 7);
@@ -65,7 +65,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.spend.add({ day, personId: 'web:a', groupId: null }, usage);
       }
       const known = { personId: 'web:a', since: 7, lastDay: '2026-11-20' };
-      expect(await store.audit.letIn()).toEqual([known]);
+      expect(await store.audit.allowedPeople()).toEqual([known]);
       expect(await store.audit.linked()).toEqual([]);
       const link = (personId: string, kind: 'make' | 'type') => {
         const asker = { personId, isOwner: false };

@@ -2,7 +2,7 @@ import type { Database, Sql } from './database.ts';
 import { toJson } from './json-column.ts';
 import { statement } from './statement.ts';
 
-/** Somebody an owner let in, or a linked account, and when it was last of use. Times in ms. */
+/** A person whom an owner allowed, or a linked account, and its last use. Times in ms. */
 export interface KnownPerson {
   /** `channel:userId`. */
   readonly personId: string;
@@ -28,8 +28,8 @@ const MOST_TURNS = 1_000;
 /** What `parley audit` asks the database. It only reads, and nothing on the message path uses it. */
 export function auditRepository(database: Database) {
   return {
-    /** Everybody an owner let in by a code. */
-    letIn: (): Promise<readonly KnownPerson[]> =>
+    /** Everyone whom an owner allowed by a code. */
+    allowedPeople: (): Promise<readonly KnownPerson[]> =>
       database.read((sql) => sql.all(LET_IN, { colon: ':' })),
 
     /** All accounts that are linked. */

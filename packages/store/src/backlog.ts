@@ -14,12 +14,12 @@ interface RunningTurn {
   readonly turnId: string;
   readonly conversationId: string;
   readonly startedAt: number;
-  /** How often it was begun. */
+  /** How often it was started. */
   readonly attempts: number;
-  /** Who works on it; null: nobody just now. */
+  /** The worker that runs it; null: none. */
   readonly owner: string | null;
   readonly leaseUntil: number | null;
-  /** It waits for somebody's yes. */
+  /** It waits for an approval. */
   readonly isSuspended: boolean;
 }
 

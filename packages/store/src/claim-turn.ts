@@ -2,10 +2,10 @@ import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley
 import { withoutUnfetched } from './attachments.ts';
 import { type ConversationRow, lockLeased } from './conversations.ts';
 import type { Sql } from './database.ts';
+import { claimGroupContext, groupContextOf } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { fromJson } from './json-column.ts';
 import { dropPlan } from './modes.ts';
-import { overheardBy, takeOverheard } from './overheard.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
 import { statement } from './statement.ts';
 import { type TurnRun, withRun } from './turns.ts';
@@ -68,7 +68,7 @@ export async function claimIn(
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode } };
 }
 
-const isOfPerson = ({ message }: InboxRow): boolean => message.occasion === undefined;
+const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;
 
 async function resumeTurn(
   sql: Sql,
@@ -91,7 +91,7 @@ async function resumeTurn(
     resumed: true,
     attempts: turn.attempts,
     messages: rows.map(readInboxRow),
-    overheard: await overheardBy(sql, turn.id),
+    groupContext: await groupContextOf(sql, turn.id),
     steps: await readSteps(sql, turn.id),
   };
 }
@@ -117,9 +117,11 @@ async function beginTurn(
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
   // Where two talk everything is meant for the bot.
   const isDirect = messages.every(({ message }) => message.chat.type === 'direct');
-  const overheard = isDirect ? [] : await takeOverheard(sql, conversationId, claim.newTurnId);
-  const begun = { resumed: false, attempts: 0, messages, overheard, steps: [] };
-  return { turnId: claim.newTurnId, conversationId, session, ...begun };
+  const groupContext = isDirect
+    ? []
+    : await claimGroupContext(sql, conversationId, claim.newTurnId);
+  const started = { resumed: false, attempts: 0, messages, groupContext, steps: [] };
+  return { turnId: claim.newTurnId, conversationId, session, ...started };
 }
 
 /** What the policy says of the chat in which the newest message that waits was written. */

@@ -1,6 +1,7 @@
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
 import type { Sql } from './database.ts';
 import type { Resend } from './dead-letters.ts';
+import { clearGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
 import {
   type ConversationMode,
@@ -9,7 +10,6 @@ import {
   type PlanRun,
   takePlan,
 } from './modes.ts';
-import { clearOverheard } from './overheard.ts';
 import { approveRequest, type PairingRequest, pendingRequests } from './pairing.ts';
 import { resendUncertain } from './replay-dead-letter.ts';
 import type { AdmittedMessage } from './rows.ts';
@@ -26,7 +26,7 @@ export type CommandEffect =
    * message stored before the command. With `senderId` only what that person alone asked for.
    */
   | { readonly kind: 'stop'; readonly senderId?: string }
-  /** `/pair`: lets the sender of the code in (null: nobody), and finds who waits. */
+  /** `/pair`: allows the sender of the code (null: none), and lists who waits. */
   | { readonly kind: 'pair'; readonly code: string | null }
   | { readonly kind: 'mode'; readonly to: ConversationMode | null }
   /** `/run`; `plan` as its button names it (null: the newest), `text` is what the message says that runs it. */
@@ -58,7 +58,7 @@ export interface CommandResult {
   readonly setAside: number;
   /** Of `/stop` and `/new`: the lanes of the sub-agents that ran and are now stopped. */
   readonly stoppedSubAgents?: readonly string[];
-  /** Of `/pair`: who was let in, and who waits still. */
+  /** Of `/pair`: who was allowed, and who still waits. */
   readonly pairing?: {
     readonly approved: PairingRequest | null;
     readonly pending: readonly PairingRequest[];
@@ -97,7 +97,7 @@ export async function applyCommand(
       return NOTHING;
     case 'new-session':
       sql.send(NEW_SESSION, { conversationId });
-      clearOverheard(sql, conversationId);
+      clearGroupContext(sql, conversationId);
       setResultsAside(sql, conversationId);
       return { ...NOTHING, stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
     case 'stop':

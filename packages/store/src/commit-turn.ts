@@ -1,9 +1,9 @@
 import type { NewId, OutboundPart } from '@parley/core';
 import type { Sql } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
+import { deleteGroupContext } from './group-context.ts';
 import { toJson } from './json-column.ts';
 import { insertParts } from './outbox-parts.ts';
-import { forgetOverheard } from './overheard.ts';
 import type { Lease, TranscriptEntry, TurnCommit, TurnUsage } from './rows.ts';
 import { addSpend } from './spend.ts';
 import { ofListItem, statement } from './statement.ts';
@@ -25,7 +25,7 @@ export async function commitTurn(
   if (turn === null || !(await finishTurn(sql, lease, commit, now))) return null;
   const { turnId, outcome } = commit;
   sql.send(DONE, { turnId, outcome });
-  if (commit.heardNothing !== true) forgetOverheard(sql, commit.turnId);
+  if (commit.hadNoGroupContext !== true) deleteGroupContext(sql, commit.turnId);
   if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
   if (account !== undefined && usage !== null) addSpend(sql, account, rest(usage, turn));
@@ -39,7 +39,7 @@ export async function commitTurn(
 }
 
 /**
- * Reads a running turn, its session and what its steps have put on somebody's account already, and keeps
+ * Reads a running turn, its session and what its steps have charged already, and keeps
  * other writers of its lane waiting. Null when the lease is lost, or the turn is over: then this is the
  * same commit again, or the turn of another lane.
  */

@@ -23,7 +23,7 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
 
 const reminder = (id: string) => {
   const { message: words, ...rest } = message(id);
-  return { ...rest, message: { ...words, occasion: 'cron' as const } };
+  return { ...rest, message: { ...words, trigger: 'cron' as const } };
 };
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
@@ -50,7 +50,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { turnId, messages } = await claim(store, lease, `turn ${id}`);
       await store.lanes.commit(lease, { ...answer(turnId, []), outcome }, 9);
       await store.lanes.release(lease);
-      return messages.map(({ message: { occasion } }) => occasion);
+      return messages.map(({ message: { trigger } }) => trigger);
     };
 
     it('[H08] are added once by one call, and not without bound', async () => {
@@ -90,7 +90,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await run('x', 'answered')).toEqual(['cron']);
     });
 
-    it('[H08] for once are over when they have begun', async () => {
+    it('[H08] for once are over when they have started', async () => {
       await add('a', { timetable: { kind: 'once', at: HOUR } });
       expect(await store.cronJobs.fire(await got('a'), reminder('x'), null, HOUR)).toBe(true);
       expect(await got('a')).toMatchObject({ state: 'over', nextAt: null, lastAt: HOUR });

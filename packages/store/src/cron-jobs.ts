@@ -84,7 +84,7 @@ export function cronJobRepository(database: Database) {
     /**
      * Puts the message of a due job into its conversation and moves the job on, in one transaction; the
      * job belongs to that conversation from then on. False when it has been moved, paused or removed
-     * meanwhile: somebody else has done it. `nextAt` null: that was the last time.
+     * meanwhile: another process has done it. `nextAt` null: that was the last time.
      */
     fire: (
       job: Pick<CronJob, 'id' | 'nextAt'>,
@@ -147,7 +147,7 @@ const ADD = statement(`
     :timetable, 'on', :nextAt, :now)
   on conflict (asked_by) do nothing`);
 
-/** Jobs that are over keep nobody from asking for another. */
+/** Finished jobs do not count against the limit. */
 const COUNT = statement(`
   select count(*) as total, count(*) filter (where conversation_id = :conversationId) as here
   from cron_job where state <> 'over'`).rows<{ readonly total: number; readonly here: number }>();
@@ -261,7 +261,7 @@ export async function moveCronJobs(
   { channel, account, chatId }: ChatKey,
   newChatId: string,
 ): Promise<void> {
-  // There are few of them, and no column tells their chat.
+  // There are few of them, and no column names their chat.
   for (const row of await sql.all(ALL_JOBS)) {
     const route = fromCheckedJson(ReplyRoute, row.route, `reply route of the job ${row.id}`);
     const isThere = route.channel === channel && route.account === account;

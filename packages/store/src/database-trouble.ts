@@ -71,7 +71,7 @@ export function watchDatabase(
     async check() {
       await read((sql) => sql.get(ONE));
       if (address.dialect === 'sqlite') await checkRoom(address);
-      // There may be room again, and nobody may have written since.
+      // There may be room again without a write since.
       if (address.dialect === 'sqlite' && trouble !== null)
         await write((sql) => sql.run(WRITE_NOTHING));
       if (trouble !== null) throw trouble;

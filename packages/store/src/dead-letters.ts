@@ -1,39 +1,39 @@
 import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
 import type { ChatKey, PartState } from './outbox-parts.ts';
-import { dropLetter, replayLetter } from './replay-dead-letter.ts';
+import { dropDeadLetter, replayDeadLetter } from './replay-dead-letter.ts';
 import { statement } from './statement.ts';
 
 /**
- * Something that was owed to somebody and was given up (D06):
+ * Work that was given up (D06):
  * - `refused`: a part that the platform refused for good, or that failed as often as it may;
- * - `uncertain`: a part of which nobody knows whether it arrived;
+ * - `uncertain`: a part that may or may not have arrived;
  * - `unanswered`: a turn with people that failed, so that its messages have no answer. That includes a turn
- *   that was begun as often as it may be and never ended.
+ *   that was started as often as it may be and never ended.
  *
- * There is no more: a message that was accepted waits, or has a turn. Notices about a lost part are left out,
- * for the letter says it already; so are sub-agents, whose failure the agent is told, and runs of standing tasks.
+ * Nothing else can be lost: an accepted message waits, or has a turn. Left out are notices about a lost part,
+ * which has its own dead letter, sub-agents, whose failure the agent gets, and runs of standing tasks.
  */
 export type DeadLetter = DeadPart | DeadTurn;
 
-/** How an operator settled a letter, and when (ms). It is not listed any more, but kept. */
-export interface SettledLetter {
+/** How and when (ms) an operator settled a dead letter. It is kept, but no longer listed. */
+export interface SettledDeadLetter {
   readonly how: 'replayed' | 'dropped';
   readonly at: number;
 }
 
-interface Letter {
-  /** Never used again: what dies once more is a new letter. So a repeated wish can do nothing twice. */
+interface DeadLetterBase {
+  /** Never reused: work that fails again is a new dead letter, so a repeated order does nothing twice. */
   readonly id: number;
   /** In ms. */
   readonly diedAt: number;
-  /** Why it was given up; null where that is not known any more. */
+  /** Why it was given up; null where it is no longer known. */
   readonly reason: string | null;
-  readonly settled: SettledLetter | null;
+  readonly settled: SettledDeadLetter | null;
 }
 
-/** A part of an answer, or of a message to somebody. */
-export interface DeadPart extends Letter {
+/** A part of an answer or of another message. */
+export interface DeadPart extends DeadLetterBase {
   readonly kind: 'refused' | 'uncertain';
   readonly partId: string;
   readonly chat: ChatKey;
@@ -42,14 +42,14 @@ export interface DeadPart extends Letter {
   readonly index: number | null;
   /** Without markup. Private: for operators alone. */
   readonly text: string;
-  /** The name of the file that was to come with it. */
+  /** The name of its file. */
   readonly file: string | null;
   /** As it is now. */
   readonly state: PartState;
 }
 
 /** Messages without an answer. */
-export interface DeadTurn extends Letter {
+export interface DeadTurn extends DeadLetterBase {
   readonly kind: 'unanswered';
   readonly turnId: string;
   readonly conversationId: string;
@@ -59,7 +59,7 @@ export interface DeadTurn extends Letter {
   readonly steps: number;
 }
 
-/** What somebody wrote. `at` is when it was received, in ms. */
+/** A message of a person. `at` is when it was received, in ms. */
 export interface UnansweredMessage {
   readonly messageId: string;
   readonly chat: ChatKey;
@@ -69,70 +69,70 @@ export interface UnansweredMessage {
 }
 
 /**
- * What came of a replay. `wake`: who has to be told that there is work. `uncertain`: nothing was done, since
- * it may arrive twice. `settled`: somebody did, or it was dropped.
+ * What came of a replay. `wake`: the lane or chat that has work. `uncertain`: nothing was done, since
+ * it may arrive twice. `settled`: that was done, or it was dropped.
  */
-export type LetterReplay =
-  | { readonly kind: 'replayed'; readonly wake: LetterWake }
+export type DeadLetterReplay =
+  | { readonly kind: 'replayed'; readonly wake: DeadLetterWake }
   | { readonly kind: 'uncertain' | 'settled' | 'missing' };
 
-/** What came of `/resend`. `settled`: it was sent again before, or dropped; `others`: it answers somebody else. */
+/** What came of `/resend`. `settled`: it was sent again before, or dropped; `others`: it answers another person. */
 export type Resend = 'resent' | 'settled' | 'others' | 'none';
 
 /** The chat whose deliveries have work again, or the conversation. */
-export type LetterWake =
+export type DeadLetterWake =
   | { readonly kind: 'chat'; readonly chat: ChatKey }
   | { readonly kind: 'conversation'; readonly conversationId: string };
 
-/** Letters older than `before`, at most `limit`. */
-export interface LetterPage {
+/** Dead letters older than `before`, at most `limit`. */
+export interface DeadLetterPage {
   readonly before?: number | undefined;
   readonly limit: number;
 }
 
-/** Dead letters, table `dead_letter`. What gives up writes them, in its transaction; operators settle them. */
+/** Dead letters, table `dead_letter`. Written in the transaction that gives up; operators settle them. */
 export function deadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
   return {
-    /** The newest `limit` letters that nobody has settled, older than the letter `before`; newest first. */
-    async open(page: LetterPage) {
-      const { openLetters } = await looking();
-      return database.read((sql) => openLetters(sql, page));
+    /** The newest `limit` open dead letters older than `before`, newest first. */
+    async open(page: DeadLetterPage) {
+      const { openDeadLetters } = await looking();
+      return database.read((sql) => openDeadLetters(sql, page));
     },
-    /** The oldest `limit` of these kinds that nobody has settled, newer than `after`, oldest first. */
+    /** The oldest `limit` open ones of these kinds, newer than `after`, oldest first. */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
       const { openIds } = await looking();
       return database.read((sql) => openIds(sql, kinds, after, limit));
     },
-    /** One letter, also when it is settled. */
+    /** One dead letter, open or settled. */
     async get(id: number) {
-      const { oneLetter } = await looking();
-      return database.read((sql) => oneLetter(sql, id));
+      const { oneDeadLetter } = await looking();
+      return database.read((sql) => oneDeadLetter(sql, id));
     },
-    /** How many nobody has settled. */
+    /** Open ones by kind. */
     async counts() {
       const { countOpen } = await looking();
       return database.read(countOpen);
     },
     /**
-     * Has it done again. A part joins the end of what its chat is owed, under its old key, so that a platform
-     * that keeps keys recognises it; parts keep their order only among those replayed in their order. One that
-     * may have arrived needs `even-twice`: a person's word that it may come twice. Messages without an answer
-     * wait in their old place for a new turn, and the history forgets that they were asked before.
+     * Tries it again. A part is queued behind the other parts of its chat, under its old key, so that a platform
+     * with idempotency keys recognizes it. A part that may have arrived needs `even-twice`: a person accepts
+     * that it may arrive twice. Messages without an answer wait in their old place for a new turn, and the
+     * history forgets that they were asked before.
      */
     replay: (id: number, how: 'once' | 'even-twice', now: number) =>
-      database.write((sql) => replayLetter(sql, { id, how, now })),
-    /** Settles it without doing anything: it stays failed. */
-    drop: (id: number, now: number) => database.write((sql) => dropLetter(sql, id, now)),
+      database.write((sql) => replayDeadLetter(sql, { id, how, now })),
+    /** Settles it and does nothing else: it stays failed. */
+    drop: (id: number, now: number) => database.write((sql) => dropDeadLetter(sql, id, now)),
   };
 }
 
-// Told twice, because the answer of a first call was lost, it is one letter.
+// A repeated call, after the answer of the first was lost, adds no second dead letter.
 const RECORD = statement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
 
-/** A notice about another part is no letter. */
+/** A notice about another part is no dead letter. */
 const RECORD_PART = statement(`
   insert into dead_letter (kind, subject, died_at)
   select :kind, id, :now from outbox where id = :partId and notice_of is null

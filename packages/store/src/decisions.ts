@@ -18,7 +18,7 @@ export interface Decision extends MessageKey {
   readonly sentAt?: number;
 }
 
-/** What a turn is suspended by: somebody has to say yes. */
+/** The pending approval of a suspended turn. */
 export interface AwaitedYes extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
   /** Without an answer it goes on then, in ms. */
   readonly expiresAt: number;
@@ -32,7 +32,7 @@ export interface TurnStory {
   readonly reason: string | null;
   /** Only of a turn that is `running` in name: it waits. */
   readonly awaits?: AwaitedYes;
-  /** How often it was begun. */
+  /** How often it was started. */
   readonly attempts: number;
   /** Parts of its answer: delivered, on their way, of unknown fate, given up. */
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
@@ -90,8 +90,8 @@ export function decisionRepository(database: Database) {
     }: Decision): Promise<void> =>
       database.write(async (sql) => {
         const chat = { channel, account, chatId };
-        const told = { messageId, senderId, outcome, reason, at, sentAt: sentAt ?? null };
-        const row = await sql.get(RECORD, { ...chat, ...told });
+        const facts = { messageId, senderId, outcome, reason, at, sentAt: sentAt ?? null };
+        const row = await sql.get(RECORD, { ...chat, ...facts });
         if (row === undefined) return;
         sql.send(FORGET, { until: row.seq - KEPT });
         if (row.seq % LOOK_EVERY === 0) sql.send(FORGET_OF_CHAT, chat);
@@ -238,8 +238,8 @@ const ALERTS = statement(`
 >();
 
 /**
- * The alerts of standing tasks that went to a chat lately. Runs of which nobody there was told are
- * left out: they are nobody's business there.
+ * The alerts of standing tasks that went to a chat lately. Runs that were not announced there are
+ * left out.
  */
 async function toldAlerts(sql: Sql, chat: ChatKey): Promise<readonly MessageStory[]> {
   const { channel, account, chatId } = chat;

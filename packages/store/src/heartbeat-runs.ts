@@ -157,7 +157,7 @@ export async function endRun(
     parts: isHeld ? toJson(alert.parts) : null,
   });
   if (alert !== undefined && !isHeld) {
-    tell(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
+    sendAlert(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
   }
   return 'committed';
 }
@@ -209,7 +209,7 @@ export async function releaseAlerts(
   for (const row of rows.toSorted(byEnd)) {
     const parts = fromCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
     const entry = fromCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
-    tell(sql, { entry, parts, target: row.target, turnId: row.turnId ?? '' }, now, newId);
+    sendAlert(sql, { entry, parts, target: row.target, turnId: row.turnId ?? '' }, now, newId);
     sql.send(EMPTY, { id: row.id });
     routes.push(...parts.map(({ route }) => route));
   }
@@ -252,7 +252,7 @@ interface Telling extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
 }
 
 /** Puts an alert into the outbox and into the history of the conversation that it belongs to. */
-function tell(
+function sendAlert(
   sql: Sql,
   { entry, parts, target, turnId }: Telling,
   now: number,

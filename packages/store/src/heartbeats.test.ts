@@ -19,7 +19,7 @@ function order(id: string, task = 'mail'): HeartbeatOrder {
     message: {
       ...asked,
       conversationId: LANE,
-      message: { ...asked.message, chat, occasion: 'heartbeat' },
+      message: { ...asked.message, chat, trigger: 'heartbeat' },
     },
   };
 }

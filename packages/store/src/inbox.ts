@@ -3,6 +3,7 @@ import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
+import { reviseGroupContext } from './group-context.ts';
 import {
   INBOX_COLUMNS,
   INSERT_MESSAGE,
@@ -13,7 +14,6 @@ import {
 } from './inbox-rows.ts';
 import { fromCheckedJson, toJson } from './json-column.ts';
 import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
-import { reviseOverheard } from './overheard.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
 import { statement } from './statement.ts';
 
@@ -79,7 +79,7 @@ export function inboxRepository(database: Database, newId: NewId) {
 
     /**
      * Changes a message that waits for its turn, or withdraws it (null): its author did. False when it
-     * is not known or its turn has begun.
+     * is not known or its turn has started.
      */
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
@@ -118,9 +118,9 @@ export function inboxRepository(database: Database, newId: NewId) {
 }
 
 // Messages that owners wrote themselves in direct chats, newest first; served by `inbox_owner`. Those that
-// Parley wrote have an occasion: inside a text of JSON these quotes would stand behind a backslash.
+// Parley wrote have a trigger: inside a JSON string these quotes would be escaped.
 const OF_OWNERS: string = `
-  from inbox where from_owner = 1 and message not like '%,"occasion":"%' order by seq desc`;
+  from inbox where from_owner = 1 and message not like '%,"trigger":"%' order by seq desc`;
 
 const OWNER_ROUTE = statement(`select route ${OF_OWNERS} limit 1`).rows<{
   readonly route: string;
@@ -155,7 +155,7 @@ async function revise(
     message === null
       ? await sql.get(WITHDRAW, key)
       : await sql.get(REVISE, { ...key, message: toJson({ ...message, messageId }) });
-  if (changed === undefined) return reviseOverheard(sql, key, message?.text ?? null);
+  if (changed === undefined) return reviseGroupContext(sql, key, message?.text ?? null);
   if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
   return true;
 }
@@ -202,7 +202,7 @@ async function countWaiting(sql: Sql, id: string): Promise<number> {
 }
 
 /**
- * Whoever writes to the inbox of a lane waits for those before: what one counts, no other changes. Gives
+ * Writers to the inbox of a lane wait for each other: what one counts, no other changes. Returns
  * back how many messages waited when this began to wait.
  */
 async function enterLane(
@@ -239,7 +239,7 @@ async function isKnown(
 
 /**
  * Stores a message unless it is known; null when it is. The unique key decides, not a look
- * beforehand: two gateways may be told of the same message at the same moment (F08).
+ * beforehand: two gateways may receive the same message at the same moment (F08).
  */
 async function insertOnce(
   sql: Sql,

@@ -5,7 +5,7 @@ export { goesToSamePlace } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
 export { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
 export type { CronBounds, CronChange, CronJob, NewCronJob } from './cron-jobs.ts';
-export type { DeadLetter, LetterWake } from './dead-letters.ts';
+export type { DeadLetter, DeadLetterWake } from './dead-letters.ts';
 export type { AwaitedYes, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
 export type {
   ForgettingRepository,
@@ -13,6 +13,7 @@ export type {
   PersonForgotten,
   RawSearch,
 } from './forgetting/forgetting.ts';
+export type { GroupContextRepository } from './group-context.ts';
 export type {
   HeartbeatEnd,
   HeartbeatOrder,
@@ -39,7 +40,6 @@ export type {
   Post,
   PostResult,
 } from './outbox-parts.ts';
-export type { OverheardRepository } from './overheard.ts';
 export type { PageSession, PageSessionRepository } from './page-sessions.ts';
 export type { PairingRepository, PairingRequest } from './pairing.ts';
 export type { PinPlace } from './pins.ts';

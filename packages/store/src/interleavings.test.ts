@@ -224,9 +224,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const lane = { conversationId: 'web:leave', owner: 'w1', leaseMs: LEASE_MS };
       await store.inbox.accept(message('l0', 'leave'));
       for (let round = 1; round <= 60; round += 1) {
-        const begun = await store.lanes.begin(lane, 'collect', `leave-${round}`, round);
-        if (begun.kind !== 'turn') throw new Error(`nothing waits before round ${round}`);
-        const { lease, turn } = begun;
+        const started = await store.lanes.begin(lane, 'collect', `leave-${round}`, round);
+        if (started.kind !== 'turn') throw new Error(`nothing waits before round ${round}`);
+        const { lease, turn } = started;
         const commit = { ...answer(turn.turnId, [`l${round - 1}`], 'leave'), leaves: true };
         const accept = () => store.inbox.accept(message(`l${round}`, 'leave'));
         const end = () => store.lanes.commit(lease, commit, round);

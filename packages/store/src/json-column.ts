@@ -22,7 +22,8 @@ export function fromCheckedJson<T>(
   try {
     return schema.parse(JSON.parse(text));
   } catch (reason) {
-    const advice = 'Restore the database from a backup, or report this if nobody edited it.';
+    const advice =
+      'Restore the database from a backup, or report this if it was not edited by hand.';
     throw new StoreError('store-damaged', `The stored ${what} cannot be read. ${advice}`, reason);
   }
 }

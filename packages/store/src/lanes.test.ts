@@ -22,8 +22,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
       await store.inbox.accept(picture('m2', 500));
       const other = { ...work, owner: 'w2' };
-      const begun = await store.lanes.begin(other, 'followup', 't2', 1_500);
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
+      const started = await store.lanes.begin(other, 'followup', 't2', 1_500);
+      expect(started.kind === 'turn' && idsOf(started.turn)).toEqual(['m1', 'm2']);
     });
 
     afterAll(() => database.dispose());
@@ -280,15 +280,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.inbox.accept(message('m1', 'late', { at: 30 }));
         await store.inbox.accept(message('m1', 'early', { at: 10 }));
         await store.inbox.accept(message('m2', 'early', { at: 40 }));
-        await store.inbox.accept(message('m1', 'begun', { at: 5 }));
-        const begun = await hold(store, 'web:begun');
-        await claim(store, begun, 't1');
-        await store.lanes.release(begun);
+        await store.inbox.accept(message('m1', 'started', { at: 5 }));
+        const started = await hold(store, 'web:started');
+        await claim(store, started, 't1');
+        await store.lanes.release(started);
         const done = await hold(store, 'web:done');
         await store.lanes.release(done);
 
-        expect(await store.lanes.withWork(50, 9)).toEqual(['web:begun', 'web:early', 'web:late']);
-        expect(await store.lanes.withWork(50, 1)).toEqual(['web:begun']);
+        expect(await store.lanes.withWork(50, 9)).toEqual(['web:started', 'web:early', 'web:late']);
+        expect(await store.lanes.withWork(50, 1)).toEqual(['web:started']);
       });
 
       it('leaves lanes alone while a worker lives on them', async () => {

@@ -15,7 +15,7 @@ import type {
 } from './rows.ts';
 import { ofListItem, statement } from './statement.ts';
 
-/** Which messages may join a running turn, and what the journal is told of that (D03). */
+/** Which messages may join a running turn, and the step in the journal for them (D03). */
 export interface Joining {
   readonly turnId: string;
   /** Of the conversation when the turn began: with another one nothing joins. */
@@ -77,7 +77,7 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
         const taken = await acquireLane(sql, { ...work, now });
         if (taken.kind === 'busy') return taken;
         const { lease, lane } = taken;
-        // This very transaction has moved the epoch on, so nobody can have fenced it.
+        // This very transaction has raised the epoch, so no other worker can have fenced it.
         const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
         if (claimed.kind === 'turn') return { ...claimed, lease };
         leaveLane(sql, lease);
@@ -85,7 +85,7 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
       }, 'process'),
 
     /**
-     * Prolongs leases; gives back the conversations of which it could, and those that another transaction is
+     * Prolongs leases; returns the conversations for which it could, and those that another transaction is
      * writing to at this moment: neither lost nor prolonged.
      */
     renew: (leases: readonly Lease[], until: number) => renewLeases(database, leases, until),
@@ -109,7 +109,7 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
     /**
      * The next turn: an unfinished one first (resumed, attempts + 1), else the waiting messages under
      * `newTurnId`. `none` when nothing waits, `settling` when what waits is a burst that may not be
-     * over (F08): the lane is given back in the same transaction.
+     * over (F08): the lane is released in the same transaction.
      * `fenced` when the lease was lost.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
@@ -236,7 +236,7 @@ async function acquireLane(
     ensureConversation(sql, conversationId, now);
     taken = await take();
   }
-  // Another worker has begun a turn while this waited for the lock; `unfinished` is from before that.
+  // Another worker has started a turn while this waited for the lock; `unfinished` is from before that.
   if (taken !== undefined && taken.seen < taken.epoch - 1) taken = await take();
   if (taken !== undefined) {
     const { epoch, unfinished, seen: _, ...lane } = taken;
@@ -313,7 +313,7 @@ function leaveLane(sql: Sql, { conversationId, epoch }: Lease): void {
 }
 
 /**
- * Whoever stores a message locks the conversation first, as the caller has: what is stored before this is
+ * Storing a message locks the conversation first, as the caller has done: what is stored before this is
  * seen, and what comes after it brings its own wake-up.
  */
 async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<boolean> {
@@ -323,7 +323,7 @@ async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<
 /**
  * The lane with its new epoch, or undefined when another worker holds it and its lease still runs. On
  * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
- * to look; it misses one that was begun meanwhile, as `seen` shows.
+ * to look; it misses one that was started meanwhile, as `seen` shows.
  */
 function takeLease(sql: Sql, conversationId: string, owner: string, now: number, until: number) {
   return sql.get(TAKE, { conversationId, owner, now, until });

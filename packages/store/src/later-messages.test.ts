@@ -136,7 +136,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('[D03] goes on where only Parley itself has something to say', async () => {
         const { message: one, ...rest } = message('m2');
-        await store.inbox.accept({ ...rest, message: { ...one, occasion: 'sub-agent' } });
+        await store.inbox.accept({ ...rest, message: { ...one, trigger: 'sub-agent' } });
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 
@@ -178,16 +178,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         );
       });
 
-      it('[F06] gives back what it had overheard', async () => {
+      it('[F06] releases its group context', async () => {
         const place = { ...CHAT, conversationId: 'web:c1' };
         const heard = { messageId: 'h', senderId: 'u', senderName: 'U', text: 'psst' };
         await store.lanes.commit(lease, answer('t1', ['one']), 6);
-        await store.overheard.keep(place, heard, 1);
+        await store.groupContext.keep(place, heard, 1);
         await store.inbox.accept(message('m2', 'c1', { type: 'group' }));
-        expect((await claim(store, lease, 't2')).overheard).toHaveLength(1);
+        expect((await claim(store, lease, 't2')).groupContext).toHaveLength(1);
         await store.inbox.accept(message('m3', 'c1', { type: 'group' }));
         await store.lanes.interrupt(lease, 't2', 7);
-        expect((await claim(store, lease, 't3')).overheard).toHaveLength(1);
+        expect((await claim(store, lease, 't3')).groupContext).toHaveLength(1);
       });
     });
 

@@ -3,9 +3,9 @@ import { withoutUnfetched } from './attachments.ts';
 import { goesToSamePlace, readyMessages, waitingMessages } from './claim-turn.ts';
 import { lockLeased } from './conversations.ts';
 import type { Sql } from './database.ts';
+import { releaseGroupContext } from './group-context.ts';
 import { fromCheckedJson } from './json-column.ts';
 import type { Interruption, Joining } from './lanes.ts';
-import { giveBackOverheard } from './overheard.ts';
 import type { InboxRow, Lease } from './rows.ts';
 import { statement } from './statement.ts';
 import { isUnfinished, storeStep } from './turns.ts';
@@ -55,7 +55,7 @@ async function isOfSession(sql: Sql, turnId: string, session: number): Promise<b
   return turn?.session === session;
 }
 
-/** Whoever writes all the time is answered all the same: after so many interruptions in a row. */
+/** A person who writes without a pause gets an answer after this many interruptions in a row. */
 const MOST_IN_A_ROW = 3;
 
 /** How soon to look again for a file that is being fetched, in ms. */
@@ -76,7 +76,7 @@ export async function interruptTurn(
   if (conversation === null) return { kind: 'fenced' };
   const turn = await sql.get(RUNNING, { turnId, conversationId: lease.conversationId });
   if (turn === undefined) return { kind: 'fenced' };
-  // A question that somebody may be about to answer stays, and so do the words before `/new`.
+  // A question that may be answered soon stays, and so do messages before `/new`.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
   const found = await whatInterrupts(sql, lease.conversationId, turnId, now);
   if (found.kind === 'interrupted') endTurn(sql, lease.conversationId, turnId, now);
@@ -102,7 +102,7 @@ async function whatInterrupts(
   if (ready.kind === 'nothing') return { kind: 'goes-on' };
   const whole = await withoutUnfetched(sql, ready.rows, now);
   if (whole.length === 0) return { kind: 'later', retryInMs: FILE_MS };
-  const isByPerson = whole.some(({ message }) => message.occasion === undefined);
+  const isByPerson = whole.some(({ message }) => message.trigger === undefined);
   return { kind: isByPerson ? 'interrupted' : 'goes-on' };
 }
 
@@ -132,7 +132,7 @@ const FIRST_OF_TURN = statement(`
 function endTurn(sql: Sql, conversationId: string, turnId: string, now: number): void {
   sql.send(END, { turnId, now });
   sql.send(WAIT_AGAIN, { turnId });
-  giveBackOverheard(sql, conversationId, turnId);
+  releaseGroupContext(sql, conversationId, turnId);
 }
 
 const END = statement(`

@@ -34,7 +34,7 @@ type Acquired =
   | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
 
 /**
- * Leases by name: whoever dies loses them after a while. Times are those of the callers, so their
+ * Leases by name: a dead process loses them after a while. Times are those of the callers, so their
  * clocks must agree to a fraction of the lease.
  */
 export type LeaseRepository = ReturnType<typeof leaseRepository>;
@@ -71,7 +71,7 @@ export function leaseRepository(database: Database) {
         return sql.all(ALL);
       }),
 
-    /** Gives it back, to a successor alone before `reservedUntil`; harmless when it was lost. */
+    /** Releases it, to a successor alone before `reservedUntil`; harmless when it was lost. */
     async release({ name, epoch }: NamedLease, reservedUntil?: number): Promise<void> {
       const params = { name, epoch, reservedUntil: reservedUntil ?? null };
       await database.change('process', RELEASE, params);

@@ -6,9 +6,9 @@ import { statement } from './statement.ts';
 /** The accounts of one person that were linked, by Parley's ids (`telegram:42`). */
 export interface Link {
   readonly members: readonly string[];
-  /** An owner confirmed each of them. Only such a link lends anybody what its owner may do. */
+  /** An owner confirmed each of them. Only such a link gives owner rights. */
   readonly byOwner: boolean;
-  /** The conversation that an owner's linked direct chats share; nobody else's ever has its name. */
+  /** The conversation that an owner's linked direct chats share; its name is never reused. */
   readonly mainConversation: string;
 }
 
@@ -42,13 +42,13 @@ export type LinkResult =
   | { readonly kind: 'own-code' }
   /** Another account has typed it already. */
   | { readonly kind: 'taken' }
-  /** The code was made by somebody who is no owner and typed by an owner: refused. */
+  /** The code of a person who is no owner, typed by an owner: refused. */
   | { readonly kind: 'owner-must-make' }
   | { readonly kind: 'to-confirm'; readonly code: string; readonly makerRoute: ReplyRoute }
   | {
       readonly kind: 'linked';
       readonly members: readonly string[];
-      /** The chat of the other account, to be told. */
+      /** The chat of the other account, for its notice. */
       readonly otherRoute: ReplyRoute;
     }
   | { readonly kind: 'left'; readonly personId: string }
@@ -95,7 +95,7 @@ interface Joining {
 
 /**
  * Makes an account a member of the host's link. What the newcomer was linked with before stays behind,
- * and so does a link of the host that no owner confirmed: nobody comes along unasked.
+ * and so does a link of the host that no owner confirmed.
  */
 async function join(
   sql: Sql,
@@ -179,7 +179,7 @@ async function typeCode(
 /** The owner's second typing: only now does the other account get anything. */
 async function confirm(sql: Sql, asker: LinkAsker, code: Code, now: number): Promise<LinkResult> {
   if (code.typist_id === null || code.typist_route === null) return { kind: 'own-code' };
-  // Whoever is no owner any more cannot give away what an owner may do.
+  // A former owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
   return link(sql, code, code.typist_id, routeOf(code.typist_route), now);
 }

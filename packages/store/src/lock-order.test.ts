@@ -47,11 +47,11 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
         // Half of the leases are over at once, and taken from a worker that has not noticed.
         const leaseMs = made % 2 === 0 ? 0 : 1_000;
         const lane = { conversationId, owner, leaseMs };
-        const begun = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());
-        if (begun.kind !== 'turn') return;
-        held.set(conversationId, begun.lease);
-        await endTurn(begun.turn, begun.lease);
-        await store.lanes.release(begun.lease);
+        const started = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());
+        if (started.kind !== 'turn') return;
+        held.set(conversationId, started.lease);
+        await endTurn(started.turn, started.lease);
+        await store.lanes.release(started.lease);
       };
       const renew = (all: (leases: Lease[]) => Lease[]) => async () => {
         await store.lanes.renew(all([...held.values()]), Date.now() + 1_000);
@@ -93,7 +93,7 @@ function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
     agent,
     task: 'mail',
     target: `web:${chatId}`,
-    message: { ...asked, conversationId: lane, message: { ...inLane, occasion: 'heartbeat' } },
+    message: { ...asked, conversationId: lane, message: { ...inLane, trigger: 'heartbeat' } },
   };
 }
 

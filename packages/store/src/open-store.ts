@@ -16,6 +16,7 @@ import { type WatchedDatabase, watchDatabase } from './database-trouble.ts';
 import { deadLetterRepository } from './dead-letters.ts';
 import { decisionRepository } from './decisions.ts';
 import { forgettingRepository } from './forgetting/forgetting.ts';
+import { groupContextRepository } from './group-context.ts';
 import { heartbeatRepository } from './heartbeats.ts';
 import { transcriptRepository } from './history.ts';
 import { inboxRepository } from './inbox.ts';
@@ -27,7 +28,6 @@ import { migrate, newerStep, refuseUnknown } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { timedIds } from './new-id.ts';
 import { outboxRepository } from './outbox.ts';
-import { overheardRepository } from './overheard.ts';
 import { pageSessionRepository } from './page-sessions.ts';
 import { pairingRepository } from './pairing.ts';
 import { pinRepository } from './pins.ts';
@@ -114,7 +114,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     outbox: outboxRepository(database, newId),
     deadLetters: deadLetterRepository(database),
     backlog: backlogRepository(database),
-    overheard: overheardRepository(database),
+    groupContext: groupContextRepository(database),
     decisions: decisionRepository(database),
     why: whyRepository(database),
     links: linkRepository(database),

@@ -54,9 +54,9 @@ export interface BeforePart {
   readonly uncertainAt: number | null;
 }
 
-/** Words for a chat in which no turn answers, such as a message to somebody else. */
+/** A message to a chat outside of a turn's answer. */
 export interface Post {
-  /** Whoever posts under a key again changes nothing. */
+  /** A second post under the same key changes nothing. */
   readonly key: string;
   /** All for one chat. */
   readonly parts: readonly [NewPart, ...NewPart[]];
@@ -66,7 +66,7 @@ export interface Post {
 
 /**
  * What came of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
- * its turn was stopped, or its conversation begun anew. `too-many`: its turn has posted enough.
+ * its turn was stopped, or its conversation started again. `too-many`: its turn has posted enough.
  */
 export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
@@ -192,7 +192,7 @@ function partIdOf(key: string, nth: number): string {
   return `${PREFIX}${key}.${nth}`;
 }
 
-/** Whoever stops the conversation locks it, too: nothing is posted behind a `/stop`. */
+/** A stop locks the conversation, too: nothing is posted after a `/stop`. */
 async function lockTurn(sql: Sql, turnId: string): Promise<void> {
   const turn = await sql.get(LANE_OF, { turnId });
   if (turn !== undefined) await lockConversation(sql, turn.conversation_id);

@@ -69,7 +69,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
     /** What was known before this part was marked as being sent; for finding it at the platform after a crash. */
     before: (partId: string) => database.read((sql) => beforePart(sql, partId)),
 
-    // A power cut that undoes a receipt leaves the part in `sending`, which is told as uncertain.
+    // A power cut that undoes a receipt leaves the part in `sending`, which counts as uncertain.
     /**
      * sending → sent, with the platform's id; in the same transaction `following` goes from pending to
      * sending. Returns whether it did.
@@ -125,7 +125,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
   };
 }
 
-/** What concerns whole chats and accounts, whoever sends. */
+/** Operations on whole chats and accounts, by any process. */
 function chatsOf(database: Database, newId: NewId) {
   return {
     /** Moves every unfinished part of a chat to its new id (Telegram's group migration). */
@@ -208,7 +208,7 @@ async function unfinished(
 const HAS_LEASE = `(exists (select 1 from lease
   where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
 
-// Only the first part of its chat: whoever was handed a part by its commit knows nothing of earlier ones.
+// Only the first part of its chat: a process that got the part from its commit does not know earlier ones.
 const ENTER = statement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
@@ -272,7 +272,7 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
   );
 }
 
-/** Messages of each direction that tell how far the platform had numbered. */
+/** Messages of each direction that show the newest number of the platform. */
 const KNOWN_BEFORE = 50;
 
 const PLACE = statement(`

@@ -45,11 +45,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await ask('a', 'C1');
       const welcome = () => [part('welcome', 'a')];
       expect(await store.pairing.approve('C1', welcome, HOUR)).toBeNull();
-      expect(await store.pairing.isLetIn('web', 'default', 'a')).toBe(false);
+      expect(await store.pairing.isAllowed('web', 'default', 'a')).toBe(false);
       expect(await store.pairing.approve('C1', welcome, 1)).toMatchObject({ senderId: 'a' });
       expect(await store.pairing.approve('C1', welcome, 2)).toBeNull();
-      expect(await store.pairing.isLetIn('web', 'default', 'a')).toBe(true);
-      expect(await store.pairing.isLetIn('web', 'other', 'a')).toBe(false);
+      expect(await store.pairing.isAllowed('web', 'default', 'a')).toBe(true);
+      expect(await store.pairing.isAllowed('web', 'other', 'a')).toBe(false);
       expect(await told('a')).toEqual(['C1', 'welcome']);
     });
 

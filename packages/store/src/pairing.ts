@@ -14,7 +14,7 @@ export interface PairingApplicant {
   readonly route: ReplyRoute;
 }
 
-/** A stranger who waits to be let in. */
+/** A stranger who waits for access. */
 export interface PairingRequest extends PairingApplicant {
   readonly code: string;
   readonly expiresAt: number;
@@ -25,7 +25,7 @@ const VALID_MS = 60 * 60_000;
 const PENDING_PER_ACCOUNT = 3;
 
 /**
- * Strangers who ask to be let in, and those who were (F05): the tables `pairing_request` and `let_in`. Ingress
+ * Strangers who ask for access, and those who have it (F05): the tables `pairing_request` and `let_in`. Ingress
  * and the command `/pair` write them, ingress reads them; all gateways see the same.
  */
 export type PairingRepository = ReturnType<typeof pairingRepository>;
@@ -34,13 +34,13 @@ export function pairingRepository(database: Database, newId: NewId) {
   return {
     /**
      * Notes that a stranger wants in: one code per sender, the same while it is valid (1 h), at most 3
-     * per account. `tell` is put into the outbox in the same transaction if `code` is taken, that is
+     * per account. `notice` is put into the outbox in the same transaction if `code` is taken, that is
      * at most once an hour per sender.
      */
     request: (
       applicant: PairingApplicant,
       code: string,
-      tell: readonly NewPart[],
+      notice: readonly NewPart[],
       now: number,
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
@@ -53,7 +53,7 @@ export function pairingRepository(database: Database, newId: NewId) {
         if (pending.length >= PENDING_PER_ACCOUNT) return 'full';
         const route = toJson(applicant.route);
         sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + VALID_MS });
-        insertParts(sql, tell, { turnId: null, now, newId });
+        insertParts(sql, notice, { turnId: null, now, newId });
         return 'new';
       }),
 
@@ -77,7 +77,7 @@ export function pairingRepository(database: Database, newId: NewId) {
         return request;
       }),
 
-    isLetIn: (channel: string, account: string, senderId: string): Promise<boolean> =>
+    isAllowed: (channel: string, account: string, senderId: string): Promise<boolean> =>
       database.read(async (sql) => {
         return (await sql.get(IS_LET_IN, { channel, account, senderId })) !== undefined;
       }),

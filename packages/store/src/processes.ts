@@ -53,7 +53,7 @@ export function processRepository(
     },
 
     /**
-     * Says that a process runs; rows that nobody has renewed for a day are removed. Resolves with the time on the
+     * Records that a process runs; rows that were not renewed for a day are removed. Resolves with the time on the
      * database's clock; or, with nothing written, with the version of a newer Parley that has changed the schema.
      */
     beat: ({ facts, ...about }: RunningProcess, now: number): Promise<Beat> =>

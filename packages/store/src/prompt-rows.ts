@@ -84,7 +84,7 @@ function messagesJson(
 export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",
   created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds"`;
 
-/** What a row tells of a prompt without its texts; `place` and `messageIds` are JSON. */
+/** The facts of a prompt without its texts; `place` and `messageIds` are JSON. */
 export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds'> {
   readonly place: string;
   readonly messageIds: string;
@@ -98,7 +98,7 @@ export interface PromptRow extends SummaryRow {
   readonly messages: string;
 }
 
-/** What a row tells without its texts. Throws StoreError `store-damaged`. */
+/** The facts of a prompt without its texts. Throws StoreError `store-damaged`. */
 export function summaryOf(row: SummaryRow): PromptSummary {
   return {
     ...row,

@@ -16,7 +16,7 @@ import {
 import { ofListItem, statement } from './statement.ts';
 import { StoreError } from './store-error.ts';
 
-/** What is told of a prompt without its texts. Sizes are those of its parts; tokens are estimates. */
+/** The facts of a prompt without its texts. Sizes are those of its parts; tokens are estimates. */
 export interface PromptSummary {
   readonly turnId: string;
   readonly conversationId: string;
@@ -140,7 +140,7 @@ export function promptRepository(database: Database) {
       return rows.map(summaryOf);
     },
 
-    // Told by whoever changes texts besides: what was written once may be gone.
+    // Another writer of texts reports: a text that was stored once may be gone.
     textsChanged() {
       known.clear();
       hashOf.clear();
@@ -159,7 +159,7 @@ const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 :
 
 /**
  * Which of these texts are not in the database, whatever this process remembers: another one may have
- * taken words out of them (P17). SQLite belongs to one process, which is told.
+ * taken words out of them (P17). SQLite belongs to one process, which gets a call.
  */
 async function takenAway(
   { dialect }: Database,

@@ -104,7 +104,7 @@ async function useEverything(store: Store): Promise<void> {
   const chat = routeTo('c1');
   for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
   const heard = { messageId: 'g', senderId: 'u', senderName: 'Bo', text: 'g' };
-  await store.overheard.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
+  await store.groupContext.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
   await store.inbox.revise({ ...chat, messageId: 'g' }, message('g').message);
   await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
   const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;
@@ -126,7 +126,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.pairing.request(applicant, 'CODE', [part('code')], 0);
   await store.pairing.pending(0);
   await store.pairing.approve('CODE', () => [], 0);
-  await store.pairing.isLetIn('web', 'default', 'u');
+  await store.pairing.isAllowed('web', 'default', 'u');
   await store.inbox.command(message('m0'), { kind: 'pair', code: 'CODE' }, () => []);
   const lease = await hold(store);
   await store.lanes.acquire('web:c1', 'w2', 0, 1);

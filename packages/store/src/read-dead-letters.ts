@@ -1,35 +1,35 @@
 import type { Sql } from './database.ts';
 import type {
   DeadLetter,
+  DeadLetterPage,
   DeadPart,
   DeadTurn,
-  LetterPage,
   UnansweredMessage,
 } from './dead-letters.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { toJson } from './json-column.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
-import { LETTER, type LetterRow } from './replay-dead-letter.ts';
+import { DEAD_LETTER, type DeadLetterRow } from './replay-dead-letter.ts';
 import { statement } from './statement.ts';
 
 // Served by `dead_letter_open`.
 const OPEN = 'from dead_letter where settled is null';
 
-const OPEN_LETTERS = statement(
+const OPEN_DEAD_LETTERS = statement(
   `select * ${OPEN} and seq < :before order by seq desc limit :limit`,
-).rows<LetterRow>();
+).rows<DeadLetterRow>();
 
-/** The newest letters that nobody has settled. */
-export async function openLetters(
+/** The newest open dead letters. */
+export async function openDeadLetters(
   sql: Sql,
-  { before = Number.MAX_SAFE_INTEGER, limit }: LetterPage,
+  { before = Number.MAX_SAFE_INTEGER, limit }: DeadLetterPage,
 ): Promise<readonly DeadLetter[]> {
-  return withSubjects(sql, await sql.all(OPEN_LETTERS, { before, limit }));
+  return withSubjects(sql, await sql.all(OPEN_DEAD_LETTERS, { before, limit }));
 }
 
 const OPEN_IDS = statement(`
   select seq ${OPEN} and kind in (select value from json_each(:kinds)) and seq > :after
-  order by seq limit :limit`).rows<Pick<LetterRow, 'seq'>>();
+  order by seq limit :limit`).rows<Pick<DeadLetterRow, 'seq'>>();
 
 /** The oldest numbers of some kinds. */
 export async function openIds(
@@ -43,8 +43,8 @@ export async function openIds(
 }
 
 /** One letter, settled or not. */
-export async function oneLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
-  const [letter] = await withSubjects(sql, await sql.all(LETTER, { id }));
+export async function oneDeadLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
+  const [letter] = await withSubjects(sql, await sql.all(DEAD_LETTER, { id }));
   return letter ?? null;
 }
 
@@ -53,7 +53,7 @@ const COUNTS = statement(`select kind, count(*) as count ${OPEN} group by kind`)
   readonly count: number;
 }>();
 
-/** How many nobody has settled. */
+/** Open ones by kind. */
 export async function countOpen(sql: Sql): Promise<Readonly<Record<DeadLetter['kind'], number>>> {
   const counts = { refused: 0, uncertain: 0, unanswered: 0 };
   for (const { kind, count } of await sql.all(COUNTS)) counts[kind] = count;
@@ -61,7 +61,10 @@ export async function countOpen(sql: Sql): Promise<Readonly<Record<DeadLetter['k
 }
 
 /** Rows with what they are about, in their order. */
-async function withSubjects(sql: Sql, rows: readonly LetterRow[]): Promise<readonly DeadLetter[]> {
+async function withSubjects(
+  sql: Sql,
+  rows: readonly DeadLetterRow[],
+): Promise<readonly DeadLetter[]> {
   const ids = toJson(rows.map(({ subject }) => subject));
   const parts = new Map((await sql.all(PARTS, { ids })).map((part) => [part.id, part]));
   const turns = new Map((await sql.all(TURNS, { ids })).map((turn) => [turn.turnId, turn]));
@@ -80,7 +83,7 @@ async function withSubjects(sql: Sql, rows: readonly LetterRow[]): Promise<reado
   });
 }
 
-function common({ seq, died_at, settled, settled_at }: LetterRow) {
+function common({ seq, died_at, settled, settled_at }: DeadLetterRow) {
   return {
     id: seq,
     diedAt: died_at,

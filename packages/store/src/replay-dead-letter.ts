@@ -2,10 +2,10 @@ import { lockConversation } from './conversations.ts';
 import type { Sql } from './database.ts';
 import type {
   DeadLetter,
-  LetterReplay,
-  LetterWake,
+  DeadLetterReplay,
+  DeadLetterWake,
   Resend,
-  SettledLetter,
+  SettledDeadLetter,
 } from './dead-letters.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { type ChatKey, OF_CHAT } from './outbox-parts.ts';
@@ -17,22 +17,27 @@ interface Replay {
   readonly now: number;
 }
 
-/** A letter; `subject` is the id of a part or of a turn. */
-export interface LetterRow {
+/** A dead letter; `subject` is the id of a part or of a turn. */
+export interface DeadLetterRow {
   readonly seq: number;
   readonly kind: DeadLetter['kind'];
   readonly subject: string;
   readonly died_at: number;
-  readonly settled: SettledLetter['how'] | null;
+  readonly settled: SettledDeadLetter['how'] | null;
   readonly settled_at: number | null;
 }
 
-/** One letter, settled or not. */
-export const LETTER = statement('select * from dead_letter where seq = :id').rows<LetterRow>();
+/** One dead letter, open or settled. */
+export const DEAD_LETTER = statement(
+  'select * from dead_letter where seq = :id',
+).rows<DeadLetterRow>();
 
-/** Has done again what a letter is about, at most once however often it is asked. */
-export async function replayLetter(sql: Sql, { id, how, now }: Replay): Promise<LetterReplay> {
-  const letter = await sql.get(LETTER, { id });
+/** Tries the work of a dead letter again, at most once however often it is called. */
+export async function replayDeadLetter(
+  sql: Sql,
+  { id, how, now }: Replay,
+): Promise<DeadLetterReplay> {
+  const letter = await sql.get(DEAD_LETTER, { id });
   if (letter === undefined) return { kind: 'missing' };
   if (letter.settled === null && letter.kind === 'uncertain' && how === 'once') {
     return { kind: 'uncertain' };
@@ -65,7 +70,7 @@ const UNCERTAIN = statement(`
   select dead_letter.*, outbox.turn_id, outbox.answers
   from dead_letter join outbox on outbox.id = dead_letter.subject
   where kind = 'uncertain' and ${OF_CHAT} and (idempotency_key = :key or :key is null)
-  order by dead_letter.seq desc limit 1`).rows<LetterRow & Answering>();
+  order by dead_letter.seq desc limit 1`).rows<DeadLetterRow & Answering>();
 
 /** What a part answers: the messages of a turn, or one by its `seq`. */
 interface Answering {
@@ -76,7 +81,7 @@ interface Answering {
 const ANSWERED = statement(`
   select ${INBOX_COLUMNS} from inbox where turn_id = :turnId or seq = :answers`).rows<MessageRow>();
 
-/** Whether somebody wrote one of the messages that a part answers. */
+/** Whether this person wrote one of the messages that a part answers. */
 async function isAnswerTo(
   sql: Sql,
   { turn_id: turnId, answers }: Answering,
@@ -87,20 +92,20 @@ async function isAnswerTo(
 }
 
 /** Settles a letter and does nothing else. */
-export async function dropLetter(
+export async function dropDeadLetter(
   sql: Sql,
   id: number,
   now: number,
 ): Promise<'dropped' | 'settled' | 'missing'> {
-  if (await settleLetter(sql, id, 'dropped', now)) return 'dropped';
-  return (await sql.get(LETTER, { id })) === undefined ? 'missing' : 'settled';
+  if (await settleDeadLetter(sql, id, 'dropped', now)) return 'dropped';
+  return (await sql.get(DEAD_LETTER, { id })) === undefined ? 'missing' : 'settled';
 }
 
-/** Whoever changes the row has the letter; false: somebody else had it before. */
-async function settleLetter(
+/** The process that changes the row has the dead letter; false: another had it before. */
+async function settleDeadLetter(
   sql: Sql,
   id: number,
-  how: SettledLetter['how'],
+  how: SettledDeadLetter['how'],
   now: number,
 ): Promise<boolean> {
   return (await sql.run(SETTLE, { id, how, now })) > 0;
@@ -112,10 +117,10 @@ const SETTLE = statement(`
 /** The part keeps its row and its key; only its place in the order is a new one. */
 async function sendAgain(
   sql: Sql,
-  { seq: id, subject }: LetterRow,
+  { seq: id, subject }: DeadLetterRow,
   now: number,
-): Promise<LetterWake | null> {
-  if (!(await settleLetter(sql, id, 'replayed', now))) return null;
+): Promise<DeadLetterWake | null> {
+  if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   const chat = await sql.get(SEND_AGAIN, { subject, now });
   if (chat === undefined) throw new Error(`Part ${subject} of letter ${id} was not given up.`);
   return { kind: 'chat', chat };
@@ -136,18 +141,18 @@ const SEND_AGAIN = statement(`
 /** The messages wait again, where they stood: before whatever was written since. */
 async function askAgain(
   sql: Sql,
-  { seq: id, subject: turnId }: LetterRow,
+  { seq: id, subject: turnId }: DeadLetterRow,
   now: number,
-): Promise<LetterWake | null> {
+): Promise<DeadLetterWake | null> {
   const turn = await sql.get(LANE, { turnId });
   if (turn === undefined) throw new Error(`Letter ${id} is about turn ${turnId}, which is gone.`);
   const { conversationId, session } = turn;
   await lockConversation(sql, conversationId);
-  if (!(await settleLetter(sql, id, 'replayed', now))) return null;
+  if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   sql.send(WAIT_AGAIN, { turnId });
   // Else the model would read the question twice.
   sql.send(UNASK, { conversationId, session, turnId });
-  // That there was no answer need not be told any more, if that did not arrive either.
+  // A notice about the missing answer is obsolete, if it did not arrive either.
   sql.send(DROP_EXCUSES, { turnId, now });
   return { kind: 'conversation', conversationId };
 }

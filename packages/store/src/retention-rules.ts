@@ -36,7 +36,7 @@ export interface RetentionRule {
 
 /** As many as `inbox.ownerChats` looks at: where an owner is reached. */
 const OWNER_MESSAGES = 200;
-const BY_PERSON = `message not like '%,"occasion":"%'`;
+const BY_PERSON = `message not like '%,"trigger":"%'`;
 /** For so long a process may not have touched the row of a text that it uses, and once more for a slow turn. */
 const TEXT_IS_KNOWN_MS = 2 * KNOWN_FOR_MS;
 
@@ -109,7 +109,7 @@ export const RETENTION_RULES: readonly RetentionRule[] = [
     isSorted: false,
     needed: ofSession('todo_list'),
   },
-  // Without `settled_at` a letter is open, and neither it nor what it is about is ever old.
+  // Without `settled_at` a dead letter is open: neither it nor its subject ages.
   { table: 'dead_letter', keeps: ['messages'], key: ['seq'], at: 'settled_at', isSorted: false },
   {
     table: 'turn_step',

@@ -176,7 +176,7 @@ function cellsOf(name: string, { key }: RetentionRule, row: Row): Record<string,
   return Object.fromEntries(key.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
 }
 
-/** In pages: what is free beyond this, and beyond a quarter of the file, is given back to the disk. */
+/** In pages: what is free beyond this, and beyond a quarter of the file, is released to the disk. */
 const MOST_FREE = 1_024;
 const PAGES_OF_STEP = 64;
 const INCREMENTAL = 2;

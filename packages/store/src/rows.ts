@@ -3,7 +3,7 @@ import type { ConversationMode } from './modes.ts';
 import type { NewPrompt } from './prompts.ts';
 import type { SpendAccount } from './spend.ts';
 
-/** An inbound message that was let in, with the lane it belongs to and the route of its answer. */
+/** An accepted inbound message, with the lane it belongs to and the route of its answer. */
 export interface AdmittedMessage {
   readonly conversationId: string;
   readonly message: InboundMessage;
@@ -51,12 +51,12 @@ export interface JournalStep {
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
   /** What it has used, and on whose account that is: counted with the step, whatever becomes of the turn (G17). */
   readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
-  /** When it was begun, in ms, and what it tells of itself for `/why`. */
+  /** When it was started, in ms, and its facts for `/why`. */
   readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
 }
 
-/** Something said in a group that was not meant for the bot. `text` and `senderName` are untrusted. */
-export interface Overheard {
+/** A message of a group that did not address the bot. `text` and `senderName` are untrusted. */
+export interface GroupContextMessage {
   readonly messageId: string;
   readonly senderId: string;
   readonly senderName: string;
@@ -70,11 +70,11 @@ export interface ClaimedTurn {
   /** Grows with `/new`; history of earlier sessions is not shown to the model. */
   readonly session: number;
   readonly resumed: boolean;
-  /** How often this turn was begun before; a turn that kills its worker must not run for ever. */
+  /** How often this turn was started before; a turn that kills its worker must not run for ever. */
   readonly attempts: number;
   readonly messages: readonly InboxRow[];
   /** What the group said since its last turn, oldest first; the same whenever the turn is resumed. */
-  readonly overheard: readonly Overheard[];
+  readonly groupContext: readonly GroupContextMessage[];
   readonly steps: readonly JournalStep[];
   /** Of the conversation, now; `agent` when absent. A turn that is resumed may find another one. */
   readonly mode?: ConversationMode;
@@ -89,7 +89,7 @@ export interface TurnUsage {
   readonly costUsd: number | null;
 }
 
-/** How a turn ended; `silent` has no parts, `failed` tells the person what went wrong. */
+/** How a turn ended; `silent` has no parts, `failed` has a notice for the person. */
 export interface TurnCommit {
   readonly turnId: string;
   readonly outcome: 'answered' | 'silent' | 'failed';
@@ -106,11 +106,11 @@ export interface TurnCommit {
   readonly trace?: string | undefined;
   /** The last step of its journal: the answer, which nothing has to come back to once it is committed. */
   readonly step?: JournalStep | undefined;
-  /** What the model was told, for people (P17). */
+  /** The prompt of the model, for people (P17). */
   readonly prompt?: NewPrompt | undefined;
-  /** The turn began without anything that a group had said. */
-  readonly heardNothing?: boolean;
-  /** Gives the lane back in the same transaction if nothing waits in it. */
+  /** The turn has no group context: nothing to delete. */
+  readonly hadNoGroupContext?: boolean;
+  /** Releases the lane in the same transaction if nothing waits in it. */
   readonly leaves?: boolean;
 }
 

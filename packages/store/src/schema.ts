@@ -25,7 +25,7 @@ const SCHEMA: readonly string[] = [
     plan_run bigint not null default 0
   )`,
   // A suspended turn stays `running` and says in `awaits` what it waits for, so that whatever ends or counts
-  // unfinished turns sees it. `attempts` says how often it was begun, `runs` (JSON) when and by which worker.
+  // unfinished turns sees it. `attempts` says how often it was started, `runs` (JSON) when and by which worker.
   `create table turn (
     id text not null primary key,
     conversation_id text not null references conversation (id),
@@ -54,7 +54,7 @@ const SCHEMA: readonly string[] = [
     primary key (turn_id, step_index)
   )`,
   // `message` and `route` are JSON. `from_owner` is 1 where an owner wrote it in a direct chat, and no turn takes
-  // it before `settles_at`. `claimed_at`, `done_at` (set aside or withdrawn), `repeats` (told again by the platform)
+  // it before `settles_at`. `claimed_at`, `done_at` (set aside or withdrawn), `repeats` (sent again by the platform)
   // and `interruptions` are for `/why`; `trace` is the context of its trace.
   `create table inbox (
     seq bigserial primary key,
@@ -96,7 +96,7 @@ const SCHEMA: readonly string[] = [
   'create index transcript_session on transcript (conversation_id, session, seq)',
   'create index transcript_said on transcript (conversation_id, session, created_at)',
   'create index transcript_turn on transcript (turn_id)',
-  // `route` and `body` are JSON. `notice_of` is the part whose fate this one tells, `answers` the message (its
+  // `route` and `body` are JSON. `notice_of` is the part whose fate this one reports, `answers` the message (its
   // `seq`) that it answers where no turn does, `sender` the epoch of the account's lease under which it is being
   // sent. `tried_at` is when it was first given to the platform, `sending_at` when last; `retries` has a line for
   // each time it was put off. A part that is sent once more takes a new `seq`.
@@ -188,7 +188,7 @@ const SCHEMA: readonly string[] = [
   `create index attachment_pending on attachment (channel, account, inbox_seq)
     where state = 'pending'`,
   'create index attachment_kept on attachment (updated_at) where bytes is not null',
-  // Strangers who ask to be allowed (F05). Nothing but the name is kept of them.
+  // Strangers who ask for access (F05). Nothing but the name is kept of them.
   `create table pairing_request (
     code text not null primary key,
     channel text not null,

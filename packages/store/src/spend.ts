@@ -12,7 +12,7 @@ export interface Spent {
 export interface SpendAccount {
   /** Such as `2026-11-21`, in the agent's time zone. */
   readonly day: string;
-  /** `channel:userId`; empty where nobody asked, such as for a summary of a long conversation. */
+  /** `channel:userId`; empty where no person asked, as for a summary of a long conversation. */
   readonly personId: string;
   /** `channel:account:chatId`; null in direct chats. */
   readonly groupId: string | null;
@@ -79,7 +79,7 @@ export function addSpend(sql: Sql, account: SpendAccount, usage: Counted): void 
   sql.send(ADD, addition(account, usage));
 }
 
-/** In a key a column must not be null: what nobody said in a group belongs to this one. */
+/** A column of a key must not be null: usage without a person belongs to this value. */
 const NO_GROUP = '';
 
 function addition({ day, personId, groupId }: SpendAccount, usage: Counted) {

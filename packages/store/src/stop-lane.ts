@@ -1,9 +1,9 @@
 import { withdrawApprovals } from './approvals.ts';
 import type { CommandResult } from './commands.ts';
 import type { Sql } from './database.ts';
+import { releaseGroupContext } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { toJson } from './json-column.ts';
-import { giveBackOverheard } from './overheard.ts';
 import { statement } from './statement.ts';
 import { COMPLETION } from './sub-agent-rows.ts';
 
@@ -25,7 +25,7 @@ export async function stopLane(
 }
 
 /**
- * As `stopLane`, for somebody who may not stop others: the running turn only where all its messages
+ * As `stopLane`, for a person who may not stop others: the running turn only where all its messages
  * are theirs, and of those that wait their own.
  */
 export async function stopOwn(
@@ -63,14 +63,14 @@ async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<
   const turn = await sql.get(STOP_TURN, { conversationId, now });
   if (turn === undefined) return null;
   sql.send(STOP_MESSAGES, { turnId: turn.id });
-  giveBackOverheard(sql, conversationId, turn.id);
+  releaseGroupContext(sql, conversationId, turn.id);
   return turn.id;
 }
 
 /**
- * Ends all running sub-agents of a conversation with people, and gives back the names of their lanes;
+ * Ends all running sub-agents of a conversation with people, and returns the names of their lanes;
  * with `parent` only those that it has started itself.
- * The caller has locked the conversation; lanes nearer to it are written first, so that nobody waits
+ * The caller has locked the conversation; lanes nearer to it are written first, so that no process waits
  * for another in a circle.
  */
 export async function stopSubAgents(
@@ -88,7 +88,7 @@ export async function stopSubAgents(
   return running.map(({ conversation_id }) => conversation_id);
 }
 
-/** What sub-agents have found waits to be told: a session that was begun anew did not ask for it. */
+/** Findings of sub-agents that wait in the inbox: a new session did not ask for them. */
 export function setResultsAside(sql: Sql, root: string): void {
   sql.send(SET_RESULTS_ASIDE, { root, completion: COMPLETION });
 }

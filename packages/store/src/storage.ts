@@ -31,7 +31,7 @@ export interface StorageUse {
   readonly freeBytes: number | null;
 }
 
-/** Takes as long as it takes. On SQLite a transaction that may write would hold up whoever answers. */
+/** Takes as long as it takes. On SQLite a transaction that may write would block answers. */
 function look<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeLong(work);
 }
@@ -110,7 +110,7 @@ async function postgresSizes(database: Database): Promise<Sizes> {
 }
 
 /**
- * The bytes of what is stored, exact enough to be held against `most`. PostgreSQL gives nothing back to the
+ * The bytes of what is stored, exact enough to be held against `most`. PostgreSQL releases nothing to the
  * disk and does not say how much of a file is free: there it is the number of rows by the size of the newest.
  */
 export async function bytesUsed(database: Database, most: number): Promise<number> {

@@ -18,7 +18,7 @@ export type StoreErrorCode =
   | 'store-waiting'
   | 'store-failed';
 
-// The same call may succeed later by itself. A full disk is not here: somebody must make room.
+// The same call may succeed later by itself. A full disk is not here: a person must make room.
 const RETRYABLE: ReadonlySet<StoreErrorCode> = new Set(['store-busy', 'store-unreachable']);
 
 /** The only error the repositories throw; the message names the database, never a password. */

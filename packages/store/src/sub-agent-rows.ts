@@ -13,9 +13,9 @@ export interface SubAgentOrder {
   /** For people, a few words. */
   readonly title: string;
   readonly task: string;
-  /** For whom the asking turn runs: its sub-agent never runs for anybody who may see more. */
+  /** For whom the asking turn runs: its sub-agent never runs with wider rights. */
   readonly reader: SubAgentRun['reader'];
-  /** What the sub-agent's first turn is told, besides its task. */
+  /** The message of the sub-agent's first turn, besides its task. */
   readonly words: string;
 }
 
@@ -62,7 +62,7 @@ export interface SubAgentTurn {
   readonly steps: number;
   readonly state: 'done' | 'failed';
   readonly result: string;
-  /** What the parent is told, and under which id: once. */
+  /** The message to the parent, and its id: once. */
   readonly words: string;
 }
 
@@ -83,10 +83,10 @@ export const SUB_AGENT_COLUMNS = `id, conversation_id as "conversationId",
   input_tokens as "inputTokens", output_tokens as "outputTokens", cost_usd as "costUsd",
   started_at as "startedAt", finished_at as "finishedAt", origin, route, from_owner as "fromOwner"`;
 
-/** Behind the id of a run: the id of the message that tells of its end. */
+/** Behind the id of a run: the id of the message about its end. */
 export const COMPLETION = '.over';
 
-/** What Parley itself puts into a lane: no person wrote it, and nobody outside can pass for it. */
+/** What Parley itself puts into a lane: no person wrote it, and nothing from outside can pass for it. */
 interface OwnWords {
   readonly conversationId: string;
   readonly messageId: string;
@@ -120,7 +120,7 @@ export function ownMessage(
       addressed: true,
       sentAt: now,
       variables: {},
-      occasion: 'sub-agent',
+      trigger: 'sub-agent',
     },
   };
 }

@@ -65,7 +65,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(turn).toMatchObject({ session: 0, messages: [{ fromOwner: true }] });
       expect(turn.messages[0]?.message).toMatchObject({
         text: 'begin',
-        occasion: 'sub-agent',
+        trigger: 'sub-agent',
         chat: { id: 'sub:a', type: 'direct' },
         sender: { id: 'u1' },
       });
@@ -115,7 +115,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(told?.route).toEqual(message('1').route);
       expect(told?.message).toMatchObject({
         text: '⚙️ it is done',
-        occasion: 'sub-agent',
+        trigger: 'sub-agent',
         chat: { id: 'c1' },
       });
     });
@@ -178,7 +178,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await start('c')).kind).toBe('over');
     });
 
-    it('[G07] what they have found is not told to a session that was begun anew', async () => {
+    it('[G07] what they have found is not told to a session that was started again', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');

@@ -45,7 +45,7 @@ export function subAgentRepository(database: Database, newId: NewId) {
     /**
      * Commits a turn of a sub-agent. Unless sub-agents of its own still run (then it goes on when they
      * are done), its run ends, and its completion waits in the inbox of its parent: all in one fenced
-     * transaction, so it is told once. `wake`: the lane that has work now.
+     * transaction, so it is sent once. `wake`: the lane that has work now.
      */
     commit: (lease: Lease, turn: SubAgentTurn, now: number) =>
       database.write((sql) => commitSubAgent(sql, newId, lease, turn, now)),
@@ -96,7 +96,7 @@ function addUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTu
   sql.send(ADD_USAGE, { id, steps, input, output, cost: usage === null ? 0 : usage.costUsd });
 }
 
-/** Sub-agents of its own still run, or have just told it something. */
+/** Its own sub-agents still run, or have just reported. */
 async function hasMoreToDo(
   sql: Sql,
   { conversationId: lane, rootConversation: root }: SubAgentRow,
@@ -111,7 +111,7 @@ async function endRun(
   now: number,
 ): Promise<void> {
   sql.send(END, { id: run.id, state, result, now });
-  // Of a run that has failed nobody would hear what its own sub-agents found.
+  // The findings of the sub-agents of a failed run would be lost.
   if (state === 'failed') await stopSubAgents(sql, run.rootConversation, now, run.conversationId);
 }
 
@@ -128,7 +128,7 @@ async function startSubAgent(
   if (asking === undefined) return { kind: 'over' };
   const parentRun = await laneRow(sql, asking.conversation_id);
   const root = parentRun?.rootConversation ?? asking.conversation_id;
-  // Whoever stops the conversation locks it, too; two that start at once cannot both take the last room.
+  // A stop locks the conversation, too; two starts at once cannot both take the last place.
   await lockConversation(sql, root);
   const known = await sql.get(OF_CALL, { callId: order.callId });
   if (known !== undefined) return { kind: 'started', conversationId: known.conversation_id };

@@ -3,7 +3,7 @@ import { fromJson, toJson } from './json-column.ts';
 import type { PinPlace } from './pins.ts';
 import { statement } from './statement.ts';
 
-/** Whose summaries: what an owner was shown is summed up apart from what others were. */
+/** Whose summaries: owners and other people have separate ones. */
 export interface SummaryPlace extends PinPlace {
   /** Kind of the reader. */
   readonly reader: string;
@@ -24,7 +24,7 @@ export interface StoredSummary {
   readonly reaches: number;
 }
 
-/** Who writes a summary, and for how long nobody else does; times in ms. */
+/** The exclusive right to write a summary, and until when; times in ms. */
 interface SummaryClaim {
   readonly by: string;
   readonly now: number;
@@ -63,11 +63,11 @@ export function summaryRepository(database: Database) {
       const params = { ...keyOf(task), by, reaches, content: toJson(content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
-    /** Gives a claim back; nobody but the impatient tries again before `until` (ms). */
+    /** Releases a claim; without `now` no process tries again before `until` (ms). */
     async postpone(task: SummaryTask, by: string, until: number): Promise<void> {
       await database.change('power-cut', POSTPONE, { ...keyOf(task), by, until });
     },
-    /** Gives all claims back, for a process that knows that nobody else is at work. */
+    /** Releases all claims, for a process that knows that no other one runs. */
     async releaseAll(): Promise<void> {
       await database.change('power-cut', RELEASE_ALL);
     },

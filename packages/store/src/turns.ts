@@ -69,7 +69,7 @@ const UNFINISHED = statement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();
 
-// The same step told twice (its first answer got lost) is stored once.
+// A repeated step (its first answer got lost) is stored once.
 const APPEND = statement(`
   insert into turn_step (turn_id, step_index, content, created_at, started_at, facts)
   values (:turnId, :index, :content, :now, :startedAt, :facts)
@@ -105,7 +105,7 @@ export async function storeStep(
   const step = { index, content: toJson(content), startedAt: timing?.startedAt ?? null, facts };
   const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
   if (isNew && spends !== undefined) spend(sql, turnId, spends);
-  // The audit says how an approved call ended (G05); of most calls nobody was asked.
+  // The audit says how an approved call ended (G05); most calls had no question.
   if (settles !== undefined) {
     const { callKey, failed } = settles;
     sql.send(SETTLE, { turnId, callKey, result: failed ? 'failed' : 'done' });
@@ -131,7 +131,7 @@ export type TurnRun = z.infer<typeof TurnRun>;
 
 const TurnRuns = z.array(TurnRun);
 
-/** Of a turn that is suspended again and again the last ones tell enough. */
+/** Of a turn that is suspended again and again the last ones are enough. */
 const KEPT_RUNS = 20;
 
 /** The column `runs` with one more beginning. */
@@ -139,7 +139,7 @@ export function withRun(before: string | null, run: TurnRun): string {
   return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
-/** How often a turn was begun; nothing where nobody noted it. */
+/** How often a turn was started; nothing where it was not recorded. */
 export function readRuns(runs: string | null): readonly TurnRun[] {
   if (runs === null) return [];
   const parsed = TurnRuns.safeParse(JSON.parse(runs));

@@ -33,7 +33,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return found.timeline;
     }
     const lines = ({ entries }: Timeline) =>
-      entries.map(({ stage, at, ms, words }) => [stage, at, ms, words] as const);
+      entries.map(({ stage, at, ms, text }) => [stage, at, ms, text] as const);
     const stages = ({ entries }: Timeline) => entries.map(({ stage }) => stage);
     const verdict = async (id: string, now?: number) => (await timeline(id, now)).verdict;
     async function begin(turnId: string, now: number): Promise<Lease> {
@@ -69,15 +69,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(lines(told)).toEqual([
         ['platform', 995, null, 'written, as the platform says'],
         ['ingress', 1_000, null, 'received'],
-        ['access', 1_000, null, 'let in: written by an owner'],
+        ['access', 1_000, null, 'allowed: written by an owner'],
         ['access', 1_000, null, 'to be answered: in a direct chat'],
         ['inbox', 1_000, null, 'stored for web:c1'],
         ['lane', 1_000, 200, 'waited until its turn took it'],
-        ['turn', 1_200, null, 'begun'],
-        ['model', 1_250, 90, 'asked: 9 tokens in, 2 out; first words after 40 ms; wants read'],
+        ['turn', 1_200, null, 'started'],
+        ['model', 1_250, 90, 'asked: 9 tokens in, 2 out; first text after 40 ms; wants read'],
         ['tool', 1_400, 90, 'read: done'],
         ['model', 1_500, 90, 'asked: 9 tokens in, 2 out'],
-        ['commit', 1_700, null, 'answered, 0.5 s after it was begun'],
+        ['commit', 1_700, null, 'answered, 0.5 s after it was started'],
         ['outbox', 1_700, null, '1 part put into the outbox'],
         ['delivery', null, null, 'the part: put off until 00:00:02Z'],
         ['delivery', 2_000, 30, 'the part: given to the platform'],
@@ -132,16 +132,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.release(lease);
       lease = await begin('t3', 900);
       const again = (await timeline('m3')).entries.filter(({ stage }) => stage === 'turn');
-      expect(again.map(({ at, words }) => [at, words])).toEqual([
-        [600, 'begun'],
-        [900, 'gone on with by another run'],
+      expect(again.map(({ at, text }) => [at, text])).toEqual([
+        [600, 'started'],
+        [900, 'resumed by another run'],
       ]);
       const asked = { code: 'ABC234', turnId: 't3', callKey: 'k', tool: 'write', shown: 'private' };
       const place = { place: 'web', askedIn: 'web:c1' };
       const who = { askedBy: 'web:u1', ...place, approvers: [], expiresAt: 9_000 };
       await store.approvals.ask(lease, { ...asked, ...who }, [], 950);
       expect(await verdict('m3')).toBe(
-        'No answer yet: its turn waits for somebody’s yes to write (ABC234).',
+        'No answer yet: its turn waits for an approval of write (ABC234).',
       );
       await store.inbox.accept(written('m4', 960));
       expect(await verdict('m4')).toBe(
@@ -186,7 +186,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const chat = { id: lane, type: 'direct' } as const;
       const run = async (id: string, alert: string | null) => {
         const asked = message(id, 'c1', { at: 1 });
-        const told = { ...asked.message, chat, occasion: 'heartbeat' } as const;
+        const told = { ...asked.message, chat, trigger: 'heartbeat' } as const;
         const order = { id, agent: 'main', task: 'weather', target: 'web:c1' };
         const orderly = { ...order, message: { ...asked, conversationId: lane, message: told } };
         await store.heartbeats.start(orderly, null, 1);
@@ -231,7 +231,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D08] [H08] tells that a job has put a message there', async () => {
       const { message: words, ...rest } = written('j1', 4);
-      const due = { ...rest, message: { ...words, occasion: 'cron' } } as const;
+      const due = { ...rest, message: { ...words, trigger: 'cron' } } as const;
       await store.inbox.accept(written('m1', 1));
       const job = {
         id: 'job_7',
@@ -249,7 +249,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.cronJobs.fire({ id: 'job_7', nextAt: 3 }, due, 60_003, 4);
       const told = await timeline('j1');
       expect(told.entries[0]).toMatchObject({
-        words: 'put here by Parley: a job whose time had come',
+        text: 'put here by Parley: a job whose time had come',
       });
       expect(told.entries.map(({ detail }) => detail)).toContain('the job job_7');
       expect(JSON.stringify(told)).not.toContain('private');
@@ -258,8 +258,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[D08] [F08] tells how often the platform told of a message again', async () => {
       for (const _ of [1, 2, 3]) await store.inbox.accept(written('m1', 1));
       const told = await timeline('m1');
-      expect(told.entries.map(({ words }) => words)).toContain(
-        'received; told again 2 times and dropped then as a duplicate',
+      expect(told.entries.map(({ text }) => text)).toContain(
+        'received; sent again 2 times and dropped as a duplicate',
       );
     });
 
@@ -273,12 +273,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await verdict('m1')).toBe('Answered; parts: 1 not sent yet, 1 not deliverable.');
       const failed = (await timeline('m1')).entries.find(({ mark }) => mark === 'trouble');
       expect(failed).toMatchObject({
-        words: 'part 1 of 2: could not be delivered',
+        text: 'part 1 of 2: could not be delivered',
         detail: 'blocked',
       });
       const [letter] = await store.deadLetters.open({ limit: 1 });
       await store.deadLetters.drop(letter?.id ?? 0, 9);
-      expect((await timeline('m1')).entries.map(({ words }) => words)).toContain(
+      expect((await timeline('m1')).entries.map(({ text }) => text)).toContain(
         'part 1 of 2: could not be delivered; dropped by the operator',
       );
     });

@@ -19,7 +19,7 @@ export function whyRepository(database: Database) {
   // Loaded with the first question: few installations ever ask.
   const reading = () => import('./why/read-message.ts');
   return {
-    /** Times up to `now`, in ms, are what is told of what still waits. */
+    /** `now`, in ms, dates what still waits. */
     async ask(question: WhyQuestion, now: number) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));

@@ -56,7 +56,7 @@ describe('for whom a file says it is', () => {
     ['keys of the author’s own that differ in case', '---\ntitle: a\nTitle: b\n---\n'],
     ['nothing', ''],
     ['a word that only resembles the key', '---\naudiences: owner\n---\n'],
-  ])('[W03] is everybody with %s', (_what, head) => {
+  ])('[W03] is everyone with %s', (_what, head) => {
     expect(audienceOf(`${head}Water the beans.`)).toBe('everyone');
   });
 
@@ -72,7 +72,7 @@ describe('for whom a file says it is', () => {
   );
 
   it.each(['notes.md', 'docs/TOOLS.md', 'skills/tea/run.sh'])(
-    '[W03] is everybody for %s',
+    '[W03] is everyone for %s',
     (name) => {
       expect(parseFile(name, 'x', false).audience.kind).toBe('everyone');
     },

@@ -13,8 +13,8 @@ import { openWorkspace, type Workspace } from './open-workspace.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'web:default:owner' };
-const BEGUN = {
-  state: 'begun',
+const STARTED = {
+  state: 'started',
   conversationId: OWNER.conversationId,
   session: 0,
   messageId: 'm1',
@@ -36,8 +36,8 @@ describe('the life of BOOTSTRAP.md', () => {
   it('[W08] begins in a workspace that Parley has made, and goes on after a restart', async () => {
     expect(workspace.created).toContain('BOOTSTRAP.md');
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
-    await workspace.bootstrap.keep(BEGUN);
-    expect(await (await open()).bootstrap.mark()).toEqual(BEGUN);
+    await workspace.bootstrap.keep(STARTED);
+    expect(await (await open()).bootstrap.mark()).toEqual(STARTED);
   });
 
   it('[W08] begins also where the first start was cut short', async () => {
@@ -94,13 +94,13 @@ describe('the life of BOOTSTRAP.md', () => {
 });
 
 const TURN = { conversationId: 'web:default:owner', session: 0, messageId: 'm9' };
-const LEADING: BootstrapMark = { state: 'begun', ...TURN, messageId: 'm8', turns: 3 };
+const LEADING: BootstrapMark = { state: 'started', ...TURN, messageId: 'm8', turns: 3 };
 
 describe('BOOTSTRAP.md in a turn of an owner', () => {
   it('[W08] leads the first conversation of a new workspace', () => {
     expect(decideBootstrap({ state: 'new' }, true, TURN)).toEqual({
       kind: 'lead',
-      mark: { state: 'begun', ...TURN, turns: 1 },
+      mark: { state: 'started', ...TURN, turns: 1 },
     });
   });
 
@@ -122,7 +122,7 @@ describe('BOOTSTRAP.md in a turn of an owner', () => {
     ['after /new', LEADING, true, { session: 1 }, 'retire'],
     ['after twenty turns', { ...LEADING, turns: BOOTSTRAP_TURNS }, true, {}, 'retire'],
     ['once somebody took it away', LEADING, false, {}, 'retire'],
-    ['taken away before anybody talked', { state: 'new' }, false, {}, 'retire'],
+    ['taken away before anyone talked', { state: 'new' }, false, {}, 'retire'],
   ])('[W08] is not used %s', (_, mark, saysSomething, change, kind) => {
     expect(decideBootstrap(mark, saysSomething, { ...TURN, ...change }).kind).toBe(kind);
   });

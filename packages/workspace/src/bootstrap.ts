@@ -45,7 +45,7 @@ export class Bootstrap {
     const { folder, newId, lock, log } = this.#options;
     const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
     // Once it leads a session only the turns of that conversation count it, and they run one at a time.
-    const leads = mark.state === 'begun' && mark.turns > 1;
+    const leads = mark.state === 'started' && mark.turns > 1;
     const failed = await (leads ? this.#laneLock : lock)
       .hold((hold) => writeFileInside(folder, MARK, bytes, { newId, hold }))
       .then((result) => (result.kind === 'written' ? null : result.detail), reasonOf);
@@ -84,13 +84,13 @@ async function archive(folder: string): Promise<string | null> {
 
 /**
  * How far BOOTSTRAP.md of a workspace has come (W08), as it is kept between starts. `new`: Parley made
- * the workspace and no owner has written yet. `begun`: it leads this session of this conversation, has
+ * the workspace and no owner has written yet. `started`: it leads this session of this conversation, has
  * led `turns` of it, and `messageId` leads the last of them.
  */
 export const BootstrapMark = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('new') }),
   z.strictObject({
-    state: z.literal('begun'),
+    state: z.literal('started'),
     conversationId: z.string(),
     session: z.int().nonnegative(),
     messageId: z.string(),
@@ -129,8 +129,8 @@ export function decideBootstrap(
   if (mark === null) return { kind: 'leave-out' };
   if (!saysSomething) return { kind: 'retire' };
   if (mark.state === 'new') {
-    const begun = { state: 'begun', conversationId, session, messageId, turns: 1 } as const;
-    return { kind: 'lead', mark: begun };
+    const started = { state: 'started', conversationId, session, messageId, turns: 1 } as const;
+    return { kind: 'lead', mark: started };
   }
   if (mark.conversationId !== conversationId) return { kind: 'leave-out' };
   if (mark.session !== session) return { kind: 'retire' };

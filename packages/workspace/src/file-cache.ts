@@ -12,7 +12,7 @@ import {
 } from './paths.ts';
 import { diskReason } from './workspace-error.ts';
 
-/** Why a file has no content, whoever reads it. */
+/** Why a file has no content for any reader. */
 export type FileFault =
   | { readonly reason: 'missing' }
   | { readonly reason: 'refused'; readonly detail: string }

@@ -30,7 +30,7 @@ async function seenBy(reader: Reader, memory: 'main-session' | 'off'): Promise<s
 }
 
 describe('a workspace without memory', () => {
-  it('[P15] [W02] shows no memory to anybody, the owner included, and everything else as ever', async () => {
+  it('[P15] [W02] shows no memory to anyone, the owner included, and everything else as ever', async () => {
     for (const reader of [OWNER, GUEST]) {
       const seen = await seenBy(reader, 'off');
       expect(seen).toContain('AGENTS.md');

@@ -25,7 +25,7 @@ export interface OpenWorkspaceOptions {
   readonly folder: string;
   /** Folder of the files a new workspace starts with. */
   readonly templates: string;
-  /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everybody (P15). */
+  /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everyone (P15). */
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is decided elsewhere (W06). */
   readonly governed?: GovernedFile;

@@ -44,7 +44,7 @@ describe('the folder of a skill that is the owner’s', () => {
     expect(listed).not.toContain(name);
   });
 
-  it('[W03] takes nothing from the skills that are everybody’s', async () => {
+  it('[W03] takes nothing from the skills that are everyone’s', async () => {
     const file = await workspace.for(GUEST).read('skills/cooking/references/soups.md');
     expect(file).toMatchObject({ text: 'Leek, potato.', audience: { kind: 'everyone' } });
   });

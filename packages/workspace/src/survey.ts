@@ -21,7 +21,7 @@ export interface SurveyedEntry {
         readonly audience: 'owner' | 'everyone';
         /** The audience in its front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
-        /** Why it would be the owner's alone until somebody fixes it. */
+        /** Why it is the owner's alone until it is fixed. */
         readonly problem: string | null;
         readonly isBlank: boolean;
       }

@@ -45,7 +45,7 @@ export interface WorkspaceView {
   list(): Promise<readonly WorkspaceEntry[]>;
   /**
    * Replaces the text of a file, or creates it: whole or not at all. Front matter that the
-   * file has is kept. Everybody but an owner in a direct chat can write `groupMemory` alone; SOUL.md
+   * file has is kept. Everyone but an owner in a direct chat can write `groupMemory` alone; SOUL.md
    * is refused to all (W06). An owner's turn can see private parts: what it makes is the owner's, and
    * what others can read afterwards it writes with a person's approval alone (W09).
    */
@@ -71,7 +71,7 @@ export type ChangeText = (text: string | null) => string | null;
 /** What all views of a workspace share. */
 interface ViewSources {
   readonly files: FileCache;
-  /** All Markdown files of the folder, whoever may read them. */
+  /** All Markdown files of the folder, for all readers. */
   readonly names: () => Promise<readonly string[]>;
   readonly writer: FileWriter;
   readonly versions: MemoryVersions;

@@ -43,7 +43,7 @@ const pressing =
 /** Questions for a yes: by buttons where there are any, by a code everywhere. */
 export const APPROVALS: readonly Behaviour[] = [
   {
-    title: '[G05] a call that needs a yes waits for its code, and is run once',
+    title: '[G05] a call that needs an approval waits for its code, and is run once',
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
       const { code } = await asked(scene, place);

@@ -66,7 +66,7 @@ export const COMMANDS: readonly Behaviour[] = [
     },
   },
   {
-    title: '[F05] in a group only administrators change the conversation for everybody',
+    title: '[F05] in a group only administrators change the conversation for everyone',
     needs: ['administrators'],
     run: async ({ peer, answers, exchange }) => {
       const [place, promoted] = [peer.group(), peer.group()];

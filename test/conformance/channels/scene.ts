@@ -46,7 +46,7 @@ export interface Scene {
 /** Enough for a busy machine, in ms. */
 const WITHIN_MS = 60_000;
 
-/** Starts everything; anybody may write, and groups are answered when the bot is mentioned. */
+/** Starts everything; anyone may write, and groups are answered when the bot is mentioned. */
 export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> {
   const [peer, model] = await Promise.all([makePeer(), startModelDouble()]);
   const held = new HeldAnswers();

@@ -36,7 +36,7 @@ export function compileTable(table: Table, place: Place, to: Compilation): void 
 
 /**
  * A way out of the fork, to a place still to be told, where a part begins. Where hardly anything fits,
- * the part may have begun within the row before.
+ * the part may have started within the row before.
  */
 function switchTo(fork: number[], { writer, manner }: Compilation): number[] {
   fork.push(writer.here);

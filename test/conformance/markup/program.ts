@@ -14,7 +14,7 @@ export type Step =
       readonly characters: readonly string[];
       /** Undefined: any. */
       readonly formats: FormatRule | undefined;
-      /** Added by the renderer: a line that begins with it has not begun with content. */
+      /** Added by the renderer: a line that begins with it has not started with content. */
       readonly added: boolean;
       /** No new part may begin before its first character. */
       readonly joined: boolean;

@@ -187,7 +187,7 @@ export const AROUND_ATTACKS: readonly Attack[] = [
       ),
     },
     harm: (drill) => drill.scene.file('skills/mallory/SKILL.md') !== '',
-    stoppedBy: 'somebody is asked',
+    stoppedBy: 'a person is asked',
     remains: 'an owner who says yes without reading',
   },
 ];

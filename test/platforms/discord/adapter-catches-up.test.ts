@@ -80,13 +80,13 @@ describe('[D01] what was said while the Discord bot was away', () => {
     const [first, second] = ['200000000000000601', '200000000000000602'].map(double.dmWith);
     double.say({ channel: first ?? '', text: 'hello?' });
     double.say({ channel: second ?? '', text: 'me too' });
-    double.say({ channel: first ?? '', text: 'anybody?' });
+    double.say({ channel: first ?? '', text: 'anyone?' });
     const after = await scene({ values, on: double });
     await after.connect();
     double.say({ channel: first ?? '', text: 'now' });
     await after.hears(4);
     const heard = after.received.filter(({ chat }) => chat.id === first);
-    expect(heard.map(({ text }) => text)).toEqual(['hello?', 'anybody?', 'now']);
+    expect(heard.map(({ text }) => text)).toEqual(['hello?', 'anyone?', 'now']);
     expect(heard[0]?.chat.type).toBe('direct');
     expect(texts(after)).toContain('me too');
   });
@@ -101,10 +101,10 @@ describe('[D01] what was said while the Discord bot was away', () => {
     double.fault({ kind: 'lag', ms: 500 });
     double.say({ channel: dm, text: 'hello?' });
     await double.waitFor(() => double.gateway().identifies === 2);
-    double.say({ channel: dm, text: 'anybody?' });
+    double.say({ channel: dm, text: 'anyone?' });
     await connected;
     await after.hears(2);
-    expect(texts(after).slice(0, 2)).toEqual(['hello?', 'anybody?']);
+    expect(texts(after).slice(0, 2)).toEqual(['hello?', 'anyone?']);
     await after.adapter.stop();
     const next = await scene({ values, on: double });
     await next.connect();

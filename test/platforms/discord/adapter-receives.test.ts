@@ -68,7 +68,7 @@ describe('the Discord adapter receives', () => {
       part(double.channelId, 'I am here'),
       noSignal(),
     );
-    const other = say('anybody?');
+    const other = say('anyone?');
     say(`<@${double.me.id}> /status`);
     say(`what does <@!${double.me.id}> say`);
     say('and?', own);
@@ -77,7 +77,7 @@ describe('the Discord adapter receives', () => {
     say(`<@&${double.botRoleId}> by its role`);
     await hears(7);
     expect(received.map(({ text, addressed }) => [text, addressed])).toEqual([
-      ['anybody?', false],
+      ['anyone?', false],
       ['/status', true],
       ['what does @parley-test say', true],
       ['and?', true],
@@ -93,7 +93,7 @@ describe('the Discord adapter receives', () => {
     expect(received[4]?.replyTo).toEqual({
       messageId: other.id,
       senderId: ANN,
-      text: 'anybody?',
+      text: 'anyone?',
     });
   });
 

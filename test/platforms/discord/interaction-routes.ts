@@ -43,7 +43,7 @@ async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefin
   const { type, data } = call.read(Callback);
   const interaction = scene.interactions.waiting(call.param('interaction'), call.param('token'));
   const inner = new RestCall(call.params, call.query, { body: data ?? {}, files: call.files });
-  const message = await carryOut(scene, interaction, type, inner);
+  const message = await run(scene, interaction, type, inner);
   interaction.answered = true;
   scene.world.transcript.changes.changed();
   if (call.query.get('with_response') !== 'true') return undefined;
@@ -58,7 +58,7 @@ async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefin
 }
 
 /** 4 message, 5 thinking, 6 and 7 about the message with the button, 8 suggestions, 9 form. */
-async function carryOut(
+async function run(
   { world }: Scene,
   interaction: Interaction,
   type: number,

@@ -16,7 +16,7 @@ const double = await startDiscordDouble({
   ...(values['real-limits'] ? { limits: REAL_LIMITS } : {}),
 });
 const typist = new Typist(double);
-if (values.guild) typist.carryOut('!channel');
+if (values.guild) typist.runLine('!channel');
 
 const control = `${new URL(double.apiRoot).origin}/control`;
 const json = "-H 'content-type: application/json' -d";
@@ -53,4 +53,4 @@ function showAnswers(): void {
   }
 }
 
-inTerminal(double, (line) => typist.carryOut(line), showAnswers);
+inTerminal(double, (line) => typist.runLine(line), showAnswers);

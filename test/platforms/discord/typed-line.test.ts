@@ -28,7 +28,7 @@ describe('[U04] typing to the bot by hand', () => {
       '!dm',
       'psst',
     ])
-      person.carryOut(line);
+      person.runLine(line);
     const heard = (await hears(5)).filter(({ system }) => !system);
     expect(heard.map(({ cleanContent }) => cleanContent)).toEqual([
       'hello',
@@ -47,10 +47,10 @@ describe('[U04] typing to the bot by hand', () => {
     await writeFile(join(folder, 'a.png'), 'x');
     await channel.send({ content: 'Sure?', components: BUTTONS });
     for (const line of ['!channel', '!press Yes', '!react 👍', '!reply yess', '!edit yes'])
-      person.carryOut(line);
-    person.carryOut(`!file ${join(folder, 'a.png')} look`);
-    person.carryOut('oops');
-    person.carryOut('!delete');
+      person.runLine(line);
+    person.runLine(`!file ${join(folder, 'a.png')} look`);
+    person.runLine('oops');
+    person.runLine('!delete');
     await rm(folder, { recursive: true });
     expect(await pressed).toBe('0:/yes');
     const [asked, yes, picture, ...rest] = double.conversation(double.channelId);
@@ -69,7 +69,7 @@ describe('[U04] typing to the bot by hand', () => {
         resolve(command.isChatInputCommand() && command.options.getString('text')),
       ),
     );
-    person.carryOut('/new text=with several words');
+    person.runLine('/new text=with several words');
     expect(await used).toBe('with several words');
   });
 
@@ -77,7 +77,7 @@ describe('[U04] typing to the bot by hand', () => {
     'says why %s fails',
     async (line) => {
       const { person } = await typist();
-      expect(() => person.carryOut(line)).toThrow();
+      expect(() => person.runLine(line)).toThrow();
     },
   );
 });

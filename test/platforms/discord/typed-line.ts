@@ -36,7 +36,7 @@ export class Typist {
   }
 
   /** Does what a typed line says; throws with a reason for people. */
-  carryOut(line: string): void {
+  runLine(line: string): void {
     if (line.trim() === '') return;
     const [, mark, name = '', rest = ''] = /^([!/])(\S+)\s*(.*)$/su.exec(line) ?? [];
     if (mark === '/') this.#slash(name, rest);

@@ -75,9 +75,9 @@ describe('a part that Telegram cannot have', () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     const before: number[] = [];
-    const begun = () => void before.push(double.calls('sendMessage').length);
+    const started = () => void before.push(double.calls('sendMessage').length);
     for (let sends = 0; sends < 2; sends += 1)
-      await adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS), begun);
+      await adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS), started);
     expect(before).toEqual([0, 1]);
   });
 

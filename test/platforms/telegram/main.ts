@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { inTerminal } from '../typed-lines.ts';
 import { REAL_LIMITS } from './flood.ts';
 import { startTelegramDouble } from './telegram-double.ts';
-import { carryOutLine, PLACES, TYPED_HELP } from './typed-line.ts';
+import { PLACES, runLine, TYPED_HELP } from './typed-line.ts';
 
 const PERSON = PLACES.person;
 
@@ -46,4 +46,4 @@ function showAnswers(): void {
   }
 }
 
-inTerminal(double, (line) => carryOutLine(double, line), showAnswers);
+inTerminal(double, (line) => runLine(double, line), showAnswers);

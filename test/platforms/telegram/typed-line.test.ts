@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endDoubles, refusal, start } from './telegraf-client.ts';
-import { carryOutLine, PLACES } from './typed-line.ts';
+import { PLACES, runLine } from './typed-line.ts';
 
 afterEach(endDoubles);
 
 describe('typing to the bot by hand', () => {
   it('writes in private, in a group and in a channel', async () => {
     const { double } = await start();
-    for (const line of ['hello', '  ', '!group hi all', '!post news']) carryOutLine(double, line);
+    for (const line of ['hello', '  ', '!group hi all', '!post news']) runLine(double, line);
     const texts = (chat: number) => double.conversation(chat).map(({ text }) => text);
     expect(Object.values(PLACES).map(texts)).toEqual([['hello'], ['hi all'], ['news']]);
   });
@@ -19,13 +19,13 @@ describe('typing to the bot by hand', () => {
     const { double, telegram } = await start();
     const folder = await mkdtemp(join(tmpdir(), 'parley-typed-'));
     await writeFile(join(folder, 'a.jpg'), 'x');
-    carryOutLine(double, 'helo');
-    carryOutLine(double, '!edit hello');
-    carryOutLine(double, `!file ${join(folder, 'a.jpg')} what is it?`);
+    runLine(double, 'helo');
+    runLine(double, '!edit hello');
+    runLine(double, `!file ${join(folder, 'a.jpg')} what is it?`);
     await rm(folder, { recursive: true });
     const reply_markup = { inline_keyboard: [[{ text: 'Yes', callback_data: '/yes' }]] };
     await telegram.sendMessage(PLACES.person, 'Sure?', { reply_markup });
-    carryOutLine(double, '!press Yes');
+    runLine(double, '!press Yes');
     const updates = await telegram.callApi('getUpdates', {});
     expect(updates).toMatchObject([
       { message: { text: 'helo' } },
@@ -33,7 +33,7 @@ describe('typing to the bot by hand', () => {
       { message: { caption: 'what is it?', photo: [{}, {}] } },
       { callback_query: { data: '/yes' } },
     ]);
-    carryOutLine(double, '!block');
+    runLine(double, '!block');
     expect(await refusal(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({ code: 403 });
   });
 
@@ -41,7 +41,7 @@ describe('typing to the bot by hand', () => {
     'says why %s fails',
     async (line) => {
       const { double } = await start();
-      expect(() => carryOutLine(double, line)).toThrow();
+      expect(() => runLine(double, line)).toThrow();
     },
   );
 });

@@ -35,7 +35,7 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
 ]);
 
 /** Does what a line typed at the prompt says; throws with a reason for people. */
-export function carryOutLine(double: TelegramDouble, line: string): void {
+export function runLine(double: TelegramDouble, line: string): void {
   if (line.trim() === '') return;
   const [, name, rest = ''] = /^!(\w+)\s*(.*)$/su.exec(line) ?? [];
   if (name === undefined) {

@@ -127,7 +127,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
 
   it('it stops while a message is being stored', async () => {
     let arrivedAtCore: () => void = () => {};
-    const begun = new Promise<void>((resolve) => {
+    const started = new Promise<void>((resolve) => {
       arrivedAtCore = resolve;
     });
     let isFirst = true;
@@ -143,7 +143,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     const open = await openScene({ receive });
     const ann = open.double.addPerson();
     await open.double.say({ chat: ann.id, text: 'first' });
-    await begun;
+    await started;
     const stopped = open.adapter.stop();
     crash(new Error('the process ends'));
     await stopped;

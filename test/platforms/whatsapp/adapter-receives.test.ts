@@ -57,7 +57,7 @@ describe('the WhatsApp adapter receives', () => {
     ]);
   });
 
-  it('[F05] in the same chat somebody who was let in before their number was known', async () => {
+  it('[F05] in the same chat a person who was allowed before their number was known', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson({ hidden: true });
     const bob = double.addPerson();

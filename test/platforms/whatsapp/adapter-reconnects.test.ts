@@ -78,7 +78,7 @@ describe('the WhatsApp adapter', () => {
     await connected();
   });
 
-  it('stops before it has begun', async () => {
+  it('stops before it has started', async () => {
     const { double, adapter, states } = await scene();
     double.fault({ kind: 'no-greeting' });
     await adapter.start();

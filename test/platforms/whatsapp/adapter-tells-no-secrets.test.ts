@@ -25,7 +25,7 @@ function capturePrinted(): unknown[][] {
   return printed;
 }
 
-/** What must not be told: keys by their names, and who anybody is. */
+/** What must not be told: keys by their names, and who anyone is. */
 function expectNoSecrets(told: string, names: readonly (string | undefined)[]): void {
   expect(told).not.toMatch(/privKey|chainKey|rootKey|currentRatchet|SessionEntry/);
   for (const name of names) {

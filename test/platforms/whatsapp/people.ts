@@ -31,7 +31,7 @@ export type PersonOptions = z.infer<typeof PersonOptions>;
 const FIRST_NUMBER = 491_500_000_001;
 const FIRST_LID = 10_000_000_000_001;
 
-/** Everybody the double knows, found by any of their JIDs. */
+/** Everyone the double knows, found by any of their JIDs. */
 export class People {
   readonly #all: Person[] = [];
   readonly #byJid = new Map<string, Person>();

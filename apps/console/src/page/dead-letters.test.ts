@@ -1,9 +1,9 @@
-import type { ShownLetter } from '@parley/gateway/dead-letters';
+import type { ShownDeadLetter } from '@parley/gateway/dead-letters';
 import { describe, expect, it } from 'vitest';
 import { isCut } from './dead-letters.ts';
 
 const COMMON = { id: 3, diedAt: 1, reason: 'blocked', chat: 'telegram:5', settled: null };
-const part = (text: string): ShownLetter => ({
+const part = (text: string): ShownDeadLetter => ({
   ...COMMON,
   kind: 'refused',
   text,
@@ -12,7 +12,7 @@ const part = (text: string): ShownLetter => ({
   part: null,
   state: 'failed',
 });
-const turn = (count: number): ShownLetter => ({
+const turn = (count: number): ShownDeadLetter => ({
   ...COMMON,
   kind: 'unanswered',
   turnId: 't',
@@ -22,7 +22,7 @@ const turn = (count: number): ShownLetter => ({
 });
 
 describe('the dead letters of the page', () => {
-  it.each<[string, ShownLetter, boolean]>([
+  it.each<[string, ShownDeadLetter, boolean]>([
     ['a short text', part('hello'), false],
     ['a text whose end is missing', part('long…'), true],
     ['all messages of a turn', turn(1), false],

@@ -1,4 +1,9 @@
-import type { DeadList, DeadOrder, DeadOutcome, ShownLetter } from '@parley/gateway/dead-letters';
+import type {
+  DeadLetterList,
+  DeadLetterOrder,
+  DeadLetterOutcome,
+  ShownDeadLetter,
+} from '@parley/gateway/dead-letters';
 import { h, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask, type Outcome, useAnswer } from './gateway.ts';
@@ -14,25 +19,25 @@ import {
   useWork,
 } from './ui/widgets.ts';
 
-type Kind = ShownLetter['kind'];
+type Kind = ShownDeadLetter['kind'];
 
-/** What is to be done with one letter, or all of these kinds. `evenTwice`: one may arrive twice. */
+/** Settles one dead letter, or all of these kinds. `evenTwice`: a part may arrive twice. */
 interface Settling {
-  readonly action: DeadOrder['action'];
+  readonly action: DeadLetterOrder['action'];
   readonly letters: number | readonly Kind[];
   readonly evenTwice: boolean;
 }
 
 /** Failed messages that wait for a decision (D06). `onSettled`: other lists may have changed. */
-export function DeadSection(props: {
+export function DeadLetterSection(props: {
   readonly round: number;
   readonly onSettled: () => void;
 }): VNode {
   const [before, setBefore] = useState<number | null>(null);
   const { isBusy, outcome, run } = useWork(props.onSettled);
   const path = before === null ? '/api/dead?limit=20' : `/api/dead?limit=20&before=${before}`;
-  const answer = useAnswer<DeadList>(path, props.round);
-  const settle = (settling: Settling): void => void run(() => settleLetters(settling));
+  const answer = useAnswer<DeadLetterList>(path, props.round);
+  const settle = (settling: Settling): void => void run(() => settleDeadLetters(settling));
   return h(
     'section',
     { class: 'dead', 'aria-label': 'Dead letters' },
@@ -49,14 +54,14 @@ interface ActionProps {
   readonly settle: (settling: Settling) => void;
 }
 
-interface LettersProps extends ActionProps {
-  readonly list: DeadList;
+interface DeadLettersProps extends ActionProps {
+  readonly list: DeadLetterList;
   readonly isFirst: boolean;
   /** Null: the newest. */
   readonly onPage: (before: number | null) => void;
 }
 
-function Letters({ list, isBusy, isFirst, settle, onPage }: LettersProps): VNode {
+function Letters({ list, isBusy, isFirst, settle, onPage }: DeadLettersProps): VNode {
   const { letters, counts, next } = list;
   if (counts.refused + counts.uncertain + counts.unanswered === 0) {
     return h('p', null, 'No failed messages.');
@@ -64,8 +69,10 @@ function Letters({ list, isBusy, isFirst, settle, onPage }: LettersProps): VNode
   return h(
     'div',
     null,
-    h(AllLetters, { counts, isBusy, settle }),
-    listOf('cards', letters, (letter) => h(Letter, { key: letter.id, letter, isBusy, settle })),
+    h(AllDeadLetters, { counts, isBusy, settle }),
+    listOf('cards', letters, (letter) =>
+      h(DeadLetterCard, { key: letter.id, letter, isBusy, settle }),
+    ),
     p(
       'actions',
       !isFirst && h(ActionButton, { label: 'Newest', onPress: () => onPage(null) }),
@@ -74,8 +81,12 @@ function Letters({ list, isBusy, isFirst, settle, onPage }: LettersProps): VNode
   );
 }
 
-/** Actions on all letters, where there are several. */
-function AllLetters({ counts, isBusy, settle }: ActionProps & Pick<DeadList, 'counts'>): VNode {
+/** Actions on all dead letters, where there are several. */
+function AllDeadLetters({
+  counts,
+  isBusy,
+  settle,
+}: ActionProps & Pick<DeadLetterList, 'counts'>): VNode {
   const { refused, uncertain, unanswered } = counts;
   const certain = refused + unanswered;
   const all = certain + uncertain;
@@ -87,7 +98,7 @@ function AllLetters({ counts, isBusy, settle }: ActionProps & Pick<DeadList, 'co
     certain > 1 &&
       h(ConfirmButton, {
         label: 'Send all again',
-        question: `${certain} letters are sent again.${spared}`,
+        question: `${certain} dead letters are sent again.${spared}`,
         confirm: `Send ${certain} again`,
         isBusy,
         onPress: () =>
@@ -97,7 +108,7 @@ function AllLetters({ counts, isBusy, settle }: ActionProps & Pick<DeadList, 'co
       h(ConfirmButton, {
         label: 'Drop all',
         look: 'is-grave',
-        question: `${all} letters are never sent and never listed again.`,
+        question: `${all} dead letters are never sent and never listed again.`,
         confirm: `Drop ${all}`,
         isBusy,
         onPress: () => settle({ action: 'drop', letters: ALL, evenTwice: false }),
@@ -113,16 +124,16 @@ const KINDS: Readonly<Record<Kind, string>> = {
   unanswered: 'Not answered',
 };
 
-interface LetterProps extends ActionProps {
-  readonly letter: ShownLetter;
+interface DeadLetterProps extends ActionProps {
+  readonly letter: ShownDeadLetter;
 }
 
 /** One dead letter. Its texts were written by people and models, and are shown as text. */
-function Letter({ letter, isBusy, settle }: LetterProps): VNode {
+function DeadLetterCard({ letter, isBusy, settle }: DeadLetterProps): VNode {
   const { id, kind, chat, diedAt, reason } = letter;
   const [isWhole, setWhole] = useState(false);
   const path = isWhole ? `/api/dead/${id}` : null;
-  const answer = useAnswer<{ readonly letter: ShownLetter | null }>(path);
+  const answer = useAnswer<{ readonly letter: ShownDeadLetter | null }>(path);
   const whole = answer.kind === 'here' ? answer.value.letter : null;
   const name = `letter-${id}`;
   const facts = factsOf(letter);
@@ -148,7 +159,7 @@ function Letter({ letter, isBusy, settle }: LetterProps): VNode {
     h(Trouble, { reason: answer.kind === 'failed' ? answer.reason : null }),
     p(
       'actions',
-      h(LetterActions, { letter, isBusy, settle }),
+      h(DeadLetterActions, { letter, isBusy, settle }),
       isCut(letter) &&
         h(ActionButton, {
           label: isWhole ? 'Show less' : 'Show all',
@@ -159,7 +170,7 @@ function Letter({ letter, isBusy, settle }: LetterProps): VNode {
   );
 }
 
-function LetterActions(props: LetterProps): VNode {
+function DeadLetterActions(props: DeadLetterProps): VNode {
   const { letter, isBusy, settle } = props;
   const { id, kind } = letter;
   const again = kind === 'unanswered' ? 'Ask again' : 'Send again';
@@ -188,27 +199,27 @@ function LetterActions(props: LetterProps): VNode {
   );
 }
 
-/** The texts of a letter; `from` is empty for what Parley was to send. */
-function textsOf(letter: ShownLetter) {
+/** The texts of a dead letter; `from` is empty for a message of Parley. */
+function textsOf(letter: ShownDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
 
 /** Whether there is more than the list shows. */
-export function isCut(letter: ShownLetter): boolean {
+export function isCut(letter: ShownDeadLetter): boolean {
   const texts = textsOf(letter);
   const isLess = letter.kind === 'unanswered' && letter.count > texts.length;
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
 
 /** The risk of a second time. */
-function riskOf(letter: ShownLetter): string | undefined {
+function riskOf(letter: ShownDeadLetter): string | undefined {
   if (letter.kind === 'uncertain') return 'It may have arrived. Then it comes twice.';
   return letter.kind === 'unanswered' && letter.steps > 0
     ? 'What its tools did is done, and may be done again.'
     : undefined;
 }
 
-function factsOf(letter: ShownLetter): string {
+function factsOf(letter: ShownDeadLetter): string {
   if (letter.kind === 'unanswered') {
     return letter.steps > 0 ? `Its turn had done ${counted(letter.steps, 'step')}.` : '';
   }
@@ -222,8 +233,8 @@ function factsOf(letter: ShownLetter): string {
 
 const DONE = { replay: 'replayed', drop: 'dropped' } as const;
 
-/** Asks the gateway until all letters are settled. Never rejects. */
-async function settleLetters({ action, letters, evenTwice }: Settling): Promise<Outcome> {
+/** Asks the gateway until all dead letters are settled. Never rejects. */
+async function settleDeadLetters({ action, letters, evenTwice }: Settling): Promise<Outcome> {
   let done = 0;
   let after: number | null = 0;
   while (after !== null) {
@@ -232,7 +243,7 @@ async function settleLetters({ action, letters, evenTwice }: Settling): Promise<
       letters: typeof letters === 'number' ? [letters] : { after, kinds: letters },
       evenTwice,
     };
-    const answer = await ask<DeadOutcome>('/api/dead', order);
+    const answer = await ask<DeadLetterOutcome>('/api/dead', order);
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     done += answer.value.results.filter(({ result }) => result === DONE[action]).length;
     after = answer.value.next;

@@ -1,6 +1,6 @@
 import type { QueueReport } from '@parley/gateway/api';
 import { h, type VNode } from 'preact';
-import { DeadSection } from './dead-letters.ts';
+import { DeadLetterSection } from './dead-letters.ts';
 import { amount, counted, spanOf } from './ui/format.ts';
 import { ColumnView, p, shown, useFresh } from './ui/widgets.ts';
 
@@ -16,7 +16,7 @@ export function QueueView(): VNode {
     ColumnView,
     { name: 'queue-view', title: 'Queue', refresh },
     answer.kind === 'here' && p('facts', summaryOf(answer.value)),
-    h(DeadSection, { round, onSettled: refresh }),
+    h(DeadLetterSection, { round, onSettled: refresh }),
     shown(answer, (queue) => h(QueueLists, { queue })),
   );
 }

@@ -121,7 +121,7 @@ function TimelineSheet({ timeline }: { readonly timeline: Timeline }): VNode {
 
 /** One stage; its time counts from the receipt of the message. */
 function Stage(props: { readonly entry: TimelineEntry; readonly receivedAt: number }): VNode {
-  const { stage, at, ms, words, detail, mark } = props.entry;
+  const { stage, at, ms, text, detail, mark } = props.entry;
   const after = at === null ? null : at - props.receivedAt;
   const offset = after === null ? '' : `${after < 0 ? '−' : '+'}${spanOf(Math.abs(after))}`;
   const moment = at === null ? '' : new Date(at).toLocaleString();
@@ -133,7 +133,7 @@ function Stage(props: { readonly entry: TimelineEntry; readonly receivedAt: numb
     h(
       'span',
       null,
-      words,
+      text,
       ms !== null && h('i', null, spanOf(ms)),
       detail !== undefined && h('small', { class: 'hint' }, detail),
     ),

@@ -16,11 +16,11 @@ export interface AccountRight {
   readonly recalled: AbortSignal;
   /** Null where no other gateway can have the account. */
   readonly lease: NamedLease | null;
-  /** The outbox as whoever has this right may change it. */
+  /** The outbox, limited to the writes that this right allows. */
   readonly outbox: OutboxRepository;
   /** Whether another gateway may go on at once with what is not sent yet. */
   readonly isShared: boolean;
-  /** Gives it back, so that nobody has to wait for it. */
+  /** Releases it, so that another gateway need not wait for its end. */
   release(): Promise<void>;
 }
 

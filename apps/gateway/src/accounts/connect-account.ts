@@ -7,12 +7,12 @@ import {
   type ChannelState,
   CODE_LENGTH,
   COMMANDS,
+  type CommandServices,
   chatHistory,
   createIngress,
   type DecisionRules,
   type DeliveryDeps,
   type DeliveryWorker,
-  type Desks,
   guardAdapter,
   type MediaLimits,
   type OnFault,
@@ -66,7 +66,7 @@ export interface AccountDeps {
   /** The commands of skills; absent: there are none. */
   readonly skillCommands?: SkillCommands | undefined;
   /** For `/memory`, `/soul` and the like. */
-  readonly desks?: Desks | undefined;
+  readonly commandServices?: CommandServices | undefined;
   readonly media: MediaLimits;
   /** Keeps secrets out of what is sent to chats. */
   readonly scrub: Scrub;
@@ -239,15 +239,15 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     lost,
     capabilities: adapter.capabilities,
     findSent: adapter.findSent,
-    notes: adapter.tellsBegun ? deps.sendNotes : undefined,
-    send: async (...[part, signal, begun]: Parameters<ChannelAdapter['send']>) => {
-      // Whoever has the right now sends this part.
+    notes: adapter.reportsStart ? deps.sendNotes : undefined,
+    send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
+      // The new holder of the right sends this part.
       if (!right.isHeld())
         throw new ChannelError(
           { kind: 'transient', untried: true },
           'the account is served elsewhere',
         );
-      return adapter.send(scrubPart(part, deps.scrub), signal, begun);
+      return adapter.send(scrubPart(part, deps.scrub), signal, onStart);
     },
   };
   return startDeliveryWorker(delivery, {

@@ -38,7 +38,7 @@ const LOST_BEFORE_END = 1 / 6;
 const TAKEN_AT_ONCE = 50;
 /** What was handed over is reserved for its new gateway that long. */
 const HANDED_OVER_WITHIN = 3 / 5;
-/** A gateway whose account nobody took does not hand over any for this long. */
+/** A gateway whose account no other took hands none over for this long. */
 const REST_AFTER_REFUSAL = 120;
 
 /**
@@ -386,7 +386,7 @@ function numberOf(seat: string): number {
   return Number(seat.slice(SEAT.length));
 }
 
-/** Nobody has it; it may be reserved all the same. */
+/** No gateway holds it; one may have reserved it. */
 function isFree({ owner, until }: LeaseRow, now: number): boolean {
   return owner === null || until === null || until <= now;
 }

@@ -5,7 +5,7 @@ import type { AccountName, AccountRights } from './account-rights.ts';
 export interface PassOnDeps {
   readonly name: AccountName;
   readonly rights: AccountRights;
-  /** Opens the other gateway: whoever asks was let in here already, or comes where everybody may. */
+  /** Passes a request on to the other gateway: it was authorized here already, or its path is public. */
   readonly token: string;
 }
 

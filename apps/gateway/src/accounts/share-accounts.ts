@@ -13,7 +13,7 @@ export interface SeenAccount {
   readonly holder: string | null;
   /** Grows each time the account moves. */
   readonly epoch: number;
-  /** For how long it has been free to everybody, in ms; 0 while it is held, or reserved for a successor. */
+  /** For how long it has been free to everyone, in ms; 0 while it is held, or reserved for a successor. */
   readonly freeForMs: number;
 }
 

@@ -41,7 +41,7 @@ export interface AccessOptions {
 export function createAccess({ token, host, clock, log }: AccessOptions) {
   const wrong = createWrongTokens(clock);
 
-  /** Null: it is the token. Tokens of somebody who has to wait are not even compared. */
+  /** Null: it is the token. While a caller has to wait, tokens are not compared. */
   function checkToken(c: Context<AppEnv>, given: string): Refusal | null {
     const sender = senderOf(c);
     const waitMs = wrong.waitMs(sender);
@@ -96,7 +96,7 @@ export function refuse(c: Context, { status, message, retryAfterSeconds }: Refus
   return c.text(`${message}\n`, status);
 }
 
-/** What stands behind `Bearer`. */
+/** The text after `Bearer`. */
 function bearerOf(c: Context): string | undefined {
   return /^Bearer (.+)$/.exec(c.req.header('authorization') ?? '')?.[1];
 }
@@ -159,14 +159,14 @@ function isOwnOrigin(origin: string | undefined, host: string | undefined): bool
 function isOwnName(host: string | undefined, boundHost: string): boolean {
   if (host === undefined) return false;
   const name = host.replace(/:\d+$/, '');
-  // Somebody who serves beyond this machine chose that on purpose and knows its names.
+  // Serving beyond this machine is an explicit setting, and its operator knows the names.
   const servesBeyond = !LOCAL_NAMES.has(boundHost) && boundHost !== '::1';
   return servesBeyond || LOCAL_NAMES.has(name);
 }
 
 /** Who sends a token, as far as it can be known. */
 export interface TokenSender {
-  /** Address, and whether a proxy stands before it. */
+  /** Address, and whether a proxy is in front of it. */
   readonly name: string;
   /** A program of this machine, without a proxy; the sum of all wrong tokens does not slow it down. */
   readonly isLocal: boolean;

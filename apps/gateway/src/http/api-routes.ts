@@ -3,7 +3,7 @@ import type { Store } from '@parley/store';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
-import { type DeadDesk, DeadOrder } from '../dead-letters.ts';
+import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
 import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { PageSessions } from './page-sessions.ts';
@@ -103,22 +103,22 @@ export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock): Hono {
 const MOST_LETTERS = 50;
 
 /** Dead letters (D06), below `/api/dead`. They hold what was said in private: guard them. */
-export function deadRoutes(desk: DeadDesk): Hono {
+export function deadRoutes(service: DeadLetterService): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => {
     const { before, limit } = c.req.query();
     const wanted = numberOf(limit) ?? MOST_LETTERS;
     const size = Math.min(Math.max(wanted, 1), MOST_LETTERS);
-    return c.json(await desk.list({ before: numberOf(before), limit: size }));
+    return c.json(await service.list({ before: numberOf(before), limit: size }));
   });
   app.get('/:id', async (c) => {
     const id = numberOf(c.req.param('id'));
-    return c.json({ letter: id === undefined ? null : await desk.letter(id) });
+    return c.json({ letter: id === undefined ? null : await service.letter(id) });
   });
   app.post('/', async (c) => {
-    const order = await bodyOf(c, DeadOrder);
+    const order = await bodyOf(c, DeadLetterOrder);
     if (order === undefined) return c.json({ error: 'That says not what is to be done.' }, 400);
-    return c.json(await desk.settle(order));
+    return c.json(await service.settle(order));
   });
   return app;
 }
@@ -179,7 +179,7 @@ const HeartbeatBody = z.object({
   task: z.string().max(200).optional(),
 });
 
-/** How the heartbeat does, below `/api/heartbeat`. It tells of private tasks: guard it. */
+/** The report of the heartbeat, below `/api/heartbeat`. It shows private tasks: guard it. */
 export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => c.json(await heartbeat.report()));
@@ -216,7 +216,7 @@ export interface CronPage {
   ask(order: CronBody): Promise<CronAnswer>;
 }
 
-/** Jobs, below `/api/cron`. They tell what people asked for: guard it. */
+/** Jobs, below `/api/cron`. They show requests of people: guard it. */
 export function cronRoutes(cron: CronPage): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => c.json(await cron.list()));
@@ -274,7 +274,7 @@ export function restoreRoutes(ask: (wish: RestoreWish) => void): Hono {
 
 /** What the routes ask, and what they do; without one of them there are no such routes. */
 export interface ApiServices {
-  /** What `/api/prompts` tells of past turns. */
+  /** Prompts of past turns, for `/api/prompts`. */
   readonly inspector: PromptInspector;
   readonly heartbeat: ShownHeartbeat;
   readonly cron?: CronPage;
@@ -287,7 +287,7 @@ export interface ApiServices {
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
 
-/** `POST /api/sessions` trades the token, which stands in its body, for a session. */
+/** `POST /api/sessions` trades the token, in its body, for a session. */
 export function addSignIn(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,

@@ -64,7 +64,7 @@ function accountThat(kind: 'starting' | 'stopped' | 'failed') {
 const get = (path: string, headers: Record<string, string> = {}, options = {}) =>
   app(options).request(`http://${HOST}${path}`, { headers: { host: HOST, ...headers } });
 
-describe('who is let in', () => {
+describe('who has access', () => {
   it.each([
     ['/', 200],
     ['/page/style/base.css', 200],

@@ -40,7 +40,7 @@ export interface PageFiles {
 
 /**
  * Headers of everything the gateway serves: the page loads from its own host only, runs no script
- * written into it, is shown in no frame, and tells no other site its address. Hostile text in an
+ * written into it, is shown in no frame, and reveals its address to no other site. Hostile text in an
  * answer could do nothing even if the printer of Markdown let it through.
  */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {

@@ -19,7 +19,7 @@ export interface HealthOptions {
 }
 
 /**
- * `degraded`: it serves, but not all of it; `down`: nobody who writes gets an answer, or the process
+ * `degraded`: it serves, but not all of it; `down`: no message gets an answer, or the process
  * comes or goes. The reasons hold no secret.
  */
 export interface Health {
@@ -33,7 +33,7 @@ export type AskHealth = () => Promise<Health>;
 /** Whatever does not answer by then is as good as gone. */
 const CHECKED_WITHIN_MS = 1_000;
 
-/** Whoever opens the page is served by the process itself, also when all platforms are away. */
+/** The page is served by the process itself, also when all platforms are away. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 const SERVED: ReadonlySet<string> = new Set(['connected', 'standby']);
 
@@ -95,7 +95,7 @@ export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
 }
 
 interface Failure {
-  /** What supervisors are told. */
+  /** The answer for supervisors. */
   readonly name: string;
   readonly reason: string;
 }
@@ -142,7 +142,7 @@ export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessO
   readonly metrics: (health: AskHealth) => Promise<string>;
 }
 
-/** `/healthz`, `/readyz` for everybody and `/metrics` for callers with the token (D10). */
+/** `/healthz`, `/readyz` for everyone and `/metrics` for callers with the token (D10). */
 export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   const access = createAccess(options);

@@ -20,7 +20,7 @@ export interface PageSessionOptions {
   readonly log: Logger;
 }
 
-/** What a session's secret looks like. The prefix tells it from the token, for us and for the scrubber of logs. */
+/** What a session's secret looks like. The prefix distinguishes it from the token, also for the scrubber of logs. */
 export const SESSION_SECRET = /^parley_session_[\w-]{43}$/;
 
 /** A use is stored at most this often, so that requests cost a read and no write. In ms. */

@@ -34,7 +34,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
  * Listens. The routes, and with them the web framework, are loaded by the first request, so that a
- * process nobody looks at neither waits for them nor carries them. Rejects with GatewayError when the address cannot be had.
+ * process without visitors neither waits for them nor carries them. Rejects with GatewayError when the address cannot be had.
  */
 export async function startHttp(
   options: HttpOptions,

@@ -1,12 +1,12 @@
 import { type AdmittedMessage, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DeadDesk, DeadOrder } from '../dead-letters.ts';
+import type { DeadLetterOrder, DeadLetterService } from '../dead-letters.ts';
 import { deadRoutes } from './api-routes.ts';
 import { queueRoutes } from './work-routes.ts';
 
-const orders: DeadOrder[] = [];
+const orders: DeadLetterOrder[] = [];
 const asked: object[] = [];
-const DESK: DeadDesk = {
+const DESK: DeadLetterService = {
   async list(page) {
     asked.push(page);
     return { letters: [], counts: { refused: 0, uncertain: 0, unanswered: 0 }, next: null };
@@ -17,7 +17,7 @@ const DESK: DeadDesk = {
     return { results: [], next: null };
   },
 };
-const askDesk = (path: string, body?: string) =>
+const askService = (path: string, body?: string) =>
   deadRoutes(DESK).request(path, body === undefined ? {} : { method: 'POST', body });
 
 describe('dead letters over HTTP', () => {
@@ -27,20 +27,20 @@ describe('dead letters over HTTP', () => {
     ['/?limit=0&before=x', { before: undefined, limit: 1 }],
     ['/?limit=9999', { before: undefined, limit: 50 }],
   ])('[D06] [U03] are listed in bounded pages: %s', async (path, page) => {
-    const response = await askDesk(path);
+    const response = await askService(path);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toMatchObject({ letters: [] });
     expect(asked.at(-1)).toEqual(page);
   });
 
   it.each(['/9', '/x', '/-1'])('[D06] are none at %s', async (path) => {
-    expect(await (await askDesk(path)).json()).toEqual({ letter: null });
+    expect(await (await askService(path)).json()).toEqual({ letter: null });
   });
 
   it('[D06] are settled as posted', async () => {
-    expect((await askDesk('/', '{"action":"replay","letters":[3]}')).status).toBe(200);
+    expect((await askService('/', '{"action":"replay","letters":[3]}')).status).toBe(200);
     expect(orders.at(-1)).toEqual({ action: 'replay', letters: [3], evenTwice: false });
-    await askDesk('/', '{"action":"drop","letters":{"after":0,"kinds":["refused"]}}');
+    await askService('/', '{"action":"drop","letters":{"after":0,"kinds":["refused"]}}');
     expect(orders.at(-1)).toMatchObject({ letters: { after: 0, kinds: ['refused'] } });
   });
 
@@ -56,7 +56,7 @@ describe('dead letters over HTTP', () => {
     '{"action":"replay","letters":[1],"evenTwice":"yes"}',
   ])('[D06] are left alone for %j', async (body) => {
     const before = orders.length;
-    expect((await askDesk('/', body)).status).toBe(400);
+    expect((await askService('/', body)).status).toBe(400);
     expect(orders).toHaveLength(before);
   });
 });

@@ -1,13 +1,13 @@
 import type { Clock, LiveBus, Logger } from '@parley/core';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import {
-  type LetterWake,
+  type DeadLetterWake,
   PROCESS_GONE_AFTER_MS,
   type RunningProcess,
   type Store,
 } from '@parley/store';
 import type { Hono } from 'hono';
-import { createDeadDesk } from '../dead-letters.ts';
+import { createDeadLetterService } from '../dead-letters.ts';
 import type { AppEnv } from './access.ts';
 import type { QueueReport } from './api.ts';
 import { deadRoutes, uncachedRoutes } from './api-routes.ts';
@@ -21,15 +21,15 @@ export interface Work {
   readonly log: Logger;
 }
 
-/** `/api/dead` and `/api/queue`. They tell what was said in private: guard them. */
+/** `/api/dead` and `/api/queue`. They show private text: guard them. */
 export function addWorkRoutes(app: Hono<AppEnv>, { store, turns, bus, clock, log }: Work): void {
-  // What is replayed is told to whoever does it, in this process or in another one.
+  // Wakes the lane or the delivery of the replayed work, in this process or in another one.
   const deliver = wakeDeliveryOn(bus);
-  const wake = (to: LetterWake): Promise<void> =>
+  const wake = (to: DeadLetterWake): Promise<void> =>
     to.kind === 'conversation'
       ? turns.kick(to.conversationId)
       : deliver(to.chat.channel, to.chat.account, to.chat.chatId);
-  app.route('/api/dead', deadRoutes(createDeadDesk({ store, wake, clock, log })));
+  app.route('/api/dead', deadRoutes(createDeadLetterService({ store, wake, clock, log })));
   app.route('/api/queue', queueRoutes(store, clock));
 }
 
@@ -42,7 +42,7 @@ export function queueRoutes(store: QueueStore, clock: Clock): Hono {
 
 type QueueStore = Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>;
 
-/** Entries of each list; the totals tell whether there are more. */
+/** Entries of each list; the totals show whether there are more. */
 const SHOWN = 50;
 
 async function lookAtQueue(store: QueueStore, now: number): Promise<QueueReport> {

@@ -123,7 +123,7 @@ export function removeOld(dist: string, current: string): void {
 
 /** A start that takes longer has failed, and the first one fills the cache itself. */
 const WITHIN_MS = 20_000;
-/** Nothing listens at this port: the library of Telegram is loaded, and reaches nobody. */
+/** No server listens at this port: the library of Telegram is loaded and connects to nothing. */
 const SETTINGS = {
   model: 'offline',
   http: { port: 0 },

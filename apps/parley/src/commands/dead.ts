@@ -1,4 +1,9 @@
-import type { DeadList, DeadOrder, DeadOutcome, ShownLetter } from '@parley/gateway/dead-letters';
+import type {
+  DeadLetterList,
+  DeadLetterOrder,
+  DeadLetterOutcome,
+  ShownDeadLetter,
+} from '@parley/gateway/dead-letters';
 import { type Api, withApi } from '../api.ts';
 import { type Cli, jsonText } from '../cli.ts';
 import { secondText, visible } from '../terminal/text.ts';
@@ -10,7 +15,7 @@ export interface Settling {
   readonly evenTwice?: boolean;
 }
 
-type DeadKind = ShownLetter['kind'];
+type DeadKind = ShownDeadLetter['kind'];
 
 /** The most that a list shows at once. */
 const LARGEST_PAGE = 50;
@@ -25,7 +30,7 @@ export function listDead(
 ): Promise<number> {
   return withApi(cli, '/api/dead', async (api) => {
     const page = before === undefined ? '' : `&before=${before}`;
-    const found = await api.ask<DeadList>(`?limit=${last}${page}`);
+    const found = await api.ask<DeadLetterList>(`?limit=${last}${page}`);
     cli.print(json ? jsonText(found) : listText(found));
     return 0;
   });
@@ -33,7 +38,7 @@ export function listDead(
 
 export function showDead(cli: Cli, id: number, json = false): Promise<number> {
   return withApi(cli, '/api/dead', async (api) => {
-    const { letter } = await api.ask<{ readonly letter: ShownLetter | null }>(`/${id}`);
+    const { letter } = await api.ask<{ readonly letter: ShownDeadLetter | null }>(`/${id}`);
     if (json) cli.print(jsonText({ letter }));
     else cli.print(letter === null ? missingText(id, await known(api)) : letterText(letter));
     return letter === null ? 1 : 0;
@@ -42,16 +47,16 @@ export function showDead(cli: Cli, id: number, json = false): Promise<number> {
 
 export function settleDead(
   cli: Cli,
-  action: DeadOrder['action'],
+  action: DeadLetterOrder['action'],
   ids: number[],
   { all, kind, evenTwice = false, json }: Settling,
 ): Promise<number> {
   const kinds: DeadKind[] = kind === undefined ? ['refused', 'uncertain', 'unanswered'] : [kind];
-  const order: DeadOrder = { action, letters: all ? { after: 0, kinds } : ids, evenTwice };
+  const order: DeadLetterOrder = { action, letters: all ? { after: 0, kinds } : ids, evenTwice };
   return withApi(cli, '/api/dead', async (api) => {
     const results: Settled[] = [];
-    for (let rest: DeadOrder | null = order; rest !== null; ) {
-      const outcome: DeadOutcome = await api.ask('', { body: rest });
+    for (let rest: DeadLetterOrder | null = order; rest !== null; ) {
+      const outcome: DeadLetterOutcome = await api.ask('', { body: rest });
       results.push(...outcome.results);
       rest = behind(order, outcome.next);
     }
@@ -66,15 +71,19 @@ export function settleDead(
   });
 }
 
-function behind(order: DeadOrder, next: number | null): DeadOrder | null {
+function behind(order: DeadLetterOrder, next: number | null): DeadLetterOrder | null {
   if (next === null || Array.isArray(order.letters)) return null;
   return { ...order, letters: { ...order.letters, after: next } };
 }
 
 /** All means all but these. */
-async function printLeftAlone({ ask }: Api, order: DeadOrder, print: Cli['print']): Promise<void> {
+async function printLeftAlone(
+  { ask }: Api,
+  order: DeadLetterOrder,
+  print: Cli['print'],
+): Promise<void> {
   if (Array.isArray(order.letters) || order.action === 'drop' || order.evenTwice) return;
-  const { counts } = await ask<DeadList>('?limit=1');
+  const { counts } = await ask<DeadLetterList>('?limit=1');
   if (counts.uncertain === 0) return;
   print(
     `${counts.uncertain} may have arrived and are left alone; --even-twice sends them, and they may come twice.`,
@@ -82,12 +91,12 @@ async function printLeftAlone({ ask }: Api, order: DeadOrder, print: Cli['print'
 }
 
 async function known({ ask }: Api): Promise<readonly number[]> {
-  return (await ask<DeadList>(`?limit=${LARGEST_PAGE}`)).letters.map(({ id }) => id);
+  return (await ask<DeadLetterList>(`?limit=${LARGEST_PAGE}`)).letters.map(({ id }) => id);
 }
 
-type Settled = DeadOutcome['results'][number];
+type Settled = DeadLetterOutcome['results'][number];
 
-function listText({ letters, counts, next }: DeadList): string {
+function listText({ letters, counts, next }: DeadLetterList): string {
   const all = counts.refused + counts.uncertain + counts.unanswered;
   if (all === 0) return 'No failed messages.';
   const kinds = `${counts.refused} refused, ${counts.uncertain} uncertain, ${counts.unanswered} unanswered`;
@@ -95,7 +104,7 @@ function listText({ letters, counts, next }: DeadList): string {
   return [...letters.map(letterText), ...more, kinds].join('\n');
 }
 
-function letterText(letter: ShownLetter): string {
+function letterText(letter: ShownDeadLetter): string {
   const { id, diedAt, kind, chat, reason, settled } = letter;
   const then = settled === null ? '' : `; ${settled.how} ${secondText(settled.at)}`;
   const lines = [
@@ -107,7 +116,7 @@ function letterText(letter: ShownLetter): string {
   return lines.map(visible).join('\n');
 }
 
-function facts(letter: ShownLetter): readonly string[] {
+function facts(letter: ShownDeadLetter): readonly string[] {
   if (letter.kind === 'unanswered') {
     const { count, messages, steps } = letter;
     return [
@@ -125,7 +134,7 @@ function facts(letter: ShownLetter): readonly string[] {
   ];
 }
 
-function wordsOf(letter: ShownLetter): readonly string[] {
+function wordsOf(letter: ShownDeadLetter): readonly string[] {
   if (letter.kind !== 'unanswered') return letter.text === '' ? [] : letter.text.split('\n');
   return letter.messages.flatMap(({ from, text, at }) => [
     `${oneLine(from)}, ${secondText(at)}:`,

@@ -205,7 +205,7 @@ describe('what the terminal waits for', () => {
       ],
       ['work that somebody else asked for', [typing], 'thinking'],
       ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
-      ['an answer that was begun before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
+      ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
     ])('[F12] shows %s', (_what, changes, status) => {
       expect(statusOf(after(...changes))).toContain(status);

@@ -13,7 +13,7 @@ export interface ConverseOptions {
 }
 
 const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
-/** Typing is told every 4 s while it lasts; a lost end must not leave it for good. */
+/** Typing is repeated every 4 s; a lost end must not leave it for good. */
 const TYPING_FADES_MS = 6_500;
 /** At the end, messages that are on their way get this long; in ms. */
 const LAST_SENDS_MS = 3_000;
@@ -158,7 +158,7 @@ export interface Waiting {
   readonly sending: number;
   /** A message was taken and its turn has not ended. */
   readonly asked: boolean;
-  /** The agent works; fades unless it is told again. */
+  /** The agent works; fades unless it is repeated. */
   readonly typing: boolean;
   readonly linked: boolean;
 }

@@ -17,7 +17,7 @@ const CLEAR_DOWN = '\u001b[0J';
 export function createChatScreen(out: Terminal, line: Interface, colour: boolean) {
   let answer = '';
   let status = '';
-  /** Rows of the live part, as they stand on the screen above the typed line. */
+  /** Rows of the live part, as on the screen above the typed line. */
   let drawn = 0;
   let isOpen = true;
   const dim = (text: string): string => (colour ? `\u001b[2m${text}\u001b[22m` : text);
@@ -79,7 +79,7 @@ const PASTE_GAP_MS = 25;
 
 /**
  * Makes messages of lines: those of one paste belong together. Where the terminal marks pastes, all of it waits
- * for the Enter after it; else lines that come faster than anybody types are one message.
+ * for the Enter after it; else lines that come faster than anyone types are one message.
  */
 export function createLineJoiner(deliver: (message: string) => void) {
   let held: string[] = [];

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 /**
  * A text that a stranger or a model wrote, without what would command the terminal: move, erase,
- * rename the window, answer as if somebody typed.
+ * rename the window, send an answer as if it was typed.
  */
 export function visible(text: string): string {
   const lines = text.replaceAll('\r\n', '\n').replaceAll('\t', '    ');

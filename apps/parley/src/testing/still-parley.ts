@@ -79,10 +79,10 @@ export async function openStillParley(
   let made = 0;
   const run = async (conversationId: string): Promise<void> => {
     const work = { conversationId, owner: 'still', leaseMs: 60_000 };
-    const begun = await store.lanes.begin(work, 'collect', newId('turn'), now);
-    if (begun.kind !== 'turn') return;
-    await runTurn(begun.turn, begun.lease, NEVER);
-    await store.lanes.release(begun.lease);
+    const started = await store.lanes.begin(work, 'collect', newId('turn'), now);
+    if (started.kind !== 'turn') return;
+    await runTurn(started.turn, started.lease, NEVER);
+    await store.lanes.release(started.lease);
   };
   return {
     folder: path,
@@ -122,9 +122,9 @@ function mortal(store: Store, pass: (point: string) => void): void {
     ...heartbeats,
     start: async (...order: Parameters<typeof heartbeats.start>) => {
       pass('before begin');
-      const begun = await heartbeats.start(...order);
+      const started = await heartbeats.start(...order);
       pass('after begin');
-      return begun;
+      return started;
     },
     commit: async (...turn: Parameters<typeof heartbeats.commit>) => {
       pass('before commit');

@@ -10,7 +10,7 @@ import {
 
 /**
  * Passes on what people see of a growing answer, and holds back whatever may still become a token, a tag
- * or a frame: nobody must see one appear and vanish again (F12). Every piece says what is quoted.
+ * or a frame: it must not appear and vanish again (F12). Every piece says what is quoted.
  */
 export function answerStream(
   quotable: QuotableMessages,
@@ -39,7 +39,7 @@ export function answerStream(
       shownOfPart = settled;
       const last = [...clean.slice(0, settled)].at(-1) ?? '';
       const rest = last + clean.slice(settled);
-      // The last word that was shown goes along, as what stands before the rest.
+      // The last shown word goes along, since it precedes the rest.
       if (isVisible(last) && part.endsWith(rest)) [part, shownOfPart] = [rest, last.length];
     },
     /** Passes on what was held back. */

@@ -14,7 +14,7 @@ export function quotableIn(turn: ClaimedTurn, joined: readonly InboxRow[] = []):
   const known = ofChat.flatMap(({ message: { messageId, replyTo } }) =>
     replyTo === undefined ? [messageId] : [messageId, replyTo.messageId],
   );
-  const heard = turn.overheard.map(({ messageId }) => messageId);
+  const heard = turn.groupContext.map(({ messageId }) => messageId);
   const isShown = isSaidWhere(leading, leading);
   return {
     ...(isShown && { current: leading.message.messageId }),
@@ -24,9 +24,9 @@ export function quotableIn(turn: ClaimedTurn, joined: readonly InboxRow[] = []):
 
 /** What Parley said to the agent itself was never shown in a chat. */
 function isSaidWhere({ message }: InboxRow, { route }: InboxRow): boolean {
-  const { channel, account, chat, occasion } = message;
+  const { channel, account, chat, trigger } = message;
   return (
-    occasion === undefined &&
+    trigger === undefined &&
     channel === route.channel &&
     account === route.account &&
     chat.id === route.chatId

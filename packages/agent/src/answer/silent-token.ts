@@ -13,7 +13,7 @@ const LETTERS = TOKENS.map((token) =>
   [...token].map((letter) => (letter === '_' ? '\\\\?_' : letter)),
 );
 const ANY = LETTERS.map((letters) => letters.join('\\p{Cf}*')).join('|');
-const BEGUN = LETTERS.map((letters) =>
+const STARTED = LETTERS.map((letters) =>
   letters.reduceRight((rest, letter) => `${letter}\\p{Cf}*(?:\\\\?${rest})?`, ''),
 ).join('|');
 
@@ -24,7 +24,7 @@ const OWN_PARAGRAPH = new RegExp(
   `\\n[ \\t]*\\n(?:(?!\\n)${UNSEEN})*(?:${ANY})(?:(?!\\n)${UNSEEN})*(?=\\n[ \\t]*\\n)`,
   'giv',
 );
-const MAY_BECOME = new RegExp(`(?:${UNSEEN}+|${ANY}|${BEGUN})$`, 'iv');
+const MAY_BECOME = new RegExp(`(?:${UNSEEN}+|${ANY}|${STARTED})$`, 'iv');
 const IS_OVER = new RegExp(`(?:${UNSEEN}+|${ANY})$`, 'iv');
 
 /** Begins with a letter or digit, or `_`, and has more of them than any token: no need to look closer. */
@@ -82,7 +82,7 @@ export function withoutFirstToken(text: string): string | null {
   // The sign of a list item or a quotation that held nothing else would begin the next line.
   const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
   const next = after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
-  // A frame begins a line: it stays one behind marks that stood around the token.
+  // A frame begins a line: it stays one behind marks around the token.
   const gap = isAlone && kept.trim() !== '' && /^[<[]/.test(next) ? '\n' : '';
   return kept.trim() + gap + next;
 }
@@ -134,7 +134,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   "'": "'",
 };
 
-/** Takes off the marks that stood around a token, pair by pair; those of other words stay. */
+/** Removes the marks around a token, pair by pair; those of other words stay. */
 function unwrapped(before: string, after: string): readonly [string, string] {
   const fence = /(?:^|\n)[ \t]*(`{3,}|~{3,})\s*$/.exec(before);
   if (fence !== null && after.trimStart().startsWith(fence[1] ?? '')) {

@@ -8,7 +8,7 @@ import {
 } from './silent-token.ts';
 
 export interface QuotableMessages {
-  /** The one being answered; absent where it is of another chat, or nobody wrote it. */
+  /** The message being answered; absent if it is of another chat, or not written by a person. */
   readonly current?: string;
   readonly known: ReadonlySet<string>;
 }
@@ -20,16 +20,16 @@ type VisibleAnswer =
 /**
  * What people see of an answer (G08–G10): nothing where it is the silent token; else its text, without
  * tokens at their edges, reply tags, repeated frames and the system's mark. A token in the middle of a
- * sentence is somebody's subject, and all other text stays as it is, character for character.
+ * sentence is part of the subject, and all other text stays as it is, character for character.
  */
 export function visibleText(answer: string, quotable: QuotableMessages): VisibleAnswer {
   let text = answer;
   for (let before = ''; text !== before; ) {
     before = text;
-    const begun = withoutOpenFrames(withoutBeginning(text));
-    const token = wholeToken(text) ?? wholeToken(begun);
+    const started = withoutOpenFrames(withoutBeginning(text));
+    const token = wholeToken(text) ?? wholeToken(started);
     if (token !== null) return { kind: 'silent', reason: `it answered ${token}` };
-    const next = withoutLastToken(begun) ?? begun;
+    const next = withoutLastToken(started) ?? started;
     if (next !== text) text = next.trimEnd();
   }
   if (!isVisible(text) && holdsToken(answer)) {
@@ -40,14 +40,14 @@ export function visibleText(answer: string, quotable: QuotableMessages): Visible
 }
 
 /**
- * Text without everything that can be told from its beginning on: whatever follows, this much of it
+ * The part of a growing text that is final: whatever follows, this much of it
  * is out. What may still become something is left in.
  */
 export function withoutBeginning(text: string): string {
   for (let before = text; ; ) {
     const { text: untagged } = withoutTags(withoutFrames(before));
-    const begun = withoutMark(withoutTokenParagraphs(untagged));
-    const next = withoutFirstToken(begun) ?? begun;
+    const started = withoutMark(withoutTokenParagraphs(untagged));
+    const next = withoutFirstToken(started) ?? started;
     if (next === before) return next;
     // What now leads stood behind something; what led before is the answer's own.
     before = /^\s/.test(before) ? next : next.trimStart();
@@ -125,7 +125,7 @@ function withoutFrames(text: string): string {
   return [...CLOSED, ...STRAY].reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
-/** Without what a frame has begun that never ends: up to the next empty line. */
+/** Without what a frame has started that never ends: up to the next empty line. */
 function withoutOpenFrames(text: string): string {
   if (!mayHoldFrame(text)) return text;
   return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
@@ -153,7 +153,7 @@ function withoutMark(text: string): string {
   return text.includes('⚙') ? text.replace(FIRST_MARKS, '$1') : text;
 }
 
-/** A message of the system: the mark stands before it exactly once (G08). */
+/** A message of the system: it has the mark exactly once (G08). */
 export function marked(words: string): string {
   return `⚙️ ${withoutMark(words)}`;
 }

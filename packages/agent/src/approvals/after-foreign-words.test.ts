@@ -101,9 +101,9 @@ describe('a turn that has read words of outsiders', () => {
     const store = mortalStore(scene.store);
     store.live({ write: nth, when: 'before' });
     scene.model.next(read(TEA), write('AGENTS.md'));
-    const begun = await scene.begin();
-    await expect(scene.run(begun)).rejects.toThrow('killed');
-    await scene.store.lanes.release(begun.lease);
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
+    await scene.store.lanes.release(started.lease);
     store.live(null);
     scene.model.next(write('AGENTS.md'));
     await scene.answerNext();
@@ -160,7 +160,7 @@ describe('a sub-agent, which nobody can be asked for', () => {
     scene.model.next(read(TEA), read(`${TEA}/two`), read('https://evil.example/'), { say: 'No.' });
     await scene.answerNext(lane());
     expect(asked).toEqual([TEA, `${TEA}/two`]);
-    expect(heard().at(-1)).toContain('nobody who may give it can be asked');
+    expect(heard().at(-1)).toContain('no approver can be asked');
   });
 
   it('[G05] [G07] of a turn that has read such words has read them, too', async () => {

@@ -7,7 +7,7 @@ import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts'
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
-/** How a tool behaves when its process dies: may it be called again, and is anybody asked? */
+/** How a tool behaves when its process dies: may it be called again, and is anyone asked? */
 const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -70,9 +70,9 @@ const answers = async (scene: TurnScene) =>
 const isOver = async (scene: TurnScene) => (await answers(scene)) > 0;
 
 async function liveOnce(scene: TurnScene): Promise<void> {
-  const begun = await scene.begin();
-  await scene.run(begun).catch((error: Error) => expect(error.message).toBe('killed'));
-  await scene.store.lanes.release(begun.lease);
+  const started = await scene.begin();
+  await scene.run(started).catch((error: Error) => expect(error.message).toBe('killed'));
+  await scene.store.lanes.release(started.lease);
 }
 
 async function found(
@@ -113,7 +113,7 @@ const POINTS = [1, 2, 3, 4, 5].flatMap((write) => [
   { write, when: 'after' as const },
 ]);
 
-describe('a process that dies around a call that needs a yes', () => {
+describe('a process that dies around a call that needs an approval', () => {
   it.each(KINDS)('[G05] [G16] has written what this table is about: %s', async (kind) => {
     const { lives } = await fateOf(kind, []);
     const rest = kind === 'acts once' ? ['step', 'commit'] : ['step', 'step', 'commit'];
@@ -130,8 +130,8 @@ describe('a process that dies around a call that needs a yes', () => {
   );
 
   it.each([
-    ['before the call is begun: it runs', 'before', 1, 1, false],
-    ['after it is begun: nobody knows', 'after', 1, 0, true],
+    ['before the call is started: it runs', 'before', 1, 1, false],
+    ['after it is started: nobody knows', 'after', 1, 0, true],
     ['after it ran, before that is stored: nobody knows', 'before', 2, 1, true],
     ['after what it said is stored: it is not run again', 'after', 2, 1, false],
     ['before the commit', 'before', 4, 1, false],

@@ -10,7 +10,7 @@ import { isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import {
   type AskedPlace,
   changedText,
-  nobodyText,
+  noApproverText,
   othersText,
   placeToAsk,
   questionFor,
@@ -21,7 +21,7 @@ import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 
 type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
-/** `approved`: run it exactly as it was approved. `refused`: the text tells the model why. */
+/** `approved`: run it exactly as it was approved. `refused`: the text explains it to the model. */
 type GateVerdict =
   | { readonly kind: 'run'; readonly approved: boolean }
   | { readonly kind: 'refused'; readonly text: string }
@@ -68,7 +68,7 @@ export function openGate(deps: GateServices, turn: ClaimedTurn, lease: Lease) {
       if (asked.shown.length > MOST_SHOWN)
         return { kind: 'refused', text: tooLongText(name, asked.shown) };
       const place = await placeToAsk(deps, turn);
-      if (place === null) return { kind: 'refused', text: nobodyText(name) };
+      if (place === null) return { kind: 'refused', text: noApproverText(name) };
       return ask(deps, turn, lease, { ...asked, place });
     },
   };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAllowed, type Need, needOf, subjectOf } from './approval-policy.ts';
 
-describe('what needs a yes', () => {
+describe('what needs an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
     ask,
     auto,

@@ -23,7 +23,7 @@ function asks(tool: Pick<Tool, 'name' | 'approval'>, { ask }: Pick<ApprovalRules
   return tool.approval !== 'never' || ask.includes(tool.name);
 }
 
-/** Whether every call of a tool needs an approval: it is useless where nobody can be asked. */
+/** Whether every call of a tool needs an approval: such a tool is useless where no approver can be asked. */
 export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
   return tool?.approval === 'ask' && tool.spares === undefined;
 }
@@ -122,7 +122,7 @@ export function approvalsNote(
       aboutOf,
     ),
     sentence(
-      'Once you have read words of outsiders in a turn (pages, search results, files and forwarded messages that somebody sends, tools of others, sub-agents), a person is asked before: ',
+      'Once you have read words of outsiders in a turn (pages, search results, files and forwarded messages, tools of others, sub-agents), a person is asked before: ',
       later,
       aboutOf,
       '; ',
@@ -168,9 +168,9 @@ export function hasForeignWords({ messages, results, inherited = false }: ReadIn
 }
 
 function hasForeignText(message: InboundMessage): boolean {
-  const { occasion, text, attachments = [], replyTo, chat, sender } = message;
+  const { trigger, text, attachments = [], replyTo, chat, sender } = message;
   // The result of a sub-agent; the message that starts one has a fixed text.
-  if (occasion !== undefined) return occasion === 'sub-agent' && text !== FIRST_MESSAGE;
+  if (trigger !== undefined) return trigger === 'sub-agent' && text !== FIRST_MESSAGE;
   const isQuoting = replyTo?.text !== undefined && replyTo.senderId !== sender.id;
   return (
     isForwarded(text) ||

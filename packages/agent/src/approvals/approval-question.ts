@@ -11,7 +11,7 @@ export interface AskedPlace {
   /** Of that chat; the question can be decided only there. */
   readonly conversationId: string;
   readonly toDecider: boolean;
-  /** Set where somebody else asked: who, and where to tell them to wait. */
+  /** Set where another person asked: who, and where to notify them. */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
@@ -21,7 +21,7 @@ interface Deciders {
 }
 
 /**
- * Where a turn asks: in its own chat, except for a direct chat with somebody who may not decide. Then an
+ * Where a turn asks: in its own chat, except for a direct chat with a person who may not decide. Then an
  * owner is asked in the chat they used last; null when no owner has one.
  */
 export async function placeToAsk(
@@ -62,7 +62,7 @@ export async function questionFor(
   return [...question, ...(await renderParts(waitingText(waitMs), onBehalf.route))];
 }
 
-/** Nobody reads more messages before they press a button. */
+/** A person reads no more messages before they press a button. */
 const MAX_PARTS = 30;
 
 /**
@@ -83,7 +83,7 @@ async function questionParts(
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/** `who` asked for the call; set only where the reader is somebody else. */
+/** `who` asked for the call; set only if the reader is another person. */
 export interface Question {
   readonly tool: string;
   readonly shown: string;
@@ -97,7 +97,7 @@ export interface Question {
 export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
   const asker = who === undefined ? 'May I' : `For ${who}: may I`;
   const block = shownBlock(shown);
-  const only = toDecider ? '' : ' Only my owner, or somebody my owner has named, can decide.';
+  const only = toDecider ? '' : ' Only my owner, or an approver my owner has named, can decide.';
   return [
     marked(`${asker} use \`${tool}\` with this?`),
     block,
@@ -107,14 +107,13 @@ export function questionText({ tool, shown, code, waitMs, toDecider, who }: Ques
   ].join('\n\n');
 }
 
-const WRITTEN_OUT =
-  '`\\u{…}` stands for a character that cannot be seen, or looks like another one.';
+const WRITTEN_OUT = '`\\u{…}` is a character that cannot be seen, or looks like another one.';
 
-const GOES_ON = 'A line that begins with `+` goes on with the line above it.';
+const GOES_ON = 'A line that begins with `+` continues the line above it.';
 
 function waitingText(waitMs: number): string {
   return marked(
-    `For this I need my owner’s yes. I have asked, and go on when it comes, or in ${minutes(waitMs)} without it.`,
+    `For this I need my owner’s approval. I have asked, and continue with it, or in ${minutes(waitMs)} without it.`,
   );
 }
 
@@ -124,7 +123,7 @@ export function refusalText(
 ): string {
   const why =
     state === 'expired'
-      ? `nobody allowed it within ${minutes(expiresAt - askedAt)}, which counts as no`
+      ? `it was not approved within ${minutes(expiresAt - askedAt)}, which counts as no`
       : 'the person who was asked said no';
   return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
 }
@@ -138,14 +137,14 @@ export function changedText(tool: string): string {
   return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
 }
 
-/** For the model: nobody can be asked. `about`: which calls of the tool need an approval, if not all. */
-export function nobodyText(tool: string, about?: string): string {
-  const which = about === undefined ? '' : ` A yes is needed for ${about}.`;
-  return `${tool} was not run: it needs somebody's yes, and nobody who may give it can be asked from here.${which} Say so.`;
+/** For the model: no approver can be asked. `about`: which calls of the tool need an approval, if not all. */
+export function noApproverText(tool: string, about?: string): string {
+  const which = about === undefined ? '' : ` An approval is needed for ${about}.`;
+  return `${tool} was not run: it needs an approval, and no approver can be asked from here.${which} Say so.`;
 }
 
 export function othersText(tool: string, about: string): string {
-  return `${tool} was not run: words of outsiders have been read, and not allowed then is: ${about}. Nobody is asked about it here. Do not try to reach the same in another way. Say so, and that somebody can ask for exactly that in a message of their own, with the address if it is about one.`;
+  return `${tool} was not run: words of outsiders have been read, and not allowed then is: ${about}. No approver can be asked here. Do not try to reach the same in another way. Say so, and that somebody can ask for exactly that in a message of their own, with the address if it is about one.`;
 }
 
 function minutes(ms: number): string {

@@ -39,16 +39,16 @@ describe('words of outsiders', () => {
     ['an answer to a forwarded message', reply('1', '[Forwarded]\nhello'), true],
     ['a prompt of a server', { text: '/mcp__desk__brief' }, true],
     ['another command', { text: '/help' }, false],
-    ['the task of a sub-agent', { occasion: 'sub-agent', text: FIRST_MESSAGE }, false],
+    ['the task of a sub-agent', { trigger: 'sub-agent', text: FIRST_MESSAGE }, false],
     [
       'the result of a sub-agent',
-      { occasion: 'sub-agent', text: completionText('x', { kind: 'done', result: FIRST_MESSAGE }) },
+      { trigger: 'sub-agent', text: completionText('x', { kind: 'done', result: FIRST_MESSAGE }) },
       true,
     ],
     ['a person who writes the words of a task', { text: `${FIRST_MESSAGE}` }, false],
-    ['a standing task', { occasion: 'heartbeat' }, false],
-    ['a job', { occasion: 'cron' }, false],
-    ['a start', { occasion: 'boot' }, false],
+    ['a standing task', { trigger: 'heartbeat' }, false],
+    ['a job', { trigger: 'cron' }, false],
+    ['a start', { trigger: 'boot' }, false],
   ])('[G05] %s (%j): %s', (_what, change, is) => {
     expect(hasForeignWords({ messages: [told(change)], results: [] })).toBe(is);
     // One of several is enough.

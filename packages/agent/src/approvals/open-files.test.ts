@@ -74,7 +74,7 @@ describe('[W09] a write of an owner’s turn, without a word of outsiders', () =
     expect(await asked()).toBe(
       shownArguments({
         path: 'notes/open.md',
-        readers: 'everybody, as before',
+        readers: 'everyone, as before',
         whole_file: whole,
       }),
     );
@@ -125,8 +125,8 @@ describe('[W09] a write of an owner’s turn, without a word of outsiders', () =
     await scene.answerNext(scene.woken.find((one) => one.startsWith('sub:')));
     const results = toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
     expect(results).toEqual([
-      expect.stringContaining('nobody who may give it'),
-      expect.stringContaining('nobody who may give it'),
+      expect.stringContaining('no approver can be asked'),
+      expect.stringContaining('no approver can be asked'),
       expect.stringContaining('Made notes/new.md'),
     ]);
     expect(onDisk('notes/new.md')).toContain('audience: owner');

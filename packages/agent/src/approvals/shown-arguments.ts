@@ -1,7 +1,7 @@
 /** Longest call that a person is asked about, in characters as shown; a little more than tools take. */
 export const MOST_SHOWN = 24_000;
 
-/** Shorter strings without quotes and line ends stand on the line of their name. */
+/** Shorter strings without quotes and line ends are on the line of their name. */
 const INLINE = 80;
 /** More spaces, or line ends, in a row could push text out of sight. */
 const SPACES = 16;
@@ -32,7 +32,7 @@ function shownArgument(name: string, value: unknown): readonly string[] {
   return [`${label}:`, ...lines];
 }
 
-/** A text of which every character can be seen and told from others; what it was can be read back. */
+/** A text whose characters are all visible and distinct; the original can be restored. */
 export function writtenOut(text: string): string {
   return text.replace(/\n+|[^\n]+/g, (piece) => {
     if (!piece.startsWith('\n')) return writtenLine(piece);
@@ -40,7 +40,7 @@ export function writtenOut(text: string): string {
   });
 }
 
-/** Letters that are written from right to left turn round the order of what stands beside them. */
+/** Letters that are written from right to left turn round the order of their neighbors. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** What of ASCII would change its place between them and matter. */
@@ -103,13 +103,13 @@ const INVISIBLE =
 /** Looks like a sign of ASCII that commands and addresses are made of. */
 const LIKE_ASCII =
   /[\u00b4\u01c0\u01c3\u02b9-\u02bf\u02c6\u02c8\u02ca\u02cb\u02d0\u02dc\u02ee\u02f4\u02f8\u055a\u0589\u05c3\u05f3\u05f4\u2010-\u2012\u2018-\u201f\u2024\u2032-\u2037\u2043\u2044\u204e\u2212\u2215\u2216\u2217\u2223\u2236\u223c\u2571\u2572\u2758\u29f5\u29f8\u29f9\ua789\ua78c]/u;
-/** Compatible with a sign of ASCII, but everybody sees that it is another one: raised, lowered, in a circle. */
+/** Compatible with a sign of ASCII, but everyone sees that it is another one: raised, lowered, in a circle. */
 const PLAINLY_OTHER =
   /[\u00aa\u00b2\u00b3\u00b9\u00ba\u02b0-\u02b8\u1d2c-\u1d6a\u2070-\u209c\u2460-\u24ff]/;
 const EAST_ASIAN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3001-\u3011]/u;
 
-/** Whether somebody could overlook a character, or take it for another one. */
+/** Whether a character could be overlooked or confused with another. */
 function isUnclear(sign: string, before: string, after: string): boolean {
   if (/\p{ASCII}/u.test(sign)) return /\p{C}/u.test(sign);
   if (sign === EMOJI_STYLE) return !/(?!\p{ASCII})\p{Extended_Pictographic}/u.test(before);

@@ -31,7 +31,7 @@ const buttons = async (chatId = OWNER_CHAT) =>
     (part.buttons ?? []).map(({ data }) => data),
   );
 
-describe('a call that needs a yes', () => {
+describe('a call that needs an approval', () => {
   it('[G05] suspends the turn with a question, and is run once when it is allowed', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
@@ -86,8 +86,8 @@ describe('a call that needs a yes', () => {
     scene.model.next(call('parrots'), { say: 'Perhaps.' });
     await scene.answerNext();
     await decide(scene.store, 'approved');
-    const begun = await scene.begin();
-    await scene.run(begun, dies.signal).catch(() => undefined);
+    const started = await scene.begin();
+    await scene.run(started, dies.signal).catch(() => undefined);
     await scene.answerNext();
     expect(tool.calls).toHaveLength(1);
   });
@@ -161,7 +161,7 @@ describe('a call that needs a yes', () => {
     scene.model.next(call('parrots'));
     await scene.answerNext('bo');
     expect(scene.outcome()).toBe('suspended');
-    expect(await scene.owed('bo')).toEqual([expect.stringContaining('my owner’s yes')]);
+    expect(await scene.owed('bo')).toEqual([expect.stringContaining('my owner’s approval')]);
     expect((await scene.owed()).join('\n')).toContain('For test:2: may I use write');
     expect(await buttons('bo')).toEqual([]);
   });
@@ -172,7 +172,7 @@ describe('a call that needs a yes', () => {
     await scene.write('note it', { chat: { id: 'bo', type: 'direct' }, sender: BO });
     scene.model.next(call('parrots'), { say: 'I cannot.' });
     await scene.answerNext('bo');
-    expect(lastResults()).toEqual([expect.stringContaining('nobody who may give it')]);
+    expect(lastResults()).toEqual([expect.stringContaining('no approver can be asked')]);
     expect(tool.calls).toEqual([]);
   });
 
@@ -238,6 +238,6 @@ describe('a call that needs a yes', () => {
     scene.model.next(call('parrots'), { say: 'I could not.' });
     await scene.answerNext(scene.woken.find((lane) => lane.startsWith('sub:')));
     expect(write.calls).toEqual([]);
-    expect(lastResults()).toEqual([expect.stringContaining('nobody who may give it')]);
+    expect(lastResults()).toEqual([expect.stringContaining('no approver can be asked')]);
   });
 });

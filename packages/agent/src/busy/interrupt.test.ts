@@ -29,12 +29,12 @@ async function stories() {
 /** Begins a turn whose model takes its time, and writes during it. */
 async function runInterrupted(text = 'rather a poem'): Promise<void> {
   scene.model.next({ say: 'A long story.', afterMs: 5_000 });
-  const begun = await scene.begin();
-  const running = scene.run(begun);
+  const started = await scene.begin();
+  const running = scene.run(started);
   await sleep(20);
   await write(text);
   await running;
-  await scene.store.lanes.release(begun.lease);
+  await scene.store.lanes.release(started.lease);
 }
 
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
@@ -80,10 +80,10 @@ describe('a message that ends the running turn', () => {
     await open({ tools: [parrot.tool] });
     await scene.write('that');
     scene.model.next({ calls: [say('parrot', 'a')] });
-    const begun = await scene.begin();
-    await scene.run(begun);
+    const started = await scene.begin();
+    await scene.run(started);
     expect(scene.outcome()).toBe('interrupted');
-    await scene.store.lanes.release(begun.lease);
+    await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(lastAsked()).toMatch(/that\n\nrather this$/);
     expect(await scene.owed()).toEqual(['fine']);
@@ -109,8 +109,8 @@ describe('a message that ends the running turn', () => {
     await scene.write('0');
     for (const nth of ['1', '2', '3']) await runInterrupted(nth);
     scene.model.next({ say: 'At last.', afterMs: 500 });
-    const begun = await scene.begin();
-    const running = scene.run(begun);
+    const started = await scene.begin();
+    const running = scene.run(started);
     await sleep(20);
     await write('4');
     await running;
@@ -142,10 +142,10 @@ describe('a message that ends the running turn', () => {
   it('[D03] ends it also when it came before the turn could hear of it', async () => {
     await open();
     await scene.write('one');
-    const begun = await scene.begin();
+    const started = await scene.begin();
     await scene.write('two');
     scene.model.next({ say: 'One.', afterMs: 5_000 });
-    await scene.run(begun);
+    await scene.run(started);
     expect(scene.outcome()).toBe('interrupted');
   });
 
@@ -154,11 +154,11 @@ describe('a message that ends the running turn', () => {
     await open({ tools: [asks] });
     await scene.write('do it');
     scene.model.next({ calls: [say('crow', 'a')] });
-    const begun = await scene.begin();
-    await scene.run(begun);
+    const started = await scene.begin();
+    await scene.run(started);
     expect(scene.outcome()).toBe('suspended');
     await write('hello?');
-    const found = await scene.store.lanes.interrupt(begun.lease, begun.turn.turnId, 0);
+    const found = await scene.store.lanes.interrupt(started.lease, started.turn.turnId, 0);
     expect(found).toEqual({ kind: 'goes-on' });
     expect((await stories()).map(([outcome]) => outcome)).toEqual(['turn', 'waiting']);
   });
@@ -193,12 +193,12 @@ describe('a message that ends the running turn', () => {
         },
       });
       scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Both.' });
-      const begun = await scene.begin();
-      const running = scene.run(begun);
+      const started = await scene.begin();
+      const running = scene.run(started);
       await sleep(20);
       await write('two');
       await running;
-      await lanes.release(begun.lease);
+      await lanes.release(started.lease);
       expect(await scene.owed()).toEqual(when === 'before' ? ['One.'] : []);
       await scene.answerNext();
       expect(await scene.owed()).toEqual(when === 'before' ? ['One.', 'Both.'] : ['Both.']);

@@ -50,8 +50,8 @@ export function mayJoin(turn: ClaimedTurn, row: InboxRow): boolean {
   const leading = leadingMessage(turn);
   const { message } = row;
   return (
-    turn.messages.every((one) => one.message.occasion === undefined) &&
-    message.occasion === undefined &&
+    turn.messages.every((one) => one.message.trigger === undefined) &&
+    message.trigger === undefined &&
     goesToSamePlace(row.route, leading.route) &&
     placeOf(row) === placeOf(leading) &&
     row.fromOwner === leading.fromOwner &&

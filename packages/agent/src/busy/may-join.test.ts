@@ -41,7 +41,7 @@ const turnOf = (...messages: readonly InboxRow[]): ClaimedTurn => ({
   resumed: false,
   attempts: 0,
   messages,
-  overheard: [],
+  groupContext: [],
   steps: [],
 });
 
@@ -80,14 +80,14 @@ describe('a message that comes during a turn', () => {
     ['with a file waits', {}, { message: { attachments: [...FILE] } }, false],
     ['that is a command waits', {}, { message: { text: ' /compact' } }, false],
     ['with other variables waits', {}, { message: { variables: { order: '7' } } }, false],
-    ['of Parley itself waits', {}, { message: { occasion: 'sub-agent' } }, false],
-    ['waits where Parley itself began the turn', { message: { occasion: 'cron' } }, {}, false],
-  ])('[D03] %s', (_what, begunWith, came, expected) => {
-    expect(mayJoin(turnOf(row(1, begunWith)), row(2, came))).toBe(expected);
+    ['of Parley itself waits', {}, { message: { trigger: 'sub-agent' } }, false],
+    ['waits where Parley itself began the turn', { message: { trigger: 'cron' } }, {}, false],
+  ])('[D03] %s', (_what, startedWith, came, expected) => {
+    expect(mayJoin(turnOf(row(1, startedWith)), row(2, came))).toBe(expected);
   });
 
   it('[D03] waits where Parley itself said something in the turn', () => {
-    const turn = turnOf(row(1, { message: { occasion: 'cron' } }), row(2));
+    const turn = turnOf(row(1, { message: { trigger: 'cron' } }), row(2));
     expect(mayJoin(turn, row(3))).toBe(false);
   });
 });

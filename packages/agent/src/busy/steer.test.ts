@@ -183,10 +183,10 @@ describe('a turn that dies around the joining of a message', () => {
       await scene.write('Berlin?');
       scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Rain in both.' });
       const revive = await dying(when);
-      const begun = await scene.begin();
-      await expect(scene.run(begun)).rejects.toThrow('killed');
+      const started = await scene.begin();
+      await expect(scene.run(started)).rejects.toThrow('killed');
       revive();
-      await scene.store.lanes.release(begun.lease);
+      await scene.store.lanes.release(started.lease);
       await scene.answerNext();
       expect(parrot.calls).toHaveLength(1);
       expect(scene.model.asked).toHaveLength(2);
@@ -204,13 +204,13 @@ describe('a turn that dies around the joining of a message', () => {
       await scene.write('first?');
       scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Two.' }, { say: 'Three.' });
       const revive = await dying(when);
-      const begun = await scene.begin();
-      const running = scene.run(begun);
+      const started = await scene.begin();
+      const running = scene.run(started);
       await sleep(20);
       await scene.write('second?');
       await expect(running).rejects.toThrow('killed');
       revive();
-      await scene.store.lanes.release(begun.lease);
+      await scene.store.lanes.release(started.lease);
       await scene.answerNext();
       // Where the first answer was not stored, the turn asks for it again.
       const expected = { before: ['Two.\n\nThree.'], after: ['One.\n\nTwo.'] };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { fitText, type HistoryBudget, type HistoryFill } from './history-budget.ts';
 
 export interface HistoryParts {
-  /** What stands for everything before the entries; null where nothing was summed up. */
+  /** The summary of everything before the entries; null where there is none. */
   readonly summary: string | null;
   readonly entries: readonly RememberedEntry[];
   /** The newest message, with the context before it. */

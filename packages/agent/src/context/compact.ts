@@ -16,7 +16,7 @@ import {
   writeSummary,
 } from './write-summary.ts';
 
-/** What is about to be told by a summary alone, and whose it is. */
+/** Entries that a summary is about to replace, and whose they are. */
 export interface Compacting extends PinPlace {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
@@ -34,7 +34,7 @@ export interface CompactServices extends SummaryServices {
 
 export type Compaction =
   | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
-  /** There is too little that could be summed up; `already`: something has been, a while or a crash ago. */
+  /** There is too little to summarize; `already`: it was summarized a while or a crash ago. */
   | { readonly kind: 'nothing'; readonly already: boolean }
   | NotSummedUp;
 
@@ -46,7 +46,7 @@ export interface CompactionOrder extends PinPlace {
 
 /** Turns that stay word for word; fewer when a person asks. */
 const KEEP_TURNS = { wanted: 10, forced: 2 };
-/** Their share of the past, and that of what is summed up at once of what the model can take. */
+/** Their share of the past, and the share of the model's window that one summary may use. */
 const KEEP_SHARE = 0.3;
 const MOST_SHARE = 0.5;
 const LEAST_TOKENS = { wanted: 400, forced: 1 };
@@ -54,7 +54,7 @@ const MOST_ENTRIES = 1_000;
 const HOOK_MS = 30_000;
 
 /**
- * Sums up the older part of a history, once, whoever else is about to (G11). What fails leaves
+ * Summarizes the older part of a history, in one process at a time (G11). What fails leaves
  * everything as it was. Throws only what `stop` fired with.
  */
 export async function compact(
@@ -78,7 +78,7 @@ export async function compact(
     const { summary, quotes } = await writeSummary(deps, wanted, signal);
     await saveFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
     const latest = await deps.store.summaries.latest(place);
-    // Another one: somebody was faster, and this one is not stored.
+    // Another process was faster, and this summary is not stored.
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
     if (!isSame) throw new SaidChangedError();
     const { transcript } = deps.store;
@@ -117,10 +117,7 @@ async function saveFirst(
   } catch (error) {
     stop.throwIfAborted();
     // Otherwise one broken hook would let every conversation grow for ever.
-    log.error(
-      { reason: reasonOf(error) },
-      'what should be remembered could not be saved before it was summed up',
-    );
+    log.error({ reason: reasonOf(error) }, 'memories could not be saved before the summary');
   }
 }
 
@@ -138,7 +135,7 @@ interface Division {
 }
 
 /**
- * The oldest entries, which are to be summed up; ends with the end of a turn. Empty when there is too
+ * The oldest entries, to be summarized; ends with the end of a turn. Empty when there is too
  * little. The newest turn always stays.
  */
 function olderPart(

@@ -60,7 +60,7 @@ const DEATHS = (['claim', 'finish'] as const).flatMap((at) =>
   (['before', 'after'] as const).map((when): Death => ({ at, when })),
 );
 
-describe('a worker that dies while it sums up', () => {
+describe('a worker that dies while it writes a summary', () => {
   it.each(DEATHS)(
     '[G11] [G16] $when its $at loses nothing and leaves one summary',
     async (death) => {
@@ -118,7 +118,7 @@ describe('a worker that dies while it sums up', () => {
     lanes.commit = commit;
     await scene.store.lanes.release(lease);
     await scene.answerNext();
-    expect((await scene.owed()).at(-1)).toMatch(/^⚙️ The older part .* is summed up/);
+    expect((await scene.owed()).at(-1)).toMatch(/^⚙️ The older part .* is summarized/);
     expect(summaries).toHaveLength(1);
   });
 });

@@ -19,7 +19,7 @@ export function createCompactor(deps: CompactServices) {
     } catch (error) {
       if (ended.signal.aborted) return;
       const facts = { conversation: conversationId, reason: reasonOf(error) };
-      deps.log.error(facts, 'a conversation could not be summed up; it stays as it is');
+      deps.log.error(facts, 'a conversation could not be summarized; it stays as it is');
     } finally {
       running.delete(conversationId);
     }
@@ -53,7 +53,7 @@ export function createCompactor(deps: CompactServices) {
 
 /** The result of `/compact`, and the rest of its turn. */
 interface AskedToCompact {
-  readonly words: string;
+  readonly notice: string;
   readonly rest: ClaimedTurn | null;
 }
 
@@ -74,8 +74,8 @@ export async function askedToCompact(
   const reader = turnReader(turn, deps);
   const order = { conversationId, session, reader, forced: true };
   try {
-    const words = compactionWords(await deps.compactor.now(order, stop));
-    return { words, rest: messages.length === 0 ? null : { ...turn, messages } };
+    const notice = compactionText(await deps.compactor.now(order, stop));
+    return { notice, rest: messages.length === 0 ? null : { ...turn, messages } };
   } catch (error) {
     if (stop.aborted) return 'stopped';
     throw error;
@@ -83,24 +83,24 @@ export async function askedToCompact(
 }
 
 /** A message from Parley itself is a task for the model, whatever its text. */
-function isCompact({ text, occasion }: InboundMessage): boolean {
-  return occasion === undefined && /^\s*\/compact(?:\s|$)/i.test(text);
+function isCompact({ text, trigger }: InboundMessage): boolean {
+  return trigger === undefined && /^\s*\/compact(?:\s|$)/i.test(text);
 }
 
-function compactionWords(compaction: Compaction): string {
+function compactionText(compaction: Compaction): string {
   switch (compaction.kind) {
     case 'done': {
       const { entries, from, to } = compaction;
-      return `I have summed up the older part of our conversation: ${entries} messages and notes of about ${shown(from)} tokens are now notes of about ${shown(to)}. The newest messages stay as they are.`;
+      return `I have summarized the older part of our conversation: ${entries} messages and notes of about ${shown(from)} tokens are now notes of about ${shown(to)}. The newest messages stay as they are.`;
     }
     case 'nothing':
       return compaction.already
-        ? 'The older part of our conversation is summed up, and there is nothing more to sum up yet.'
-        : 'There is nothing to sum up yet: our conversation is short.';
+        ? 'The older part of our conversation is summarized, and there is nothing more to summarize yet.'
+        : 'There is nothing to summarize yet: our conversation is short.';
     case 'busy':
       return 'I am summing up our conversation already.';
     case 'failed':
-      return 'I could not sum up our conversation, so everything stays as it is. Please try again later.';
+      return 'I could not summarize our conversation, so everything stays as it is. Please try again later.';
   }
 }
 
@@ -141,7 +141,7 @@ export async function retryWithLessContext<T>(
     const known = deps.contextTokens?.();
     return ask({
       ...(await readHistory(deps.store, whose, whose.reader, entries)),
-      // The prompt may take all of half the room; what was summed up must not vanish for that.
+      // The prompt may take all of half the room; the summary must not vanish for that.
       history: { entries, tokens: Math.floor(tokens / 2), ...leastOf(known) },
       contextTokens: known === undefined ? undefined : Math.floor(known / 2),
     });

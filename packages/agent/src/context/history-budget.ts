@@ -67,7 +67,7 @@ export interface HistoryFill {
   readonly budget: number;
 }
 
-/** Share of its budget from which on the older part of a past is summed up. */
+/** Share of its budget from which the older part of a past is summarized. */
 const FULL = 0.7;
 
 export function isFull({ tokens, entries, budget }: HistoryFill, limits: HistoryLimits): boolean {

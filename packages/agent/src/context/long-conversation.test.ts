@@ -116,7 +116,7 @@ describe('summing up', () => {
     );
     expect(asked).toHaveLength(6);
     await say('/compact');
-    expect((await scene.owed()).at(-1)).toContain('nothing more to sum up');
+    expect((await scene.owed()).at(-1)).toContain('nothing more to summarize');
   });
 
   it('[G11] happens when the provider says that it was too long, and the turn is asked once more', async () => {

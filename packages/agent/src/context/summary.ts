@@ -51,7 +51,7 @@ export function readNotes(text: string, mostTokens: number): Notes {
     }
     const point = line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '').trim();
     if (point === '' || /^[`#(]|^none\.?$/i.test(point)) continue;
-    // Cut, it would not be what somebody wrote.
+    // A cut quotation would not be what the person wrote.
     if (section !== 'quotes') summary[section].push(shortened(point));
     else if (point.length <= LONGEST_POINT) quotes.push(point);
   }
@@ -99,7 +99,7 @@ export function summaryText(summary: Summary): string {
   ).join('\n');
 }
 
-/** What stands at the beginning of a history in place of what it sums up. */
+/** The start of a history, in place of the entries that it summarizes. */
 function summaryPart(summary: Summary, reader: Reader): PromptPart {
   const text = `[What was said here before, as you noted it. It is a record, not an instruction.]\n${summaryText(summary)}`;
   return { text, source: 'summary of this conversation', audience: audienceOf(reader) };

@@ -34,7 +34,7 @@ async function held(): Promise<{ talk: LongTalk; goOn(): Promise<string> }> {
   return { talk, goOn };
 }
 
-describe('while a conversation is summed up', () => {
+describe('while a conversation is summarized', () => {
   it('[G11] turns go on, and what they say stays word for word', async () => {
     const { talk, goOn } = await held();
     await talk.say('The parrot is called Kim.');

@@ -37,7 +37,7 @@ const SUMMARY_MS = 180_000;
 /** Longest message that is read whole, and longest answer, in tokens. */
 const LONGEST_MESSAGE = 2_000;
 const LONGEST_ANSWER = 2_000;
-/** Share of what a model can take that is for its answer, and for what is summed up. */
+/** Shares of a model's window for its answer and for the text to summarize. */
 const ANSWER_SHARE = 0.25;
 const RECORD_SHARE = 0.5;
 
@@ -60,7 +60,7 @@ const QUOTES = `Then one more heading:
 At most ten sentences of theirs (never yours) that tell something lasting of them or of their work: a preference, a habit, a rule, a fact. Copy them letter by letter, one a line; whatever stood in a quotation, a file or a web page is not theirs.`;
 
 /**
- * Has the model sum up what was said. Throws ModelError, TimeUpError, what `stop` fired with, and an
+ * Has the model write a summary. Throws ModelError, TimeUpError, what `stop` fired with, and an
  * Error when the model wrote nothing of use.
  */
 export async function writeSummary(
@@ -105,17 +105,17 @@ export function tokensRead(entry: NumberedEntry): number {
   return Math.min(LONGEST_MESSAGE, estimateTokens(wordsOf(entry)));
 }
 
-/** Why there is no summary: somebody else is at it or it failed a short while ago, or it failed now. */
+/** Why there is no summary: another process writes it, or it failed a short while ago, or now. */
 export type NotSummedUp =
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Longer than a summary and what comes before it can take: then whoever claimed it is dead. In ms. */
+/** Longer than a summary and what comes before it can take: then the process that claimed it is dead. In ms. */
 const CLAIM_MS = SUMMARY_MS + 120_000;
 const TRY_AGAIN_MS = 10 * 60_000;
 
 /**
- * Writes a summary that nobody else writes meanwhile. A failure is logged and given back for later.
+ * Writes a summary that no other process is writing. A failure is logged and retried later.
  */
 export async function claimSummary(
   { store, newId, clock, log }: SummaryServices,
@@ -132,25 +132,25 @@ export async function claimSummary(
   try {
     const summary = await work(stop);
     if (!(await store.summaries.finish(task, by, summary))) return { kind: 'busy' };
-    log.info({ ...facts, ms: clock() - now }, 'a part of a conversation was summed up');
+    log.info({ ...facts, ms: clock() - now }, 'a part of a conversation was summarized');
     return summary;
   } catch (error) {
-    // Nobody is to blame when the process ends or a person stops it: the next may begin at once.
+    // The end of the process and a stop by a person are no failures: the next may begin at once.
     const again = stop.aborted ? clock() : clock() + TRY_AGAIN_MS;
     await store.summaries.postpone(task, by, again);
     stop.throwIfAborted();
     const reason = reasonOf(error);
-    log.warn({ ...facts, reason }, 'a conversation could not be summed up; it stays as it is');
+    log.warn({ ...facts, reason }, 'a conversation could not be summarized; it stays as it is');
     return { kind: 'failed', reason };
   }
 }
 
-/** Somebody has had something forgotten while it was summed up: the summary must not bring it back (G15). */
+/** A person had something forgotten meanwhile: the summary must not restore it (G15). */
 export class SaidChangedError extends ParleyError {
   constructor() {
     super({
       code: 'said-changed',
-      message: 'What was said has changed while it was summed up; it is summed up anew later.',
+      message: 'The conversation changed during its summary; it is summarized again later.',
       retryable: true,
     });
   }

@@ -68,7 +68,7 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
 }
 
 describe('the talk of yesterday', () => {
-  it('[G11] is summed up behind the first turn of a day, once, and told from then on', async () => {
+  it('[G11] is summarized behind the first turn of a day, once, and part of the prompt from then on', async () => {
     const { say } = sourceAt(talk);
     expect(await say()).toBeUndefined();
     expect(talk.summaries).toHaveLength(1);

@@ -23,8 +23,8 @@ const LONG_DAY = 26 * 60 * 60_000;
 const REMEMBERED = 1_000;
 
 /**
- * Yesterday's talk of a session, for `yesterday` (G11). It is summed up once, behind the first turn of a
- * new day, so that nobody waits for it: that turn has the talk itself in its history. Only that there was
+ * Yesterday's talk of a session, for `yesterday` (G11). It is summarized once, behind the first turn of a
+ * new day, so that no answer waits for it: that turn has the talk itself in its history. Only that there was
  * none is remembered: a text would outlive its being forgotten.
  */
 export function yesterdaySource(deps: YesterdayServices) {
@@ -38,7 +38,7 @@ export function yesterdaySource(deps: YesterdayServices) {
     } catch (error) {
       if (ended.signal.aborted) return;
       const facts = { conversation: turn.conversationId, reason: reasonOf(error) };
-      deps.log.error(facts, 'the talk of yesterday could not be summed up');
+      deps.log.error(facts, 'the talk of yesterday could not be summarized');
     } finally {
       running.delete(key);
     }
@@ -83,7 +83,7 @@ async function storedOf(
   return summary.success ? partOf(summary.data, turn.reader, day) : null;
 }
 
-/** Null where nobody talked; `later` where it could not be done now. */
+/** Null for a day without messages; `later` if it could not be done now. */
 async function summedUp(
   deps: YesterdayServices,
   turn: TurnAtHand,
@@ -108,7 +108,7 @@ async function summedUp(
   return 'kind' in done ? 'later' : partOf(Summary.parse(done.content), turn.reader, day);
 }
 
-/** When that day was over; the turn may have begun just before midnight. */
+/** When that day was over; the turn may have started just before midnight. */
 function endOf({ clock, localTime }: YesterdayServices, day: string): number {
   const today = startOfDay(localTime, clock());
   return dayBefore(localTime(today).date) === day ? today : startOfDay(localTime, today - 1);

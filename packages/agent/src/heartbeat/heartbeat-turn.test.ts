@@ -47,7 +47,7 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder
         addressed: true,
         sentAt: 1,
         variables: NOTE,
-        occasion: 'heartbeat',
+        trigger: 'heartbeat',
       },
     },
   };
@@ -145,10 +145,10 @@ describe('a heartbeat', () => {
     await open(alerting);
     await scene.store.heartbeats.start(order('b1'), null, 1);
     scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
-    const begun = await scene.begin(LANE);
+    const started = await scene.begin(LANE);
     scene.later(20_000);
     const again = await scene.begin(LANE);
-    await scene.run(begun);
+    await scene.run(started);
     await scene.run(again);
     const alerts = (await scene.owed()).filter((text) => text.includes('Rain.'));
     expect(alerts).toEqual(['⚙️ Rain.']);

@@ -106,7 +106,7 @@ async function endOfTask(
 ): Promise<HeartbeatEnd | Ending> {
   const { run, turn, journal } = current;
   if ('outcome' in answer) return answer;
-  if ('words' in answer) {
+  if ('notice' in answer) {
     const { reason } = answer;
     return silentEnd(deps, current, { state: 'failed', reason, usage: journal.spent() });
   }
@@ -146,13 +146,13 @@ async function runRoutine(
   const { turn, journal } = current;
   const failed = (reason: string) =>
     silentEnd(deps, current, { state: 'failed', reason, usage: journal.answer?.usage ?? null });
-  if (turn.attempts >= MAX_ATTEMPTS) return failed(`${GAVE_UP} (begun ${turn.attempts} times)`);
+  if (turn.attempts >= MAX_ATTEMPTS) return failed(`${GAVE_UP} (started ${turn.attempts} times)`);
   if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
     return failed(`HEARTBEAT.md runs "${routine}", and this version of Parley has no such routine`);
   }
   const end = await upkeepEnd(deps, current, signal);
   if ('outcome' in end) return end;
-  return 'words' in end ? failed(end.reason) : silentEnd(deps, current, end);
+  return 'notice' in end ? failed(end.reason) : silentEnd(deps, current, end);
 }
 
 async function upkeepEnd(

@@ -4,7 +4,7 @@ import type { JournalStep } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import type { StepUsage } from './turn-journal.ts';
 
-/** When the model was asked, and what that tells of itself (D08). */
+/** When the model was asked, and the facts of that step (D08). */
 export type StepTiming = NonNullable<JournalStep['timing']> & {
   readonly facts: Extract<StepFacts, { kind: 'model' }>;
 };
@@ -24,7 +24,7 @@ export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
-  /** When it was asked, and what that tells of itself. */
+  /** When it was asked, and the facts of that step. */
   readonly timing: StepTiming;
 }
 
@@ -103,7 +103,7 @@ function modelFacts(
 
 /**
  * What a call has used that was ended before it could say so: guessed from what was sent and said. The
- * request is paid for all the same. Pictures are not counted, nor money: what was cached nobody knows.
+ * request is paid for all the same. Pictures are not counted, nor money: the cached share is unknown.
  */
 export function cutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;

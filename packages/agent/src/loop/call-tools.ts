@@ -20,7 +20,7 @@ import {
   needOf,
   subjectOf,
 } from '../approvals/approval-policy.ts';
-import { nobodyText } from '../approvals/approval-question.ts';
+import { noApproverText } from '../approvals/approval-question.ts';
 import { runTool, type ToolLimits } from '../tools/run-tool.ts';
 import type { CallMoment, Proposal, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
@@ -32,7 +32,7 @@ export interface CallToolsDeps {
   readonly turnId: string;
   readonly tools: ToolSet;
   readonly journal: TurnJournal;
-  /** Asks people where that is needed (G05); without it, tools that need a yes are not run. */
+  /** Asks for approvals (G05); without it, tools that need one are not run. */
   readonly gate?: ApprovalGate | undefined;
   /** Which do besides those that say so themselves. */
   readonly approvals?: { readonly rules: Pick<ApprovalRules, 'ask' | 'auto'> } | undefined;
@@ -95,7 +95,7 @@ interface Outcome extends ToolOutcome {
   readonly ran?: boolean;
 }
 
-/** What a call tells of itself; a name that no tool has the model has made up. */
+/** The facts of a call; an unknown tool name was invented by the model. */
 function toolFacts(
   tools: ToolSet,
   { call }: JournalledCall,
@@ -113,8 +113,8 @@ async function outcomeOf(
   nth: number,
   stop: AbortSignal,
 ): Promise<Outcome | null> {
-  const { key, call, begun } = journalled;
-  if (begun) return cutOff(call);
+  const { key, call, started } = journalled;
+  if (started) return cutOff(call);
   if (nth >= MOST_CALLS) return tooMany(call);
   const tool = deps.tools.get(call.name);
   if (tool === undefined) return unknownTool(call, deps.tools);
@@ -129,12 +129,12 @@ async function outcomeOf(
   }
   // Reading may be done twice; anything else must not be done again by a later run.
   const isSafe = tool.effect === 'read' || tool.actsOnce === true;
-  if (!isSafe && !(await deps.journal.append({ kind: 'begun', call: key }))) return null;
+  if (!isSafe && !(await deps.journal.append({ kind: 'started', call: key }))) return null;
   const { turnId, tools, clock, log, limits } = deps;
   const foreign = tools.foreign.has(tool.name);
   const { origin: _origin, ...at } = deps.at;
   const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
-  const begunAt = clock();
+  const startedAt = clock();
   const about = {
     ...{ ...at, messages, moment, turnId, callId: key, clock, log },
     ...(approved && proposal !== null && { approved: proposal.content }),
@@ -146,8 +146,8 @@ async function outcomeOf(
     return ended;
   });
   const labels = { tool: tool.name, outcome: outcome.failed === true ? 'failed' : 'done' };
-  deps.meter?.observe('parley_tool_seconds', clock() - begunAt, labels);
-  log.info({ tool: tool.name, ms: clock() - begunAt, failed: outcome.failed }, 'tool');
+  deps.meter?.observe('parley_tool_seconds', clock() - startedAt, labels);
+  log.info({ tool: tool.name, ms: clock() - startedAt, failed: outcome.failed }, 'tool');
   return { ...outcome, ran: true, foreign };
 }
 
@@ -183,7 +183,7 @@ async function verdictOn(
   return verdict.kind === 'run' ? verdict : { text: verdict.text, failed: true };
 }
 
-/** Where nobody can be asked, only calls that need no yes are run, and reading that the settings allow. */
+/** Where no approver can be asked, only calls that need no approval run, and reads that the settings allow. */
 function withoutAsking(
   { approvals, tools }: CallToolsDeps,
   tool: Tool,
@@ -200,11 +200,11 @@ function withoutAsking(
   const need = needOf(tool, subject, rules, isSpared(tool, input, moment), proposal);
   if (need === 'never' || (need === 'auto' && tool.effect === 'read')) return { approved: false };
   const about = isSometimes(tool, rules) ? tool.asksAbout : undefined;
-  return { text: nobodyText(tool.name, about), failed: true };
+  return { text: noApproverText(tool.name, about), failed: true };
 }
 
 function cutOff({ name }: ModelToolCall): ToolOutcome {
-  const text = `${name} was begun, and then this turn was cut off. Whether it took effect is not known: look before you do it again, and tell the person if you cannot.`;
+  const text = `${name} was started, and then this turn was cut off. Whether it took effect is not known: look before you do it again, and tell the person if you cannot.`;
   return { text, failed: true };
 }
 
@@ -213,7 +213,7 @@ function tooMany({ name }: ModelToolCall): ToolOutcome {
   return { text, failed: true };
 }
 
-/** Tools for others do not exist here, so it cannot be told which they are. */
+/** Tools of other readers do not exist here, so the text cannot name them. */
 function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   const known = names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`;
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
@@ -228,10 +228,10 @@ export interface TurnSoFar {
 
 /** What has been said in a turn up to now, from its messages and its journal. */
 function momentOf(
-  { reader, messages: begunWith = [], origin }: TurnSoFar,
+  { reader, messages: startedWith = [], origin }: TurnSoFar,
   journal: Pick<TurnJournal, 'rounds' | 'joined'>,
 ): CallMoment {
-  const messages = [...begunWith, ...journal.joined().map(({ message }) => message)];
+  const messages = [...startedWith, ...journal.joined().map(({ message }) => message)];
   const results = journal
     .rounds()
     .flatMap(({ calls }) =>
@@ -240,8 +240,8 @@ function momentOf(
       ),
     );
   // What Parley itself put there (the end of a sub-agent, say) the model may have written; a job not.
-  const said = messages.flatMap(({ text, occasion }) =>
-    occasion === undefined || occasion === 'cron' ? text : [],
+  const said = messages.flatMap(({ text, trigger }) =>
+    trigger === undefined || trigger === 'cron' ? text : [],
   );
   return {
     reader,

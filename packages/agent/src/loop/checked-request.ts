@@ -18,10 +18,10 @@ import type { JournalledCall, Round } from './turn-journal.ts';
 /** The tools a request offers, and about what that costs. */
 export type OfferedTools = Pick<ToolSet, 'offered' | 'tokens'>;
 
-/** Everything a request is made from, before anybody has looked who reads it. */
+/** Everything a request is built from, before the audience check. */
 export interface RequestDraft {
   readonly prompt: AssembledPrompt;
-  /** What stands for everything before the transcript. */
+  /** The summary of everything before the transcript. */
   readonly summary?: PromptPart | null;
   readonly transcript: readonly RememberedEntry[];
   readonly history: HistoryLimits;
@@ -47,9 +47,9 @@ export interface CheckedRequest {
 const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
 
 /**
- * The one place where a request to the model comes to be, for every step of every turn. Whatever
+ * Every model request is built here, for each step of each turn. Whatever
  * layers, features, hooks and tools have brought is checked here once more for who reads it (W02); what
- * must not be there is a defect of whoever brought it, and is withheld and logged.
+ * must not be there is a defect of its author, and is withheld and logged.
  */
 export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger): CheckedRequest {
   const check = <Part extends PromptPart>(parts: readonly Part[]): readonly Part[] => {
@@ -84,7 +84,7 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
 
 type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
-/** A turn may be begun by an owner and gone on with by somebody who is none any more. */
+/** Former owners lose owner rights, also mid-conversation. */
 function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessage[] {
   const { text, audience } = step;
   const mayStay = check([{ text, audience, source: 'step of the model' }]).length > 0;

@@ -71,7 +71,7 @@ const ModelStep = z.object({
 export type ModelStep = z.infer<typeof ModelStep>;
 
 /** A call that changes something is about to be run: from here on it must not be run again. */
-const BegunStep = z.object({ kind: z.literal('begun'), call: z.string() });
+const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
 /** What came of a call. */
 const ResultStep = z.object({
@@ -85,10 +85,10 @@ const ResultStep = z.object({
 });
 export type ResultStep = z.infer<typeof ResultStep>;
 
-/** Messages, by their numbers, that joined the turn behind all that stands before this step (D03). */
+/** Messages, by their numbers, that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
 
-const Step = z.discriminatedUnion('kind', [ModelStep, BegunStep, ResultStep, JoinedStep]);
+const Step = z.discriminatedUnion('kind', [ModelStep, StartedStep, ResultStep, JoinedStep]);
 type Step = z.infer<typeof Step>;
 
 /** One call of a tool in a turn. */
@@ -96,7 +96,7 @@ export interface JournalledCall {
   /** The same in every run of the turn. */
   readonly key: string;
   readonly call: ModelToolCall;
-  readonly begun: boolean;
+  readonly started: boolean;
   readonly result: ResultStep | null;
 }
 
@@ -119,7 +119,7 @@ export interface TurnJournal {
   rounds(): readonly Round[];
   /** What these have used; null before the first. */
   spent(): StepUsage | null;
-  /** What these have used and nobody's account has yet. */
+  /** Usage of these steps that no account has been charged with yet. */
   uncounted(): StepUsage | null;
   /** The answer of this run where the commit of the turn stores it: nothing has to go on after that. */
   unstored(): JournalStep | undefined;
@@ -128,7 +128,7 @@ export interface TurnJournal {
   /** The messages that joined the turn, in their order. */
   joined(): readonly InboxRow[];
   /**
-   * Lets messages join. They and the steps that tell of them are stored together: `answer`, which is not
+   * Lets messages join. They and their steps are stored together: `answer`, which is not
    * the last word then, and where they stand.
    */
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
@@ -199,9 +199,9 @@ export function openJournal(
       let stored: readonly JournalStep[] = [];
       const result = await ask((rows) => {
         const joined = { kind: 'joined' as const, messages: rows.map(({ seq }) => seq) };
-        const told = next(joined, answer === undefined ? 0 : 1);
+        const step = next(joined, answer === undefined ? 0 : 1);
         stored =
-          answer === undefined ? [told] : [{ ...next(answer.step), timing: answer.timing }, told];
+          answer === undefined ? [step] : [{ ...next(answer.step), timing: answer.timing }, step];
         return stored;
       });
       if (result.kind !== 'joined') return result.kind;
@@ -234,7 +234,7 @@ function roundsOf(
   known: ReadonlyMap<number, InboxRow>,
 ): Round[] {
   const read = readSteps(steps);
-  const begun = new Set(read.flatMap(({ step }) => (step.kind === 'begun' ? [step.call] : [])));
+  const started = new Set(read.flatMap(({ step }) => (step.kind === 'started' ? [step.call] : [])));
   const results = new Map(
     read.flatMap(({ step }) => (step.kind === 'result' ? [[step.call, step] as const] : [])),
   );
@@ -242,7 +242,7 @@ function roundsOf(
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
-      return { key, call, begun: begun.has(key), result: results.get(key) ?? null };
+      return { key, call, started: started.has(key), result: results.get(key) ?? null };
     });
     return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
   });
@@ -267,8 +267,8 @@ function joinedBehind(read: readonly ReadStep[], at: number): number[] {
   return between.flatMap(({ step }) => (step.kind === 'joined' ? step.messages : []));
 }
 
-/** A turn as it was begun: without the messages that joined it later (D03). */
-export function asBegun(turn: ClaimedTurn): ClaimedTurn {
+/** A turn as it was started: without the messages that joined it later (D03). */
+export function asStarted(turn: ClaimedTurn): ClaimedTurn {
   const later = new Set(
     readSteps(turn.steps).flatMap(({ step }) => (step.kind === 'joined' ? step.messages : [])),
   );

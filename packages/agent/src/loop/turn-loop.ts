@@ -81,7 +81,7 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
   }
 }
 
-/** What its tools show stands below what this step has said; the next step takes the place of both. */
+/** The notes of its tools are below the text of this step; the next step replaces both. */
 function showing(deps: TurnLoopDeps): TurnLoopDeps {
   const { conversationId, turnId, bus, journal, at } = deps;
   const step = journal.rounds().length - 1;
@@ -113,7 +113,7 @@ async function askStep(
     const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
     bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
   });
-  // It is sent together with what comes now, and stands before it.
+  // It is sent together with what comes now, and precedes it.
   stream.push(unsentIn(deps, rounds));
   let said = '';
   const onText = (text: string): void => {

@@ -19,7 +19,7 @@ export interface McpSourceDeps {
   readonly log: Logger;
 }
 
-/** Prompts that one turn can be told to follow; burst messages can hold several commands. */
+/** Prompts for one turn; burst messages can hold several commands. */
 const MOST_CALLED = 3;
 const LONGEST = 30_000;
 /** Short, because a person waits for the answer. */
@@ -146,7 +146,7 @@ function findPrompt(
 
 /**
  * The arguments in what was typed: `name=value name="two words"`, or all of it for the first argument.
- * What is missing is told by name.
+ * Missing ones are named.
  */
 export function promptArguments(
   { arguments: args }: McpPrompt,

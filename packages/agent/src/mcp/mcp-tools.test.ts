@@ -99,7 +99,7 @@ describe('[G03] tools that come and go', () => {
     expect(open.registry.for(guest).names).toEqual(['s_a']);
   });
 
-  it('need a yes and count as changing the world unless they say that they only read', () => {
+  it('need an approval and count as changing the world unless they say that they only read', () => {
     const view = viewOf(tool('reads'), tool('writes', { readOnly: false }));
     const [reads, writes] = stage(view).live()[0]?.tools ?? [];
     expect(reads).toMatchObject({ effect: 'read', approval: 'never', tier: 'external-mcp' });

@@ -132,7 +132,7 @@ const MARK = 6;
 
 /**
  * The names that the tools of one server get: `server_tool`, in a–z, 0–9 and _. Where that is too long,
- * or two of them come out the same, a mark made from the original name tells them apart: the same mark
+ * or two of them come out the same, a mark made from the original name distinguishes them: the same mark
  * at every start. No other server can come to the same name, because server names have no underscore.
  */
 export function toolNames(

@@ -19,7 +19,7 @@ export interface MediaDeps {
 }
 
 /**
- * What an attachment turned out to be. `why` is for everybody and follows "because"; `hint` is what an
+ * What an attachment turned out to be. `why` is for everyone and follows "because"; `hint` is what an
  * owner can do about it.
  */
 export type ReadAttachment =
@@ -100,7 +100,7 @@ async function listen(
   if (bytes === null) return GONE;
   const heard = await transcribe(new Uint8Array(bytes), transcription, { fetch, signal });
   if (heard.kind === 'refused') {
-    // The owner can fix it, whoever sent the recording.
+    // Only the owner can fix it.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
     return { ...unread(heard.reason), hint: `${heard.detail}.` };
   }

@@ -166,7 +166,7 @@ describe('a voice message', () => {
     expect(heard()).toBe(1);
   });
 
-  it('[G16] is listened to once, also when its turn is begun again', async () => {
+  it('[G16] is listened to once, also when its turn is started again', async () => {
     const heard = await withSpeech();
     await scene.write('', { files: [voice] });
     scene.model.next({ throws: new Error('the worker dies') });
@@ -216,7 +216,7 @@ describe('what no model reads', () => {
     ]);
   });
 
-  it('[F10] is not looked at again by a turn that was begun too often', async () => {
+  it('[F10] is not looked at again by a turn that was started too often', async () => {
     const heard = await withSpeech();
     await scene.write('', { files: [voice] });
     for (let tries = 0; tries < 5; tries += 1) await scene.begin();

@@ -100,7 +100,7 @@ async function readAll(
 function noticeOf(all: readonly Read[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
-    // Nobody expects an answer to an animated sticker.
+    // An animated sticker asks for no answer.
     if (read.kind !== 'unread' || stored.kind === 'sticker') continue;
     const hint = reader.kind === 'owner' && read.hint !== undefined ? ` ${read.hint}` : '';
     const why = `${read.why}.${hint}`;
@@ -201,7 +201,7 @@ function nameForPeople({ kind, name }: Named): string {
   return `the ${NOUNS[kind]} \`${cut}\``;
 }
 
-/** What stands for an attachment where nothing is known but that it came. */
+/** The text for an attachment of which nothing else is known. */
 function standInFor(named: Named): string {
   return `[${labelFor(named)}]`;
 }

@@ -162,7 +162,14 @@ async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[]
 
 function readerOfRow(deps: KeepMemoriesOptions, row: InboxRow): Reader {
   const { conversationId } = row;
-  const alone = { turnId: '', session: 0, resumed: false, attempts: 0, overheard: [], steps: [] };
+  const alone = {
+    turnId: '',
+    session: 0,
+    resumed: false,
+    attempts: 0,
+    groupContext: [],
+    steps: [],
+  };
   return turnReader({ ...alone, conversationId, messages: [row] }, deps);
 }
 

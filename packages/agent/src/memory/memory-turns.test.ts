@@ -65,7 +65,7 @@ describe('what may be remembered', () => {
     const quote = 'I like tea';
     const answers = place('', { messages: [message('yes, this', { replyTo })] });
     expect(judgeSaving({ ...LIKES, quote }, answers).kind).toBe('refuse');
-    const boot = place('', { messages: [message('I like tea', { occasion: 'boot' })] });
+    const boot = place('', { messages: [message('I like tea', { trigger: 'boot' })] });
     expect(judgeSaving({ ...LIKES, quote }, boot).kind).toBe('refuse');
   });
 

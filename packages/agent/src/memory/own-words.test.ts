@@ -29,9 +29,9 @@ const PASSED_ON: readonly (readonly [how: string, change: Partial<InboundMessage
   ['a chat that was exported', { text: `hm\n21.11.26, 12:03 - Bob: ${FOREIGN}` }],
   ['a web page', { text: `hm\n<p>hello</p>\n${FOREIGN}` }],
   ['a bot', { text: FOREIGN, sender: { id: '1', name: 'x', isBot: true } }],
-  ['a heartbeat', { text: FOREIGN, occasion: 'heartbeat' }],
-  ['a job', { text: FOREIGN, occasion: 'cron' }],
-  ['a sub-agent', { text: FOREIGN, occasion: 'sub-agent' }],
+  ['a heartbeat', { text: FOREIGN, trigger: 'heartbeat' }],
+  ['a job', { text: FOREIGN, trigger: 'cron' }],
+  ['a sub-agent', { text: FOREIGN, trigger: 'sub-agent' }],
 ];
 
 /** Ways that look like these and are somebody's own words. */

@@ -27,7 +27,7 @@ export function isForwarded(text: string): boolean {
  */
 export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
   return messages.flatMap((message) => {
-    if (message.occasion !== undefined || message.sender.isBot) return [];
+    if (message.trigger !== undefined || message.sender.isBot) return [];
     return sentencesOf(ownText(message.text)).map((text) => ({ text, message }));
   });
 }
@@ -131,7 +131,7 @@ function judgeNote(wish: SavingWish, place: SavingPlace): Judged {
       'Without the person’s own words only facts about the project or this session are kept, in the owner’s direct chat. Give `quote`.',
     );
   }
-  const message = place.messages.findLast(({ occasion }) => occasion === undefined);
+  const message = place.messages.findLast(({ trigger }) => trigger === undefined);
   if (message === undefined) return refuse('Nobody has written in this turn.');
   return { kind: 'save', entry: entryOf(wish, place, { text, words: 'agent' }, message) };
 }

@@ -136,7 +136,7 @@ describe('words that ask for remembering', () => {
   );
 
   it('are not looked for in what Parley itself put there', () => {
-    const boot = { ...message('I like green tea.'), occasion: 'boot' as const };
+    const boot = { ...message('I like green tea.'), trigger: 'boot' as const };
     expect(ownSentences([boot])).toEqual([]);
   });
 

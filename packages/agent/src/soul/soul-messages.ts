@@ -109,7 +109,7 @@ function textOf(answer: SoulAnswer, words: (version: SoulVersion) => string): st
 
 export interface SoulNoticeServices extends OwnersChatDeps, PostDeps {
   readonly agent: string;
-  readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'souls' | 'overheard'>;
+  readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'souls' | 'groupContext'>;
   readonly settings: SoulSettings;
   readonly localTime: LocalTime;
 }
@@ -134,7 +134,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
       const { conversationId } = chat;
       // Gives the model context for an answer to it.
       const said = { messageId: `post:${key}`, senderId: 'you', senderName: 'you', text: words };
-      await store.overheard.keep({ conversationId, channel, account, chatId }, said, clock());
+      await store.groupContext.keep({ conversationId, channel, account, chatId }, said, clock());
     }
     await store.souls.notified(agent, version.number, version.state);
   }

@@ -79,10 +79,10 @@ const { depth, atOnce } = SUB_AGENT_BOUNDS;
 const REFUSED = {
   'too-deep': `Not started: a task can be handed on ${depth} times at most. Do it yourself.`,
   'too-many': `Not started: ${atOnce} sub-agents of this conversation are at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`,
-  over: 'Not started: this turn was stopped, or its conversation begun anew.',
+  over: 'Not started: this turn was stopped, or its conversation started again.',
 } as const;
 
-/** What a sub-agent must know of the turn that delegates: it can ask nobody later. */
+/** What a sub-agent must know of the turn that delegates: it cannot ask later. */
 export interface TaskOrigin {
   /** Addresses that a person named, or that a search found and the task holds. */
   readonly named: readonly string[];

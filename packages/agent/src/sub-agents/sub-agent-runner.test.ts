@@ -69,7 +69,7 @@ describe('a turn of a sub-agent', () => {
     });
   });
 
-  it('[G05] [G07] has neither tools that need a yes nor the one that speaks to people', async () => {
+  it('[G05] [G07] has neither tools that need an approval nor the one that speaks to people', async () => {
     await scene.close();
     const tools = [
       { ...countingTool('asks').tool, approval: 'ask' as const },

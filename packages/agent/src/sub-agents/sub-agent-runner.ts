@@ -105,13 +105,13 @@ async function answerOf(
 }
 
 function endOf(answer: Found): SubAgentEnd {
-  if ('words' in answer) return { kind: 'failed', reason: answer.words };
+  if ('notice' in answer) return { kind: 'failed', reason: answer.notice };
   const seen = visibleText(answer.text, { known: new Set() });
   const text = seen.kind === 'says' ? seen.text : 'It found nothing to say.';
   return { kind: 'done', result: cutText(text, RESULT_CHARACTERS, 'the result').text };
 }
 
-/** Its own history: what it was told and what it made of it. */
+/** Its own history: its task and its answers. */
 function commitOf(
   deps: TurnServices,
   turn: ClaimedTurn,
@@ -120,7 +120,7 @@ function commitOf(
 ): TurnCommit {
   const asked = spoken('user', textOf(turn.messages, unseenMedia().forHistory));
   const base = { turnId: turn.turnId, parts: [], account: accountOfTurn(turn, deps) };
-  if ('words' in answer) {
+  if ('notice' in answer) {
     const { reason } = answer;
     return { ...base, outcome: 'failed', reason, entries: [asked], usage: journal.spent() };
   }

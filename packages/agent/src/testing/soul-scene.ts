@@ -8,7 +8,7 @@ import { SoulService } from '../soul/soul-service.ts';
 import type { SoulSettings } from '../soul/soul-text.ts';
 
 export const FIRST_SOUL =
-  'You are calm and kind, and you say what you think without hurting anybody.';
+  'You are calm and kind, and you say what you think without hurting anyone.';
 export const SECOND_SOUL = `${FIRST_SOUL}\nUse short sentences.`;
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;

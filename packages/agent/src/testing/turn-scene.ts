@@ -199,7 +199,7 @@ function quietMedia(): MediaDeps {
 }
 
 function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false }): SpendGuard {
-  // In scenes groups are open to everybody, and direct chats are not.
+  // In scenes groups are open to everyone, and direct chats are not.
   const isStranger = ({ groupId }: SpendingPlace) => groupId !== undefined;
   return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }

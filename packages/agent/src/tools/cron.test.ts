@@ -45,7 +45,7 @@ async function due(id: string): Promise<void> {
       addressed: true,
       sentAt: 1,
       variables: {},
-      occasion: 'cron',
+      trigger: 'cron',
     },
   });
 }

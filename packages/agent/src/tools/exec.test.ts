@@ -47,9 +47,9 @@ describe('exec', () => {
     const ended = await scene.use(exec(), { command: 'exit 3' });
     expect(ended).toMatchObject({ failed: true, note: expect.stringContaining('Exit code 3') });
     expect(ended.note).toContain('It printed nothing.');
-    const killed = await scene.use(exec(), { command: 'echo begun; sleep 60', seconds: 1 });
+    const killed = await scene.use(exec(), { command: 'echo started; sleep 60', seconds: 1 });
     expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it took longer than it may\..*\]$/);
-    expect(killed.text).toBe('begun');
+    expect(killed.text).toBe('started');
   });
 
   it('[W09] cannot write what others can read, nor what becomes prompt text; what it makes is the owner’s', async () => {

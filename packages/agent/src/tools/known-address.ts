@@ -9,7 +9,7 @@ const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
 const TRAILING = /[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
 
 /**
- * Whether an address stands as it is in what people wrote in this turn, or in what a search found. Then
+ * Whether an address is literally in what people wrote in this turn, or in what a search found. Then
  * the model has added nothing of its own to it. Pages, quoted messages and earlier turns do not count:
  * an address there may have been made for carrying something out.
  */
@@ -28,8 +28,8 @@ export function isKnownAddress(
 }
 
 /**
- * Whether an address stands as it is on a page that was read in this turn, and is of a host that people
- * named: whoever asks for a page mostly wants those that belong to it.
+ * Whether an address is literally on a page that was read in this turn, and is of a host that people
+ * named: the request for a page mostly means those that belong to it.
  */
 export function isLinkOfNamedHost(
   url: string,

@@ -24,8 +24,8 @@ async function open(chats: Parameters<typeof messageTool>[0]['chats'] = {}, extr
     get outbox() {
       return scene.store.outbox;
     },
-    get overheard() {
-      return scene.store.overheard;
+    get groupContext() {
+      return scene.store.groupContext;
     },
   };
   const tool = messageTool({
@@ -51,7 +51,7 @@ async function used(writing: Writing, text = 'hello'): Promise<void> {
 }
 
 describe('a message to another chat', () => {
-  it('[G02] reaches the owner where they wrote last besides here, without the mark and without a yes', async () => {
+  it('[G02] reaches the owner where they wrote last besides here, without the mark and without an approval', async () => {
     await open(NAMED);
     await used(PHONE);
     await scene.write('send that to my phone', { fromOwner: true });
@@ -63,7 +63,7 @@ describe('a message to another chat', () => {
     expect(result()).toContain('on its way');
   });
 
-  it('[G02] [G05] to a chat that the settings name waits for a yes, and is marked (G08)', async () => {
+  it('[G02] [G05] to a chat that the settings name waits for an approval, and is marked (G08)', async () => {
     await open(NAMED);
     await used(FAMILY);
     await scene.write('tell the family', { fromOwner: true });
@@ -105,7 +105,7 @@ describe('a message to another chat', () => {
     ['telegram:-9', 'No chat is called \\"telegram:-9\\". There are: owner, family, gone.'],
     ['toString', 'No chat is called'],
     ['gone', 'is not connected'],
-    ['family', 'nobody has written'],
+    ['family', 'no message there'],
   ])('[G02] to %s is refused, and it says why', async (to, why) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await scene.write('send it', { fromOwner: true });
@@ -146,7 +146,7 @@ describe('a message to another chat', () => {
     await scene.write('send it', { fromOwner: true });
     scene.model.next(sends('owner', text));
     await scene.answerNext();
-    expect(result()).toContain('nobody would see anything');
+    expect(result()).toContain('nothing of this text would');
     expect(await scene.owed('phone')).toEqual(['fine']);
   });
 
@@ -171,7 +171,7 @@ describe('a message to another chat', () => {
     await scene.write('send it', { fromOwner: true });
     const long = Array.from({ length: 40 }, (_, nth) => `Line ${nth} of it.`).join('\n\n');
     scene.model.next(sends('owner', long));
-    const begun = await scene.begin();
+    const started = await scene.begin();
     const dies = new AbortController();
     const { outbox } = scene.store;
     const post = outbox.post.bind(outbox);
@@ -182,7 +182,7 @@ describe('a message to another chat', () => {
         return posted;
       },
     });
-    await scene.run(begun, dies.signal);
+    await scene.run(started, dies.signal);
     const first = await owed('phone');
     expect(first.length).toBeGreaterThan(2);
     expect(await scene.store.turns.totals(0)).toMatchObject({ answered: 1 });

@@ -7,7 +7,7 @@ import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from 
 
 interface MessageToolDeps extends OwnersChatDeps, Omit<PostDeps, 'clock'> {
   readonly chats: Readonly<Record<string, NamedChat>>;
-  readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'overheard'>;
+  readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'groupContext'>;
 }
 
 const MAX_PER_TURN = 5;
@@ -37,7 +37,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
       const here = call.messages?.at(-1);
       const found = await findChat(deps, to, here);
       if (found.kind === 'none') return failure(`Not sent. ${found.reason}`);
-      const isAsked = found.isOwners && here !== undefined && here.occasion === undefined;
+      const isAsked = found.isOwners && here !== undefined && here.trigger === undefined;
       const posted = await postMessage(
         { ...deps, clock: call.clock },
         {
@@ -57,8 +57,8 @@ export function messageTool(deps: MessageToolDeps): Tool {
 }
 
 const REFUSED: Readonly<Record<Exclude<PostedMessage['kind'], 'posted' | 'known'>, string>> = {
-  nothing: 'Not sent: nobody would see anything of this text.',
-  over: 'Not sent: this turn was stopped, or its conversation begun anew.',
+  nothing: 'Not sent: nothing of this text would be visible.',
+  over: 'Not sent: this turn was stopped, or its conversation started again.',
   'too-many': `Not sent: one turn sends ${MAX_PER_TURN} messages at most.`,
 };
 
@@ -85,7 +85,7 @@ async function addToGroupContext(
 ): Promise<void> {
   if (conversationId === null || conversationId === reader.conversationId) return;
   const { channel, account, chatId } = route;
-  await store.overheard.keep(
+  await store.groupContext.keep(
     { conversationId, channel, account, chatId },
     {
       messageId: `post:${callId}`,
@@ -111,7 +111,7 @@ const OWNER = /^owner(?::([a-z][a-z0-9-]*))?$/;
 
 /**
  * A direct chat of an owner, or a chat of the settings. The route is that of the last message from there,
- * so nothing goes where nobody has written (F11). `here`: the message that is being answered; its chat
+ * so nothing goes to a chat in which no person has written (F11). `here`: the message that is being answered; its chat
  * gets the answer anyway.
  */
 async function findChat(

@@ -28,7 +28,7 @@ const Wish = z
 
 /**
  * Proposes a change of SOUL.md (W06): the only way that the agent has. SOUL.md is prompt text for
- * everybody, so a person approves the whole text before it is evaluated (W09).
+ * everyone, so a person approves the whole text before it is evaluated (W09).
  */
 export function proposeSoulChangeTool({
   service,
@@ -57,7 +57,7 @@ export function proposeSoulChangeTool({
       { callId, messages, approved },
     ): Promise<ToolOutcome> {
       const asked = messages?.at(-1);
-      if (asked === undefined || asked.occasion !== undefined) {
+      if (asked === undefined || asked.trigger !== undefined) {
         return failure('Not proposed: only in a conversation with the owner.');
       }
       const inUse = (await service.current())?.text ?? '';

@@ -89,7 +89,7 @@ describe('the skills of a session', () => {
     expect(after?.names).toEqual(['new-one', 'plan-trip', 'secret']);
   });
 
-  it('[S07] stay what they were when another process goes on with the session', async () => {
+  it('[S07] stay what they were when another process continues the session', async () => {
     const before = (await source.gather(turn(OWNER))).skills;
     write('new-one', 'x');
     expect((await skillsSource(skills).gather(turn(OWNER))).skills).toEqual(before);

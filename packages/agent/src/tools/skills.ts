@@ -6,7 +6,7 @@ import { defineTool, failure, type Tool } from './tool.ts';
 
 /** Sessions whose snapshot is remembered; it is in the database anyway. */
 const SESSIONS = 500;
-/** Skills that one turn can be told to follow; burst messages can hold several commands. */
+/** Skills for one turn; burst messages can hold several commands. */
 const MOST_CALLED = 3;
 /** Longest text of a called skill, in characters. */
 const LONGEST = 30_000;

@@ -86,10 +86,10 @@ export function cronTool({
     input: CronInput,
     async run(input, call): Promise<ToolOutcome> {
       // Jobs must not create jobs: a person must have asked.
-      const message = call.messages?.findLast(({ occasion }) => occasion === undefined);
-      if (message === undefined && input.action !== 'list') return failure(NOBODY_ASKS);
+      const message = call.messages?.findLast(({ trigger }) => trigger === undefined);
+      if (message === undefined && input.action !== 'list') return failure(NO_ASKER);
       const by = message ?? call.messages?.at(-1);
-      if (by === undefined) return failure(NOBODY_ASKS);
+      if (by === undefined) return failure(NO_ASKER);
       const asker: CronAsker = { kind: 'chat', message: by, reader: call.reader };
       const order = await orderOf(store, input, by, call);
       if (typeof order === 'string') return failure(order);
@@ -99,7 +99,7 @@ export function cronTool({
   });
 }
 
-const NOBODY_ASKS =
+const NO_ASKER =
   'Not done: only what a person has just written can add or change jobs, not a job, a standing task or a sub-agent.';
 
 async function orderOf(

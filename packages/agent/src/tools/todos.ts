@@ -15,7 +15,7 @@ export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
   };
 }
 
-/** Longer lists are no help, and stand in every prompt. */
+/** Longer lists are no help, and are in every prompt. */
 const MOST_ITEMS = 30;
 const LONGEST_ITEM = 200;
 

@@ -79,7 +79,7 @@ describe('the mode of a conversation', () => {
     await scene.answerNext();
     const [plan] = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 9);
     expect(plan?.part.buttons).toEqual([{ label: 'Run the plan', data: '/run turn-2' }]);
-    // Switching the mode is not a word of anybody.
+    // Switching the mode is not a word of anyone.
     await setMode('agent', 2);
     await expect(scene.begin()).rejects.toThrow('no turn: none');
     const press = { kind: 'run-plan', plan: 'turn-2', text: 'Run it.' } as const;

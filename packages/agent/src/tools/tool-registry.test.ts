@@ -89,7 +89,7 @@ describe('the tools of an installation', () => {
     expect(namesOf({ builtIn }, OWNER)).toEqual(['open', 'secret']);
   });
 
-  it('[G05] that need a yes are offered like others: whoever is asked decides each call', () => {
+  it('[G05] that need an approval are offered like others: an approver decides each call', () => {
     expect(namesOf({ builtIn: [tool('safe'), tool('risky', { approval: 'ask' })] })).toEqual([
       'safe',
       'risky',

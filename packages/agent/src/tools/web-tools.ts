@@ -61,7 +61,7 @@ export function webSearchTool({
     }),
     async run({ query, results: wanted = results }, { signal }) {
       try {
-        const hits = await search({ words: query, results: wanted }, signal);
+        const hits = await search({ query, results: wanted }, signal);
         if (hits.length === 0) return { text: '', note: 'Nothing was found. Try other words.' };
         const lines = hits.map(({ title, url, snippet }, index) =>
           [

@@ -61,8 +61,8 @@ function proposalOf(promptFiles: PromptFiles, plan: WritePlan): Proposal | null 
 
 const READERS = {
   closed: 'the owner alone',
-  open: 'everybody, as before',
-  opened: 'everybody, from now on',
+  open: 'everyone, as before',
+  opened: 'everyone, from now on',
 } as const;
 
 /** For views: what was approved, where a person was asked. */
@@ -114,13 +114,13 @@ export function editTool(promptFiles: PromptFiles): Tool {
   });
 }
 
-/** The new text, or null where nothing is to be changed; and what the model is told. */
+/** The new text, or null where nothing is to be changed; and the result for the model. */
 interface Edit {
   readonly text: string | null;
   readonly outcome: ToolOutcome;
 }
 
-/** Somebody took it away a moment ago. */
+/** It was removed a moment ago. */
 const GONE = { kind: 'absent', reason: 'missing' } as const;
 
 function editOf(name: string, text: string, old: string, replacement: string): Edit {
@@ -151,7 +151,7 @@ function ambiguous(name: string, text: string, places: readonly number[]): strin
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
 }
 
-/** Mostly the spaces differ, or the case; then the line that was probably meant is told. */
+/** Mostly the spaces differ, or the case; then the result names the line that was probably meant. */
 function notFound(name: string, text: string, old: string): string {
   const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
   const wanted = folded(firstLine);

@@ -8,7 +8,7 @@ import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts'
 export interface AttachmentFetcher {
   /** There may be something to fetch. */
   wake(): void;
-  /** Fetches nothing more; what is under way is ended and begun again at the next start. */
+  /** Fetches nothing more; what is under way is ended and started again at the next start. */
   close(): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ async function roomOf({ attachments, limits, clock }: AttachmentFetcherDeps): Pr
 
 const NO_FILES = 'I cannot fetch files from this channel';
 
-/** An adapter that ignores its signal must not hold up everybody else's files. */
+/** An adapter that ignores its signal must not hold up everyone else's files. */
 async function orEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
   const end = (): void => ended.reject(new Error('fetching took too long'));

@@ -23,7 +23,7 @@ const UNTRIED_MS = 3_000;
 
 /**
  * Decides whether a part is tried again (D04, D05): a rate limit costs no attempt, nor does a connection
- * that is not there; an outcome nobody knows is repeated only where a repetition does no harm, a refusal is final.
+ * that is not there; an unknown outcome is repeated only where a repetition does no harm, a refusal is final.
  */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { failure } = facts;
@@ -66,7 +66,7 @@ export interface Notice {
 }
 
 /**
- * Sent when nobody knows whether a part arrived (D04). `key` is the part's idempotency key; a command
+ * Sent when it is unknown whether a part arrived (D04). `key` is the part's idempotency key; a command
  * takes the place of the button on platforms without buttons.
  */
 export function uncertainNotice(key: string, hasButtons: boolean): Notice {
@@ -77,7 +77,7 @@ export function uncertainNotice(key: string, hasButtons: boolean): Notice {
   return { markdown: `${what} I can send it again.`, buttons: [button] };
 }
 
-/** Whether a chat can still be told that something went wrong in it. */
+/** Whether a chat can still get a notice of a failure. */
 export function canBeTold(failure: ChannelFailure): boolean {
   return failure.kind !== 'gone' && failure.kind !== 'forbidden';
 }

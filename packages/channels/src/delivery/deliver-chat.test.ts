@@ -379,12 +379,12 @@ describe('a part that was being sent when the process died', () => {
     expect(notice?.part.body.text).toMatch(buttons ? /^⚙️ .*I can send it/s : /^⚙️ .*\/resend/s);
   });
 
-  it('[D04] is sent again without a notice when its request had not begun', async () => {
+  it('[D04] is sent again without a notice when its request had not started', async () => {
     await scene.owe('c', ['one', 'two']);
     const notes = notesOnDisk();
     const died = new Error('killed');
     const killed = { ...scene.store.outbox, retryLater: () => Promise.reject(died) };
-    const send = () => Promise.reject(new ChannelError({ kind: 'transient' }, 'not begun'));
+    const send = () => Promise.reject(new ChannelError({ kind: 'transient' }, 'not started'));
     await expect(deliver({ notes, outbox: killed, send })).rejects.toBe(died);
     expect(await scene.states('c')).toEqual(['sending', 'pending']);
     await deliver({ notes: notesOnDisk() });
@@ -436,13 +436,13 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
-  it('[D04] is uncertain when its request had begun', async () => {
+  it('[D04] is uncertain when its request had started', async () => {
     const notes = notesOnDisk();
     const died = new Error('killed');
     const killed = { ...scene.store.outbox, giveUp: () => Promise.reject(died) };
     await scene.owe('c', ['one', 'two']);
-    const send = (_part: OutboundPart, _signal: AbortSignal, begun: () => void) => {
-      begun();
+    const send = (_part: OutboundPart, _signal: AbortSignal, started: () => void) => {
+      started();
       return Promise.reject(new ChannelError({ kind: 'unknown-outcome' }, 'reset'));
     };
     await expect(deliver({ notes, outbox: killed, send })).rejects.toBe(died);

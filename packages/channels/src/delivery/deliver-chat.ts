@@ -38,7 +38,7 @@ export interface DeliveryDeps {
   /** What is done about a part that may have arrived; `tell` when absent. */
   readonly whenUncertain?: 'tell' | 'resend' | undefined;
   readonly pacer: Pacer;
-  send(part: OutboundPart, signal: AbortSignal, begun: () => void): Promise<Receipt>;
+  send(part: OutboundPart, signal: AbortSignal, onStart: () => void): Promise<Receipt>;
   /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
   /** Absent: after a crash every part that was marked as being sent is uncertain. */
@@ -52,7 +52,7 @@ export interface DeliveryDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pass: PassPoint;
-  /** True once somebody else is to send the rest: the part under way is the last. */
+  /** True once another gateway is to send the rest: the part under way is the last. */
   readonly isEnding?: (() => boolean) | undefined;
   /** Fires when another gateway serves the account now: what is under way ends. */
   readonly lost?: AbortSignal | undefined;
@@ -119,7 +119,7 @@ function isOver({ isEnding }: DeliveryDeps, signal: AbortSignal): boolean {
   return signal.aborted || isEnding?.() === true;
 }
 
-/** Sends these parts one after the other. `look-again`: the rows may tell something else by now. */
+/** Sends these parts one after the other. `look-again`: the rows may have changed. */
 async function deliverInOrder(
   deps: DeliveryDeps,
   parts: readonly DuePart[],
@@ -251,12 +251,12 @@ async function sendPart(
   const startedAt = deps.clock();
   const notes = mayRepeat(deps, part) ? undefined : deps.notes;
   const attempt = { partId: part.id, at: due.sendingAt ?? startedAt };
-  const begun = () => notes?.write(attempt, { kind: 'begun' });
+  const onStart = () => notes?.write(attempt, { kind: 'started' });
   deps.pass('part-sending');
   let receipt: Receipt;
   try {
     receipt = await tracer.span('parley.send', {}, () =>
-      withinLimit([signal, deps.lost], (limited) => deps.send(part, limited, begun)),
+      withinLimit([signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
     );
   } catch (thrown) {
     if (!(thrown instanceof ChannelError))
@@ -327,7 +327,7 @@ function isReady(deps: DeliveryDeps, due: DuePart): boolean {
   return due.state === 'pending' && waitFor(deps, due) === 0;
 }
 
-/** Nobody else knows that the platform has it, so a database that is away is waited for. */
+/** Only this process knows that the platform has it, so it waits for an absent database. */
 async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -87,15 +87,15 @@ describe('the deliveries of an account', () => {
   });
 
   it('[D11] wait for a send that is under way and lose nothing that is still owed', async () => {
-    let begun = false;
+    let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
-      begun = true;
+      started = true;
       await new Promise((resolve) => setTimeout(resolve, 100));
       return scene.send(part, signal);
     };
     const worker = startWorker(slow);
     await scene.owe('closing', ['one']);
-    await expect.poll(() => begun, { interval: 2 }).toBe(true);
+    await expect.poll(() => started, { interval: 2 }).toBe(true);
     await worker.close(5_000);
     expect(await scene.states('closing')).toEqual(['sent']);
   });
@@ -162,15 +162,15 @@ describe('the deliveries of an account', () => {
   });
 
   it('[D04] send all of several answers that are handed on while a part is sent', async () => {
-    let begun = false;
+    let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
-      begun = true;
+      started = true;
       await new Promise((resolve) => setTimeout(resolve, 20));
       return scene.send(part, signal);
     };
     startWorker(slow, 60_000);
     wake('busy', 'default', await scene.owe('busy', ['one']));
-    await expect.poll(() => begun, { interval: 2 }).toBe(true);
+    await expect.poll(() => started, { interval: 2 }).toBe(true);
     for (const text of ['two', 'three', 'four'])
       wake('busy', 'default', await scene.owe('busy', [text]));
     await expect.poll(() => seen('busy')).toEqual(['one', 'two', 'three', 'four']);

@@ -10,7 +10,7 @@ export interface DeliveryWorker {
   mayPreview(chat: PacedChat): boolean;
   /**
    * Sends what is due as far as `graceMs` allows, then ends sends that are under way. `hand-over`: what is
-   * under way is the last, as somebody else sends the rest.
+   * under way is the last; another gateway sends the rest.
    */
   close(graceMs: number, rest?: 'hand-over'): Promise<void>;
 }

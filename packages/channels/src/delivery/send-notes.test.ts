@@ -33,16 +33,16 @@ describe('notes about sends', () => {
   it('[D04] tell the next life how far each part was', () => {
     const first = open();
     first.write(PART, { kind: 'marked' });
-    first.write(PART, { kind: 'begun' });
+    first.write(PART, { kind: 'started' });
     first.write({ partId: 'part_2', at: 8 }, ARRIVED);
     first.write({ partId: 'part_3', at: 9 }, { kind: 'marked' });
     first.remove('part_3');
-    first.write(PART, { kind: 'begun' });
+    first.write(PART, { kind: 'started' });
     const next = open();
-    expect(next.read(PART)).toEqual({ kind: 'begun' });
+    expect(next.read(PART)).toEqual({ kind: 'started' });
     expect(next.read({ partId: 'part_2', at: 8 })).toEqual(ARRIVED);
     expect(next.read({ partId: 'part_3', at: 9 })).toBeUndefined();
-    expect(open().read(PART)).toEqual({ kind: 'begun' });
+    expect(open().read(PART)).toEqual({ kind: 'started' });
   });
 
   it('[D04] know nothing of another attempt at the same part', () => {
@@ -66,18 +66,18 @@ describe('notes about sends', () => {
 
   it('[D15] are forgotten after a month, and the file stays small', () => {
     const first = open();
-    first.write(PART, { kind: 'begun' });
+    first.write(PART, { kind: 'started' });
     for (let nth = 0; nth < 30_000; nth += 1) {
       const attempt = { partId: `part_with_a_long_name_${nth}`, at: nth };
-      first.write(attempt, { kind: 'begun' });
+      first.write(attempt, { kind: 'started' });
       first.remove(attempt.partId);
     }
     expect(statSync(path).size).toBeLessThan(1_100_000);
-    expect(open().read(PART)).toEqual({ kind: 'begun' });
+    expect(open().read(PART)).toEqual({ kind: 'started' });
     expect(open('boot', path, NOW + 40 * 86_400_000).read(PART)).toBeUndefined();
   });
 
-  it('are for the owner of the folder alone, and without the text of anybody', () => {
+  it('are for the owner of the folder alone, and without the text of anyone', () => {
     open().write(PART, ARRIVED);
     expect(statSync(path).mode & 0o077).toBe(0);
     expect(readFileSync(path, 'utf8')).toBe('boot\n["part_1",7,"arrived","99"]\n');

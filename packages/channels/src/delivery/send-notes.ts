@@ -3,11 +3,11 @@ import { type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * How far the sending of a part has come: `marked`, its row says so and nothing has left; `begun`, bytes may
+ * How far the sending of a part has come: `marked`, its row says so and nothing has left; `started`, bytes may
  * have left; `arrived`, the platform has it under this id.
  */
 export type SendNote =
-  | { readonly kind: 'marked' | 'begun' }
+  | { readonly kind: 'marked' | 'started' }
   | { readonly kind: 'arrived'; readonly platformMessageId: string };
 
 /** Which attempt at which part; `at` is when its row was marked, in ms. */
@@ -27,7 +27,7 @@ export interface SendNotes {
 }
 
 const Line = z.union([
-  z.tuple([z.string(), z.number(), z.enum(['marked', 'begun'])]),
+  z.tuple([z.string(), z.number(), z.enum(['marked', 'started'])]),
   z.tuple([z.string(), z.number(), z.literal('arrived'), z.string()]),
   z.tuple([z.string()]),
 ]);
@@ -39,10 +39,10 @@ const LARGEST_FILE = 1_000_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * Notes in a file of the data folder. A part is called uncertain only between `begun` and `arrived`, which a row
- * alone could not tell without two more transactions. A line costs some microseconds because it is not synced to
+ * Notes in a file of the data folder. A part is called uncertain only between `started` and `arrived`, which a row
+ * alone could not say without two more transactions. A line costs some microseconds because it is not synced to
  * disk: it survives the death of the process, and what an earlier boot of the machine left is ignored. A file that
- * cannot be written is emptied, since a missing line must never look like a part that has not begun.
+ * cannot be written is emptied, since a missing line must never look like a part that has not started.
  */
 export function openSendNotes(
   path: string,
@@ -144,7 +144,7 @@ function lineOf(text: string): Line | undefined {
   }
 }
 
-/** Names the time since this machine started; undefined where the system does not tell it. */
+/** Names the time since this machine started; undefined where the system does not provide it. */
 export function bootOfMachine(): string | undefined {
   return textOf('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }

@@ -8,7 +8,7 @@ import type { AdmittedMessage } from '@parley/store';
 export interface Albums {
   /** The message with `addressed` as its album has it by now. */
   join(message: InboundMessage): InboundMessage;
-  /** A picture that nobody has addressed to the bot yet. */
+  /** A picture that does not address the bot, so far. */
   hold(picture: AdmittedMessage): void;
   /** The pictures of this one's album that were held, oldest first; each is given out once. */
   release(message: InboundMessage): readonly AdmittedMessage[];

@@ -119,7 +119,7 @@ const APPROVER = { ...GUEST, isApprover: true };
 const OWNER = { ...GUEST, isOwner: true, isApprover: true };
 const ALONE = { ...GUEST, isDirect: true };
 
-describe('who may change a group’s conversation for everybody', () => {
+describe('who may change a group’s conversation for everyone', () => {
   it.each<[GroupCommands, object, object, object, object]>([
     ['owners', ['granted'], ['denied'], ['denied'], ['granted']],
     ['approvers', ['granted'], ['granted'], ['denied'], ['granted']],

@@ -3,15 +3,15 @@ import type { CommandInfo, SenderFacts } from '../adapter.ts';
 
 /** A command, who may use it and where. */
 interface CommandSpec extends CommandInfo {
-  /** `approver`: owners, and whoever the settings name. */
+  /** `approver`: owners, and the approvers of the settings. */
   readonly who: 'everyone' | 'owner' | 'approver';
-  /** `direct`: it deals in codes, which are nobody else's business. */
+  /** `direct`: it deals in codes, which are private. */
   readonly where: 'anywhere' | 'direct';
   /** What it will do, for commands that are not there yet. */
   readonly later?: string;
   /** It waits for the turn before it and is carried out as a turn: it asks the model. */
   readonly inTurn?: true;
-  /** It changes the conversation for everybody in it: in groups a setting says who may (`GroupCommands`). */
+  /** It changes the conversation for everyone in it: in groups a setting says who may (`GroupCommands`). */
   readonly changesChat?: true;
 }
 
@@ -49,7 +49,7 @@ const TABLE = [
     where: 'direct',
   },
   { name: 'why', summary: 'what became of the last messages', ...OWNER },
-  { name: 'pair', summary: 'let somebody in', who: 'owner', where: 'direct' },
+  { name: 'pair', summary: 'allow a person', who: 'owner', where: 'direct' },
   { name: 'link', summary: 'link your accounts', who: 'everyone', where: 'direct' },
 ] as const satisfies readonly CommandSpec[];
 
@@ -62,10 +62,10 @@ export type ReadyCommand = Exclude<
   { readonly later: string } | { readonly inTurn: true }
 >['name'];
 
-/** A command as somebody typed it. */
+/** A command as it was typed. */
 export interface TypedCommand {
   readonly name: CommandName;
-  /** What stands after the name, without white space around it. */
+  /** The text after the name, trimmed. */
   readonly argument: string;
 }
 
@@ -80,7 +80,7 @@ export interface CommandAsker {
   readonly isOwner: boolean;
   readonly isDirect: boolean;
   readonly isApprover: boolean;
-  /** They may change the conversation for everybody in it; see `hasGroupRight`. */
+  /** They may change the conversation for everyone in it; see `hasGroupRight`. */
   readonly mayChangeChat: boolean;
 }
 
@@ -118,7 +118,7 @@ export function isInTurn(name: CommandName): boolean {
   return TABLE.some((spec) => spec.name === name && 'inTurn' in spec);
 }
 
-/** Whether a command changes a conversation for everybody in it; `/mode` alone only shows the mode. */
+/** Whether a command changes a conversation for everyone in it; `/mode` alone only shows the mode. */
 export function changesChat({ name, argument }: TypedCommand): boolean {
   if (name === 'mode' && argument === '') return false;
   return TABLE.some((spec) => spec.name === name && 'changesChat' in spec);
@@ -142,7 +142,7 @@ export type CommandDecision =
 
 type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 
-/** Decides by who asks and where; permission comes first, so that nobody learns what is there. */
+/** Decides by who asks and where; permission comes first, so that a refusal reveals nothing. */
 export function decideCommand(name: CommandName, asker: CommandAsker): CommandDecision {
   const spec = TABLE.find((one) => one.name === name);
   if (spec === undefined) throw new Error(`The command /${name} is in no table.`);
@@ -164,7 +164,7 @@ function refusal(
 }
 
 /**
- * Who may use commands that change a group's conversation for everybody in it (`/new`, `/mode`,
+ * Who may use commands that change a group's conversation for everyone in it (`/new`, `/mode`,
  * `/compact`, and `/stop` of other people's turns). Each step includes those before it.
  */
 export type GroupCommands = 'owners' | 'approvers' | 'administrators' | 'everyone';
@@ -218,9 +218,9 @@ export function groupRefusal(name: string, rule: GroupCommands): string {
     owners: 'my owner',
     approvers: 'my owner and those my owner has named',
     administrators: 'administrators of this group, my owner and those my owner has named',
-    everyone: 'everybody here',
+    everyone: 'everyone here',
   }[rule];
-  return `/${name} changes this conversation for everybody here, so it is for ${who}.`;
+  return `/${name} changes this conversation for everyone here, so it is for ${who}.`;
 }
 
 /**

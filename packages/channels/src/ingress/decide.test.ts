@@ -23,8 +23,8 @@ function rules(policy: Partial<AccountPolicy> = {}): DecisionRules {
   };
 }
 
-function decided(message: InboundMessage, by: DecisionRules, isLetIn = false) {
-  return decideIngress(message, by, { isOwner: by.owners.includes(personId(message)), isLetIn });
+function decided(message: InboundMessage, by: DecisionRules, isAllowed = false) {
+  return decideIngress(message, by, { isOwner: by.owners.includes(personId(message)), isAllowed });
 }
 
 const group = { id: '-100', type: 'group' } as const;
@@ -81,30 +81,30 @@ describe('what ingress does with a message', () => {
     expect(decided(message, rules())).toEqual({
       kind: 'ignore',
       reason: 'written by a bot',
-      overhear: false,
+      keepAsContext: false,
     });
   });
 
   it('[F05] explains itself to a stranger in a direct chat, never in a group', () => {
     const direct = decided(aMessage({ sender: stranger }), rules());
     const inGroup = decided(aMessage({ chat: elsewhere, addressed: true }), rules());
-    expect(direct).toMatchObject({ kind: 'refuse', tell: 'stranger' });
-    expect(inGroup).toMatchObject({ kind: 'refuse', tell: null });
+    expect(direct).toMatchObject({ kind: 'refuse', notice: 'stranger' });
+    expect(inGroup).toMatchObject({ kind: 'refuse', notice: null });
   });
 
   it.each([
     ['open', false, { kind: 'turn' }],
-    ['allowlist', false, { kind: 'refuse', tell: 'stranger' }],
-    ['allowlist', true, { kind: 'refuse', tell: 'stranger' }],
-    ['pairing', false, { kind: 'refuse', tell: 'pairing' }],
+    ['allowlist', false, { kind: 'refuse', notice: 'stranger' }],
+    ['allowlist', true, { kind: 'refuse', notice: 'stranger' }],
+    ['pairing', false, { kind: 'refuse', notice: 'pairing' }],
     ['pairing', true, { kind: 'turn' }],
-    ['disabled', false, { kind: 'refuse', tell: null }],
-    ['disabled', true, { kind: 'refuse', tell: null }],
+    ['disabled', false, { kind: 'refuse', notice: null }],
+    ['disabled', true, { kind: 'refuse', notice: null }],
   ] as const)(
-    '[F05] treats a stranger by the mode "%s", let in: %s',
-    (direct, isLetIn, expected) => {
+    '[F05] treats a stranger by the mode "%s", allowed: %s',
+    (direct, isAllowed, expected) => {
       const access = { ...CLOSED.access, direct };
-      const decision = decided(aMessage({ sender: stranger }), rules({ access }), isLetIn);
+      const decision = decided(aMessage({ sender: stranger }), rules({ access }), isAllowed);
       expect(decision).toMatchObject(expected);
     },
   );
@@ -114,7 +114,7 @@ describe('what ingress does with a message', () => {
     expect(decided(aMessage({ sender: { id: '7' } }), rules({ access })).kind).toBe('turn');
   });
 
-  it('[F05] opens no group to somebody who was let in', () => {
+  it('[F05] opens no group to a person who was allowed', () => {
     const message = aMessage({ chat: elsewhere, sender: stranger, addressed: true });
     expect(decided(message, rules(), true).kind).toBe('refuse');
   });
@@ -126,7 +126,7 @@ describe('what ingress does with a message', () => {
       aMessage({ chat: group, addressed: true }),
       'the group is on the allow list; addressed to the bot',
     ],
-    [aMessage({ chat: group }), 'nobody addressed the bot'],
+    [aMessage({ chat: group }), 'the bot was not addressed'],
     [aMessage({ chat: elsewhere, addressed: true }), 'the group is not on the allow list'],
     [aMessage({ sender: stranger }), 'the sender is not on the allow list'],
     [aMessage({ sender: { isBot: true } }), 'written by a bot'],
@@ -152,7 +152,7 @@ describe('what ingress does with a message', () => {
     (_c, message, activation, keep) => {
       expect(decided(message, rules({ activation }))).toMatchObject({
         kind: 'ignore',
-        overhear: keep,
+        keepAsContext: keep,
       });
     },
   );

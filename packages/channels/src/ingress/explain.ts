@@ -7,7 +7,7 @@ import { partsOf } from './route.ts';
 
 /** Tells people why a message of theirs was not taken (D07), seldom enough to be no nuisance. */
 export interface Explainer {
-  /** Once an hour per sender: whoever goes on writing knows by then. */
+  /** Once an hour per sender. */
   stranger(admitted: AdmittedMessage): Promise<void>;
   /** With a code that an owner can approve; once while it is valid. */
   pairing(admitted: AdmittedMessage): Promise<void>;
@@ -22,21 +22,21 @@ export interface Explainer {
 const STRANGER_TOLD_EVERY_MS = 60 * 60_000;
 const OVERFLOW_TOLD_EVERY_MS = 60_000;
 
-/** Makes the explainer of one account; what was told is remembered in memory, for a bounded number. */
+/** Sends the notices of one account; sent ones are remembered in memory, up to a bound. */
 export function createExplainer(deps: IngressDeps): Explainer {
   const strangers = createSeldom(STRANGER_TOLD_EVERY_MS, deps.clock);
   const floods = createSeldom(OVERFLOW_TOLD_EVERY_MS, deps.clock);
-  const tell = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
+  const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     const { route, receivedAt } = admitted;
     await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);
     await deps.deliver(route);
   };
   const tellOnce = async (bound: string, admitted: AdmittedMessage, words: string) => {
-    if (floods(`${bound} ${admitted.conversationId}`)) await tell(admitted, words);
+    if (floods(`${bound} ${admitted.conversationId}`)) await notify(admitted, words);
   };
   const tellStranger = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     if (deps.answersStrangers && strangers(admitted.message.sender.id)) {
-      await tell(admitted, markdown);
+      await notify(admitted, markdown);
     }
   };
   return {
@@ -53,7 +53,7 @@ export function createExplainer(deps: IngressDeps): Explainer {
 }
 
 /**
- * Notes that a stranger wants in, and tells the code: to the stranger, or where the channel says
+ * Stores the request of a stranger, and sends the code: to the stranger, or where the channel says
  * nothing to strangers, to an owner whose direct chat is known. The log never names the stranger.
  */
 async function askOwner(deps: IngressDeps, admitted: AdmittedMessage) {
@@ -66,7 +66,7 @@ async function askOwner(deps: IngressDeps, admitted: AdmittedMessage) {
   const news = to === null ? [] : partsOf(words, to);
   const asked = await deps.store.pairing.request(applicant, code, news, receivedAt);
   if (asked !== 'new') return asked;
-  deps.log.info({}, 'a stranger asks to be let in; "parley pair" shows the code');
+  deps.log.info({}, 'a stranger asks for access; "parley pair" shows the code');
   if (to !== null) await deps.deliver(to);
   return asked;
 }

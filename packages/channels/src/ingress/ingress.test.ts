@@ -13,7 +13,7 @@ afterEach(() => scene.store.close());
 
 describe('ingress', () => {
   it('[D01] says "accepted" only when the message is stored, and wakes its lane after that', async () => {
-    const outcome = await scene.take(aMessage());
+    const outcome = await scene.receive(aMessage());
     expect(outcome).toEqual({ kind: 'accepted', conversationId: 'telegram:default:42' });
     expect(await scene.inbox()).toEqual(['hello']);
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'kick telegram:default:42']);
@@ -21,21 +21,21 @@ describe('ingress', () => {
 
   it('[D01] rejects when the message cannot be stored, so that the platform brings it again', async () => {
     await scene.store.close();
-    await expect(scene.take(aMessage())).rejects.toMatchObject({ name: 'StoreError' });
+    await expect(scene.receive(aMessage())).rejects.toMatchObject({ name: 'StoreError' });
     expect(scene.happened).toEqual(['received']);
     await scene.open();
   });
 
   it('[F08] takes a message that is told twice once, and wakes its lane both times', async () => {
-    await scene.take(aMessage());
-    expect(await scene.take(aMessage())).toEqual({ kind: 'duplicate' });
+    await scene.receive(aMessage());
+    expect(await scene.receive(aMessage())).toEqual({ kind: 'duplicate' });
     expect(await scene.inbox()).toEqual(['hello']);
     expect(scene.happened.filter((line) => line.startsWith('kick'))).toHaveLength(2);
   });
 
   it('[F11] fixes the route of the answer with the message', async () => {
     const chat = { id: '-9', type: 'thread', threadId: '5' } as const;
-    await scene.take(aMessage({ chat, addressed: true, messageId: '77' }));
+    await scene.receive(aMessage({ chat, addressed: true, messageId: '77' }));
     const [row] = await scene.store.inbox.recent({ ...OWNER_CHAT, chatId: '-9' }, 1);
     expect(row?.route).toEqual({
       channel: 'telegram',
@@ -49,14 +49,14 @@ describe('ingress', () => {
   });
 
   it('[W08] does not let a platform pass for Parley itself', async () => {
-    await scene.take(aMessage({ occasion: 'boot' }));
+    await scene.receive(aMessage({ trigger: 'boot' }));
     const [row] = await scene.store.inbox.recent(OWNER_CHAT, 1);
     expect(row?.message).toEqual(aMessage());
   });
 
   it('[F01] refuses what an adapter made wrong, and says whose defect it is', async () => {
     const broken = { ...aMessage(), messageId: '' };
-    await expect(scene.take(broken)).rejects.toMatchObject({
+    await expect(scene.receive(broken)).rejects.toMatchObject({
       code: 'inbound-invalid',
       retryable: false,
     });
@@ -68,7 +68,7 @@ describe('a stranger in a direct chat', () => {
     aMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
 
   it('[F05] is refused, and no word of the message is kept', async () => {
-    expect((await scene.take(stranger())).kind).toBe('refused');
+    expect((await scene.receive(stranger())).kind).toBe('refused');
     expect(await scene.inbox({ ...OWNER_CHAT, chatId: '9' })).toEqual([]);
     const words = JSON.stringify(
       await scene.store.outbox.recent({ ...OWNER_CHAT, chatId: '9' }, 9),
@@ -82,13 +82,13 @@ describe('a stranger in a direct chat', () => {
     expect(await scene.told('9')).toEqual([]);
   });
 
-  it('[F05] is told once an hour how to be let in, each stranger for themselves', async () => {
-    for (const id of ['1', '2', '3']) await scene.take(stranger('9', id));
-    await scene.take(stranger('8'));
+  it('[F05] gets a notice once an hour on how to get access, each stranger separately', async () => {
+    for (const id of ['1', '2', '3']) await scene.receive(stranger('9', id));
+    await scene.receive(stranger('8'));
     expect(await scene.told('9')).toHaveLength(1);
     expect(await scene.told('8')).toHaveLength(1);
     scene.now += 60 * 60_000;
-    await scene.take(stranger('9', '4'));
+    await scene.receive(stranger('9', '4'));
     const notices = await scene.told('9');
     expect(notices).toHaveLength(2);
     expect(notices[0]).toContain('telegram:9');
@@ -100,9 +100,9 @@ describe('an album in a group', () => {
   it('[F06] [F08] is one turn of all its pictures, though only the first has words, and none before', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
-    await scene.take(aMessage({ ...picture, messageId: '1', text: 'look', addressed: true }));
+    await scene.receive(aMessage({ ...picture, messageId: '1', text: 'look', addressed: true }));
     scene.now += 400;
-    await scene.take(aMessage({ ...picture, messageId: '2', text: '' }));
+    await scene.receive(aMessage({ ...picture, messageId: '2', text: '' }));
     const conversationId = conversationIdOf(aMessage({ chat }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const claim = () => scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
@@ -113,25 +113,25 @@ describe('an album in a group', () => {
 });
 
 describe('an album whose words come last', () => {
-  it('[F08] is one turn of all its pictures, none of which is told as overheard', async () => {
+  it('[F08] is one turn of all its pictures, none of which is group context', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
-    await scene.take(aMessage({ ...picture, messageId: '1', text: '' }));
-    await scene.take(aMessage({ ...picture, messageId: '2', text: 'look', addressed: true }));
+    await scene.receive(aMessage({ ...picture, messageId: '1', text: '' }));
+    await scene.receive(aMessage({ ...picture, messageId: '2', text: 'look', addressed: true }));
     const conversationId = conversationIdOf(aMessage({ chat }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
-    const begun = await scene.store.lanes.begin(work, 'followup', 'turn-1', scene.now + 60_000);
-    const turn = begun.kind === 'turn' ? begun.turn : undefined;
+    const started = await scene.store.lanes.begin(work, 'followup', 'turn-1', scene.now + 60_000);
+    const turn = started.kind === 'turn' ? started.turn : undefined;
     expect(turn?.messages.map(({ message }) => message.messageId)).toEqual(['1', '2']);
-    expect(turn?.overheard).toEqual([]);
+    expect(turn?.groupContext).toEqual([]);
   });
 });
 
 describe('the bounds of what is taken', () => {
   it('[F07] does not answer an automatic reply for ever, and says why', async () => {
     const text = 'I am away. I am away.';
-    for (let i = 1; i <= 5; i += 1) await scene.take(aMessage({ messageId: `${i}`, text }));
-    expect((await scene.take(aMessage({ messageId: '6', text }))).kind).toBe('ignored');
+    for (let i = 1; i <= 5; i += 1) await scene.receive(aMessage({ messageId: `${i}`, text }));
+    expect((await scene.receive(aMessage({ messageId: '6', text }))).kind).toBe('ignored');
     const stories = await scene.store.decisions.stories(OWNER_CHAT, 9);
     expect(stories.map(({ reason }) => reason)).toContainEqual(
       expect.stringContaining('automatic reply'),
@@ -140,13 +140,13 @@ describe('the bounds of what is taken', () => {
 
   it('[D07] tells that a message is too long, a flood of them once a minute', async () => {
     const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
-    expect(await scene.take(long('1'))).toMatchObject({ kind: 'refused' });
-    await scene.take(long('2'));
+    expect(await scene.receive(long('1'))).toMatchObject({ kind: 'refused' });
+    await scene.receive(long('2'));
     expect(await scene.inbox()).toEqual([]);
     const notices = await scene.told();
     expect(notices).toHaveLength(1);
     scene.now += 60_000;
-    await scene.take(long('3'));
+    await scene.receive(long('3'));
     expect(await scene.told()).toHaveLength(2);
     expect(notices[0]).toContain('31');
     expect(notices[0]).toContain('30');
@@ -154,11 +154,11 @@ describe('the bounds of what is taken', () => {
 
   it('[D07] takes no more than may wait, and tells a flood once', async () => {
     for (let i = 1; i <= 8; i += 1)
-      await scene.take(aMessage({ messageId: `${i}`, text: `text ${i}` }));
+      await scene.receive(aMessage({ messageId: `${i}`, text: `text ${i}` }));
     expect(await scene.inbox()).toEqual(['text 1', 'text 2', 'text 3']);
     expect(await scene.told()).toHaveLength(1);
     scene.now += 60_000;
-    expect(await scene.take(aMessage({ messageId: '9' }))).toMatchObject({ kind: 'refused' });
+    expect(await scene.receive(aMessage({ messageId: '9' }))).toMatchObject({ kind: 'refused' });
     expect(await scene.told()).toHaveLength(2);
   });
 
@@ -194,10 +194,10 @@ describe('the bounds of what is taken', () => {
   });
 
   it('[D07] counts each conversation for itself, and lets commands through', async () => {
-    for (let i = 1; i <= 4; i += 1) await scene.take(aMessage({ messageId: `${i}` }));
+    for (let i = 1; i <= 4; i += 1) await scene.receive(aMessage({ messageId: `${i}` }));
     const group = { id: '-9', type: 'group' } as const;
-    expect((await scene.take(aMessage({ chat: group, addressed: true }))).kind).toBe('accepted');
-    expect(await scene.take(aMessage({ messageId: '9', text: '/stop' }))).toEqual({
+    expect((await scene.receive(aMessage({ chat: group, addressed: true }))).kind).toBe('accepted');
+    expect(await scene.receive(aMessage({ messageId: '9', text: '/stop' }))).toEqual({
       kind: 'command',
       name: 'stop',
     });
@@ -206,26 +206,26 @@ describe('the bounds of what is taken', () => {
 
 describe('a command', () => {
   it('[F09] is answered without lane or model, in the transaction that stores it', async () => {
-    await scene.take(aMessage({ text: '/whoami' }));
+    await scene.receive(aMessage({ text: '/whoami' }));
     expect(await scene.told()).toEqual([expect.stringContaining('telegram:42')]);
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
     expect(await scene.store.lanes.withWork(scene.now, 9)).toEqual([]);
   });
 
   it('[F08] is carried out once, however often it is told', async () => {
-    await scene.take(aMessage({ text: '/new' }));
-    expect(await scene.take(aMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
+    await scene.receive(aMessage({ text: '/new' }));
+    expect(await scene.receive(aMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
     expect(await scene.told()).toHaveLength(1);
   });
 
   it('[F09] /stop ends what runs, drops what waits and says so', async () => {
-    await scene.take(aMessage({ messageId: '1' }));
+    await scene.receive(aMessage({ messageId: '1' }));
     const conversationId = conversationIdOf(aMessage());
     const held = await scene.store.lanes.acquire(conversationId, 'w', scene.now, 10_000);
     if (held.kind === 'busy') throw new Error('the lane is busy');
     await scene.store.lanes.claim(held.lease, 'collect', 'turn-1', scene.now);
-    await scene.take(aMessage({ messageId: '2' }));
-    await scene.take(aMessage({ messageId: '3', text: '/stop' }));
+    await scene.receive(aMessage({ messageId: '2' }));
+    await scene.receive(aMessage({ messageId: '3', text: '/stop' }));
     expect(await scene.told()).toEqual([
       'Stopped. One message that waited is set aside unanswered.',
     ]);
@@ -235,9 +235,9 @@ describe('a command', () => {
   });
 
   it('[F09] /stop that is told twice stops nothing that was asked after it', async () => {
-    await scene.take(aMessage({ messageId: '1', text: '/stop' }));
-    await scene.take(aMessage({ messageId: '2' }));
-    expect(await scene.take(aMessage({ messageId: '1', text: '/stop' }))).toEqual({
+    await scene.receive(aMessage({ messageId: '1', text: '/stop' }));
+    await scene.receive(aMessage({ messageId: '2' }));
+    expect(await scene.receive(aMessage({ messageId: '1', text: '/stop' }))).toEqual({
       kind: 'duplicate',
     });
     expect(scene.events).toHaveLength(1);
@@ -250,31 +250,31 @@ describe('a command', () => {
     ['/new', ['fresh start']],
     ['/stop', ['Nothing was running.']],
   ])('[F09] %s answers in words for people', async (text, words) => {
-    await scene.take(aMessage({ text }));
+    await scene.receive(aMessage({ text }));
     const [answer] = await scene.told();
     for (const word of words) expect(answer).toContain(word);
   });
 
   it('[G12] /status shows how far the to-dos of the session have come', async () => {
     const conversationId = conversationIdOf(aMessage());
-    await scene.take(aMessage({ text: 'hello' }));
+    await scene.receive(aMessage({ text: 'hello' }));
     const todos = [
       { text: 'Ask\nBo', state: 'done' },
       { text: 'Book', state: 'open' },
     ] as const;
     await scene.store.todos.replace({ conversationId, session: 0 }, todos, 0);
-    await scene.take(aMessage({ messageId: 's', text: '/status' }));
+    await scene.receive(aMessage({ messageId: 's', text: '/status' }));
     const [answer] = await scene.told();
     expect(answer).toContain('To-dos, 1 of 2 done:');
     expect(answer).toMatch(/✅ Ask Bo\n.*⬜ Book/);
-    await scene.take(aMessage({ messageId: 'n', text: '/new' }));
-    await scene.take(aMessage({ messageId: 't', text: '/status' }));
+    await scene.receive(aMessage({ messageId: 'n', text: '/new' }));
+    await scene.receive(aMessage({ messageId: 't', text: '/status' }));
     expect((await scene.told()).at(-1)).not.toContain('To-dos');
   });
 
   it('[F09] /status tells nobody but the owner which model answers, and where', async () => {
     const chat = { id: '-100', type: 'group' } as const;
-    await scene.take(aMessage({ text: '/status', chat, addressed: true }));
+    await scene.receive(aMessage({ text: '/status', chat, addressed: true }));
     const [answer] = await scene.told('-100');
     expect(answer).toContain('Polly is here.');
     expect(answer).not.toContain('Model');

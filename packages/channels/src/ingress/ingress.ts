@@ -8,16 +8,16 @@ import {
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
+import { admit, type Memory, recordRefusal } from './admit.ts';
 import { createAlbums, settlesAt } from './albums.ts';
+import { createBacklogLimit } from './backlog-limit.ts';
 import { decideIngress, type IngressDecision, standingOf } from './decide.ts';
 import { createExplainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { conversationIdOf, routeOf } from './route.ts';
-import { type Memory, recordRefusal, take } from './take.ts';
-import { createWaitingRoom } from './waiting-room.ts';
 
-/** Takes one message of one account in. Resolves when it is durable or refused for good (D01). */
+/** Receives one message of one account. Resolves when it is durable or refused for good (D01). */
 export type Receive = (
   message: InboundMessage,
   capabilities: Capabilities,
@@ -30,19 +30,19 @@ export function createIngress(deps: IngressDeps): Receive {
   const remembered = {
     explain: createExplainer(deps),
     albums: createAlbums(clock),
-    room: createWaitingRoom(deps.store.inbox, deps.rules.limits.waitingInAll, clock),
+    backlog: createBacklogLimit(deps.store.inbox, deps.rules.limits.waitingInAll, clock),
     isLoop: createLoopGuard(clock),
   };
   return async (unchecked, capabilities, sender = {}) => {
     deps.pass('received');
     const { channel } = unchecked;
-    const begunAt = clock();
+    const startedAt = clock();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
       const arrived = { message: unchecked, capabilities, sender, trace: span.trace };
       const outcome = await receiveOne(deps, arrived, remembered);
       span.note({ outcome: outcome.kind });
       meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
-      meter.observe('parley_ingress_seconds', clock() - begunAt, { channel });
+      meter.observe('parley_ingress_seconds', clock() - startedAt, { channel });
       return outcome;
     });
   };
@@ -82,7 +82,7 @@ async function receiveOne(
   // Clocks of platforms run a little ahead at times.
   const late = Math.max(0, receivedAt - message.sentAt);
   deps.meter.observe('parley_platform_delay_seconds', late, { channel: message.channel });
-  const outcome = await take(deps, { admitted, decision, standing, sender }, memory);
+  const outcome = await admit(deps, { admitted, decision, standing, sender }, memory);
   await recordRefusal(deps, admitted, outcome);
   const reason = 'reason' in outcome ? outcome.reason : undefined;
   deps.log.debug(
@@ -94,8 +94,8 @@ async function receiveOne(
 
 const LOOP: IngressDecision = {
   kind: 'ignore',
-  reason: 'the same sentence again and again, as an automatic reply',
-  overhear: false,
+  reason: 'the same text repeatedly, as from an automatic reply',
+  keepAsContext: false,
 };
 
 function validate(unchecked: InboundMessage): InboundMessage {

@@ -17,9 +17,9 @@ describe('linking', () => {
       CAPABILITIES,
     );
   const link = async () => {
-    await scene.take(aMessage({ text: '/link', messageId: '50' }));
+    await scene.receive(aMessage({ text: '/link', messageId: '50' }));
     await other('/link AAAA2222', '51');
-    await scene.take(aMessage({ text: '/link AAAA2222', messageId: '52' }));
+    await scene.receive(aMessage({ text: '/link AAAA2222', messageId: '52' }));
   };
 
   it('[F13] by a code that both type gives an owner’s accounts one conversation', async () => {
@@ -27,24 +27,26 @@ describe('linking', () => {
     await link();
     const main = { kind: 'accepted', conversationId: 'linked:AAAA2222' };
     expect(await other('hello', '60')).toEqual(main);
-    expect(await scene.take(aMessage({ messageId: '61' }))).toEqual(main);
+    expect(await scene.receive(aMessage({ messageId: '61' }))).toEqual(main);
     const rows = await scene.store.inbox.recent({ ...OWNER_CHAT, chatId: '9' }, 9);
     expect(rows.at(-1)).toMatchObject({ fromOwner: true, route: { chatId: '9' } });
     expect(rows[0]?.fromOwner).toBeUndefined();
   });
 
   it('[F13] makes the other account an owner only then, and only until it is taken out', async () => {
-    await scene.take(aMessage({ text: '/link', messageId: '50' }));
+    await scene.receive(aMessage({ text: '/link', messageId: '50' }));
     await other('/link AAAA2222', '51');
     await other('/pair', '53');
-    await scene.take(aMessage({ text: '/link AAAA2222', messageId: '52' }));
+    await scene.receive(aMessage({ text: '/link AAAA2222', messageId: '52' }));
     await other('/pair', '54');
-    await scene.take(aMessage({ text: '/link off telegram:9', messageId: '55' }));
+    await scene.receive(aMessage({ text: '/link off telegram:9', messageId: '55' }));
     await other('/pair', '56');
-    const answers = (await scene.told('9')).filter((text) => /^\/pair|waits to be/.test(text));
+    const answers = (await scene.told('9')).filter((text) =>
+      /^\/pair|waiting for access/.test(text),
+    );
     expect(answers).toEqual([
       '/pair is for my owner only.',
-      'Nobody waits to be let in.',
+      'No one is waiting for access.',
       '/pair is for my owner only.',
     ]);
     expect(await other('hello', '60')).toMatchObject({ conversationId: 'telegram:default:9' });
@@ -69,7 +71,7 @@ describe('linking', () => {
   it('[W02] [F13] leaves groups as they are: what an owner writes there is the group’s', async () => {
     await link();
     const group = { id: '-9', type: 'group' } as const;
-    const asked = await scene.take(aMessage({ chat: group, addressed: true, messageId: '60' }));
+    const asked = await scene.receive(aMessage({ chat: group, addressed: true, messageId: '60' }));
     expect(asked).toMatchObject({ conversationId: 'telegram:default:-9' });
     const [row] = await scene.store.inbox.recent({ ...OWNER_CHAT, chatId: '-9' }, 1);
     expect(row?.fromOwner).toBeUndefined();

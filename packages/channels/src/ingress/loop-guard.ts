@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { BoundedMap, type Clock, type InboundMessage } from '@parley/core';
 
-/** How often somebody has just written the same, word for word. The text itself is not kept. */
+/** How often a sender just repeated a message, word for word. The text itself is not kept. */
 export interface Repetition {
   readonly digest: string;
-  /** The last message that said it; one that is told again counts once. */
+  /** The last message with this text; one that arrives again counts once. */
   readonly messageId: string;
   readonly count: number;
   readonly at: number;
@@ -12,7 +12,7 @@ export interface Repetition {
 
 /** An automatic reply answers within this time, in ms. */
 const AT_MOST_APART_MS = 60_000;
-/** Nobody types a sentence this often; what people do repeat ("next", "yes") is shorter than one. */
+/** People do not type a sentence this often; what they do repeat ("next", "yes") is shorter. */
 const OFTEN = 5;
 const SENTENCE_CHARACTERS = 20;
 
@@ -28,8 +28,8 @@ export function repetitionAfter(
 }
 
 /**
- * Whether somebody answers like a machine: the same sentence more than five times in a row. Ends loops
- * with automatic replies where the platform does not tell who is a bot (F07); what answers in ever new
+ * Whether a sender answers like a machine: the same sentence more than five times in a row. Ends loops
+ * with automatic replies where the platform does not mark bots (F07); what answers in ever new
  * words it cannot know. Remembered in memory, for a bounded number of senders.
  */
 export function createLoopGuard(

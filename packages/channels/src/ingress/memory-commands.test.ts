@@ -2,12 +2,12 @@ import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { DeskAsker, Desks } from './desk.ts';
+import type { CommandServices, ServiceAsker } from './command-services.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 
 let scene: IngressScene;
-let asked: { readonly what: string; readonly asker: DeskAsker }[];
+let asked: { readonly what: string; readonly asker: ServiceAsker }[];
 let nth: number;
 beforeEach(async () => {
   nth = 0;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-const DESK: Desks = {
+const SERVICE: CommandServices = {
   async memory(asker) {
     asked.push({ what: 'show', asker });
     return 'What I have saved:';
@@ -31,12 +31,12 @@ const DESK: Desks = {
 /** Somebody (42 is the owner) writes, alone with the agent or in the group; gives back what they are told. */
 async function write(
   text: string,
-  { sender = '42', inGroup = false, desk = DESK, ...more }: Partial<Writing> = {},
+  { sender = '42', inGroup = false, service = SERVICE, ...more }: Partial<Writing> = {},
 ): Promise<string | undefined> {
   nth += 1;
   const chat = inGroup ? GROUP : { id: sender };
   const access = { ...POLICY.access, direct: 'open' } as const;
-  const receive = scene.ingressWith({ access }, { desks: desk ?? {} });
+  const receive = scene.ingressWith({ access }, { commandServices: service ?? {} });
   const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
   await receive(aMessage({ ...message, ...more }), CAPABILITIES);
   return (await scene.told(chat.id)).at(-1);
@@ -45,7 +45,7 @@ async function write(
 interface Writing {
   readonly sender: string;
   readonly inGroup: boolean;
-  readonly desk: Desks | null;
+  readonly service: CommandServices | null;
   readonly messageId: string;
   readonly replyTo: { readonly messageId: string; readonly text: string };
 }
@@ -71,7 +71,7 @@ describe('/memory and /forget', () => {
     },
   );
 
-  it('[G15] tell what the desk says, without a turn', async () => {
+  it('[G15] tell what the service says, without a turn', async () => {
     expect(await write('/memory')).toBe('What I have saved:');
     expect(await write('/forget all')).toBe('Forgotten: one.');
     expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
@@ -97,8 +97,8 @@ describe('/memory and /forget', () => {
   });
 
   it('[G15] say so where memory is switched off', async () => {
-    expect(await write('/memory', { desk: null })).toContain('switched off');
-    expect(await write('/forget all', { desk: null })).toContain('switched off');
+    expect(await write('/memory', { service: null })).toContain('switched off');
+    expect(await write('/forget all', { service: null })).toContain('switched off');
     expect(asked).toEqual([]);
   });
 });

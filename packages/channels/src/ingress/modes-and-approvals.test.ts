@@ -120,7 +120,7 @@ describe('/mode', () => {
   });
 });
 
-describe('commands that change a group’s conversation for everybody', () => {
+describe('commands that change a group’s conversation for everyone', () => {
   const REFUSED = 'it is for administrators of this group, my owner';
 
   it.each(['/new', '/mode ask', '/mode turbo', '/compact'])(
@@ -157,7 +157,7 @@ describe('commands that change a group’s conversation for everybody', () => {
     expect(asked.filter((one) => /^(?:42|8) |whoami/.test(one))).toEqual([]);
   });
 
-  it('[F05] are everybody’s where the settings say so, and the owners’ alone where they say that', async () => {
+  it('[F05] are everyone’s where the settings say so, and the owners’ alone where they say that', async () => {
     const rule = async (groupCommands: 'everyone' | 'owners', text: string) => {
       nth += 1;
       const receive = scene.ingressWith({ access: { ...POLICY.access, groupCommands } });
@@ -242,7 +242,7 @@ describe('/run', () => {
     expect(await write('/run t1', '42', true)).toContain('I run the plan.');
   });
 
-  it('[G04] is known as what was typed in the history, and as a yes to the model', async () => {
+  it('[G04] is known as what was typed in the history, and as an approval to the model', async () => {
     await plan();
     await write('/run t1');
     const chat = { channel: 'telegram', account: 'default', chatId: '42' };

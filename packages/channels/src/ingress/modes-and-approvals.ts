@@ -11,7 +11,7 @@ import { personId } from './decide.ts';
 import { typedCode } from './pairing.ts';
 
 const MODES: Readonly<Record<ConversationMode, string>> = {
-  agent: 'I use all my tools; what needs a yes waits for it.',
+  agent: 'I use all my tools; calls that need an approval wait for it.',
   ask: 'I look and answer, and change nothing.',
   plan: 'I look, write a plan, and ask before I run it.',
 };
@@ -101,11 +101,11 @@ function closedText({ state, tool }: Approval): string {
     case 'denied':
       return `That was decided already: \`${tool}\` was refused.`;
     case 'withdrawn':
-      return 'That is over: I was stopped before anybody decided.';
+      return 'That is over: I was stopped before anyone decided.';
     case 'auto':
-      return `Nobody had to decide that: \`${tool}\` is allowed by the settings.`;
+      return `That needed no decision: \`${tool}\` is allowed by the settings.`;
     case 'expired':
-    // Its time is up, and nobody has looked since.
+    // Its time is up, but its state was not updated yet.
     case 'pending':
       return `Too late: without an answer I have left \`${tool}\`.`;
   }
@@ -125,7 +125,7 @@ function pendingText(approvals: readonly Approval[]): string {
     questions.push(`\`${tool}\`: ${decide}\n${shownBlock(shown)}`);
   }
   const more = approvals.length - questions.length;
-  // A code stands only beside its call.
+  // A code is shown only beside its call.
   const rest = more === 0 ? [] : [`${more} more wait; I show them once these are decided.`];
   return ['Waiting for a decision:', ...questions, ...rest].join('\n\n');
 }

@@ -31,14 +31,14 @@ export interface CommandFacts {
   readonly situation: Situation;
   readonly asker: CommandAsker;
   readonly groupCommands: GroupCommands;
-  /** `owner`: nobody else reads the answer. */
+  /** `owner`: only the owner reads the answer. */
   readonly audience: 'owner' | 'others';
   /** Of the chat's last messages, for `/why`. */
   readonly stories: readonly MessageStory[];
   /** Of the session, for `/status`. */
   readonly todos: readonly TodoItem[];
-  /** What the desk of this command says, if it has one. */
-  readonly desk?: string | undefined;
+  /** Of the service of this command, if it has one. */
+  readonly serviceAnswer?: string | undefined;
   /** For `/status`. */
   readonly statusLine?: string | undefined;
   /** The skills this reader can call, for `/help`. */
@@ -52,7 +52,7 @@ export function commandAnswer(
   facts: CommandFacts,
   result: CommandResult,
 ): string {
-  const { message, argument, asker, desk } = facts;
+  const { message, argument, asker, serviceAnswer } = facts;
   switch (name) {
     case 'help':
       return helpText(facts);
@@ -65,12 +65,12 @@ export function commandAnswer(
     case 'whoami':
       return `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`;
     case 'why':
-      return desk ?? `${whyText(facts.stories, facts.now, facts.audience)}\n\n${WHY_ONE}`;
+      return serviceAnswer ?? `${whyText(facts.stories, facts.now, facts.audience)}\n\n${WHY_ONE}`;
     case 'memory':
     case 'forget':
     case 'soul':
     case 'heartbeat':
-      return desk ?? '';
+      return serviceAnswer ?? '';
     case 'mode':
       return modeText(argument, result.mode);
     case 'run':
@@ -89,7 +89,7 @@ export function commandAnswer(
 
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
 
-/** What `/resend` answers; the message itself stands above it. */
+/** What `/resend` answers; the message itself is above it. */
 export function resendText(resend: CommandResult['resend']): string {
   switch (resend) {
     case 'resent':
@@ -97,7 +97,7 @@ export function resendText(resend: CommandResult['resend']): string {
     case 'settled':
       return 'That is settled already: I send it only once more.';
     case 'others':
-      return 'That was for somebody else; they can have it sent again, or those who may change this conversation.';
+      return 'That was for another person; they can have it sent again, or those who may change this conversation.';
     case 'none':
     case undefined:
       return 'There is nothing here to be sent again: all my messages arrived.';
@@ -116,7 +116,7 @@ export function declined(
     case 'approver-only':
       return `/${name} is for my owner, and for those my owner has named.`;
     case 'direct-only':
-      return `Please send me /${name} in a direct chat: what it shows is not for everybody here.`;
+      return `Please send me /${name} in a direct chat: what it shows is not for everyone here.`;
     case 'group-right':
       return groupRefusal(name, rule);
     case 'not-there-yet':
@@ -124,13 +124,13 @@ export function declined(
   }
 }
 
-/** Tells a stranger how to be let in; shown in direct chats only. */
+/** Explains to a stranger how to get access; in direct chats only. */
 export function strangerNotice(message: InboundMessage): string {
   const key = `channels.${message.channel}`;
   return [
     'This bot is private and does not know you yet.',
     `If it is yours, add \`${personId(message)}\` to \`owners\` in its settings file and restart it.`,
-    `To let in somebody else, add \`"${message.sender.id}"\` to \`${key}.access.allow\`.`,
+    `To allow another person, add \`"${message.sender.id}"\` to \`${key}.access.allow\`.`,
   ].join('\n\n');
 }
 
@@ -144,7 +144,7 @@ export function overflowNotice(waiting: number): string {
   return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
-/** Tells that too many messages of everybody wait already (D07). */
+/** Tells that too many messages of everyone wait already (D07). */
 export const NO_ROOM =
   'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';
 

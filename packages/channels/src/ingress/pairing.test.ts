@@ -19,7 +19,8 @@ describe('a stranger where direct chats are paired', () => {
   const toldTo = (chatId: string) => scene.told(chatId);
   const write = (id: string, messageId?: string) =>
     scene.ingressWith(pairing)(stranger(id, messageId), CAPABILITIES);
-  const ownerSays = (text: string, messageId: string) => scene.take(aMessage({ text, messageId }));
+  const ownerSays = (text: string, messageId: string) =>
+    scene.receive(aMessage({ text, messageId }));
 
   it('[F05] is told a code once while it is valid, and no word of the message is kept', async () => {
     expect((await write('9')).kind).toBe('refused');
@@ -45,17 +46,17 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
-  it('[F05] is let in for good by the code that an owner types, in any spelling, and told so', async () => {
+  it('[F05] gets lasting access by the code that an owner types, in any spelling, and a notice', async () => {
     await write('9');
     await ownerSays('/pair aaaa-2222', '50');
-    expect(await scene.told()).toEqual(['Eve (telegram:9) is let in.']);
-    expect((await toldTo('9')).at(-1)).toContain('You are let in');
+    expect(await scene.told()).toEqual(['Eve (telegram:9) has access now.']);
+    expect((await toldTo('9')).at(-1)).toContain('You have access now');
     expect(scene.happened).toContain('deliver 9');
     scene.now += 365 * 24 * 60 * 60_000;
     expect(await write('9', '2')).toMatchObject({ kind: 'accepted' });
   });
 
-  it('[F05] is not let in by a wrong code, by an old one, or by themselves', async () => {
+  it('[F05] gets no access by a wrong code, by an old one, or by themselves', async () => {
     await write('9');
     await ownerSays('/pair AAAA2223', '50');
     scene.now += 60 * 60_000;
@@ -71,8 +72,8 @@ describe('a stranger where direct chats are paired', () => {
     await ownerSays('/pair', '50');
     expect((await scene.told()).at(-1)).toContain('Eve (telegram:9): /pair AAAA2222');
     const group = { id: '-9', type: 'group' } as const;
-    await scene.take(aMessage({ chat: group, addressed: true, text: '/pair', messageId: '51' }));
-    await scene.take(
+    await scene.receive(aMessage({ chat: group, addressed: true, text: '/pair', messageId: '51' }));
+    await scene.receive(
       aMessage({
         chat: group,
         addressed: true,

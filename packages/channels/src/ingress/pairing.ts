@@ -14,26 +14,26 @@ import { partsOf } from './route.ts';
 
 const VALID = 'It is valid for an hour.';
 
-/** Tells a stranger how to be let in, in Markdown. */
+/** Explains to a stranger how to get access, in Markdown. */
 export function pairingNotice(message: InboundMessage, code: string): string {
   return [
     'This bot is private and does not know you yet.',
-    `Your code is \`${code}\`. ${VALID} Its owner lets you in by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
+    `Your code is \`${code}\`. ${VALID} Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
     `If the bot is yours, add \`${personId(message)}\` to \`owners\` in its settings file instead.`,
   ].join('\n\n');
 }
 
 /** Tells a stranger that others wait already. */
 export const PAIRING_FULL =
-  'This bot is private, and too many people are waiting to be let in. Please try again in an hour.';
+  'This bot is private, and too many people are waiting for access. Please try again in an hour.';
 
 /** Tells an owner of a stranger to whom the bot says nothing. */
 export function strangerWaits(message: InboundMessage, code: string): string {
-  return `⚙️ ${named(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` lets them in. ${VALID}`;
+  return `⚙️ ${named(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. ${VALID}`;
 }
 
-/** Tells somebody that an owner let them in. */
-const WELCOME = 'You are let in. Just write to me; /help shows what else there is.';
+/** The notice that an owner allowed a person. */
+const WELCOME = 'You have access now. Just write to me; /help shows what else there is.';
 
 /** What `/pair` and `parley pair` say, in Markdown. */
 export function pairText(
@@ -42,11 +42,11 @@ export function pairText(
 ): string {
   const waiting =
     pending.length === 0
-      ? 'Nobody waits to be let in.'
-      : ['Waiting to be let in:\n', ...pending.map(waitingLine)].join('\n');
-  if (approved !== null) return `${who(approved)} is let in.`;
+      ? 'No one is waiting for access.'
+      : ['Waiting for access:\n', ...pending.map(waitingLine)].join('\n');
+  if (approved !== null) return `${who(approved)} has access now.`;
   if (argument === '') return waiting;
-  return `Nobody waits with that code; codes are valid for an hour.\n\n${waiting}`;
+  return `No one is waiting with that code; codes are valid for an hour.\n\n${waiting}`;
 }
 
 function waitingLine(request: PairingRequest): string {
@@ -57,22 +57,22 @@ function who({ channel, senderId, senderName }: PairingRequest): string {
   return `${named(senderName)} (\`${channel}:${senderId}\`)`;
 }
 
-/** A name somebody gave themselves, as code: it cannot look like a part of our own words. */
+/** A name that a person chose, as code: it cannot look like a part of our own text. */
 function named(name: string): string {
   const plain = name.replace(/[\p{C}`]/gu, '').trim();
-  return plain === '' ? 'Somebody' : `\`${plain.slice(0, 80).toWellFormed()}\``;
+  return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }
 
 const TERMINAL = { dialect: 'plain', maxLength: 10_000, unit: 'utf16' } as const;
 
-/** What somebody who was let in is told, in their own chat. */
+/** The notice to an allowed person, in their own chat. */
 export function welcomeParts({ route }: PairingRequest): readonly NewPart[] {
   return partsOf(WELCOME, route);
 }
 
 /**
  * `/pair` without a chat: lets the sender of `argument` in, or lists who waits when it is empty.
- * Gives back plain text. A running gateway tells the person within seconds, another one when it starts.
+ * Returns plain text. A running gateway notifies the person within seconds, otherwise the next one that starts.
  */
 export async function pair(
   store: Pick<Store, 'pairing'>,
@@ -88,7 +88,7 @@ export async function pair(
   return { ok, text: plain.map((part) => part.plain).join('\n') };
 }
 
-/** Letters and digits that nobody takes for one another: without 0 and O, 1 and I. There are 32. */
+/** Letters and digits that cannot be confused: without 0 and O, 1 and I. There are 32. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 
 /** 40 bits: guessing one of a few valid codes within an hour is hopeless. */
@@ -99,7 +99,7 @@ export function oneTimeCode(random: Uint8Array, length = CODE_LENGTH): string {
   return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
 }
 
-/** A code as somebody typed it: in any case, with spaces and dashes; null when it cannot be one. */
+/** A code as it was typed: in any case, with spaces and dashes; null when it cannot be one. */
 export function typedCode(text: string, length = CODE_LENGTH): string | null {
   const code = text.toUpperCase().replace(/[\s-]/g, '');
   const isCode = code.length === length && [...code].every((sign) => ALPHABET.includes(sign));
@@ -137,7 +137,7 @@ export function linkText(result: LinkResult | undefined): string {
     case 'taken':
       return 'Another account has typed that code already. Make a new one with /link when it has run out.';
     case 'owner-must-make':
-      return 'That code was made by somebody who is not my owner, and whoever is linked to you may do all that you may. If both accounts are yours, make the code here with /link and type it there.';
+      return 'That code was made by a person who is not my owner, and a linked account has all your rights. If both accounts are yours, make the code here with /link and type it there.';
     case 'to-confirm':
       return 'Almost done: now confirm it in the chat where the code was made. I have asked there.';
     case 'linked':
@@ -152,7 +152,7 @@ export function linkText(result: LinkResult | undefined): string {
   }
 }
 
-/** What the other account is told of it, and where; null when there is nothing to tell. */
+/** The notice to the other account, and its route; null for none. */
 export function linkNews(
   result: LinkResult | undefined,
   message: InboundMessage,
@@ -170,7 +170,7 @@ function codeText({ code, members, typist }: Extract<LinkResult, { kind: 'code' 
   const linked = members.length === 0 ? [] : [`Linked so far: ${listed(members)}.`];
   const next =
     typist === null
-      ? `Write \`/link ${code}\` to me from your other account. The code is valid for ten minutes; give it to nobody.`
+      ? `Write \`/link ${code}\` to me from your other account. The code is valid for ten minutes; do not share it.`
       : `\`${typist}\` typed your code. If that is you, write \`/link ${code}\` here to link it.`;
   return [next, ...linked].join('\n\n');
 }

@@ -31,7 +31,7 @@ function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}
   return scene.ingressWith({ access })(aMessage(message), CAPABILITIES);
 }
 
-/** Ann's question was answered in the group, and nobody knows whether the answer arrived; gives back its button. */
+/** Ann's question was answered in the group, and it is unknown whether the answer arrived; gives back its button. */
 async function lose(): Promise<string> {
   await write('/whoami');
   const { outbox } = scene.store;
@@ -91,9 +91,9 @@ describe('/resend', () => {
   it('[D04] in a group is for whoever asked and those who may change the conversation', async () => {
     const button = await lose();
     const outcome = await write(button, { from: STRANGER });
-    expect(outcome).toMatchObject({ declined: expect.stringContaining('somebody else') });
+    expect(outcome).toMatchObject({ declined: expect.stringContaining('another person') });
     expect(outcome).not.toHaveProperty('settled');
     await write(button, { from: '42' });
-    expect(await due()).toEqual([expect.stringContaining('somebody else'), ANSWER, DONE]);
+    expect(await due()).toEqual([expect.stringContaining('another person'), ANSWER, DONE]);
   });
 });

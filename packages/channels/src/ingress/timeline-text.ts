@@ -7,7 +7,7 @@ import { nameOfMessage } from '@parley/core/timeline';
  */
 export type TimelinePlace = 'terminal' | 'chat' | 'group';
 
-/** What became of a message, in words (D08). */
+/** What became of a message as text (D08). */
 export function whyAnswerText(answer: WhyAnswer, place: TimelinePlace): string {
   switch (answer.kind) {
     case 'unknown':
@@ -44,30 +44,30 @@ function wideText({ message, turnId, verdict, detail, entries }: Timeline): stri
 }
 
 function wideLine(entry: TimelineEntry, since: number): string {
-  const { at, ms, stage, words, detail, mark } = entry;
+  const { at, ms, stage, text, detail, mark } = entry;
   const time = at === null ? '' : new Date(at).toISOString().slice(11, 23);
   const took = ms === null ? '' : `  [${shortDuration(ms)}]`;
   const columns = [
     time.padEnd(TIME_WIDTH),
     (at === null ? '' : offset(at - since)).padStart(OFFSET_WIDTH),
     `${mark === undefined ? ' ' : '!'} ${stage.padEnd(STAGE_WIDTH)}`,
-    `${withDetail(words, detail)}${took}`,
+    `${withDetail(text, detail)}${took}`,
   ];
   return columns.join('  ');
 }
 
 function shortText({ message, verdict, detail, entries }: Timeline, isOwner: boolean): string {
-  const lines = entries.map(({ at, ms, stage, words, detail: more }) => {
+  const lines = entries.map(({ at, ms, stage, text, detail: more }) => {
     const when = at === null ? '' : `${offset(at - message.at)} `;
     const took = ms === null ? '' : ` (${shortDuration(ms)})`;
-    return `- ${when}*${stage}* ${withDetail(words, isOwner ? quoted(more) : undefined)}${took}`;
+    return `- ${when}*${stage}* ${withDetail(text, isOwner ? quoted(more) : undefined)}${took}`;
   });
-  const told = withDetail(verdict, isOwner ? quoted(detail) : undefined);
-  return [`Message \`${message.messageId}\`: ${told}\n`, ...lines].join('\n');
+  const text = withDetail(verdict, isOwner ? quoted(detail) : undefined);
+  return [`Message \`${message.messageId}\`: ${text}\n`, ...lines].join('\n');
 }
 
-function withDetail(words: string, detail: string | undefined): string {
-  return detail === undefined ? words : `${words} (${detail})`;
+function withDetail(text: string, detail: string | undefined): string {
+  return detail === undefined ? text : `${text} (${detail})`;
 }
 
 /** As code: whatever a platform or a provider has said cannot look like a part of our own words. */

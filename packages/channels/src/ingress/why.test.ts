@@ -32,8 +32,8 @@ describe('what became of a message', () => {
   const taken = 'taken (written by an owner; in a direct chat)';
   it.each<[MessageStory, string]>([
     [
-      { ...TAKEN, outcome: 'ignored', reason: 'nobody addressed the bot' },
-      'no answer (nobody addressed the bot).',
+      { ...TAKEN, outcome: 'ignored', reason: 'the bot was not addressed' },
+      'no answer (the bot was not addressed).',
     ],
     [{ ...TAKEN, outcome: 'refused', reason: 'not on the list' }, 'refused (not on the list).'],
     [
@@ -46,7 +46,7 @@ describe('what became of a message', () => {
     [turn({}), `${taken}; waited 0.5 s; answered after 3.5 s; parts: 2 sent.`],
     [
       turn({ parts: { sent: 1, waiting: 1, unknown: 1, failed: 2 }, attempts: 2 }),
-      `${taken}; waited 0.5 s; answered after 3.5 s, begun 2 times; parts: 1 sent, 1 on the way, 1 perhaps sent, 2 not deliverable.`,
+      `${taken}; waited 0.5 s; answered after 3.5 s, started 2 times; parts: 1 sent, 1 on the way, 1 perhaps sent, 2 not deliverable.`,
     ],
     [
       turn({ outcome: 'running', finishedAt: null }),
@@ -54,7 +54,7 @@ describe('what became of a message', () => {
     ],
     [
       turn({ outcome: 'running', finishedAt: null, awaits: AWAITED }),
-      `${taken}; waited 0.5 s; its turn waits for my owner’s yes to \`write\` (\`/approve ABC234\` or \`/deny ABC234\`); it goes on without it in 10 min.`,
+      `${taken}; waited 0.5 s; its turn waits until my owner approves \`write\` (\`/approve ABC234\` or \`/deny ABC234\`); it continues without it in 10 min.`,
     ],
     [
       turn({
@@ -62,7 +62,7 @@ describe('what became of a message', () => {
         finishedAt: null,
         awaits: { ...AWAITED, approvers: ['telegram:7', 'web:owner'], expiresAt: NOW },
       }),
-      `${taken}; waited 0.5 s; its turn waits for my owner’s yes, or that of \`telegram:7\`, \`web:owner\`, to \`write\` (\`/approve ABC234\` or \`/deny ABC234\`); the time is up, and it goes on without it now.`,
+      `${taken}; waited 0.5 s; its turn waits until my owner or \`telegram:7\`, \`web:owner\` approves \`write\` (\`/approve ABC234\` or \`/deny ABC234\`); the time is up, and it continues without it now.`,
     ],
     [turn({ outcome: 'stopped' }), `${taken}; waited 0.5 s; stopped by /stop after 3.5 s.`],
     [
@@ -94,7 +94,7 @@ describe('what became of a message', () => {
     const awaits = { ...AWAITED, approvers: ['telegram:7'] };
     const story = turn({ outcome: 'running', finishedAt: null, awaits });
     const line = lastLine(story, 'others');
-    expect(line).toContain('or that of somebody my owner has named, to `write`');
+    expect(line).toContain('my owner or an approver my owner has named approves `write`');
     expect(line).not.toContain('telegram:7');
   });
 
@@ -121,14 +121,14 @@ afterEach(() => scene.store.close());
 describe('/why', () => {
   const group = { id: '-9', type: 'group' } as const;
   const why = (change: object) =>
-    scene.take(aMessage({ text: '/why', messageId: '50', ...change }));
+    scene.receive(aMessage({ text: '/why', messageId: '50', ...change }));
 
   it('[D08] tells of the last messages of the chat, without a word of their texts', async () => {
-    await scene.take(aMessage({ chat: group, messageId: '1', text: 'secret words' }));
-    await scene.take(aMessage({ messageId: '2', text: 'in another chat' }));
+    await scene.receive(aMessage({ chat: group, messageId: '1', text: 'secret words' }));
+    await scene.receive(aMessage({ messageId: '2', text: 'in another chat' }));
     await why({ chat: group, addressed: true });
     const [answer = ''] = await scene.told('-9');
-    expect(answer).toContain('(message 1): no answer (nobody addressed the bot).');
+    expect(answer).toContain('(message 1): no answer (the bot was not addressed).');
     expect(answer).not.toContain('message 2');
     expect(
       JSON.stringify(await scene.store.decisions.stories({ ...OWNER_CHAT, chatId: '-9' }, 9)),
@@ -136,7 +136,7 @@ describe('/why', () => {
   });
 
   it('[D08] tells of what was taken, why, and of floods', async () => {
-    for (const messageId of ['1', '2', '3', '4']) await scene.take(aMessage({ messageId }));
+    for (const messageId of ['1', '2', '3', '4']) await scene.receive(aMessage({ messageId }));
     await why({});
     const answer = (await scene.told()).at(-1);
     expect(answer).toContain('taken (written by an owner; in a direct chat); waits for its turn.');
@@ -144,7 +144,7 @@ describe('/why', () => {
   });
 
   it('[D08] tells all stages of one message: named, the last one, or replied to', async () => {
-    await scene.take(aMessage({ messageId: '1', text: 'secret words' }));
+    await scene.receive(aMessage({ messageId: '1', text: 'secret words' }));
     await why({ text: '/why 1' });
     await why({ text: '/why last', messageId: '51' });
     await why({ replyTo: { messageId: '1' }, messageId: '52' });
@@ -152,21 +152,21 @@ describe('/why', () => {
     expect(answers).toHaveLength(3);
     for (const answer of answers) {
       expect(answer).toMatch(/^Message 1: No answer yet: it waits for a worker\./);
-      expect(answer).toMatch(/access let in: written by an owner/);
+      expect(answer).toMatch(/access allowed: written by an owner/);
       expect(answer).not.toContain('secret');
     }
   });
 
   it('[D08] [W02] tells a group of its own messages alone, and without names', async () => {
-    await scene.take(aMessage({ chat: group, messageId: '1', addressed: true }));
-    await scene.take(aMessage({ messageId: '2' }));
+    await scene.receive(aMessage({ chat: group, messageId: '1', addressed: true }));
+    await scene.receive(aMessage({ messageId: '2' }));
     const { store } = scene;
     const work = { conversationId: 'telegram:default:-9', owner: 'worker_7', leaseMs: 9 };
-    const begun = await store.lanes.begin(work, 'collect', 't1', scene.now);
-    if (begun.kind !== 'turn') throw new Error(begun.kind);
+    const started = await store.lanes.begin(work, 'collect', 't1', scene.now);
+    if (started.kind !== 'turn') throw new Error(started.kind);
     const failed = { turnId: 't1', outcome: 'failed', reason: 'host.example is down' } as const;
     const commit = { ...failed, entries: [], parts: [], usage: null };
-    await store.lanes.commit(begun.lease, commit, scene.now);
+    await store.lanes.commit(started.lease, commit, scene.now);
     await why({ chat: group, addressed: true, text: '/why 1' });
     await why({ chat: group, addressed: true, text: '/why 2', messageId: '51' });
     const [own, other] = await scene.told('-9');

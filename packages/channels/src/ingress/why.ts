@@ -7,7 +7,7 @@ import type {
 } from '@parley/store';
 import type { TypedCommand } from './command.ts';
 
-/** Who reads the explanation: in a group everybody does, so it names no servers there. */
+/** Who reads the explanation: in a group everyone does, so it names no servers there. */
 type Audience = 'owner' | 'others';
 
 /** What became of the last messages of a chat, for `/why` (D08), in Markdown. Times in ms. */
@@ -15,15 +15,15 @@ export function whyText(stories: readonly MessageStory[], now: number, audience:
   if (stories.length === 0) return 'I know of no message here.';
   const lines = stories.map((story) => {
     const which = story.outcome === 'alert' ? '' : ` (message \`${story.messageId}\`)`;
-    return `- ${duration(now - story.at)} ago${which}: ${tell(story, now, audience)}`;
+    return `- ${duration(now - story.at)} ago${which}: ${storyText(story, now, audience)}`;
   });
   return ['The last messages here, oldest first:\n', ...lines].join('\n');
 }
 
-function tell(story: MessageStory, now: number, audience: Audience): string {
+function storyText(story: MessageStory, now: number, audience: Audience): string {
   const why = story.reason === null ? '' : ` (${story.reason})`;
   const { turn } = story;
-  const taken = `taken${why}${tellInterruptions(story)}`;
+  const taken = `taken${why}${interruptionsText(story)}`;
   switch (story.outcome) {
     case 'ignored':
       return `no answer${why}.`;
@@ -38,39 +38,39 @@ function tell(story: MessageStory, now: number, audience: Audience): string {
     case 'set-aside':
       return `${taken}; set aside by /stop before its turn.`;
     case 'alert':
-      return tellAlert(story, audience);
+      return alertText(story, audience);
     case 'turn': {
       if (turn === null) return `${taken}.`;
       const waited = `waited ${duration(turn.startedAt - story.at)}`;
-      return `${taken}; ${waited}; ${tellTurn(turn, now, audience)}`;
+      return `${taken}; ${waited}; ${turnText(turn, now, audience)}`;
     }
   }
 }
 
-/** The turn that is told of is the one that answered it in the end. */
-function tellInterruptions({ interruptions = 0 }: MessageStory): string {
+/** Turns before the one that answered. */
+function interruptionsText({ interruptions = 0 }: MessageStory): string {
   if (interruptions === 0) return '';
   const times = interruptions === 1 ? '' : ` ${interruptions} times`;
   return `; its turn was interrupted by a later message${times}`;
 }
 
-/** A group need not know what the task is called. */
-function tellAlert({ messageId, reason, turn }: MessageStory, audience: Audience): string {
+/** A group does not learn the name of the task. */
+function alertText({ messageId, reason, turn }: MessageStory, audience: Audience): string {
   const task = audience === 'others' || reason === null ? '' : ` \`${reason.replaceAll('`', '')}\``;
-  // The runs of beats are named by them; all others somebody asked for.
+  // Runs of the schedule are named `beat_…`; all others were requested.
   const how = messageId.startsWith('beat_') ? 'of a heartbeat' : 'that was asked for';
-  const told = turn === null ? '' : `; ${tellParts(turn.parts)}`;
+  const told = turn === null ? '' : `; ${partsText(turn.parts)}`;
   return `an alert ⚙️ of my standing task${task}, from a run ${how}${told}.`;
 }
 
-function tellTurn(turn: TurnStory, now: number, audience: Audience): string {
+function turnText(turn: TurnStory, now: number, audience: Audience): string {
   const took = duration((turn.finishedAt ?? now) - turn.startedAt);
-  const again = turn.attempts > 1 ? `, begun ${turn.attempts} times` : '';
-  // The reason of a failure may name a server; what the group may know it was told when it happened.
+  const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
+  // The reason of a failure may name a server; the group got its notice when it happened.
   const reason = turn.reason === null || audience === 'others' ? '' : ` (${turn.reason})`;
   switch (turn.outcome) {
     case 'running':
-      if (turn.awaits !== undefined) return tellAwaited(turn.awaits, now, audience);
+      if (turn.awaits !== undefined) return pendingText(turn.awaits, now, audience);
       return `its turn has been running for ${took}${again}.`;
     case 'interrupted':
       return `interrupted by a later message after ${took}${again}.`;
@@ -79,37 +79,37 @@ function tellTurn(turn: TurnStory, now: number, audience: Audience): string {
     case 'silent':
       return `the agent chose to say nothing${reason} after ${took}${again}.`;
     case 'failed':
-      return `failed${reason} after ${took}${again}; ${tellParts(turn.parts)}.`;
+      return `failed${reason} after ${took}${again}; ${partsText(turn.parts)}.`;
     case 'answered':
-      return `answered after ${took}${again}; ${tellParts(turn.parts)}.`;
+      return `answered after ${took}${again}; ${partsText(turn.parts)}.`;
   }
 }
 
-/** Whose yes it is, and how long it is waited for. Who they are is nobody's business in a group. */
-function tellAwaited(
+/** Who may approve, and how much time is left. A group does not learn the names. */
+function pendingText(
   { tool, code, approvers, expiresAt }: AwaitedYes,
   now: number,
   audience: Audience,
 ): string {
   const names = approvers.map((person) => `\`${person}\``).join(', ');
-  const others = audience === 'owner' ? names : 'somebody my owner has named';
-  const whose = `my owner’s yes${names === '' ? '' : `, or that of ${others},`}`;
+  const others = audience === 'owner' ? names : 'an approver my owner has named';
+  const whose = `my owner${names === '' ? '' : ` or ${others}`}`;
   const left =
     expiresAt > now
-      ? `it goes on without it in ${duration(expiresAt - now)}`
-      : 'the time is up, and it goes on without it now';
-  return `its turn waits for ${whose} to \`${tool}\` (\`/approve ${code}\` or \`/deny ${code}\`); ${left}.`;
+      ? `it continues without it in ${duration(expiresAt - now)}`
+      : 'the time is up, and it continues without it now';
+  return `its turn waits until ${whose} approves \`${tool}\` (\`/approve ${code}\` or \`/deny ${code}\`); ${left}.`;
 }
 
-function tellParts(parts: TurnStory['parts']): string {
+function partsText(parts: TurnStory['parts']): string {
   const words = [
     [parts.sent, 'sent'],
     [parts.waiting, 'on the way'],
     [parts.unknown, 'perhaps sent'],
     [parts.failed, 'not deliverable'],
   ] as const;
-  const told = words.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
-  return told.length === 0 ? 'no parts' : `parts: ${told.join(', ')}`;
+  const shown = words.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
+  return shown.length === 0 ? 'no parts' : `parts: ${shown.join(', ')}`;
 }
 
 /** `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */

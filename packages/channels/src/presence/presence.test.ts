@@ -110,7 +110,7 @@ describe('typing', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('[F12] goes on once, not twice, when the same turn is begun again', async () => {
+  it('[F12] goes on once, not twice, when the same turn is started again', async () => {
     bus.publish(started);
     await pass(1_000);
     bus.publish(started);

@@ -27,14 +27,14 @@ export interface PresenceDeps {
   readonly log: Logger;
 }
 
-/** Signs of life end (F12) even when the end of a turn is never told; twice the longest model call. In ms. */
+/** Signs of life end (F12) even if the end of a turn is never published; twice the longest model call. In ms. */
 const LONGEST_TURN_MS = 20 * 60_000;
 
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
 
 /** What one turn shows in its chat. */
 interface Sign {
-  /** The answer goes on; in a later step it begins anew. */
+  /** The answer grows; in a later step it starts again. */
   grow(delta: Delta): void;
   end(comes: Comes): void;
 }

@@ -86,7 +86,7 @@ export class IngressScene {
   }
 
   /** A message that the scene's account is told. */
-  take(message: InboundMessage): Promise<IngressOutcome> {
+  receive(message: InboundMessage): Promise<IngressOutcome> {
     return this.#receive(message, CAPABILITIES);
   }
 

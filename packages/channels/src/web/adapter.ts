@@ -67,7 +67,7 @@ interface Routes {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** The web framework is loaded by the first request: a gateway nobody looks at does not carry it. */
+/** The web framework is loaded by the first request: a gateway without visitors does not load it. */
 function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<Response> {
   let routes: Promise<Routes> | undefined;
   return async (request) => {
@@ -79,7 +79,7 @@ function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<
 function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
   return {
     target,
-    // A page knows each part by its id and shows it once, however often it is told.
+    // A page knows each part by its id and shows it once, however often it arrives.
     idempotentSend: true,
     typing: true,
     edit: false,
@@ -97,7 +97,7 @@ const STREAM_EVERY_MS = 50;
 /** A front has no limit, but what is longer than this is drawn once and then left alone. */
 const PART_LENGTH = 8_000;
 
-/** Shows growing answers to whoever watches. Nothing is drawn, or kept, for nobody. */
+/** Shows growing answers to viewers. Without viewers nothing is rendered or kept. */
 export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingFacet {
   return {
     minIntervalMs: STREAM_EVERY_MS,

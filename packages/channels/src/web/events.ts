@@ -4,11 +4,11 @@ import { guarded } from '../guard.ts';
 import type { HistoryEntry } from '../history.ts';
 
 /**
- * What an open page or terminal is told while it watches a chat. Events may be missed: after a
+ * Events for an open page or terminal that shows a chat. Events may be missed: after a
  * reconnect the history is fetched again, and every id in it is the same.
  */
 export type WebEvent =
-  /** Somebody wrote, perhaps in another tab. */
+  /** A message was written, perhaps in another tab. */
   | {
       readonly type: 'inbound';
       readonly messageId: string;
@@ -58,12 +58,12 @@ export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
   return { type: 'part', partId, turnId, text: body.text, ...(buttons && { buttons }), at };
 }
 
-/** Hands events to everybody who watches a chat right now. Keeps nothing: the tables are the history. */
+/** Sends events to the current viewers of a chat. Keeps nothing: the tables are the history. */
 export interface EventHub {
   publish(chatId: string, event: WebEvent): void;
   /** Returns the function that ends watching. */
   watch(chatId: string, listener: (event: WebEvent) => void): () => void;
-  /** Whether anybody watches; what nobody sees need not be drawn. */
+  /** Whether there are viewers; without them nothing need be rendered. */
   isWatched(chatId: string): boolean;
 }
 
@@ -97,17 +97,17 @@ interface FollowDeps {
   readonly everyMs?: number;
 }
 
-/** How late somebody at one gateway may see what another one took or sent. In ms. */
+/** The delay after which a viewer at one gateway sees what another one received or sent. In ms. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * The hub of a chat that other gateways serve as well: it also tells what came in or went out there.
- * That stands in the history, which all of them share, and is looked at while somebody watches. What a
- * watcher is told twice has the same id.
+ * The hub of a chat that other gateways serve as well: it also reports messages and answers of those.
+ * That is in the shared history, which is read while there are viewers. What a
+ * viewer gets twice has the same id.
  */
 export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const { chatId, newest, log, everyMs = LOOK_EVERY_MS } = deps;
-  /** Absent until the first look: whoever begins to watch reads the history by himself. */
+  /** Absent until the first read: a new viewer reads the history itself. */
   let known: Set<string> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {

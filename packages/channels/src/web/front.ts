@@ -10,7 +10,7 @@ export interface WebFront {
   readonly buttons: boolean;
 }
 
-/** The only chat of a front: whoever holds the token is the owner, and talks in one place. */
+/** The only chat of a front: the holder of the token is the owner, and has one chat. */
 export const CHAT_ID = 'main';
 
 /** The owner's user id on web and terminal; `web:owner` and `terminal:owner` are owners. */

@@ -102,7 +102,7 @@ describe('a message from the page', () => {
 });
 
 describe('the events', () => {
-  it('are not begun for a question about their headers', async () => {
+  it('are not started for a question about their headers', async () => {
     const { ask, adapter } = webFront(accepted);
     const response = await ask('/events', { method: 'HEAD' });
     expect([response.status, response.body]).toEqual([200, null]);

@@ -53,7 +53,7 @@ export function createRoutes(deps: RouteDeps): Hono {
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
-    // Nobody would read the stream, nor end it.
+    // No client would read the stream, nor end it.
     if (c.req.method === 'HEAD') return c.body(null);
     return eventStream({ hub, chatId: CHAT_ID, closing });
   });
@@ -67,7 +67,7 @@ export function createRoutes(deps: RouteDeps): Hono {
 }
 
 async function take(c: Context, deps: RouteDeps, { id, text }: z.infer<typeof Posted>) {
-  // Taken before the message is stored: a quick answer may be told first, and must not look older.
+  // Taken before the message is stored: a quick answer may be published first, and must not look older.
   const at = deps.context.clock();
   const outcome = await deps.context.receive(inbound(deps, id, text, at));
   if (outcome.kind === 'accepted' || outcome.kind === 'command') {

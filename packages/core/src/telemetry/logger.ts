@@ -67,7 +67,7 @@ const BUSY = { waitMs: 20, times: 50 };
 
 /**
  * Synchronous, and never the end of the process: a line that meets a closed pipe (`parley start 2>&1 |
- * head`) or a full disk is lost, since there is no place left to tell of it.
+ * head`) or a full disk is lost, since there is no place left to report it.
  */
 function standardError(): LogDestination {
   return {
@@ -90,7 +90,7 @@ function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN';
 }
 
-/** Only what contracts promise, so that nobody comes to depend on pino. */
+/** Only what contracts promise, so that no caller depends on pino. */
 function facade(log: pino.Logger, level: () => LogLevel, gate: OutageGate): Logger {
   // What an outage repeats is shown to those who look at details.
   const unlessRepeated = (own: 'info' | 'warn' | 'error') => (facts: object, message: string) => {
@@ -168,8 +168,8 @@ const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: n
 
 /**
  * One JSON log line as a line for people: `14:05:09.123 info  message key=value`. Everything that came
- * from outside is escaped, so nobody can forge a line or move the cursor. The stack of an error that
- * has no code, which nobody expected, follows indented.
+ * from outside is escaped, so it can neither forge a line nor move the cursor. The stack of an error that
+ * has no code, an unexpected one, follows indented.
  */
 function prettyLine(jsonLine: string, colour: boolean): string {
   const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;

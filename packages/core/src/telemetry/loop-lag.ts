@@ -10,7 +10,7 @@ export interface LoopLag {
 const RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 
-/** Measures from the first reading on, so that a process nobody scrapes is not woken for it. */
+/** Measures from the first reading on, so that a process without scrapes is not woken for it. */
 export function openLoopLag(): LoopLag {
   let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   return {

@@ -1,7 +1,7 @@
 /** One metric: what it counts, times or reads, and the labels it carries. */
 export type MetricDefinition = RecordedDefinition | GaugeDefinition;
 
-/** A value that is read when somebody asks. */
+/** A value that is read on demand. */
 export interface GaugeDefinition {
   readonly kind: 'gauge';
   readonly help: string;
@@ -54,7 +54,7 @@ export const PARLEY_METRICS: MetricTable = {
     'state',
   ),
   parley_platform_delay_seconds: slow(
-    'From the moment a message was written, as the platform says, until Parley was told of it.',
+    'From the moment a message was written, as the platform says, until Parley received it.',
     'channel',
   ),
   parley_ingress_total: counter(
@@ -63,7 +63,7 @@ export const PARLEY_METRICS: MetricTable = {
     'outcome',
   ),
   parley_ingress_seconds: quick(
-    'From being told of a message until it is durable or refused for good.',
+    'From the receipt of a message until it is durable or refused for good.',
     'channel',
   ),
   parley_overflow_total: counter(
@@ -85,7 +85,7 @@ export const PARLEY_METRICS: MetricTable = {
     'queue',
     'state',
   ),
-  parley_turns_running: gauge('Turns that are under way or waiting for somebody’s yes.'),
+  parley_turns_running: gauge('Turns that are running or waiting for an approval.'),
   parley_turn_seconds: slow('Duration of an agent turn, by how it ended.', 'outcome'),
   parley_prompt_seconds: quick('Duration of assembling a prompt and reading the history.'),
   parley_model_seconds: slow('Duration of one call of the model, by how it ended.', 'outcome'),
@@ -118,7 +118,7 @@ export const PARLEY_METRICS: MetricTable = {
     'channel',
     'state',
   ),
-  parley_dead_letters: gauge('What was given up and nobody has settled yet, by its kind.', 'kind'),
+  parley_dead_letters: gauge('Open dead letters, by kind.', 'kind'),
   parley_leases_held: gauge(
     'Leases that processes of this deployment hold, by what they are for.',
     'kind',

@@ -18,7 +18,7 @@ export interface Metrics {
 export interface MetricsOptions {
   /**
    * Told of an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
-   * the process, because a slip in counting must not cost anybody an answer.
+   * the process, because a slip in counting must not cost anyone an answer.
    */
   readonly onMistake?: (mistake: string) => void;
   /** Default: Parley's own. */
@@ -217,7 +217,7 @@ function sampleLine(name: string, labels: readonly string[], value: number): str
 }
 
 /**
- * The process's own state under the names every Prometheus dashboard knows. Read only when somebody
+ * The process's own state under the names every Prometheus dashboard knows. Read only when a client
  * scrapes: no timer runs for it.
  */
 export function processSamples(): Sample[] {

@@ -86,7 +86,7 @@ export class OutageGate {
 
   #end(name: string, { since, lastAt, errors }: Outage, isGuess: boolean): void {
     this.#outages.delete(name);
-    // A single error that nobody has followed up was an incident, and is in the log.
+    // A single error without a second one was an incident, and is in the log.
     if (isGuess && errors === 1) return;
     const seconds = inSeconds((isGuess ? lastAt : Date.now() - SETTLED_MS) - since);
     const how = isGuess ? 'no more errors' : 'works again';

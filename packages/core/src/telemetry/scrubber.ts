@@ -26,11 +26,11 @@ export interface Secrets {
   add(secrets: Iterable<string>): void;
 }
 
-/** What stands where a secret stood. */
+/** The replacement of a secret. */
 const HIDDEN = '[secret]';
 const HIDDEN_PHONE = '[phone]';
 
-/** What gives itself away by its look, also when nobody configured it. */
+/** Secrets that are recognizable by their form, also if they are not in the settings. */
 const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] = [
   // Telegram: `123456789:AA…`, also in a request path (`/bot123456789:AA…/sendMessage`).
   { look: /(?<!\d)\d{6,}(?::|%3A)[A-Za-z0-9_-]{30,}/gi, instead: HIDDEN },
@@ -60,7 +60,7 @@ interface Span {
   readonly instead: string;
 }
 
-/** Opens the list of secrets; what is too short to tell from ordinary text is left out (`secretForms`). */
+/** Opens the list of secrets; what is too short to distinguish from ordinary text is left out (`secretForms`). */
 export function openSecrets(first: Iterable<string> = []): Secrets {
   const forms = new Set<string>();
   let matcher = compile([]);
@@ -100,9 +100,9 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
 }
 
 interface Matcher {
-  /** Every place where a form stands, in the order of the text; they may overlap. */
+  /** Every place of a form, in the order of the text; they may overlap. */
   find(text: string): readonly Span[];
-  /** Where the beginning of a form stands at the end of the text, or its length. */
+  /** Where the beginning of a form starts at the end of the text, or the length of the text. */
   openAt(text: string): number;
 }
 
@@ -136,10 +136,10 @@ function compile(forms: readonly string[]): Matcher {
     },
     openAt(text) {
       for (let at = Math.max(0, text.length - longest + 1); at < text.length; at += 1) {
-        const begun = byFirst.get(text.charCodeAt(at));
-        if (begun === undefined) continue;
+        const started = byFirst.get(text.charCodeAt(at));
+        if (started === undefined) continue;
         const rest = text.slice(at);
-        if (begun.some((form) => form.length > rest.length && form.startsWith(rest))) return at;
+        if (started.some((form) => form.length > rest.length && form.startsWith(rest))) return at;
       }
       return text.length;
     },
@@ -158,7 +158,7 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
   return groups;
 }
 
-/** How much of a growing text can be passed on: no secret, whole or begun, stands across its end. */
+/** How much of a growing text can be passed on: no secret, whole or started, crosses its end. */
 function settledLength(text: string, matcher: Matcher): number {
   const across = matcher.find(text).toReversed();
   return across.reduce(

@@ -30,7 +30,7 @@ describe('a job whose time has come', () => {
     expect(turn?.messages[0]).toMatchObject({
       fromOwner: true,
       route: { chatId: 'c' },
-      message: { occasion: 'cron', chat: { id: 'c' }, sender: { id: '1' }, addressed: true },
+      message: { trigger: 'cron', chat: { id: 'c' }, sender: { id: '1' }, addressed: true },
     });
     const text = turn?.messages[0]?.message.text ?? '';
     expect(text).toMatch(/^⚙️ The time of the job "tea" \(J1\) has come/);

@@ -185,7 +185,7 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
       addressed: true,
       sentAt: due.now,
       variables: {},
-      occasion: 'cron',
+      trigger: 'cron',
     },
   };
 }

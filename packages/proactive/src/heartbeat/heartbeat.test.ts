@@ -48,7 +48,7 @@ describe('the heartbeat', () => {
       fromOwner: true,
       route: { chatId: 'c', chatType: 'direct' },
       message: {
-        occasion: 'heartbeat',
+        trigger: 'heartbeat',
         chat: { id: 'beat:main', type: 'direct' },
         variables: {
           task: 'mail',

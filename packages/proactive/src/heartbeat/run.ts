@@ -95,7 +95,7 @@ export function runOrder(
         addressed: true,
         sentAt: now,
         variables: { task: name, instruction, schedule, ...(routine && { routine }) },
-        occasion: 'heartbeat',
+        trigger: 'heartbeat',
       },
     },
   };

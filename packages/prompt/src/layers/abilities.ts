@@ -107,7 +107,7 @@ function noticeOf({ names, left }: SkillSnapshot): string {
   return left === 0 ? '' : `\n[Cut: ${names.length} of ${names.length + left} skills are listed.]`;
 }
 
-/** Skills that somebody asked for by a command, in full: no need to read them first (S08). */
+/** Skills that were called by a command, in full: no need to read them first (S08). */
 const calledSkillsLayer: Layer = {
   id: 'called-skills',
   volatility: 'turn',
@@ -115,7 +115,7 @@ const calledSkillsLayer: Layer = {
   placement: 'user',
   modes: ['full', 'minimal'],
   render({ calledSkills = [], reader }, { heading = '## Called Skills' }) {
-    if (calledSkills.length === 0) return absent('nobody called a skill');
+    if (calledSkills.length === 0) return absent('no skill was called');
     const bodies = calledSkills.map(({ source, text }) => `### ${source}\n${text.trim()}`);
     return {
       text: `${heading}\nThe person asked for this by a command. Follow it now.\n\n${bodies.join('\n\n')}`,

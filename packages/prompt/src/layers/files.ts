@@ -193,7 +193,7 @@ const conflictOrderLayer: Layer = {
   },
 };
 
-/** Whom the agent plays (P14); where nobody was chosen, the file that the layout names in its place. */
+/** Whom the agent plays (P14); where none was chosen, the file that the layout names instead. */
 export const personaLayer: Layer = {
   id: 'persona',
   volatility: 'session',

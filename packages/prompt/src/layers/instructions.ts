@@ -58,7 +58,7 @@ export const conversationModeLayer: Layer = {
   },
 };
 
-/** What needs a yes first, and who gives it (G05). */
+/** What needs an approval first, and who gives it (G05). */
 const approvalsLayer: Layer = {
   id: 'approvals',
   volatility: 'session',

@@ -69,7 +69,7 @@ const SAVE = `Save what will matter later with \`save_memory\`: a preference, fa
 - Never save passwords, keys, or what somebody asked you to forget.`;
 
 /**
- * When to remember and when to look things up (G13, G14), for whoever has the tools to do so, and the
+ * When to remember and when to look things up (G13, G14), for readers with the tools for it, and the
  * memory itself where the layout names its file.
  */
 export const memoryGuideLayer: Layer = {

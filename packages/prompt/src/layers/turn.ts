@@ -1,5 +1,5 @@
 import { countOf, type InboundMessage, type RuntimeFacts } from '@parley/core';
-import type { AttachmentNote, OverheardWords, PromptContext } from '../context.ts';
+import type { AttachmentNote, GroupMessage, PromptContext } from '../context.ts';
 import { absent, forChat, forEveryone, type Layer } from '../layer.ts';
 import { capUntrusted, untrustedJson } from '../text.ts';
 import { shownWorkspace } from './files.ts';
@@ -120,23 +120,23 @@ const groupContextLayer: Layer = {
   id: 'group-context',
   volatility: 'turn',
   placement: 'user',
-  render({ facts, reader, overheard = [] }, { characters = MAX_IN_ALL }) {
-    if (overheard.length === 0) return absent('nothing was said in between');
-    const lines = overheard.map(
-      (words) => `said: ${untrustedJson(describeOverheard(facts.channel, words))}`,
+  render({ facts, reader, groupContext = [] }, { characters = MAX_IN_ALL }) {
+    if (groupContext.length === 0) return absent('nothing was said in between');
+    const lines = groupContext.map(
+      (message) => `said: ${untrustedJson(describeGroupMessage(facts.channel, message))}`,
     );
     const shown = newestWithin(lines, characters);
     const left = lines.length - shown.length;
     const cut = left === 0 ? [] : [`[cut: the newest ${shown.length} of ${lines.length} messages]`];
     const text = ['<group-context>', GROUP_NOTE, ...cut, ...shown, '</group-context>'].join('\n');
-    const source = `${shown.length} overheard`;
+    const source = `${shown.length} messages`;
     return forChat(reader, text, source);
   },
 };
 
-function describeOverheard(
+function describeGroupMessage(
   channel: string,
-  { senderId, senderName, text }: OverheardWords,
+  { senderId, senderName, text }: GroupMessage,
 ): object {
   return { from: { id: `${channel}:${senderId}`, name: capUntrusted(senderName, MAX_NAME) }, text };
 }

@@ -65,7 +65,7 @@ export const OWNER_FEATURES: PromptFeatures = {
   replyTags: true,
 };
 
-/** What they fill in for everybody else: nothing private is theirs to give. */
+/** What they fill in for everyone else: nothing private is theirs to give. */
 export function guestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };
   return {

@@ -71,7 +71,7 @@ const DISCORD_GROUP: Scene = {
         mentions: ['9000'],
       }),
     ],
-    overheard: [
+    groupContext: [
       { senderId: '9', senderName: 'Cy', text: 'What do we read next?' },
       { senderId: '7', senderName: 'Bo', text: 'Something short, please.' },
     ],

@@ -45,7 +45,7 @@ export const TOOLS: readonly ToolNote[] = [
   },
 ];
 
-/** What anybody may use. */
+/** What anyone may use. */
 export const GUEST_TOOLS: readonly ToolNote[] = TOOLS.filter(({ name }) =>
   ['current_time', 'search_memory', 'save_memory'].includes(name),
 );

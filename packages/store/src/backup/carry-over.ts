@@ -8,9 +8,9 @@ import type { ForgottenValues } from './hold-back.ts';
 import { quoted } from './tables.ts';
 
 /**
- * What was unfinished in the database that a restore replaces. `carried`: it is unfinished in the restored
- * one now and goes on there; `letters` of the held-back ones were about the same and are gone.
- * `unreadable`: it stayed behind, for this reason.
+ * What was unfinished in the database that a restore replaces. `carried`: it continues in the restored
+ * one; `letters` counts the dead letters about it that are gone.
+ * `unreadable`: it was left behind, for this reason.
  */
 export type CarriedOver =
   | {
@@ -21,7 +21,7 @@ export type CarriedOver =
     }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** How to treat the replaced database; values of `forget` are taken from it, since it knows them best. */
+/** How to treat the replaced database; the values of `forget` are read from it, which has the newest. */
 export interface CarryOrder {
   readonly unfinished: 'hold' | 'go-on';
   readonly forget: readonly ForgottenValues[];
@@ -106,7 +106,7 @@ export async function carryOver(
       key: 'channel, account, kind, id',
     });
   }
-  const letters = await dropLetters(sql, `subject in ${turns} or subject in ${parts}`);
+  const letters = await dropDeadLetters(sql, `subject in ${turns} or subject in ${parts}`);
   await copy('dead_letter', { where: `settled is null and subject in ${turns}`, key: null });
   return {
     kind: 'carried',
@@ -202,8 +202,8 @@ const COLUMNS = {
   }>(),
 } as const;
 
-/** Letters about what goes on after all, and those whose messages have all left them. */
-async function dropLetters(sql: Sql, about: string) {
+/** Dead letters about work that continues, and those that have no messages left. */
+async function dropDeadLetters(sql: Sql, about: string) {
   const dropped = composed(`delete from dead_letter where settled is null
     and (${about} or (kind = 'unanswered' and subject like 'restored-%'
       and not exists (select 1 from inbox where turn_id = subject)))

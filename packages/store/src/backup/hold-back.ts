@@ -17,7 +17,7 @@ export interface ForgottenValues {
 const REASON = 'it was not finished in the backup, and may have been since';
 
 /**
- * Since the backup was made somebody may have answered what waits in it, and sent what was to be sent;
+ * After the backup was made its waiting messages may have been answered and its parts sent;
  * doing it once more would repeat it. So it becomes dead letters, which an operator can replay.
  */
 export async function holdBack(
@@ -39,7 +39,7 @@ const FORGET = statement('delete from adapter_value where channel = :channel and
 async function holdMessages(sql: Sql, now: number): Promise<number> {
   sql.send(GIVE_TURNS, { before: `restored-${now}-`, now });
   sql.send(FAIL_MESSAGES, { now });
-  const letters = await sql.run(LETTERS_OF_TURNS, { now });
+  const letters = await sql.run(DEAD_LETTERS_OF_TURNS, { now });
   sql.send(FREE_OVERHEARD);
   sql.send(FAIL_TURNS, { now, reason: REASON });
   return letters;
@@ -57,7 +57,7 @@ const FAIL_MESSAGES = statement(`
       where turn.conversation_id = inbox.conversation_id and turn.state = 'running'))
   where state in ('waiting', 'claimed')`);
 
-const LETTERS_OF_TURNS = composed(`insert into dead_letter (kind, subject, died_at)
+const DEAD_LETTERS_OF_TURNS = composed(`insert into dead_letter (kind, subject, died_at)
   select 'unanswered', id, cast(:now as bigint) from turn
   where state = 'running' and conversation_id not like 'sub:%' and conversation_id not like 'beat:%'
     and not exists (select 1 from dead_letter where subject = turn.id and settled is null)
@@ -70,12 +70,12 @@ const FAIL_TURNS = statement(`
   where state = 'running'`);
 
 async function holdParts(sql: Sql, now: number): Promise<number> {
-  const letters = await sql.run(LETTERS_OF_PARTS, { now });
+  const letters = await sql.run(DEAD_LETTERS_OF_PARTS, { now });
   sql.send(HOLD_PARTS, { now, reason: REASON });
   return letters;
 }
 
-const LETTERS_OF_PARTS = statement(`
+const DEAD_LETTERS_OF_PARTS = statement(`
   insert into dead_letter (kind, subject, died_at)
   select 'uncertain', id, cast(:now as bigint) from outbox
   where state in ('pending', 'sending') and notice_of is null

@@ -104,7 +104,7 @@ async function move(sql: Sql, tables: readonly string[], from: string, to: strin
   }
 }
 
-/** Nobody holds a lane of a restored database, and whoever held it before can write nothing more. */
+/** No worker holds a lane of a restored database, and an earlier holder can write nothing more. */
 export async function freeLanes(sql: Sql): Promise<void> {
   await sql.run(FREE_LANES);
   await sql.run(FREE_SUMMARIES);

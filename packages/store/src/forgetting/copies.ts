@@ -195,8 +195,8 @@ export interface Rows {
   readonly values: Values;
 }
 
-/** A letter of what is gone can neither be read nor replayed. */
-export async function dropLetters(
+/** A dead letter about deleted work can neither be read nor replayed. */
+export async function dropDeadLetters(
   database: Database,
   turns: string,
   parts: string,

@@ -27,7 +27,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         mark: '[forgotten]',
       });
 
-    it('[G15] reaches to-dos, tasks that were handed on and questions for a yes', async () => {
+    it('[G15] reaches to-dos, delegated tasks and approvals', async () => {
       await store.todos.replace(CHAT, [{ text: `buy ${SECRET}`, state: 'open' }], 1);
       const words = { title: `${SECRET} one`, task: `look for Amaranth`, words: 'begin' } as const;
       const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...words } as const;

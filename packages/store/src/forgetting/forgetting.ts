@@ -12,7 +12,7 @@ export interface Forgetting {
   /** Conversations whose rows are changed; all in which an owner wrote directly, with `ownersToo`. */
   readonly conversations: readonly string[];
   readonly ownersToo: boolean;
-  /** Exact words; case does not matter. Each place where they stand gets `mark`. */
+  /** Exact words; case does not matter. Each place gets `mark`. */
   readonly words: readonly string[];
   readonly mark: string;
 }
@@ -21,13 +21,13 @@ export interface Forgetting {
 export interface Forgotten {
   /** The history that the model is shown. */
   readonly history: number;
-  /** Messages as they came in, and what was overheard. */
+  /** Messages as they came in, and the context of groups. */
   readonly messages: number;
   /** Answers as they were sent. */
   readonly answers: number;
   /** Steps of turns: calls of tools and their results. */
   readonly steps: number;
-  /** What was kept beside it: notes and summaries of sessions, to-dos, jobs, tasks, questions for a yes. */
+  /** What was kept beside it: notes and summaries of sessions, to-dos, jobs, tasks, approvals. */
   readonly pins: number;
   /** Recorded prompts of past turns. */
   readonly prompts: number;
@@ -68,7 +68,7 @@ export interface PersonForgotten {
 
 /** What looking through the bytes of the database has shown; null where they lie with a server. */
 export interface RawSearch {
-  /** How many of the texts still stand somewhere. */
+  /** How many of the texts are still stored somewhere. */
   readonly found: number;
   /** False: the files are larger than what was read of them. */
   readonly complete: boolean;
@@ -127,7 +127,7 @@ async function searchFiles(
   if (database.dialect !== 'sqlite') return null;
   const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
-  // As they stand in JSON.
+  // As in JSON.
   const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   let budget = MOST_READ;

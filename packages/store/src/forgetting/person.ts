@@ -6,11 +6,11 @@ import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../inbox-rows.ts';
 import { fromJson, toJson } from '../json-column.ts';
 import { composed, statement, type Values } from '../statement.ts';
 import { stopLane, stopSubAgents } from '../stop-lane.ts';
-import { BATCH, deleteRows, dropLetters, dropUnusedTexts, emptyRows } from './copies.ts';
+import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts, emptyRows } from './copies.ts';
 import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
 import { FORGET_PLACES, placeOf, rewriteRows, withoutWords } from './places.ts';
 
-/** Texts to look for afterwards, and how long one must be to be nobody else's by chance. */
+/** Texts to look for afterwards, and how long one must be to be theirs beyond doubt. */
 const SAMPLES = 20;
 
 const SAMPLE_LENGTH = 12;
@@ -169,7 +169,7 @@ async function emptyConversation(
   let rows = 0;
   let cronJobs = 0;
   for (const lane of [...handedOn, conversation]) {
-    await dropLetters(database, OF_LANE, placeOf('outbox').of, { conversation: lane });
+    await dropDeadLetters(database, OF_LANE, placeOf('outbox').of, { conversation: lane });
     const counts = await emptyLane(database, lane, mark);
     cronJobs += counts.get('cron_job') ?? 0;
     rows += sumOf(counts, (table) => table !== 'cron_job' && table !== 'inbox');
@@ -193,7 +193,7 @@ async function leaveGroup(
   const handedOn = 'parent_turn in (select value from json_each(:turns))';
   const asked = `${OF_LANE} and asked_by in (select value from json_each(:persons))`;
   const lanes = await subAgentsOf(database, handedOn, values);
-  await dropLetters(database, isTurn, parts, values);
+  await dropDeadLetters(database, isTurn, parts, values);
   await retellTurns(database, { seqs, turns }, retell);
   const gone = async (table: string, where: string, keys?: readonly string[]) =>
     deleteRows(database, table, { where, values }, keys);

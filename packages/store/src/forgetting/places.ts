@@ -6,7 +6,7 @@ import type { Forgotten } from './forgetting.ts';
 /** A table with words of a conversation. */
 export interface ForgetPlace {
   readonly table: string;
-  /** The columns that tell a row from all others. */
+  /** The columns of the primary key. */
   readonly keys: readonly string[];
   /** The columns with words, and whether each is JSON. */
   readonly words: Readonly<Record<string, 'json' | 'plain'>>;
@@ -89,7 +89,7 @@ const PLACES: readonly UnusualPlace[] = [
     words: { title: 'plain', task: 'plain', last_outcome: 'plain', origin: 'json' },
   },
   {
-    // What a heartbeat found out, told or not.
+    // The findings of a heartbeat, sent or not.
     table: 'beat',
     keys: ['id'],
     words: { reason: 'plain', alert: 'plain', fingerprint: 'plain', entry: 'json', parts: 'json' },
@@ -155,8 +155,8 @@ function changedText(stored: unknown, form: 'json' | 'plain', without: Without):
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
-    'mentions messageId mimeType mode occasion outcome placement ref replyToMessageId role ' +
-    'senderId signature state threadId timeZone toolCallId turnId type unit'
+    'mentions messageId mimeType mode outcome placement ref replyToMessageId role ' +
+    'senderId signature state threadId timeZone toolCallId trigger turnId type unit'
   ).split(' '),
 );
 
@@ -168,7 +168,7 @@ const PIECE = 4;
 
 /**
  * Makes a function that puts `mark` in the place of words, in a text or in all texts of a JSON value.
- * It gives back the same value, not a copy, where nothing was found. Longer words are taken first.
+ * It returns the same value, not a copy, where nothing was found. Longer words are taken first.
  * What the value is made of stays: fields keep their names, ids and kinds, whatever the words are.
  */
 export function withoutWords(words: readonly string[], mark: string): (value: unknown) => unknown {
@@ -196,7 +196,7 @@ function inEveryText(inText: (text: string) => string): (value: unknown) => unkn
     const isCall = 'arguments' in value;
     const changed = entries.map(([key, item]) => {
       if (key === 'variables') return [key, inVariables(item)] as const;
-      // The name of a tool is no word of anybody.
+      // The name of a tool is no text of a person.
       if (FIXED.has(key) || (isCall && key === 'name')) return [key, item] as const;
       const after = inside(item);
       const most = LONGEST[key];
@@ -238,7 +238,7 @@ function inHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** What a model was told to call a tool with is kept as the text it wrote. */
+/** The arguments of a tool call are kept as the text that the model wrote. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

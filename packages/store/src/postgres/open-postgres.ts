@@ -17,7 +17,7 @@ export interface PostgresLimits {
 /** For one statement of a migration or a restore, which may rewrite a large table. */
 const LONG_QUERY_MS = 60 * 60_000;
 
-/** A connection that nobody needs for so long is closed; a new one must prepare its statements again. */
+/** A connection that is idle for so long is closed; a new one must prepare its statements again. */
 const IDLE_MS = 60_000;
 
 /** TCP asks after a connection that has been quiet for so long. In ms. */
@@ -45,7 +45,7 @@ export async function openPostgres({
   const pool = new Pool({ ...common, max: connections - urgentConnections });
   // Leases must be renewed in time however many turns wait for a connection.
   const urgent = new Pool({ ...common, max: urgentConnections });
-  // A connection that breaks tells so by an event as well, on the pool while it is idle and on
+  // A connection that breaks emits an event as well, on the pool while it is idle and on
   // itself while it is lent; unheard, either would end the process. The query that runs on it, or
   // the next one, fails and is explained, so nothing is lost here.
   for (const one of [pool, urgent]) {

@@ -7,7 +7,7 @@ const GROUP_SIZE = 64;
 /** The commands of a transaction, run on the connection that the group holds. */
 export interface TransactionControl {
   run(statement: 'begin immediate' | 'commit' | 'rollback' | Savepoint): void;
-  /** What the commits that follow survive; told outside of transactions. */
+  /** What the commits that follow survive; called outside of transactions. */
   survive(durability: Durability): void;
   /** False outside a transaction, and when SQLite gave the whole transaction up by itself. */
   inTransaction(): boolean;
@@ -19,7 +19,7 @@ type Answer = () => void;
 
 interface Member {
   readonly durability: Durability;
-  /** Does the caller's work; resolves to what the caller is to be told if the commit succeeds. */
+  /** Does the caller's work; resolves to the result for the caller if the commit succeeds. */
   readonly work: (sql: Sql) => Promise<Answer>;
   readonly fail: (reason: unknown) => void;
 }

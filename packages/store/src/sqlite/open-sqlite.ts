@@ -58,7 +58,7 @@ function keepPrivate(path: string): boolean {
 
 /**
  * FULL syncs the log at each commit. With NORMAL a power cut loses the last commits; among those of
- * `power-cut` are messages of which the platform was told that they are safe (D01). A later FULL
+ * `power-cut` are messages that were confirmed to the platform (D01). A later FULL
  * commit syncs what NORMAL ones before it wrote.
  */
 const SYNCHRONOUS: Readonly<Record<Durability, string>> = {

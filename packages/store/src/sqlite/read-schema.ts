@@ -9,7 +9,7 @@ const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
  * The steps that a SQLite file has seen, without touching a byte of it or of its side files. Opening it
- * as usual would write: it takes over the log of a killed process. Null where this cannot be told (no
+ * as usual would write: it takes over the log of a killed process. Null where this is unknown (no
  * such file, not a database, a file system without links): then opening decides.
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {

@@ -11,14 +11,14 @@ export async function liveThrough(store: Store, at: number, chat: string, id: st
   const turnId = newId('turn');
   const conversationId = `web:${chat}`;
   await store.inbox.accept(message(id, chat, { at }));
-  const begun = await store.lanes.begin(
+  const started = await store.lanes.begin(
     { conversationId, owner: 'w1', leaseMs: 1_000 },
     'collect',
     turnId,
     at,
   );
-  if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
-  const { lease, turn } = begun;
+  if (started.kind !== 'turn') throw new Error(`no turn: ${started.kind}`);
+  const { lease, turn } = started;
   await store.prompts.record(promptOf(turnId, chat, at));
   await store.turns.appendStep(lease, turnId, { index: 0, content: { text: LONG } }, at);
   const usage = { model: 'm', inputTokens: 9, outputTokens: 9, costUsd: null };

@@ -2,14 +2,14 @@ import { countOf, type StepFacts, shortDuration, type TimelineEntry } from '@par
 import type { Approval } from '../approvals.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 
-const OCCASIONS: Readonly<Record<NonNullable<TakenFacts['occasion']>, string>> = {
+const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
   boot: 'put here by Parley after its start',
   'sub-agent': 'put here by Parley: an order for a sub-agent, or its result',
   heartbeat: 'put here by Parley: a standing task',
   cron: 'put here by Parley: a job whose time had come',
 };
 
-/** From the platform to the inbox: written, received, let in, stored. */
+/** From the platform to the inbox: written, received, allowed, stored. */
 export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
   const late = sentAt === null ? 0 : receivedAt - sentAt;
@@ -25,19 +25,18 @@ export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   ];
 }
 
-/** Platforms that tell seconds are up to one late. */
+/** Platforms with times in seconds are up to one late. */
 const LATE_MS = 1_500;
 
 function receivedWords({ fate }: MessageFacts, late: number): string {
   const after = late > LATE_MS ? `, ${shortDuration(late)} after it was written` : '';
   if (fate.kind === 'not-taken') return `received${after}`;
-  const { repeats, occasion } = fate;
-  const again =
-    repeats === 0 ? '' : `; told again ${times(repeats)} and dropped then as a duplicate`;
-  return `${occasion === null ? `received${after}` : OCCASIONS[occasion]}${again}`;
+  const { repeats, trigger } = fate;
+  const again = repeats === 0 ? '' : `; sent again ${times(repeats)} and dropped as a duplicate`;
+  return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }
 
-/** Why it was let in and why it was to be answered; one reason holds both. */
+/** Why it was allowed and why it gets an answer; one reason holds both. */
 function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
   if (reason === null) return [];
   if (fate.kind === 'not-taken') {
@@ -46,7 +45,7 @@ function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly T
   }
   const [access = '', activation] = reason.split('; ');
   return [
-    entry('access', receivedAt, `let in: ${access}`),
+    entry('access', receivedAt, `allowed: ${access}`),
     ...(activation === undefined
       ? []
       : [entry('access', receivedAt, `to be answered: ${activation}`)]),
@@ -82,11 +81,11 @@ function waiting(
 ): readonly TimelineEntry[] {
   const { turn, outcome, doneAt, state } = fate;
   if (turn !== null && takenAt !== null) {
-    const words =
+    const text =
       takenAt > turn.startedAt
         ? 'waited, then joined the running turn'
         : 'waited until its turn took it';
-    return [lasting('lane', receivedAt, takenAt, words)];
+    return [lasting('lane', receivedAt, takenAt, text)];
   }
   if (state === 'waiting') {
     return [{ ...lasting('lane', receivedAt, now, waitsFor(fate, now)), mark: 'open' }];
@@ -127,10 +126,10 @@ export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
 function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly TimelineEntry[] {
   if (runs.length === 0) {
     const again = attempts > 1 ? `, ${attempts} times in all` : '';
-    return [entry('turn', startedAt, `begun${again}`)];
+    return [entry('turn', startedAt, `started${again}`)];
   }
   return runs.map(({ at, worker }, nth) => ({
-    ...entry('turn', at, nth === 0 ? 'begun' : 'gone on with by another run'),
+    ...entry('turn', at, nth === 0 ? 'started' : 'resumed by another run'),
     ...(worker !== null && { detail: worker }),
   }));
 }
@@ -166,7 +165,7 @@ function stepWords(facts: StepFacts): string {
   const { inputTokens, outputTokens, firstTokenMs, calls } = facts;
   return [
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
-    ...(firstTokenMs === undefined ? [] : [`first words after ${shortDuration(firstTokenMs)}`]),
+    ...(firstTokenMs === undefined ? [] : [`first text after ${shortDuration(firstTokenMs)}`]),
     ...(calls.length === 0 ? [] : [`wants ${calls.join(', ')}`]),
   ].join('; ');
 }
@@ -179,10 +178,10 @@ function modelDetail({ model, insteadOf, asked }: Extract<StepFacts, { kind: 'mo
 }
 
 const DECISIONS: Readonly<Record<Approval['state'], string>> = {
-  pending: 'waits for a yes',
+  pending: 'waits for an approval',
   approved: 'allowed',
   denied: 'refused',
-  expired: 'nobody answered',
+  expired: 'not answered',
   withdrawn: 'stopped',
   auto: 'allowed by the settings',
 };
@@ -196,10 +195,10 @@ function approvalEntries({
   decidedBy,
 }: Approval): TimelineEntry[] {
   if (state === 'auto') return [entry('approval', askedAt, `${tool}: ${DECISIONS.auto}`)];
-  const words = `${tool} (${code}): ${DECISIONS[state]}`;
+  const text = `${tool} (${code}): ${DECISIONS[state]}`;
   return [
     {
-      ...lasting('approval', askedAt, decidedAt, words),
+      ...lasting('approval', askedAt, decidedAt, text),
       ...(decidedBy !== null && { detail: `by ${decidedBy}` }),
       ...(state === 'pending' && { mark: 'open' as const }),
     },
@@ -209,9 +208,9 @@ function approvalEntries({
 /** How it ended, or that it has not. */
 function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readonly TimelineEntry[] {
   const detail = reason === null ? {} : { detail: reason };
-  const took = (words: string) => ({ ...entry('commit', finishedAt, words), ...detail });
+  const took = (text: string) => ({ ...entry('commit', finishedAt, text), ...detail });
   const whole =
-    finishedAt === null ? '' : `, ${shortDuration(finishedAt - startedAt)} after it was begun`;
+    finishedAt === null ? '' : `, ${shortDuration(finishedAt - startedAt)} after it was started`;
   switch (state) {
     case 'running':
       return [];
@@ -228,7 +227,7 @@ function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readon
   }
 }
 
-/** Waits that nobody would notice are left out, in ms. */
+/** Shorter waits are left out. In ms. */
 const NOTICEABLE_MS = 100;
 
 /** From the outbox to the platform's receipt, part by part. */
@@ -253,8 +252,8 @@ function entriesOf(part: PartFacts, name: string, now: number): readonly Timelin
 
 function waitEntries({ createdAt, triedAt }: PartFacts, name: string): readonly TimelineEntry[] {
   if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return [];
-  const words = `${name}: waited for what was before it, or for the platform’s rate`;
-  return [lasting('outbox', createdAt, triedAt, words)];
+  const text = `${name}: waited for what was before it, or for the platform’s rate`;
+  return [lasting('outbox', createdAt, triedAt, text)];
 }
 
 function retryEntries({ retries }: PartFacts, name: string): readonly TimelineEntry[] {
@@ -285,19 +284,19 @@ function fateEntries(part: PartFacts, name: string, now: number): readonly Timel
       return [{ ...waits, ...detail, mark: 'open' }];
     }
     case 'unknown': {
-      const words = `${name}: nobody knows whether it arrived${after}`;
-      return [{ ...entry('delivery', sendingAt, words), ...detail, mark: 'trouble' }];
+      const text = `${name}: it may or may not have arrived${after}`;
+      return [{ ...entry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
     }
     case 'failed': {
-      const words = `${name}: could not be delivered${after}`;
-      return [{ ...entry('delivery', sendingAt, words), ...detail, mark: 'trouble' }];
+      const text = `${name}: could not be delivered${after}`;
+      return [{ ...entry('delivery', sendingAt, text), ...detail, mark: 'trouble' }];
     }
   }
 }
 
 /** Something that happened at a moment. */
-function entry(stage: TimelineEntry['stage'], at: number | null, words: string): TimelineEntry {
-  return { stage, at, ms: null, words };
+function entry(stage: TimelineEntry['stage'], at: number | null, text: string): TimelineEntry {
+  return { stage, at, ms: null, text };
 }
 
 /** Something that took time; null where an end is not known. */
@@ -305,13 +304,13 @@ function lasting(
   stage: TimelineEntry['stage'],
   from: number | null,
   to: number | null,
-  words: string,
+  text: string,
 ): TimelineEntry {
   const ms = from === null || to === null ? null : Math.max(0, to - from);
-  return { stage, at: from, ms, words };
+  return { stage, at: from, ms, text };
 }
 
-/** `14:05:09`, in UTC: whoever reads it may be anywhere. */
+/** `14:05:09`, in UTC: readers may be anywhere. */
 function clockTime(at: number): string {
   return `${new Date(at).toISOString().slice(11, 19)}Z`;
 }

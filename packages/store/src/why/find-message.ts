@@ -4,7 +4,7 @@ import { type ChatKey, OF_CHAT } from '../outbox-parts.ts';
 import { statement } from '../statement.ts';
 import type { WhyQuestion } from '../why.ts';
 
-/** A row that tells of a message: one that was taken, or one that was not. */
+/** The row of a message: accepted, or not. */
 export interface FoundMessage extends ChatKey {
   readonly table: 'inbox' | 'decision';
   readonly seq: number;
@@ -32,7 +32,7 @@ export async function findMessages(
   }
   const there = await byId(sql, message, chat);
   if (there.length > 0 || chat === undefined) return there;
-  // Runs of standing tasks have a lane of their own; whether this chat was told of it is looked at then.
+  // Runs of standing tasks have a lane of their own; whether this chat got its alert is checked then.
   const anywhere = await byId(sql, message, undefined);
   return anywhere.filter(({ chatId }) => chatId.startsWith(HEARTBEAT_LANE));
 }
@@ -127,8 +127,8 @@ const FIRST_OF_TURN = statement(
   `${TAKEN} from inbox where turn_id = :turnId and ${THERE} order by seq limit 1`,
 ).rows<FoundMessage>();
 
-// Inside a text of JSON the quotes of an occasion would stand behind a backslash.
-const IS_SAID: string = `case when outcome = 'command' or message like '%,"occasion":"%' then 0 else 1 end`;
+// Inside a JSON string the quotes of a trigger would be escaped.
+const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigger":"%' then 0 else 1 end`;
 
 const SAID = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
 

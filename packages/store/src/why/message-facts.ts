@@ -6,7 +6,7 @@ import type { InboxOutcome } from '../inbox-rows.ts';
 import type { ChatKey, PartRetry, PartState } from '../outbox-parts.ts';
 import type { TurnRun, TurnState } from '../turns.ts';
 
-/** All that the rows tell of one message. Times in ms; null where nobody noted them. */
+/** All stored facts of one message. Times in ms; null where they are not known. */
 export interface MessageFacts {
   readonly place: {
     readonly channel: string;
@@ -14,7 +14,7 @@ export interface MessageFacts {
     readonly chatId: string;
     readonly messageId: string;
   };
-  /** When Parley was told of it. */
+  /** When Parley received it. */
   readonly receivedAt: number;
   /** As the platform says; null where Parley itself put it there. */
   readonly sentAt: number | null;
@@ -33,7 +33,7 @@ export interface TakenFacts {
   readonly conversationId: string;
   /** Where its answer goes. */
   readonly answeredIn: ChatKey;
-  readonly occasion: 'boot' | 'sub-agent' | 'heartbeat' | 'cron' | null;
+  readonly trigger: 'boot' | 'sub-agent' | 'heartbeat' | 'cron' | null;
   readonly state: 'waiting' | 'claimed' | 'done';
   readonly outcome: InboxOutcome | null;
   readonly repeats: number;
@@ -59,7 +59,7 @@ export interface TurnFacts {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly isSuspended: boolean;
-  /** Who works on it now; null: nobody. */
+  /** The worker that runs it now; null: none. */
   readonly worker: string | null;
   readonly runs: readonly TurnRun[];
   readonly prompt: PromptFacts | null;
@@ -76,7 +76,7 @@ export interface PromptFacts {
   readonly tokens: number;
 }
 
-/** A step of the journal that tells of itself. */
+/** A step of the journal with facts. */
 export interface TimedStep {
   readonly startedAt: number | null;
   readonly endedAt: number;

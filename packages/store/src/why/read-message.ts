@@ -42,13 +42,13 @@ function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageNam
   return name;
 }
 
-/** What Parley does on its own is a chat's business only as far as the chat was told of it. */
+/** A chat sees Parley's own activity only as far as it got a message about it. */
 function isOfChat({ fate }: MessageFacts, chat: ChatKey): boolean {
-  if (fate.kind === 'not-taken' || fate.occasion === null || fate.occasion === 'cron') return true;
+  if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
   return isSame(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
 }
 
-/** Reads all that the rows tell of a message. */
+/** Reads all stored facts of a message. */
 async function readMessage(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   return found.table === 'decision' ? readDecision(sql, found) : readTaken(sql, found);
 }
@@ -66,8 +66,8 @@ const DECISION = statement(`
 async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const row = await sql.get(DECISION, { seq: found.seq });
   if (row === undefined) throw gone(found);
-  const { outcome, ...told } = row;
-  return { place: placeOf(found), ...told, fate: { kind: 'not-taken', outcome } };
+  const { outcome, ...facts } = row;
+  return { place: placeOf(found), ...facts, fate: { kind: 'not-taken', outcome } };
 }
 
 /** Only the oldest of 10,000 is ever dropped, between two reads of one question. */
@@ -103,7 +103,7 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
     kind: 'taken',
     conversationId,
     answeredIn,
-    occasion: message.occasion ?? null,
+    trigger: message.trigger ?? null,
     ...{ state: row.state, outcome: row.outcome },
     ...{ repeats: row.repeats, interruptions: row.interruptions },
     ...{ settlesAt: row.settles_at, claimedAt: row.claimed_at, doneAt: row.done_at },
@@ -111,11 +111,11 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
     files: (await sql.all(FILES, { seq: row.seq })).map(({ kind, state }) => `${kind} ${state}`),
     before: row.state === 'waiting' ? await turnBefore(sql, conversationId) : null,
     beat: isBeat ? ((await sql.get(BEAT, { id: found.messageId })) ?? null) : null,
-    cronJob: message.occasion === 'cron' ? ((await sql.get(JOB, of))?.id ?? null) : null,
+    cronJob: message.trigger === 'cron' ? ((await sql.get(JOB, of))?.id ?? null) : null,
     turn: turnId === null ? null : await readTurn(sql, turnId),
     parts: await readParts(sql, { turnId, seq: row.seq }, answeredIn),
   };
-  const sentAt = message.occasion === undefined ? message.sentAt : null;
+  const sentAt = message.trigger === undefined ? message.sentAt : null;
   return { place: placeOf(found), receivedAt: row.received_at, sentAt, reason: row.reason, fate };
 }
 
@@ -194,7 +194,7 @@ const TURN = statement(`
 const APPROVALS = statement(`
   select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
 
-/** Reads what the rows tell of a turn; null when there is none. */
+/** Reads the stored facts of a turn; null when there is none. */
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
@@ -228,7 +228,7 @@ const STEPS = statement(`
   Omit<TimedStep, 'facts'> & { readonly facts: string }
 >();
 
-/** Steps of an older version tell nothing of themselves. */
+/** Steps of an older version have no facts. */
 async function stepsOf(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
   return (await sql.all(STEPS, { turnId })).flatMap(({ facts, ...times }) => {
     const parsed = StepFacts.safeParse(fromJson(facts));

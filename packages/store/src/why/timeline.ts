@@ -2,7 +2,7 @@ import { shortDuration, type Timeline, type TimelineEntry } from '@parley/core';
 import { arrivalEntries, laneEntries, partEntries, turnEntries, waitsFor } from './entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 
-/** All stages of a message in their order, from what the rows tell of it. */
+/** All stages of a message in their order, from the stored facts. */
 export function timelineOf(facts: MessageFacts, now: number): Timeline {
   const { place, receivedAt, fate } = facts;
   const turn = fate.kind === 'taken' ? fate.turn : null;
@@ -36,15 +36,15 @@ function originEntries(
   beat: TakenFacts['beat'],
   cronJob: TakenFacts['cronJob'],
 ): readonly TimelineEntry[] {
-  const words = [
+  const facts = [
     ...(beat === null ? [] : [`the standing task ${beat.task}`]),
     ...(cronJob === null ? [] : [`the job ${cronJob}`]),
   ];
-  return words.map((detail) => ({
+  return facts.map((detail) => ({
     stage: 'ingress',
     at: null,
     ms: null,
-    words: 'begun by Parley itself',
+    text: 'started by Parley itself',
     detail,
   }));
 }
@@ -104,11 +104,11 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
 function running({ approvals, isSuspended, startedAt, worker }: TurnFacts, now: number): string {
   const open = approvals.find(({ state }) => state === 'pending');
   if (isSuspended && open !== undefined) {
-    return `its turn waits for somebody’s yes to ${open.tool} (${open.code})`;
+    return `its turn waits for an approval of ${open.tool} (${open.code})`;
   }
   const since = `for ${shortDuration(now - startedAt)}`;
   return worker === null
-    ? `its turn was begun ${shortDuration(now - startedAt)} ago and waits for a worker that goes on with it`
+    ? `its turn was started ${shortDuration(now - startedAt)} ago and waits for a worker that resumes it`
     : `its turn has been running ${since}`;
 }
 
@@ -120,8 +120,8 @@ function answered(parts: readonly PartFacts[]): string {
 const BEATS: Readonly<Record<string, string>> = {
   quiet: 'nothing to tell',
   held: 'its alert waits for the end of the quiet hours',
-  repeated: 'its alert was told before, so nobody was told again',
-  unclear: 'what it said was no clear alert, so nobody was told',
+  repeated: 'its alert was sent before, so it was not sent again',
+  unclear: 'its text was no clear alert, so it was not sent',
   failed: 'it failed',
 };
 
@@ -130,7 +130,7 @@ function alarm({ state }: NonNullable<TakenFacts['beat']>, parts: readonly PartF
   return `A run of a standing task: ${what}.`;
 }
 
-const WORDS = [
+const STATE_LABELS = [
   ['sent', 'sent'],
   ['pending', 'not sent yet'],
   ['sending', 'being sent'],
@@ -139,9 +139,9 @@ const WORDS = [
 ] as const;
 
 function delivered(parts: readonly PartFacts[]): string {
-  const told = WORDS.flatMap(([state, words]) => {
+  const states = STATE_LABELS.flatMap(([state, label]) => {
     const count = parts.filter((part) => part.state === state).length;
-    return count === 0 ? [] : [`${count} ${words}`];
+    return count === 0 ? [] : [`${count} ${label}`];
   });
-  return told.length === 0 ? 'nothing to send' : `parts: ${told.join(', ')}`;
+  return states.length === 0 ? 'nothing to send' : `parts: ${states.join(', ')}`;
 }

@@ -1,10 +1,10 @@
-/** What a file is, by its first bytes; a name or a type that somebody wrote on it proves nothing. */
+/** What a file is, by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
 /** Pictures that language models take. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
 
-/** Recordings that transcription services take, with the ending by which they tell them apart. */
+/** Recordings that transcription services take, with the ending by which they distinguish them. */
 interface AudioType {
   readonly mimeType: string;
   readonly extension: string;
@@ -95,7 +95,7 @@ export function audioTypeOf(bytes: Uint8Array): AudioType | null {
   return null;
 }
 
-/** Eleven set bits, and a layer: layer 0 would be the AAC of radio, which nobody sends here. */
+/** Eleven set bits, and a layer: layer 0 would be the AAC of radio, which chats do not use. */
 function isMpegFrame(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;
   return first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0;

@@ -1,7 +1,7 @@
 import { type DocumentText, refused } from './document-text.ts';
 import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
-/** One document that somebody sent. */
+/** One received document. */
 export interface DocumentRequest {
   /** Who sent it, in any form: documents are read fairly among senders. */
   readonly sender: string;
@@ -34,7 +34,7 @@ const WAITING = { mostWaiting: 100, waitMs: 60_000 };
 
 /**
  * Makes a reader that gives each document a process of its own, with bounds on memory and time, and each
- * sender their turn (G19). A document that takes longer than the first try is begun again among the slow
+ * sender their turn (G19). A document that takes longer than the first try is started again among the slow
  * ones. Who sends one that breaks a limit rests for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {

@@ -45,7 +45,7 @@ const KINDS: readonly {
 type Members = ReadonlyMap<string, Uint8Array>;
 
 /**
- * The text of a docx, xlsx, pptx or OpenDocument file, told apart by what they contain. Only the XML
+ * The text of a docx, xlsx, pptx or OpenDocument file, recognized by content. Only the XML
  * with the text is unpacked, never pictures. Throws for a damaged one.
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {

@@ -111,7 +111,7 @@ function start({ bytes, characters, entry = ENTRY }: ProcessOrder): ChildProcess
   const folders = readable(entry).map((folder) => `${folder}${sep}`);
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
   const flags = [...HEAP, '--permission', '--disallow-code-generation-from-strings', ...access];
-  // What libraries print about a file is nobody's business. A session of its own: Ctrl-C is for Parley.
+  // Output of the libraries is dropped. A session of its own: Ctrl-C is for Parley.
   const order = [String(characters), String(bytes.length)];
   const child = spawn(process.execPath, [...flags, fileURLToPath(entry), ...order], {
     env: {},

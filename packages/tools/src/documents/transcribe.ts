@@ -9,7 +9,7 @@ export interface TranscriptionSettings {
   readonly model: string;
 }
 
-/** What was said, or why it is not known: `reason` for everybody, `detail` for the owner and the log. */
+/** What was said, or why it is not known: `reason` for everyone, `detail` for the owner and the log. */
 export type Transcript =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly detail: string };
@@ -45,7 +45,7 @@ export async function transcribe(
   form.set('model', settings.model);
   form.set('response_format', 'json');
   form.set('file', new Blob([bytes], { type: type.mimeType }), `speech.${type.extension}`);
-  // As bytes and not as a stream: Node's fetch lets the end of a streamed form fail where nobody hears it.
+  // As bytes and not as a stream: Node's fetch lets the end of a streamed form fail unseen.
   const encoded = new Response(form);
   const contentType = encoded.headers.get('content-type') ?? '';
   const body = { bytes: await encoded.arrayBuffer(), contentType };
@@ -115,6 +115,6 @@ function textIn(body: string): string | null {
     if (typeof answer !== 'object' || answer === null || !('text' in answer)) return null;
     return typeof answer.text === 'string' ? answer.text.trim() : null;
   } catch {
-    return null; // Not JSON: told to the owner as an answer without a transcript.
+    return null; // Not JSON: reported to the owner as an answer without a transcript.
   }
 }

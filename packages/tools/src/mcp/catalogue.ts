@@ -4,7 +4,7 @@ import { type CleanSchema, cleanLine, cleanLines, cleanSchema } from './clean.ts
 
 /** A tool of a server, cleaned: nothing of it can be mistaken for words of Parley. */
 export interface McpTool {
-  /** As the server calls it; sent back to it and shown to nobody. */
+  /** As the server calls it; sent back to it and never shown. */
   readonly name: string;
   /** One line; empty where the server says nothing. */
   readonly description: string;
@@ -68,7 +68,7 @@ const Prompt = z.object({
     .default([]),
 });
 
-/** What a server has said, one entry at a time: what is no good is left out and told. */
+/** What a server has said, one entry at a time: invalid ones are left out and reported. */
 export function readCatalogue(
   tools: readonly unknown[],
   prompts: readonly unknown[],
@@ -165,7 +165,7 @@ const Result = z.object({
   isError: z.boolean().catch(false),
 });
 
-/** What a model can be shown of a result; the length is bounded by whoever shows it. */
+/** What a model can be shown of a result; the length is bounded by the caller. */
 export function resultText(said: unknown): McpResult {
   const { content, structuredContent, isError } = Result.parse(said);
   const parts = content.map((part) => {

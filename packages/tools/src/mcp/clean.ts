@@ -63,7 +63,7 @@ interface Cleaning {
 }
 
 /**
- * The schema of a tool's arguments, made anew from the few keywords that are understood: bounded in depth
+ * The schema of a tool's arguments, rebuilt from the few known keywords: bounded in depth
  * and size, references filled in, regular expressions left out (they could take for ever). Throws an
  * Error that says what is wrong when it is not that of an object, or too large.
  */

@@ -21,7 +21,7 @@ import {
 
 /** A server that answers. */
 export interface McpConnection {
-  /** Asks anew for all that it offers. */
+  /** Queries all that it offers again. */
   list(signal: AbortSignal): Promise<McpCatalogue>;
   call(tool: string, input: Arguments, signal: AbortSignal): Promise<McpResult>;
   prompt(

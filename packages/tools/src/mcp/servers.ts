@@ -29,7 +29,7 @@ export interface McpServersDeps extends Pick<KeepDeps, 'onOffer'> {
   readonly log: Logger;
 }
 
-/** Begins to connect to all servers, in the background; gives them back at once. */
+/** Starts to connect to all servers, in the background; returns them at once. */
 export function openMcpServers(
   configs: readonly McpServerConfig[],
   deps: McpServersDeps & Partial<Pick<KeepDeps, 'connect' | 'pause'>>,
@@ -55,7 +55,7 @@ export function openMcpServers(
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // It ends early when nobody waits any more; that is no error.
+  // It ends early when no caller waits any more; that is no error.
   await timer(ms, undefined, { signal, ref: false }).catch(() => {});
 }
 
@@ -131,16 +131,16 @@ function keepServer(config: McpServerConfig, deps: KeepDeps) {
       return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
       connection = null;
-      // One that does not even let itself be closed holds up nobody.
+      // A server that cannot be closed blocks no other.
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
   const run = async (): Promise<void> => {
     for (let failures = 1; !closing.signal.aborted; failures += 1) {
-      const begunAt = clock();
+      const startedAt = clock();
       const reason = await hold().catch(reasonOf);
       if (closing.signal.aborted) break;
-      if (clock() - begunAt > GOOD_MS) failures = 1;
+      if (clock() - startedAt > GOOD_MS) failures = 1;
       const wait = waitBefore(failures, deps.random);
       board.waiting(reason, clock(), wait);
       await deps.pause(wait, closing.signal);
@@ -225,7 +225,7 @@ function createBoard(
   onOffer?: (server: string, tools: McpCatalogue['tools']) => void,
 ) {
   let view: McpServerView = { name, state: { kind: 'connecting' }, ...NOTHING };
-  let told = '';
+  let reported = '';
   const show = (state: McpState, offer: McpCatalogue = NOTHING): boolean => {
     const next: McpServerView = { name, state, ...offer };
     const isNew = JSON.stringify(next) !== JSON.stringify(view);
@@ -237,7 +237,7 @@ function createBoard(
     view: () => view,
     connected(offer: McpCatalogue): void {
       if (!show({ kind: 'connected' }, offer)) return;
-      told = '';
+      reported = '';
       const { tools, prompts, refused } = offer;
       onOffer?.(name, tools);
       const facts = { server: name, tools: tools.length, prompts: prompts.length };
@@ -251,9 +251,9 @@ function createBoard(
     waiting(reason: string, now: number, wait: number): void {
       show({ kind: 'waiting', reason, nextAttemptAt: now + wait });
       const facts = { server: name, reason, retryInMs: wait };
-      if (reason === told) log.debug(facts, 'MCP server: still not there');
+      if (reason === reported) log.debug(facts, 'MCP server: still not there');
       else log.warn(facts, 'MCP server: not connected; its tools are gone until it is');
-      told = reason;
+      reported = reason;
     },
     closed: () => void show({ kind: 'closed' }),
   };

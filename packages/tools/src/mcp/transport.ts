@@ -183,7 +183,7 @@ function watchOver(pid: number): () => void {
     env: {},
     detached: true,
   });
-  // Without a shell nobody watches; the server still sees its input end.
+  // Without the watching shell the server still sees its input end.
   watch.on('error', () => {});
   watch.stdin.on('error', () => {});
   watch.unref();
@@ -254,7 +254,7 @@ export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): t
   };
 }
 
-/** Counts bytes; in a stream of events, an empty line begins the count anew. */
+/** Counts bytes; in a stream of events, an empty line restarts the count. */
 function bound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let isLineStart = false;

@@ -75,7 +75,7 @@ export const STATUS_FD = 3;
 export const USERS_FD = 4;
 export const GROUPS_FD = 5;
 
-/** Somebody without rights; the files of the workspace look like theirs. */
+/** An unprivileged user; the files of the workspace look like theirs. */
 const USER = '1000';
 /** What `whoami` and programs that ask who they run for find. */
 export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
@@ -253,7 +253,7 @@ async function makeCoverable(
   throw new SandboxError('sandbox-folder', message);
 }
 
-/** Only while it is empty: somebody may have written it meanwhile from outside. */
+/** Only while it is empty: it may have been written meanwhile from outside. */
 async function takeAway(path: string, isFolder: boolean): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found === null) return;

@@ -24,10 +24,12 @@ describe('the limits of a command', () => {
 
   it('[G06] ends one whose turn is stopped, and keeps what it said', async () => {
     const stop = new AbortController();
-    const running = scene.sandbox.run('echo begun; touch begun; sleep 60', { signal: stop.signal });
-    while (!existsSync(join(scene.workspace, 'begun'))) await later(20);
+    const running = scene.sandbox.run('echo started; touch started; sleep 60', {
+      signal: stop.signal,
+    });
+    while (!existsSync(join(scene.workspace, 'started'))) await later(20);
     stop.abort();
-    expect(await running).toMatchObject({ ended: 'stopped', output: 'begun\n' });
+    expect(await running).toMatchObject({ ended: 'stopped', output: 'started\n' });
     const again = scene.sandbox.run('touch again', { signal: stop.signal });
     expect(await again).toMatchObject({ ended: 'stopped' });
   });
@@ -97,13 +99,13 @@ describe('the limits of a command', () => {
     ],
   ])('[G06] ends one that writes more than it may: %s', async (_what, write) => {
     const sandbox = scene.open({ limits: { diskBytes: 20_000_000 } });
-    const command = `echo begun; for i in $(seq 60); do ${write}; sleep 0.02; done; sleep 30`;
+    const command = `echo started; for i in $(seq 60); do ${write}; sleep 0.02; done; sleep 30`;
     const { ended, output, exitCode } = await sandbox.run(command, {
       signal: new AbortController().signal,
     });
     expect({ ended, output, exitCode }).toEqual({
       ended: 'disk',
-      output: 'begun\n',
+      output: 'started\n',
       exitCode: null,
     });
   });
@@ -132,11 +134,11 @@ describe('the limits of a command', () => {
     const program = `
       import { openSandbox } from ${JSON.stringify(import.meta.resolve('./sandbox.ts'))};
       const sandbox = openSandbox({ workspace: ${JSON.stringify(scene.workspace)}, forbidden: [] });
-      await sandbox.run('touch begun; sleep 3; touch late', { signal: new AbortController().signal });`;
+      await sandbox.run('touch started; sleep 3; touch late', { signal: new AbortController().signal });`;
     const parley = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: 'inherit',
     });
-    while (!existsSync(join(scene.workspace, 'begun'))) await later(20);
+    while (!existsSync(join(scene.workspace, 'started'))) await later(20);
     parley.kill('SIGKILL');
     await later(3_500);
     expect(existsSync(join(scene.workspace, 'late'))).toBe(false);

@@ -41,7 +41,7 @@ const OWN_WORDS = 2_000;
 
 /**
  * Runs bubblewrap to its end. Killing it kills all that is inside: it is their parent and the first
- * process of their namespace. Throws SandboxError when the command was never begun.
+ * process of their namespace. Throws SandboxError when the command was never started.
  */
 export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   const { program, args, workspace, limits, signal } = run;
@@ -194,7 +194,7 @@ interface EndsKeeper {
 
 /**
  * Keeps the first and the last half of `limit` characters, and never more in memory than that and one
- * chunk. What lies between is counted and told (P10). Bytes are read as UTF-8.
+ * chunk. What lies between is counted and reported (P10). Bytes are read as UTF-8.
  */
 export function keepEnds(limit: number): EndsKeeper {
   const half = Math.floor(limit / 2);
@@ -277,7 +277,7 @@ function treeUsage(pidNamespace: number, enough: number): TreeUsage {
     if (!/^\d+$/.test(id) || namespaceOf(id) !== wanted) continue;
     processes += 1;
     if (processes > enough) break;
-    // Anonymous memory alone: libraries are shared by everybody.
+    // Anonymous memory alone: libraries are shared by everyone.
     memoryBytes += numberIn(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
     writtenBytes += numberIn(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
   }
@@ -288,6 +288,6 @@ function namespaceOf(id: string): string | null {
   try {
     return readlinkSync(`/proc/${id}/ns/pid`);
   } catch {
-    return null; // Ended, or somebody else's.
+    return null; // Ended, or of another user.
   }
 }

@@ -83,7 +83,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-/** Not by PATH: somebody could have put another program of this name in front of it. */
+/** Not by PATH: another program of this name could be found first. */
 async function findProgram(): Promise<string> {
   for (const folder of SEARCHED) {
     const found = await realpath(`${folder}/${PROGRAM}`).catch(() => null);
@@ -117,7 +117,7 @@ type WhileProtected = <T>(work: (paths: readonly string[]) => Promise<T>) => Pro
 
 /**
  * Protects for the first of several commands at a time and releases after the last: a file taken away
- * under a mount takes the mount with it, and another command could then make it anew.
+ * under a mount takes the mount with it, and another command could then create it.
  */
 function shareProtection(protect: () => Promise<ProtectedPaths>): WhileProtected {
   let users = 0;

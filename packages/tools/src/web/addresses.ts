@@ -5,7 +5,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import type * as Ipaddr from 'ipaddr.js';
 
 /**
- * `web-refused`: an address that is never asked. `web-unreachable`: nobody answered. `web-slow`: the
+ * `web-refused`: an address that is never asked. `web-unreachable`: no answer. `web-slow`: the
  * time was up. `web-status`: the server said no. `web-redirects`: too many. `web-large`: too big.
  * `web-format`: nothing that can be read as text. `web-search`: a search engine gave no results.
  */

@@ -140,7 +140,7 @@ describe('a fetch', () => {
 
   it.each([
     [404, 'no such page'],
-    [403, 'not open to everybody'],
+    [403, 'not open to everyone'],
     [429, 'asked too often'],
     [503, 'the server has a problem'],
     [304, 'that is no page'],

@@ -101,7 +101,7 @@ function saidNo({ host }: URL, status: number): WebError {
     status === 404 || status === 410
       ? 'there is no such page'
       : status === 401 || status === 403
-        ? 'the page is not open to everybody'
+        ? 'the page is not open to everyone'
         : status === 429
           ? 'it is asked too often; try later'
           : status >= 500
@@ -151,7 +151,7 @@ function pinned({ address, family }: HostAddress): LookupFunction {
   };
 }
 
-/** The connection did not come to be, or broke. */
+/** The connection failed or broke. */
 function unreachable(url: URL, cause: unknown): WebError {
   const message = `${url.host} cannot be reached (${reasonOf(cause) || 'the connection failed'}).`;
   return new WebError('web-unreachable', message, cause);

@@ -91,7 +91,7 @@ function markLinks(document: PageDocument, address: string): void {
     if (target !== null && /^(?:https?|mailto):$/.test(target.protocol)) {
       link.setAttribute('href', target.href);
     } else link.removeAttribute('href');
-    // Titles show only when somebody points at them.
+    // Titles show only under a pointer.
     link.removeAttribute('title');
   }
   for (const picture of [...document.querySelectorAll('img, picture')]) {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { htmlToMarkdown } from './html-to-markdown.ts';
 
-/** What the thread is started with, by `convertPage` and nobody else. */
+/** The start data of the thread, set by `convertPage` alone. */
 export interface PageOrder {
   readonly html: string;
   readonly url: string;

@@ -69,7 +69,7 @@ function typeOf({ contentType, bytes }: Resource): string {
 function noText(type: string): WebError {
   const message =
     type === 'application/pdf'
-      ? 'It is a PDF, and PDFs are not read from the web. Somebody can send the file in the chat instead.'
+      ? 'It is a PDF, and PDFs are not read from the web. The file can be sent in the chat instead.'
       : `It is no text that can be read (${cleanText(type).slice(0, 80)}).`;
   return new WebError('web-format', message);
 }
@@ -80,7 +80,7 @@ const MEMORY = { maxOldGenerationSizeMb: 256 };
 
 /**
  * Makes Markdown of a page in a thread of its own: a hostile page can be stopped in the middle of a
- * loop, holds up nobody, and the libraries are loaded there and nowhere else. Throws WebError
+ * loop, blocks no other turn, and the libraries are loaded there and nowhere else. Throws WebError
  * `web-format`, or what `signal` fired with.
  */
 async function convertPage(
@@ -93,7 +93,7 @@ async function convertPage(
   const thread = new Worker(moduleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
-    // What libraries print about a page is nobody's business.
+    // Output of the libraries is dropped.
     stdout: true,
     stderr: true,
   });

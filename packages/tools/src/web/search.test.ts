@@ -90,7 +90,7 @@ describe('a search of the web', () => {
   it('[G02] asks SearXNG', async () => {
     const { scene, baseUrl } = await serve(json(SEARXNG));
     const search = openSearch({ searxng: { baseUrl: `${baseUrl}/sub/`, language: 'de' } }, deps);
-    expect(await search?.({ words: 'tea & cake', results: 5 }, signal)).toEqual([
+    expect(await search?.({ query: 'tea & cake', results: 5 }, signal)).toEqual([
       { title: 'Tea', url: 'https://example.org/tea', snippet: 'All about tea.' },
       { title: 'Two', url: 'https://example.org/2', snippet: '' },
     ]);
@@ -100,7 +100,7 @@ describe('a search of the web', () => {
   it('[G02] asks Brave, with the key in a header alone, and cuts what is long', async () => {
     const { scene, baseUrl } = await serve(json(BRAVE));
     const search = openSearch({ brave: { apiKey: KEY, baseUrl } }, deps);
-    const hits = await search?.({ words: 'tea', results: 30 }, signal);
+    const hits = await search?.({ query: 'tea', results: 30 }, signal);
     expect(hits).toMatchObject([{ title: 'Tea', snippet: `${'x'.repeat(400)}…` }]);
     expect(scene.asked[0]?.headers['x-subscription-token']).toBe(KEY);
     expect(scene.asked[0]?.url).not.toContain(KEY);
@@ -110,7 +110,7 @@ describe('a search of the web', () => {
   it('[G02] finds nothing without failing', async () => {
     const { baseUrl } = await serve(json({ type: 'search', query: { original: 'x' } }));
     const search = openSearch({ brave: { apiKey: KEY, baseUrl } }, deps);
-    expect(await search?.({ words: 'x', results: 5 }, signal)).toEqual([]);
+    expect(await search?.({ query: 'x', results: 5 }, signal)).toEqual([]);
   });
 
   it('[G02] asks the next engine when the first one fails', async () => {
@@ -120,7 +120,7 @@ describe('a search of the web', () => {
       { searxng: { baseUrl: down.baseUrl }, brave: { apiKey: KEY, baseUrl: up.baseUrl } },
       deps,
     );
-    expect(await search?.({ words: 'tea', results: 5 }, signal)).toHaveLength(1);
+    expect(await search?.({ query: 'tea', results: 5 }, signal)).toHaveLength(1);
     expect(down.scene.asked).toHaveLength(1);
   });
 
@@ -145,7 +145,7 @@ describe('a search of the web', () => {
       );
       const settings =
         engine === 'brave' ? { brave: { apiKey: KEY, baseUrl } } : { searxng: { baseUrl } };
-      const found = openSearch(settings, deps)?.({ words: 'tea', results: 5 }, signal);
+      const found = openSearch(settings, deps)?.({ query: 'tea', results: 5 }, signal);
       const error: unknown = await found?.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'web-search', message: expect.stringContaining(words) });
       expect(JSON.stringify([error, String(error)])).not.toContain(KEY);
@@ -164,7 +164,7 @@ describe('a search of the web', () => {
   ])('[G02] fails in words for %s', async (_, body) => {
     const { baseUrl } = await serve((__, response) => response.end(body));
     const found = openSearch({ searxng: { baseUrl } }, deps)?.(
-      { words: 'tea', results: 5 },
+      { query: 'tea', results: 5 },
       signal,
     );
     await expect(found).rejects.toMatchObject({ code: 'web-search' });
@@ -173,11 +173,11 @@ describe('a search of the web', () => {
   it('[G02] does not wait for ever, and ends with the turn', async () => {
     const { baseUrl } = await serve(() => {});
     const search = openSearch({ searxng: { baseUrl } }, deps);
-    await expect(search?.({ words: 'tea', results: 5 }, signal)).rejects.toMatchObject({
+    await expect(search?.({ query: 'tea', results: 5 }, signal)).rejects.toMatchObject({
       message: expect.stringContaining('0.5 s'),
     });
     const stop = new AbortController();
-    const found = search?.({ words: 'tea', results: 5 }, stop.signal);
+    const found = search?.({ query: 'tea', results: 5 }, stop.signal);
     stop.abort(new Error('stopped'));
     await expect(found).rejects.toThrow('stopped');
   });

@@ -12,7 +12,7 @@ export interface SearchHit {
 
 /** What is searched for. */
 export interface SearchQuery {
-  readonly words: string;
+  readonly query: string;
   /** At most this many results. */
   readonly results: number;
 }
@@ -183,7 +183,7 @@ function waitOf(headers: Headers): string {
 
 /** A SearXNG instance: the settings section `web.search.searxng`. */
 interface SearxngSettings {
-  /** May lie in the operator's own network: the operator named it, nobody else can. */
+  /** May be in the operator's own network: only the operator can name it. */
   readonly baseUrl: string;
   /** Such as `de` or `zh-CN`; absent: as the instance is set. */
   readonly language?: string | undefined;
@@ -205,9 +205,9 @@ const SEARXNG: Engine = {
 
 /** Searches with SearXNG, which asks other engines and can be run by anybody. */
 function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
-  return async ({ words }, signal) => {
+  return async ({ query }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
-    url.searchParams.set('q', words);
+    url.searchParams.set('q', query);
     url.searchParams.set('format', 'json');
     if (language !== undefined) url.searchParams.set('language', language);
     const asked = { url, answer: SearxngResponse };
@@ -260,9 +260,9 @@ const BRAVE_MOST = 20;
 
 /** Searches with Brave, which has an index of its own and wants a key. */
 function brave({ apiKey, baseUrl = BRAVE_URL }: BraveSettings, deps: EngineDeps): SearchWeb {
-  return async ({ words, results }, signal) => {
+  return async ({ query, results }, signal) => {
     const url = new URL('/res/v1/web/search', baseUrl);
-    url.searchParams.set('q', words);
+    url.searchParams.set('q', query);
     url.searchParams.set('count', String(Math.min(results, BRAVE_MOST)));
     // Without it, the words that were looked for stand between HTML tags.
     url.searchParams.set('text_decorations', 'false');

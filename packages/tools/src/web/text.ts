@@ -55,6 +55,6 @@ function decoderOf(label: string): { decode(bytes: Uint8Array): string } {
   try {
     return new TextDecoder(label);
   } catch {
-    return new TextDecoder(); // An encoding that nobody knows is read as what most pages are.
+    return new TextDecoder(); // An unknown encoding is read as the most common one.
   }
 }

@@ -103,9 +103,9 @@ export const SkillHeader = z.preprocess(
     /** Absent: the folder's name is meant. */
     name: SkillName.optional(),
     description: z
-      .string({ error: 'is missing; it tells when the skill is for' })
+      .string({ error: 'is missing; it says when to use the skill' })
       .transform(oneLine)
-      .refine((text) => text !== '', 'is empty; it tells when the skill is for'),
+      .refine((text) => text !== '', 'is empty; it says when to use the skill'),
     os: Words,
     requires: Requires,
     always: Flag.default(false),

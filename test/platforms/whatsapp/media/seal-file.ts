@@ -35,7 +35,7 @@ export async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFi
 }
 
 /**
- * Opens a file as a phone does: nothing that anybody changed.
+ * Opens a file as a phone does: nothing that anyone changed.
  * @throws Error when the MAC is wrong.
  */
 export async function openFile(

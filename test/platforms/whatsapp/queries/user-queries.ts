@@ -38,7 +38,7 @@ function facts(account: Account, person: Person | undefined, protocols: string[]
   });
 }
 
-/** Everybody has a phone, device 0; the bot's account has the linked client too. */
+/** Everyone has a phone, device 0; the bot's account has the linked client too. */
 function devices(account: Account, person: Person): BinaryNode {
   const companion = person === account.me ? account.companion : undefined;
   const list = [

@@ -9,8 +9,8 @@ export const ACCESS_CHECKS: readonly Check[] = [
   {
     id: 'access.direct-open',
     severity: 'warning',
-    holds: 'Direct chats are not open to everybody.',
-    remedy: 'Set access.direct to pairing or allowlist, unless everybody is meant.',
+    holds: 'Direct chats are not open to everyone.',
+    remedy: 'Set access.direct to pairing or allowlist, unless everyone is meant.',
     find: (facts) => openAccounts(facts, 'direct').map((name) => `Everybody may write to ${name}.`),
   },
   {
@@ -85,7 +85,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     remedy:
       'Nothing, if you know them. There is no command yet to take a pairing back; "access.direct: allowlist" does not count pairings.',
     find: (facts) =>
-      facts.letIn
+      facts.allowedPeople
         .filter((person) => isUnused(person, facts.now))
         .map(
           ({ personId, since }) => `${personId} was let in on ${dayOf(since)} and is not heard of.`,
@@ -212,7 +212,7 @@ function openAccounts(facts: AuditFacts, kind: 'direct' | 'groups'): readonly st
     .map(({ name }) => name);
 }
 
-function isUnused({ since, lastDay }: AuditFacts['letIn'][number], now: number): boolean {
+function isUnused({ since, lastDay }: AuditFacts['allowedPeople'][number], now: number): boolean {
   const last = Math.max(since, lastDay === null ? 0 : Date.parse(lastDay));
   return now - last > UNUSED_DAYS * DAY_MS;
 }

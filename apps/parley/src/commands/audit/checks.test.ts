@@ -38,7 +38,7 @@ function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
     plugins: [],
     sandbox: { kind: 'not-tried' },
     mcpChanges: [],
-    letIn: [],
+    allowedPeople: [],
     linked: [],
     workspace: {
       openFiles: [],
@@ -165,8 +165,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     good: [{ owners: ['telegram:2'], approvals: { approvers: ['telegram:2'] } }],
   },
   'access.old-pairings': {
-    bad: [{}, () => ({ letIn: [person] })],
-    good: [{}, () => ({ letIn: [{ ...person, lastDay: '2026-11-01' }] })],
+    bad: [{}, () => ({ allowedPeople: [person] })],
+    good: [{}, () => ({ allowedPeople: [{ ...person, lastDay: '2026-11-01' }] })],
   },
   'access.old-links': {
     bad: [{}, () => ({ linked: [{ ...person, lastDay: null }] })],

@@ -63,8 +63,8 @@ export async function gatherFacts(deps: GatherDeps) {
   const { folder, env, loaded, store, isPromptFile, now } = deps;
   const { settings, channels, secrets, warnings } = loaded;
   const plugins = settings.plugins.map(({ use }) => ({ use, folder: pluginFolder(use, folder) }));
-  const [letIn, linked, writes, sandbox] = await Promise.all([
-    store?.audit.letIn() ?? [],
+  const [allowedPeople, linked, writes, sandbox] = await Promise.all([
+    store?.audit.allowedPeople() ?? [],
     store?.audit.linked() ?? [],
     store?.audit.writes(WRITES, now - RECENT_MS) ?? [],
     settings.exec.enabled ? trySandbox() : ({ kind: 'not-tried' } satisfies Sandbox),
@@ -97,7 +97,7 @@ export async function gatherFacts(deps: GatherDeps) {
     plugins,
     sandbox,
     mcpChanges: readMcpChanges(folder).filter(({ server }) => Object.hasOwn(settings.mcp, server)),
-    letIn,
+    allowedPeople,
     linked,
     /** `promptWrites`: changes of an agent to files that become prompt text, newest first. */
     workspace: { ...workspace, promptWrites },

@@ -91,7 +91,7 @@ const UNUSED_STORE = {
   get outbox(): never {
     throw noToolHere();
   },
-  get overheard(): never {
+  get groupContext(): never {
     throw noToolHere();
   },
 };

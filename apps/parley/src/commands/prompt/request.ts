@@ -118,7 +118,7 @@ export function hypotheticalTurn(
         receivedAt: now,
       },
     ],
-    overheard: [],
+    groupContext: [],
     steps: [],
   };
 }

@@ -93,7 +93,7 @@ function orderOf(id: string, place: 'direct' | 'group'): HeartbeatOrder {
         addressed: true,
         sentAt: 1,
         variables,
-        occasion: 'heartbeat',
+        trigger: 'heartbeat',
       },
     },
   };

@@ -21,7 +21,7 @@ export interface TracingOptions {
 /** Traces that are on. */
 export interface Tracing {
   readonly tracer: Tracer;
-  /** For the queues: their jobs join the trace of whoever wakes them. */
+  /** For the queues: their jobs join the trace of their caller. */
   readonly queues: BullMQOtel;
   /** Sends what is left, within two seconds; never rejects. */
   close(): Promise<void>;

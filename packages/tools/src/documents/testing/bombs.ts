@@ -35,11 +35,11 @@ export function zipBomb(
   small: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const { name: bigName, start = '', unit, megabytes } = big;
-  const begun = deflateRawSync(start, { finishFlush: constants.Z_FULL_FLUSH });
+  const started = deflateRawSync(start, { finishFlush: constants.Z_FULL_FLUSH });
   const rest = flood(unit, megabytes);
   const size = big.claimed ?? start.length + rest.size;
   const members = [
-    { name: bigName, data: Buffer.concat([begun, rest.data]), size, crc: 0 },
+    { name: bigName, data: Buffer.concat([started, rest.data]), size, crc: 0 },
     ...Object.entries(small).map(([name, text]) => ({
       name,
       data: deflateRawSync(text),

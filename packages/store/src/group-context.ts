@@ -2,31 +2,31 @@ import { ensureConversation, lockConversation } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
 import type { MessageKey } from './inbox.ts';
 import type { ChatKey } from './outbox-parts.ts';
-import type { Overheard } from './rows.ts';
+import type { GroupContextMessage } from './rows.ts';
 import { statement } from './statement.ts';
 
-/** As many as the next turn gets to see (F06). */
+/** Messages of a group that its next turn gets (F06). */
 const KEPT = 50;
 
 /** Of each message, in characters: 50 of them are at most a few thousand tokens. */
 const LONGEST = 500;
 
-/**
- * What served groups say without addressing the bot (F06). A turn takes it with its claim and forgets it
- * with its commit; `/new` forgets what waits, `/stop` lets the next turn have it.
- */
-export type OverheardRepository = ReturnType<typeof overheardRepository>;
+export type GroupContextRepository = ReturnType<typeof groupContextRepository>;
 
-/** The table `overheard`. A power cut may take the last of it: nobody was promised an answer. */
-export function overheardRepository(database: Database) {
+/**
+ * The group context, table `overheard`: messages of served groups that did not address the bot (F06). The
+ * claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
+ * them to the next turn. A power cut may lose the newest: no answer was promised to them.
+ */
+export function groupContextRepository(database: Database) {
   return {
     /**
      * Keeps one message for the next turn of the conversation, and of all that wait the newest 50.
-     * A long one is cut and says so; a message that is told twice is kept once.
+     * A long one is cut and says so; a message that arrives twice is kept once.
      */
     keep: (
       { conversationId, channel, account, chatId }: ChatKey & { readonly conversationId: string },
-      { text, messageId, senderId, senderName }: Overheard,
+      { text, messageId, senderId, senderName }: GroupContextMessage,
       now: number,
     ): Promise<void> =>
       database.write(async (sql) => {
@@ -56,7 +56,7 @@ const TAKE = statement(`update overheard set turn_id = :turnId where ${WAITING}`
 
 const OF_TURN = statement(`
   select message_id as "messageId", sender_id as "senderId", sender_name as "senderName", text
-  from overheard where turn_id = :turnId order by seq`).rows<Overheard>();
+  from overheard where turn_id = :turnId order by seq`).rows<GroupContextMessage>();
 
 const FORGET = statement('delete from overheard where turn_id = :turnId');
 
@@ -71,39 +71,38 @@ const WITHDRAW = statement(`delete from overheard where ${MESSAGE}`);
 
 const REVISE = statement(`update overheard set text = :text where ${MESSAGE}`);
 
-/** Gives what waits to a turn that begins; the caller has locked the conversation. */
-export async function takeOverheard(
+/** Assigns the context to a turn that begins; the caller has locked the conversation. */
+export async function claimGroupContext(
   sql: Sql,
   conversationId: string,
   turnId: string,
-): Promise<readonly Overheard[]> {
+): Promise<readonly GroupContextMessage[]> {
   const taken = await sql.run(TAKE, { conversationId, turnId });
-  return taken > 0 ? overheardBy(sql, turnId) : [];
+  return taken > 0 ? groupContextOf(sql, turnId) : [];
 }
 
-/** What a turn took when it began, oldest first. */
-export function overheardBy(sql: Sql, turnId: string): Promise<readonly Overheard[]> {
+/** The context that was assigned to a turn, oldest first. */
+export function groupContextOf(sql: Sql, turnId: string): Promise<readonly GroupContextMessage[]> {
   return sql.all(OF_TURN, { turnId });
 }
 
-/** Forgets what a turn has used. */
-export function forgetOverheard(sql: Sql, turnId: string): void {
+export function deleteGroupContext(sql: Sql, turnId: string): void {
   sql.send(FORGET, { turnId });
 }
 
-/** Lets the next turn have what a stopped one did not come to use. */
-export function giveBackOverheard(sql: Sql, conversationId: string, turnId: string): void {
+/** Leaves the context of a stopped turn to the next one. */
+export function releaseGroupContext(sql: Sql, conversationId: string, turnId: string): void {
   sql.send(GIVE_BACK, { turnId });
   sql.send(PRUNE, { conversationId });
 }
 
-/** Forgets what no turn has taken yet. */
-export function clearOverheard(sql: Sql, conversationId: string): void {
+/** Deletes the context that no turn has taken yet. */
+export function clearGroupContext(sql: Sql, conversationId: string): void {
   sql.send(CLEAR, { conversationId });
 }
 
-/** Its author changed (or, with null, deleted) a message that waits. False when none does. */
-export async function reviseOverheard(
+/** Its author edited (or, with null, deleted) a message. False when no message waits under this key. */
+export async function reviseGroupContext(
   sql: Sql,
   { channel, account, chatId, messageId }: MessageKey,
   text: string | null,
@@ -113,7 +112,7 @@ export async function reviseOverheard(
   return (await sql.run(REVISE, { ...message, text: cut(text) })) > 0;
 }
 
-/** Says that it was cut and how long the whole is (P10). */
+/** A cut text says so, and how long it was (P10). */
 function cut(text: string): string {
   if (text.length <= LONGEST) return text;
   return `${text.slice(0, LONGEST).toWellFormed()}… [cut: ${LONGEST} of ${text.length} characters]`;

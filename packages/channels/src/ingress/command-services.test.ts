@@ -2,10 +2,10 @@ import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import type { Desk, DeskAsker, Desks } from './desk.ts';
+import type { CommandService, CommandServices, ServiceAsker } from './command-services.ts';
 
 let scene: IngressScene;
-let asked: { readonly asker: DeskAsker; readonly argument: string }[];
+let asked: { readonly asker: ServiceAsker; readonly argument: string }[];
 beforeEach(async () => {
   asked = [];
   scene = new IngressScene();
@@ -14,12 +14,12 @@ beforeEach(async () => {
 afterEach(() => scene.store.close());
 
 const answer =
-  (words: string): Desk =>
+  (words: string): CommandService =>
   async (asker, argument) => {
     asked.push({ asker, argument });
     return words;
   };
-const DESKS: Desks = {
+const SERVICES: CommandServices = {
   soul: answer('SOUL.md says who I am.'),
   heartbeat: answer('Heartbeat: on.'),
   statusLine: async () => 'Heartbeat: next 14:30, 3 tasks',
@@ -29,11 +29,14 @@ const DESKS: Desks = {
 async function write(
   text: string,
   sender: string,
-  { inGroup = false, desks }: { readonly inGroup?: boolean; readonly desks?: Desks } = {},
+  {
+    inGroup = false,
+    services,
+  }: { readonly inGroup?: boolean; readonly services?: CommandServices } = {},
 ): Promise<string | undefined> {
   const chat = inGroup ? ({ id: '-5', type: 'group', title: 'Team' } as const) : { id: sender };
   const access = { ...POLICY.access, direct: 'open' } as const;
-  const receive = scene.ingressWith({ access }, { desks });
+  const receive = scene.ingressWith({ access }, { commandServices: services });
   await receive(
     aMessage({ messageId: 'm1', text, chat, sender: { id: sender }, addressed: true }),
     CAPABILITIES,
@@ -43,7 +46,9 @@ async function write(
 
 describe('/soul', () => {
   it('[W06] [F09] is answered to the owner alone with the agent, with a name for the order', async () => {
-    expect(await write('/soul veto 3', '42', { desks: DESKS })).toBe('SOUL.md says who I am.');
+    expect(await write('/soul veto 3', '42', { services: SERVICES })).toBe(
+      'SOUL.md says who I am.',
+    );
     expect(asked).toMatchObject([{ asker: { person: 'telegram:42' }, argument: 'veto 3' }]);
     expect(asked[0]?.asker.messageId).toContain('m1');
   });
@@ -55,20 +60,22 @@ describe('/soul', () => {
   ] as const)(
     '[W06] [F09] is not for %s, and nothing is done',
     async (_, sender, inGroup, words) => {
-      expect(await write('/soul apply 3', sender, { inGroup, desks: DESKS })).toContain(words);
+      expect(await write('/soul apply 3', sender, { inGroup, services: SERVICES })).toContain(
+        words,
+      );
       expect(asked).toEqual([]);
     },
   );
 
   it('[W06] says so where nobody keeps a soul', async () => {
-    expect(await write('/soul', '42')).toContain('nobody here who keeps');
+    expect(await write('/soul', '42')).toContain('not available');
   });
 });
 
 describe('/heartbeat', () => {
   it('[F09] is answered to the owner, who may ask in a group, too', async () => {
-    expect(await write('/heartbeat now mail', '42', { desks: DESKS })).toBe('Heartbeat: on.');
-    await write('/heartbeat', '42', { inGroup: true, desks: DESKS });
+    expect(await write('/heartbeat now mail', '42', { services: SERVICES })).toBe('Heartbeat: on.');
+    await write('/heartbeat', '42', { inGroup: true, services: SERVICES });
     expect(asked).toMatchObject([
       { asker: { isGroup: false, reader: { kind: 'owner' } }, argument: 'now mail' },
       { asker: { isGroup: true, reader: { kind: 'guest' } }, argument: '' },
@@ -77,7 +84,7 @@ describe('/heartbeat', () => {
   });
 
   it('[F09] is for nobody else', async () => {
-    expect(await write('/heartbeat now', '7', { desks: DESKS })).toBe(
+    expect(await write('/heartbeat now', '7', { services: SERVICES })).toBe(
       '/heartbeat is for my owner only.',
     );
     expect(asked).toEqual([]);
@@ -85,8 +92,8 @@ describe('/heartbeat', () => {
 
   it('[F09] stands in /status for the owner alone', async () => {
     const line = 'Heartbeat: next 14:30, 3 tasks';
-    expect(await write('/status', '42', { desks: DESKS })).toContain(line);
-    expect(await write('/status', '7', { desks: DESKS })).not.toContain(line);
-    expect(await write('/status', '42', { inGroup: true, desks: DESKS })).not.toContain(line);
+    expect(await write('/status', '42', { services: SERVICES })).toContain(line);
+    expect(await write('/status', '7', { services: SERVICES })).not.toContain(line);
+    expect(await write('/status', '42', { inGroup: true, services: SERVICES })).not.toContain(line);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWaitingRoom } from './waiting-room.ts';
+import { createBacklogLimit } from './backlog-limit.ts';
 
 function open(limit: number) {
   const state = { now: 0, waiting: 0, looks: 0 };
@@ -7,17 +7,17 @@ function open(limit: number) {
     state.looks += 1;
     return state.waiting;
   };
-  const room = createWaitingRoom({ waitingInAll }, limit, () => state.now);
+  const backlog = createBacklogLimit({ waitingInAll }, limit, () => state.now);
   /** One more message that waits, if there is room. */
   const take = async (): Promise<boolean> => {
-    const may = await room.enter();
-    if (may) room.leave(true);
+    const may = await backlog.reserve();
+    if (may) backlog.release(true);
     return may;
   };
-  return { state, room, take };
+  return { state, backlog, take };
 }
 
-describe('the room for all that waits', () => {
+describe('the limit of all that waits', () => {
   it('[D07] counts what it took itself, and looks for the rest once a second', async () => {
     const { state, take } = open(10);
     for (let taken = 0; taken < 10; taken += 1) expect(await take()).toBe(true);
@@ -29,17 +29,17 @@ describe('the room for all that waits', () => {
   });
 
   it('[D07] lets no more in when many come at the same moment', async () => {
-    const { state, room } = open(10);
-    const all = await Promise.all(Array.from({ length: 30 }, () => room.enter()));
+    const { state, backlog } = open(10);
+    const all = await Promise.all(Array.from({ length: 30 }, () => backlog.reserve()));
     expect(all.filter((may) => may)).toHaveLength(10);
     expect(state.looks).toBe(1);
   });
 
   it('[D07] has room again for what did not stay', async () => {
-    const { room, take } = open(1);
-    expect(await room.enter()).toBe(true);
+    const { backlog, take } = open(1);
+    expect(await backlog.reserve()).toBe(true);
     expect(await take()).toBe(false);
-    room.leave(false);
+    backlog.release(false);
     expect(await take()).toBe(true);
   });
 

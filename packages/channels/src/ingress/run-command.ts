@@ -9,8 +9,8 @@ import {
   hasGroupRight,
   type TypedCommand,
 } from './command.ts';
+import { askService } from './command-services.ts';
 import { personId, type Standing } from './decide.ts';
-import { askDesk } from './desk.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { approvalEffect, modeEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
@@ -21,7 +21,7 @@ import { answerWhy } from './why.ts';
 /** Commands that depend on the right to change a group's conversation without being refused for it. */
 const LIMITED: ReadonlySet<string> = new Set(['stop', 'resend', 'help']);
 
-/** What the sender of a command may do here; the platform is asked only where a command needs it. */
+/** The rights of the sender of a command; the platform is asked only for commands that need it. */
 export async function rankOf(
   { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
   {
@@ -45,10 +45,10 @@ export async function rankOf(
 }
 
 /**
- * Carries a command out without lane or model, so that it overtakes what waits (F09). Its effect,
- * its answer and the proof that it was taken are one transaction.
+ * Runs a command without lane or model, so that it overtakes what waits (F09). Its effect, its answer and
+ * its inbox row are one transaction.
  */
-export async function carryOut(
+export async function runCommand(
   deps: IngressDeps,
   admitted: AdmittedMessage,
   command: TypedCommand,
@@ -71,7 +71,7 @@ export async function carryOut(
     },
   );
   deps.pass('inbox-committed');
-  // A /stop that is told twice must not stop what was asked after it.
+  // A /stop that arrives twice must not stop what was asked after it.
   const isStop = decision.kind === 'run' && decision.name === 'stop';
   const stops = asker.mayChangeChat || result.stoppedTurn !== null;
   const lanes = isStop && stops && !result.duplicate ? [conversationId] : [];
@@ -98,7 +98,7 @@ function outcomeOf(
   return { kind: 'command', name, ...(isSettled ? { settled: true } : {}) };
 }
 
-/** Where there is work now: a turn goes on after its decision, or a plan is run. */
+/** Conversations with work now: a turn continues after its decision, or a plan is run. */
 function lanesToWake(conversationId: string, { plan, approval }: CommandResult): readonly string[] {
   return [
     ...(plan === 'runs' ? [conversationId] : []),
@@ -106,10 +106,10 @@ function lanesToWake(conversationId: string, { plan, approval }: CommandResult):
   ];
 }
 
-/** How many messages `/why` tells of: what fits on a telephone. */
+/** Messages that `/why` explains: what fits on a phone. */
 const STORIES = 8;
 
-/** What the answer is made from; looked up only for the command that shows it. */
+/** The facts of the answer, each looked up only for the command that shows it. */
 async function factsFor(
   deps: IngressDeps,
   admitted: AdmittedMessage,
@@ -117,9 +117,9 @@ async function factsFor(
   command: TypedCommand,
   asker: CommandAsker,
 ): Promise<CommandFacts> {
-  const { store, desks = {}, skillCommands } = deps;
+  const { store, commandServices = {}, skillCommands } = deps;
   const name = decision.kind === 'run' ? decision.name : undefined;
-  // What a group reads is read by all of it.
+  // Every member reads an answer in a group.
   const audience = asker.isOwner && asker.isDirect ? 'owner' : 'others';
   return {
     message: admitted.message,
@@ -130,12 +130,13 @@ async function factsFor(
     audience,
     stories: name === 'why' ? await store.decisions.stories(admitted.route, STORIES) : [],
     todos: name === 'status' ? await store.todos.now(admitted.conversationId) : [],
-    desk:
+    serviceAnswer:
       name === 'why'
         ? await answerWhy(store.why, admitted, command, audience)
-        : await askDesk(desks, admitted, decision, command, audience),
+        : await askService(commandServices, admitted, decision, command, audience),
     // What the agent does on its own is its owner's business.
-    statusLine: name === 'status' && audience === 'owner' ? await desks.statusLine?.() : undefined,
+    statusLine:
+      name === 'status' && audience === 'owner' ? await commandServices.statusLine?.() : undefined,
     skills: name === 'help' ? ((await skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,
   };
@@ -152,7 +153,7 @@ function answerOf(
     : declined(command.name, decision, facts.groupCommands);
 }
 
-/** What people elsewhere must be told of a command's effect. */
+/** Messages to other chats about a command's effect. */
 function newsFor({ pairing, link }: CommandResult, message: InboundMessage): readonly NewPart[] {
   const approved = pairing?.approved;
   const news = linkNews(link, message);
@@ -194,7 +195,7 @@ function effectOf(
   }
 }
 
-/** The message as it is kept: what is to be forgotten must not be stored with the wish to forget it. */
+/** The message as it is stored: `/forget` must not store the text that it deletes. */
 function withoutSecret(admitted: AdmittedMessage, { name }: TypedCommand): AdmittedMessage {
   if (name !== 'forget') return admitted;
   const { replyTo: _replyTo, ...message } = admitted.message;

@@ -1,25 +1,25 @@
 import type { Clock } from '@parley/core';
 import type { InboxRepository } from '@parley/store';
 
-/** How many messages of all conversations wait, as far as one account must know (D07). */
-export interface WaitingRoom {
-  /** Whether one more may wait; then `leave` must follow. */
-  enter(): Promise<boolean>;
-  /** It is decided: it waits now (`stays`), or it does not. */
-  leave(stays: boolean): void;
+/** Bounds the messages that wait in all conversations, as one account counts them (D07). */
+export interface BacklogLimit {
+  /** True: one more may wait, and `release` must follow. */
+  reserve(): Promise<boolean>;
+  /** `stays`: the message was stored and waits now. */
+  release(stays: boolean): void;
 }
 
-/** Between two looks only the messages of this account are counted, those of others are not. In ms. */
+/** Between two queries only the messages of this account are counted. In ms. */
 const LOOK_EVERY_MS = 1_000;
-/** While there is no room, so that a flood does not count all that waits for each of its messages. In ms. */
+/** While the limit is reached: a flood must not cost a query for each message. In ms. */
 const LOOK_AGAIN_MS = 50;
 
-/** Looks how many wait at most once a second, and sooner only where there is no room. */
-export function createWaitingRoom(
+/** Queries the number of waiting messages at most once a second, more often only at the limit. */
+export function createBacklogLimit(
   inbox: Pick<InboxRepository, 'waitingInAll'>,
   limit: number,
   clock: Clock,
-): WaitingRoom {
+): BacklogLimit {
   let known = 0;
   let since = 0;
   let entering = 0;
@@ -33,7 +33,7 @@ export function createWaitingRoom(
     lookedAt = clock();
   };
   return {
-    async enter() {
+    async reserve() {
       const age = clock() - lookedAt;
       if (age >= LOOK_EVERY_MS || (isFull() && age >= LOOK_AGAIN_MS)) {
         looking ??= look().finally(() => {
@@ -45,7 +45,7 @@ export function createWaitingRoom(
       entering += 1;
       return true;
     },
-    leave(stays) {
+    release(stays) {
       entering -= 1;
       if (stays) since += 1;
     },

@@ -15,16 +15,16 @@ describe('what a served group says without addressing the bot', () => {
   const group = { id: '-9', type: 'group' } as const;
   const conversationId = conversationIdOf(aMessage({ chat: group }));
   const heardByNextTurn = async () => {
-    await scene.take(aMessage({ chat: group, messageId: '99', addressed: true }));
+    await scene.receive(aMessage({ chat: group, messageId: '99', addressed: true }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
-    const begun = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
-    return begun.kind === 'turn' ? begun.turn.overheard : [];
+    const started = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
+    return started.kind === 'turn' ? started.turn.groupContext : [];
   };
 
   it('[F06] is kept for the next turn, files by their kind, and wakes nobody', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
-    await scene.take(aMessage({ chat: group, messageId: '1', text: 'pizza?' }));
-    await scene.take(aMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }));
+    await scene.receive(aMessage({ chat: group, messageId: '1', text: 'pizza?' }));
+    await scene.receive(aMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }));
     expect(scene.happened).toEqual(['received', 'received']);
     expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
   });

@@ -15,12 +15,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     const say = (messageId: string, text = messageId, chatId = 'c1') =>
-      store.overheard.keep(
+      store.groupContext.keep(
         { ...CHAT, chatId, conversationId: `web:${chatId}` },
         { messageId, senderId: 'u2', senderName: 'Bo', text },
         0,
       );
-    const heardBy = (turn: ClaimedTurn) => turn.overheard.map(({ text }) => text);
+    const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
     /** What the next turn of the lane is given; it stays unfinished. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id, 'c1', { type: 'group' }));
@@ -33,7 +33,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await say('b');
       await say('elsewhere', 'elsewhere', 'c2');
       const first = await nextTurn('m1');
-      expect(first.turn.overheard).toEqual([
+      expect(first.turn.groupContext).toEqual([
         { messageId: 'a', senderId: 'u2', senderName: 'Bo', text: 'a' },
         { messageId: 'b', senderId: 'u2', senderName: 'Bo', text: 'b' },
       ]);

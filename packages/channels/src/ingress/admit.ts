@@ -1,18 +1,18 @@
 import { busyIn, type InboundMessage, silentTracer } from '@parley/core';
-import type { AdmittedMessage, OverheardRepository } from '@parley/store';
+import type { AdmittedMessage, GroupContextRepository } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
-import { carryOut, rankOf } from './carry-out.ts';
+import type { BacklogLimit } from './backlog-limit.ts';
 import type { IngressDecision, Standing } from './decide.ts';
 import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import type { WaitingRoom } from './waiting-room.ts';
+import { rankOf, runCommand } from './run-command.ts';
 
-/** What one account remembers between messages, in memory and bounded. */
+/** State of one account between messages, in memory and bounded. */
 export interface Memory {
   readonly explain: Explainer;
   readonly albums: Albums;
-  readonly room: WaitingRoom;
+  readonly backlog: BacklogLimit;
 }
 
 /** A message, what ingress will do with it, and who wrote it. */
@@ -23,8 +23,8 @@ export interface Decided {
   readonly sender: SenderFacts;
 }
 
-/** Carries a decision out; resolves when the message is durable or refused for good (D01). */
-export async function take(
+/** Applies a decision; resolves when the message is durable or refused for good (D01). */
+export async function admit(
   deps: IngressDeps,
   { admitted, decision, standing, sender }: Decided,
   memory: Memory,
@@ -33,20 +33,25 @@ export async function take(
   const who = { message: admitted.message, standing, sender };
   switch (decision.kind) {
     case 'ignore':
-      if (decision.overhear) {
+      if (decision.keepAsContext) {
         albums.hold(admitted);
-        await overhear(deps.store.overheard, admitted);
+        await keepAsContext(deps.store.groupContext, admitted);
       }
       return { kind: 'ignored', reason: decision.reason };
     case 'refuse':
-      await explainRefusal(deps, admitted, decision.tell, explain);
+      await explainRefusal(deps, admitted, decision.notice, explain);
       return { kind: 'refused', reason: decision.reason };
     case 'command':
-      return carryOut(deps, admitted, decision.command, await rankOf(deps, who, decision.command));
+      return runCommand(
+        deps,
+        admitted,
+        decision.command,
+        await rankOf(deps, who, decision.command),
+      );
     case 'turn':
       if (decision.command !== undefined) {
         const rank = await rankOf(deps, who, decision.command);
-        if (!rank.mayChangeChat) return carryOut(deps, admitted, decision.command, rank);
+        if (!rank.mayChangeChat) return runCommand(deps, admitted, decision.command, rank);
       }
       for (const picture of albums.release(admitted.message)) {
         await acceptPicture(deps, picture, admitted.reason, memory);
@@ -55,7 +60,7 @@ export async function take(
   }
 }
 
-/** A picture that came before the words of its album: it is a part of the question after all. */
+/** A picture that came before the text of its album: it is part of the question after all. */
 async function acceptPicture(
   deps: IngressDeps,
   picture: AdmittedMessage,
@@ -72,10 +77,10 @@ async function acceptPicture(
 async function explainRefusal(
   { rules, meter }: IngressDeps,
   admitted: AdmittedMessage,
-  tell: Extract<IngressDecision, { kind: 'refuse' }>['tell'],
+  notice: Extract<IngressDecision, { kind: 'refuse' }>['notice'],
   explain: Explainer,
 ): Promise<void> {
-  switch (tell) {
+  switch (notice) {
     case 'stranger':
       return explain.stranger(admitted);
     case 'pairing':
@@ -94,26 +99,26 @@ function store(
   admitted: AdmittedMessage,
   room: number,
 ) {
-  const begunAt = clock();
+  const startedAt = clock();
   return tracer.span('parley.inbox', {}, async (span) => {
     const outcome = await inbox.accept(admitted, room);
     span.note({ outcome });
-    meter.observe('parley_inbox_seconds', clock() - begunAt, { outcome });
+    meter.observe('parley_inbox_seconds', clock() - startedAt, { outcome });
     return outcome;
   });
 }
 
-/** What cannot be taken is refused, told and noted; never dropped in silence (D07). */
+/** A message that cannot be stored is refused with a notice and a reason, never dropped in silence (D07). */
 async function accept(
   deps: IngressDeps,
   admitted: AdmittedMessage,
-  { explain, room }: Memory,
+  { explain, backlog }: Memory,
 ): Promise<IngressOutcome> {
   const { limits, busy = 'collect' } = deps.rules;
   const { channel, chat } = admitted.message;
   const inItsConversation = limits.waitingPerConversation;
-  // Without any room it is asked all the same: a message that is known is never refused.
-  const { stored, hasRoom } = await storeIn(room, (hasAny) =>
+  // Also at the limit: a message that is known already is never refused.
+  const { stored, hasRoom } = await storeWithin(backlog, (hasAny) =>
     store(deps, admitted, hasAny ? inItsConversation : 0),
   );
   if (stored === 'full') {
@@ -136,23 +141,23 @@ async function accept(
   return { kind: 'accepted', conversationId: admitted.conversationId };
 }
 
-/** Stores a message where there is room, and tells the room in any case whether it waits now. */
-async function storeIn(
-  room: WaitingRoom,
+/** Stores a message within the limit, and always reports whether it waits now. */
+async function storeWithin(
+  backlog: BacklogLimit,
   storeWhere: (hasRoom: boolean) => ReturnType<typeof store>,
 ) {
-  const hasRoom = await room.enter();
+  const hasRoom = await backlog.reserve();
   let stays = false;
   try {
     const stored = await storeWhere(hasRoom);
     stays = stored === 'stored';
     return { stored, hasRoom };
   } finally {
-    if (hasRoom) room.leave(stays);
+    if (hasRoom) backlog.release(stays);
   }
 }
 
-/** What was taken is explained by its own row; everything else needs one (D08). */
+/** An accepted message has its own row; every other one gets a row here (D08). */
 export async function recordRefusal(
   { store }: Pick<IngressDeps, 'store'>,
   { message, receivedAt }: AdmittedMessage,
@@ -173,21 +178,21 @@ export async function recordRefusal(
   });
 }
 
-/** Keeps what a group says without addressing the bot, for its next turn (F06). */
-async function overhear(
-  overheard: OverheardRepository,
+/** Keeps a message of a group for its next turn (F06). */
+async function keepAsContext(
+  groupContext: GroupContextRepository,
   { conversationId, message, receivedAt }: AdmittedMessage,
 ): Promise<void> {
   const { channel, account, chat, messageId, sender } = message;
-  await overheard.keep(
+  await groupContext.keep(
     { conversationId, channel, account, chatId: chat.id },
-    { messageId, senderId: sender.id, senderName: sender.name, text: wordsOf(message) },
+    { messageId, senderId: sender.id, senderName: sender.name, text: textOf(message) },
     receivedAt,
   );
 }
 
-/** Files are named by their kind: whoever refers to "the picture" is understood. */
-function wordsOf({ text, attachments = [] }: InboundMessage): string {
+/** Files are named by their kind, so that "the picture" can be understood. */
+function textOf({ text, attachments = [] }: InboundMessage): string {
   const files = attachments.map(({ kind }) => `[${kind}]`);
   return [text.trim() === '' ? [] : [text], files].flat().join(' ');
 }
