@@ -33,7 +33,10 @@ interface SpendServices {
   readonly isStranger?: (at: SpendingPlace) => boolean;
 }
 
-/** Makes the guard of an installation; each cap that is reached is logged once a day. */
+/**
+ * Makes the guard of an installation; each cap that is reached is logged once a day. Model calls that run
+ * at the same time do not see each other's usage, so together they can exceed a cap.
+ */
 export function createSpendGuard(
   { store, log, isStranger = () => false }: SpendServices,
   caps: SpendCaps,
