@@ -67,7 +67,10 @@ export interface HistoryFill {
   readonly budget: number;
 }
 
-/** Share of its budget from which the older part of a past is summarized. */
+/**
+ * Share of its budget from which the older part of a past is summarized: before messages have to be left out, so
+ * that requests between two summaries have the same beginning, which providers cache.
+ */
 const FULL = 0.7;
 
 export function isFull({ tokens, entries, budget }: HistoryFill, limits: HistoryLimits): boolean {
