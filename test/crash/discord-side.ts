@@ -38,7 +38,7 @@ export async function startDiscordSide(chats: number): Promise<Side> {
       double.say({ channel: room.channel, from: personOf(question.sender), text });
     },
     // Discord does not learn what was taken.
-    handedOver: () => true,
+    allDelivered: () => true,
     look: async () =>
       rooms.map(({ sender, channel }) => ({
         chatId: channel,

@@ -64,7 +64,7 @@ export class KeptAlive {
     this.#isLetGo = true;
     const death = await this.#victim?.end();
     await this.#keeping;
-    return death?.kind === 'by-itself' ? death.lastWords : null;
+    return death?.kind === 'by-itself' ? death.lastOutput : null;
   }
 
   /** Leaves no process behind. */
@@ -87,7 +87,7 @@ export class KeptAlive {
       const death = await this.#victim.dead;
       if (death.kind === 'killed') this.kills += 1;
       if (death.kind !== 'by-itself') continue;
-      (death.wasReady ? this.crashes : this.failedStarts).push(death.lastWords);
+      (death.wasReady ? this.crashes : this.failedStarts).push(death.lastOutput);
       await sleep(AGAIN_AFTER_MS);
     }
   }

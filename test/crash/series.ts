@@ -191,8 +191,8 @@ async function atRest({ sides, deployment, load, model }: Scene): Promise<void> 
   let movedAt = Date.now();
   while (Date.now() - movedAt < PATIENCE_MS) {
     const left = await deployment.stored.unfinished();
-    const handedOver = sides.every((side) => side.handedOver());
-    if (left === 0 && handedOver && load.waiting === 0) return;
+    const allDelivered = sides.every((side) => side.allDelivered());
+    if (left === 0 && allDelivered && load.waiting === 0) return;
     const now = `${left} ${load.waiting} ${model.total}`;
     if (now !== last) movedAt = Date.now();
     last = now;

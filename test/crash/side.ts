@@ -23,7 +23,7 @@ export interface Side {
   /** Somebody asks; questions of one sender leave in this order. */
   ask(question: Question): void;
   /** All questions have left people's hands; where the platform knows it, Parley has said that it has them. */
-  handedOver(): boolean;
+  allDelivered(): boolean;
   look(): Promise<readonly ChatSeen[]>;
   /** What a phone scans to link the account, where there is something to link. */
   scan?(code: string): void;

@@ -19,7 +19,7 @@ export async function startTelegramSide(chats: number): Promise<Side> {
     },
     senders,
     ask: (question) => void double.say({ chat: question.sender, text: ask(question) }),
-    handedOver: () => double.pendingUpdates().length === 0,
+    allDelivered: () => double.pendingUpdates().length === 0,
     look: async () =>
       senders.map((sender) => ({
         chatId: String(sender),

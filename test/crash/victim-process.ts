@@ -9,7 +9,7 @@ export type Death =
   | { readonly kind: 'killed' }
   /** After SIGTERM, with code 0. */
   | { readonly kind: 'in-order' }
-  | { readonly kind: 'by-itself'; readonly wasReady: boolean; readonly lastWords: string };
+  | { readonly kind: 'by-itself'; readonly wasReady: boolean; readonly lastOutput: string };
 
 /** One life of a process of Parley. */
 export interface Victim {
@@ -51,8 +51,8 @@ export function startVictim(life: Life, hear: (report: Report) => void): Victim 
       if (signal === 'SIGKILL') resolve({ kind: 'killed' });
       else if (isEnding && code === 0) resolve({ kind: 'in-order' });
       else {
-        const lastWords = `code ${code}, ${signal}: ${lastWordsIn(life.folder)}`;
-        resolve({ kind: 'by-itself', wasReady: isReady, lastWords });
+        const lastOutput = `code ${code}, ${signal}: ${lastOutputIn(life.folder)}`;
+        resolve({ kind: 'by-itself', wasReady: isReady, lastOutput });
       }
     });
   });
@@ -87,6 +87,6 @@ async function tell(
   child.off('message', listen);
 }
 
-function lastWordsIn(folder: string): string {
+function lastOutputIn(folder: string): string {
   return readFileSync(join(folder, 'victim.err'), 'utf8').slice(-2_000);
 }

@@ -59,7 +59,7 @@ export function openWebSide(folders: readonly string[], tabs: number): Side {
       // Otherwise it is still at an earlier one, and comes to this one by itself.
       if (queue.length === 1) void sendAll(queue);
     },
-    handedOver: () => [...waiting.values()].every((queue) => queue.length === 0),
+    allDelivered: () => [...waiting.values()].every((queue) => queue.length === 0),
     async look() {
       await read();
       return [{ chatId: 'main', senders, texts: [...parts.values()] }];

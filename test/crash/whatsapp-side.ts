@@ -35,7 +35,7 @@ export async function startWhatsAppSide(chats: number): Promise<Side> {
           leaving -= 1;
         });
     },
-    handedOver: () => leaving === 0 && double.waiting().length === 0,
+    allDelivered: () => leaving === 0 && double.waiting().length === 0,
     async look() {
       if (problems.length > 0) throw new AggregateError(problems, 'People could not write');
       return [...people].map(([sender, person]) => ({

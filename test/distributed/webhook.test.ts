@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 describe.runIf(redisUrl && postgresUrl)('a webhook of several gateways', () => {
-  it('[D09] [D01] may reach one that stands by: what it brings is taken once, in its order', async () => {
+  it('[D09] [D01] may reach one on standby: what it brings is taken once, in its order', async () => {
     const port = await freePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });

@@ -139,6 +139,6 @@ describe('approvals', () => {
     press(discord, direct, ANN, '/approve');
     await until(discord, direct, 'Too late');
     expect(noted(parley)).toBeNull();
-    expect(await record(parley)).toContain('nobody answered');
+    expect(await record(parley)).toContain('not answered');
   });
 });

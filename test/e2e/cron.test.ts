@@ -41,7 +41,7 @@ describe('a reminder', () => {
   it('[H08] that was asked for in a chat comes there once, also when Parley was killed meanwhile', async () => {
     ask({ action: 'add', task: 'water the plants', at: 'in 3 s' });
     const [told] = await scene.untilAnswers(ANN, 1);
-    expect(told).toMatch(/The job "water the plants" \(\w{5}\) stands: once, \w+day 20/);
+    expect(told).toMatch(/The job "water the plants" \(\w{5}\) is set: once, \w+day 20/);
     await scene.parley.end('SIGKILL');
     await scene.startAgain();
     await until('Now: water the plants');
@@ -85,7 +85,7 @@ describe('who may have jobs', () => {
     scene.telegram.say({ chat: BO, text: `job: ${input}` });
     await until('Result: Only the people this agent belongs to', BO);
     scene.telegram.say({ chat: GROUP, from: ANN, text: `job: ${input} @parley_test_bot` });
-    await until('stands: cron 0 9 * * *', GROUP);
+    await until('is set: cron 0 9 * * *', GROUP);
     scene.telegram.say({ chat: GROUP, from: BO, text: 'job: {"action":"list"} @parley_test_bot' });
     await until('Result: "stand up"', GROUP);
     scene.telegram.say({ chat: BO, text: 'job: {"action":"list"}' });
@@ -102,7 +102,7 @@ describe('parley cron', () => {
     const added = await cli('add', 'call Bo', '--every', 'daily at 9:00', '--title', 'Bo');
     expect(added).toMatchObject({
       code: 0,
-      out: expect.stringContaining('stands: cron 0 9 * * *'),
+      out: expect.stringContaining('is set: cron 0 9 * * *'),
     });
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
     expect((await cli('run', id)).code).toBe(0);

@@ -54,7 +54,7 @@ it('[H03] [F09] a task that finds nothing is run at once, and nobody hears of it
   found = 'HEARTBEAT_OK';
   expect(await say('/heartbeat now mail')).toContain('mail begins');
   await expect.poll(lastState).toBe('quiet');
-  expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, nothing to tell/);
+  expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, nothing to report/);
   expect(seen()).not.toContain('HEARTBEAT_OK');
 });
 
@@ -68,7 +68,7 @@ it('[H04] [G08] [D08] an alert is told once, marked, and /why says where it came
   expect(await say('/why')).toMatch(
     /an alert ⚙️ of my standing task mail, from a run that was asked/,
   );
-  expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, I told you/);
+  expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, sent to you/);
 });
 
 it('[H04] the same alert is not told again, and /heartbeat says so', async () => {
@@ -76,7 +76,7 @@ it('[H04] the same alert is not told again, and /heartbeat says so', async () =>
   const nothing = await say('/heartbeat now mail');
   expect(nothing).toContain('mail begins');
   await expect.poll(lastState).toBe('repeated');
-  expect(await say('/heartbeat')).toContain('the same as before, so I did not tell it again');
+  expect(await say('/heartbeat')).toContain('the same as before, so not sent again');
   expect(seen().split('⚙️ The landlord')).toHaveLength(2);
 });
 
@@ -108,7 +108,7 @@ it('[H02] the command line runs a task where Parley runs, and says so where it d
   await scene.parley.end();
   const shown = await cli('heartbeat');
   expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('does not run') });
-  expect(shown.out).toMatch(/last +.*\d\d:\d\d, nothing to tell/);
+  expect(shown.out).toMatch(/last +.*\d\d:\d\d, nothing to report/);
   expect((await report()).running).toBe(false);
   expect(await cli('heartbeat', 'now')).toMatchObject({ code: 3 });
 });

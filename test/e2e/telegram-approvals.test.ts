@@ -195,6 +195,6 @@ describe('approvals on Telegram', () => {
     await until(ANN, 'Too late');
     await telegram.waitFor(() => question(ANN)?.buttons === undefined);
     expect(noted(parley)).toBeNull();
-    expect(await record(parley)).toContain('nobody answered');
+    expect(await record(parley)).toContain('not answered');
   });
 });

@@ -69,8 +69,8 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     await page.getByRole('button', { name: 'Run mail now' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('mail begins').waitFor();
-    await card('mail').getByText('nothing to tell').waitFor();
-    await page.locator('.heartbeat-runs li', { hasText: 'nothing to tell' }).waitFor();
+    await card('mail').getByText('nothing to report').waitFor();
+    await page.locator('.heartbeat-runs li', { hasText: 'nothing to report' }).waitFor();
     expect((await answers(page)).join()).not.toContain('HEARTBEAT_OK');
   });
 
@@ -78,7 +78,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     found = 'Two letters wait.';
     await page.getByRole('button', { name: 'Run mail now' }).click();
     const run = page.locator('.heartbeat-runs li').first();
-    await run.getByText('I told you').waitFor();
+    await run.getByText('sent to you').waitFor();
     await expect.poll(() => run.innerText()).toMatch(/\d tokens/);
     await expect.poll(() => run.locator('blockquote').innerText()).toBe('Two letters wait.');
     await page.getByRole('link', { name: 'Chat' }).click();

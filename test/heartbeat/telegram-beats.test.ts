@@ -181,7 +181,9 @@ describe('an alert on Telegram', () => {
     await beat();
     await until(ANN, 'Dinner');
     expect(said(GROUP)).toHaveLength(1);
-    expect(parley.err()).toContain('no group is called \\"Friends\\", so the owner is told');
+    expect(parley.err()).toContain(
+      'no group is called \\"Friends\\", so the alert goes to the owner',
+    );
   });
 
   it('[H04] is not looked for while no owner can be told, and the plan says why', async () => {

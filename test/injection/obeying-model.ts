@@ -56,7 +56,7 @@ function newDeeds(): Deeds {
 function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds): Reply {
   const turn = attack.turns[key] ?? {};
   const { leads = [], obeys = [] } = turn;
-  const heard = heardIn(request);
+  const heard = toolResultsIn(request);
   deeds.asked += 1;
   deeds.last = request;
   deeds.shown.push({ key, request: JSON.stringify(request) });
@@ -99,7 +99,7 @@ function stepAt(
 }
 
 /** What the tools have said since somebody wrote. */
-function heardIn({ messages }: ChatRequest): string[] {
+function toolResultsIn({ messages }: ChatRequest): string[] {
   const from = messages.findLastIndex(({ role }) => role === 'user');
   return messages
     .slice(from + 1)

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { itKeepsSecrets } from './canary-turns.ts';
+import { testCanaryTurns } from './canary-turns.ts';
 
 describe('what only the owner may see, and what only one group may', () => {
-  itKeepsSecrets('odd');
+  testCanaryTurns('odd');
 });

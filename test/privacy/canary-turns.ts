@@ -15,7 +15,7 @@ const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_
  * Half of all random worlds, the even or the odd ones: two files run at the same time. Otherwise always
  * the same worlds, as a find should not stop others' work.
  */
-export function itKeepsSecrets(half: 'even' | 'odd'): void {
+export function testCanaryTurns(half: 'even' | 'odd'): void {
   const worlds = Array.from({ length: WORLDS }, (_, world) => world).filter(
     (world) => world % 2 === (half === 'even' ? 0 : 1),
   );

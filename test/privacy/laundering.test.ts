@@ -284,8 +284,8 @@ async function fireJob({ stage }: Scene): Promise<void> {
     },
   };
   const { message: origin, route } = asking;
-  const wish = { task: 'Tidy up.', at: 'in 20 min' };
-  const order = { action: 'add', askedBy: 'call:1', origin, route, wish } as const;
+  const fields = { task: 'Tidy up.', at: 'in 20 min' };
+  const order = { action: 'add', askedBy: 'call:1', origin, route, fields } as const;
   const asker = { kind: 'chat', message: origin, reader: AS_OWNER } as const;
   const added = await createCron({ ...deps, clock: () => NOW }).ask(order, asker);
   expect(added).toMatchObject({ ok: true });

@@ -180,7 +180,7 @@ async function write(play: Play, place: ChatPlace, said: Said): Promise<readonly
   for (const one of written) {
     play.messages += 1;
     const messageId = `m${play.messages}`;
-    const text = wordsOf(play, said);
+    const text = messageText(play, said);
     const message = admitted(one, { messageId, text, now: NOW }, chance);
     if (isNew && one === written[0]) await stage.newSession(withId(message, `n${messageId}`));
     await stage.accept(message);
@@ -188,8 +188,8 @@ async function write(play: Play, place: ChatPlace, said: Said): Promise<readonly
   return written;
 }
 
-/** A question that many files answer; now and then a wish to be remembered, with a word of its own. */
-function wordsOf({ chance, world: { book } }: Play, said: Said): string {
+/** A question that many files answer; now and then something to remember, with a word of its own. */
+function messageText({ chance, world: { book } }: Play, said: Said): string {
   if (!chance.happens(0.15)) return chance.pick(QUESTIONS);
   const { word } = book.make(said, `what was said in ${said.conversationId}`);
   return chance.pick(WISHES).replace('*', word);

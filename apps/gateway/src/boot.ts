@@ -6,7 +6,6 @@ import type { AdmittedMessage, InboxRow } from '@parley/store';
 /** What became of BOOT.md at this start. */
 export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
 
-/** What running BOOT.md needs. */
 export interface BootDeps extends OwnersChatDeps {
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** True when there is a BOOT.md that says something. */

@@ -11,7 +11,7 @@ import {
   makeAdapter,
 } from './accounts/connect-account.ts';
 
-/** An account of this gateway: connected, or standing by while another gateway is. */
+/** An account of this gateway: connected, or on standby while another gateway is. */
 export interface ChannelAccount {
   /** Its adapter while it is connected. */
   connected(): ChannelAdapter | undefined;
@@ -27,7 +27,7 @@ export interface ChannelAccount {
 }
 
 const TRY_AGAIN_MS = 5_000;
-/** After a fault an adapter is started again, later and later; one that ran this long starts afresh. In ms. */
+/** After a fault an adapter is started again, later and later; one that ran this long starts at the shortest delay. In ms. */
 const [FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
 /** How long an adapter that failed may take to stop, in ms. */
 const STOP_WITHIN_MS = 10_000;
@@ -58,7 +58,7 @@ class OpenAccount implements ChannelAccount {
   #life: Promise<void> | undefined;
   /** Aborted, with the error, when the adapter fails where no caller waits. */
   #fault = new AbortController();
-  /** Tells the newest adapter under which right it writes. */
+  /** Gives the newest adapter the right under which it writes. */
   #bind: (right: AccountRight) => void = () => {};
 
   constructor(deps: AccountDeps, plan: AccountPlan) {
@@ -255,7 +255,7 @@ class OpenAccount implements ChannelAccount {
     const isEnding = this.#stopping.signal.aborted;
     if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
     this.#state = state;
-    tell(this.#deps.log, this.status());
+    logState(this.#deps.log, this.status());
     this.#deps.onState?.(this.status());
   }
 }
@@ -268,7 +268,7 @@ function eitherOf(...signals: AbortSignal[]): Promise<void> {
   return promise;
 }
 
-function tell(log: Logger, { channel, account, state }: AccountStatus): void {
+function logState(log: Logger, { channel, account, state }: AccountStatus): void {
   const server = `${channel}/${account}`;
   if (state.kind === 'connected') log.info({ recovered: server }, 'channel connected');
   if (state.kind === 'failed')

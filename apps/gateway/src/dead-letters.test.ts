@@ -53,7 +53,7 @@ describe('the service of dead letters', () => {
     expect(await service.letter(99)).toBeNull();
   });
 
-  it('[D06] replays in the order of dying, whatever the order of the wish, and wakes the chat', async () => {
+  it('[D06] replays in the order of dying, whatever the order of the request, and wakes the chat', async () => {
     await giveUp('a');
     await giveUp('b');
     const { letters } = await service.list({ limit: 5 });

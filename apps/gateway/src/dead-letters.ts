@@ -21,7 +21,7 @@ interface FailedPart extends AnyLetter {
   readonly turnId: string | null;
   /** Which part of its answer, from 1; null for what is no part of an answer. */
   readonly part: number | null;
-  /** How its delivery stands now. */
+  /** The current state of its delivery. */
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 }
 
@@ -91,7 +91,7 @@ function excerpt(text: string): string {
 
 const KINDS = ['refused', 'uncertain', 'unanswered'] as const;
 
-/** A page of letters that nobody has settled, newest first; `next` is where the page after it begins. */
+/** A page of open dead letters, newest first; `next` is where the page after it begins. */
 export interface DeadLetterList {
   readonly letters: readonly ShownDeadLetter[];
   readonly counts: Awaited<ReturnType<Store['deadLetters']['counts']>>;
@@ -120,7 +120,7 @@ export const DeadLetterOrder = z.object({
 });
 export type DeadLetterOrder = z.infer<typeof DeadLetterOrder>;
 
-/** What came of each letter, and where to go on if there are more; null: that was all. */
+/** The outcome of each dead letter, and where to go on if there are more; null: that was all. */
 export interface DeadLetterOutcome {
   readonly results: readonly {
     readonly id: number;

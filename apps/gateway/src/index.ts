@@ -1,7 +1,7 @@
 export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
-export type { CronPage, PromptInspector, RestoreWish, SoulPage } from './http/api-routes.ts';
+export type { CronPage, PromptInspector, RestoreRequest, SoulPage } from './http/api-routes.ts';
 export type { Health } from './http/health.ts';
 export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';

@@ -75,7 +75,7 @@ function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
   });
 }
 
-/** Whether only open access lets a person in: neither they nor the group are named in the settings. */
+/** Whether only open access allows a person: neither they nor the group are named in the settings. */
 function isStranger(
   channels: LoadedSettings['channels'],
   { channel, account, channelUserId, groupId }: SpendingPlace,
@@ -116,8 +116,8 @@ function logStrangerCap(
       'open access without a cap on strangers: spend.perStrangerDaily is off',
     );
   } else if (from === 'default') {
-    const words =
+    const message =
       'open access: each stranger has the default cap per day; spend.perStrangerDaily changes it';
-    log.info({ open: places, perStrangerDaily: cap }, words);
+    log.info({ open: places, perStrangerDaily: cap }, message);
   }
 }

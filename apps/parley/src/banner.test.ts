@@ -75,7 +75,7 @@ describe('how a channel is doing', () => {
     [{ kind: 'connected', as: '@polly' }, 'connected as @polly'],
     [
       { kind: 'standby', holder: 'the gateway on one (7)' },
-      'stands by: the gateway on one (7) is connected',
+      'standby: the gateway on one (7) is connected',
     ],
     [
       { kind: 'retrying', reason: 'no network', nextAttemptAt: 1 },

@@ -97,7 +97,7 @@ export function channelLine({ state }: AccountStatus): string {
     case 'connected':
       return `connected as ${state.as}`;
     case 'standby':
-      return `stands by: ${state.holder} is connected`;
+      return `standby: ${state.holder} is connected`;
     case 'retrying':
       return `not connected, tries again: ${state.reason}`;
     case 'failed':

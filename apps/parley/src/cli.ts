@@ -52,7 +52,7 @@ export function addDefault(parent: Command, name: string): Command {
   });
 }
 
-/** `17`, `#17` and `v3`: numbers of letters and versions. */
+/** `17`, `#17` and `v3`: numbers of dead letters and versions. */
 export function idNumber(text: string): number {
   const digits = /^(?:#|v)?(\d{1,15})(?:-seed)?$/.exec(text)?.[1];
   if (digits !== undefined) return Number(digits);

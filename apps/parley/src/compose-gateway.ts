@@ -99,7 +99,7 @@ function gatewayOptions(
     inspector: inspector.shown,
     heartbeat,
     cron: cronPage(cron, settings, { ...shared, accounts, owners: parts.owners }),
-    // Where several processes share a database, whoever restores does it beside them.
+    // Where several processes share a database, the restore command does it without them.
     ...(!isShared(settings) && { restore: onRestore }),
   };
 }

@@ -20,7 +20,7 @@ import type { PluggedIn } from './plug-in.ts';
 import { newId } from './process-options.ts';
 import { type LoadedSettings, retentionAges } from './settings.ts';
 
-/** Turns that are under way at a shutdown get this long, then they are handed back. In ms. */
+/** Turns that are under way at a shutdown get this long, then they are released for another run. In ms. */
 const TURN_GRACE_MS = 4_000;
 const SWEEP_MS = 3_000;
 

@@ -100,7 +100,7 @@ describe('the first gateway of a deployment', () => {
       version: '0',
       startedAt: now,
     };
-    return store.processes.beat({ id, role, ...facts }, now);
+    return store.processes.heartbeat({ id, role, ...facts }, now);
   };
 
   it('[W08] is one that finds no other, whatever workers there are', async () => {

@@ -180,24 +180,24 @@ export function announceProcess(
     // A restore may have put another folder there.
     facts = { ...facts, workspace: await workspaceId(known.workspace) };
     const asked = clock();
-    const beat = await store.processes.beat({ ...row, facts }, asked);
-    if (beat.kind === 'outdated') {
+    const result = await store.processes.heartbeat({ ...row, facts }, asked);
+    if (result.kind === 'outdated') {
       isOutdated = true;
-      onOutdated?.(beat.newer);
+      onOutdated?.(result.newer);
       return;
     }
-    const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), beat.time) };
+    const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), result.time) };
     const isKnown = differences({ version, facts }, null).length > 0;
     for (const { what, text } of isKnown ? [] : differences({ version, facts: now }, null)) {
       log.warn({ what }, `this process does not fit its deployment: ${text}`);
     }
     facts = now;
   };
-  const beats = startSweep('process', BEAT_MS, log, async () => {
+  const heartbeats = startSweep('process', BEAT_MS, log, async () => {
     if (!isOutdated) await say();
   });
   return async () => {
-    await beats.stop();
+    await heartbeats.stop();
     // Where the database is away the others notice by themselves.
     await store.processes.leave(id).catch((error: unknown) => {
       log.warn({ reason: reasonOf(error) }, 'the end of this process is not recorded');

@@ -102,7 +102,10 @@ export function containErrors(log: Logger) {
     const plugin = culprit(error, places);
     // Node prints it and ends the process, as it does without this listener.
     if (plugin === undefined) throw error;
-    log.error({ plugin, reason: reasonOf(error) }, 'a plugin threw an error that no caller waited for');
+    log.error(
+      { plugin, reason: reasonOf(error) },
+      'a plugin threw an error that no caller waited for',
+    );
   };
   process.on('uncaughtException', onError);
   return {

@@ -78,7 +78,7 @@ export function openHeartbeat(
   return { heartbeat, rules };
 }
 
-/** Letters of a job’s id: short enough to type, and taken jobs are not taken twice. */
+/** Characters of a job’s id: short enough to type; an id in use is not used again. */
 const CODE_LENGTH = 5;
 
 interface CronParts {
@@ -135,18 +135,18 @@ export function cronPage(
     list: async () => ({ jobs: await views() }),
     async ask(order) {
       if (order.action !== 'add') return ask(order, { kind: 'operator' });
-      const { wish, to } = order;
+      const { fields, to } = order;
       const target = await findTarget({ name: 'cron', ...(to !== undefined && { tell: to }) });
-      if (target.kind === 'none') return { ok: false, words: `Not added: ${target.reason}` };
+      if (target.kind === 'none') return { ok: false, text: `Not added: ${target.reason}` };
       const { route, last, isOwners } = target;
       const origin = isOwners ? last : withoutPerson(last);
       const askedBy = `command:${newId('order')}`;
-      return ask({ action: 'add', askedBy, origin, route, wish }, { kind: 'operator' });
+      return ask({ action: 'add', askedBy, origin, route, fields }, { kind: 'operator' });
     },
   };
 }
 
-/** A job that nobody in a group has asked for is none of theirs. */
+/** A job of the operator belongs to no member of a group. */
 function withoutPerson(message: InboundMessage): InboundMessage {
   return { ...message, sender: { id: 'operator', name: 'the operator', isBot: false } };
 }

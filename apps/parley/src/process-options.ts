@@ -3,7 +3,7 @@ import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, Logger, NewId, PassPoint } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import { createLogger, type LogLevel, openSecrets, type Secrets } from '@parley/core/telemetry';
-import type { AccountStatus, RestoreWish } from '@parley/gateway';
+import type { AccountStatus, RestoreRequest } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
 import { liveToken } from './data-folder.ts';
@@ -27,7 +27,7 @@ export interface StartOptions {
   /** Hears that a newer Parley has changed the database that is shared: the caller closes. */
   readonly onOutdated?: ((version: string) => void) | undefined;
   /** Hears that a backup is to be put back: the caller closes, restores and starts again. */
-  readonly onRestore?: ((wish: RestoreWish) => void) | undefined;
+  readonly onRestore?: ((request: RestoreRequest) => void) | undefined;
 }
 
 /** The log, the token of the page, and what keeps that and all secrets out of what leaves the process. */

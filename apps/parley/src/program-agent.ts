@@ -1,4 +1,4 @@
-import type { CronWish } from '@parley/core';
+import type { CronFields } from '@parley/core';
 import { type Command, Option } from 'commander';
 import { add, addDefault, idNumber, type Json, numberFrom, type Runs, using } from './cli.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
@@ -173,8 +173,12 @@ function describeCron(program: Command, { run }: Runs): void {
     );
   }
   const added = 'have something done at a time to come; once, every so often, or by an expression';
-  add(cron, 'add', added, (task: string, { to, ...wish }: CronWish & { readonly to?: string }) =>
-    work((m, cli) => m.cron(cli, { action: 'add', wish: { ...wish, task }, to })),
+  add(
+    cron,
+    'add',
+    added,
+    (task: string, { to, ...fields }: CronFields & { readonly to?: string }) =>
+      work((m, cli) => m.cron(cli, { action: 'add', fields: { ...fields, task }, to })),
   )
     .argument('<task>', 'what is to be done then')
     .option('--at <time>', 'once: "2026-11-22 18:00", "18:00", "in 20 min"')

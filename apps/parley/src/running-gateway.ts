@@ -80,7 +80,7 @@ export async function askGateway<Answer>(
 
 const Refusal = z.object({ error: z.string() });
 
-/** Throws CliError `refused` with the words of a route that says why not; the guard before it sends no JSON. */
+/** Throws CliError `refused` with the reason that a route returns; the guard before it sends no JSON. */
 export async function answerOf<Answer>(response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));

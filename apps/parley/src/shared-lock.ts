@@ -86,7 +86,7 @@ export interface LeaseDeps {
   readonly log: Logger;
 }
 
-/** When a lease was asked for, on both clocks: one may be put back, the other stands while a machine sleeps. */
+/** When a lease was asked for, on both clocks: one may be put back, the other stops while a machine sleeps. */
 interface Asked {
   readonly at: number;
   readonly ticks: number;
@@ -107,7 +107,7 @@ export async function whileHeld<T>(
     return { kind: 'done', result: await work(kept) };
   } finally {
     kept.end();
-    await giveBack(deps, taken.lease);
+    await releaseLease(deps, taken.lease);
   }
 }
 
@@ -137,7 +137,7 @@ function keep(
 }
 
 /** A lease that cannot be released runs out by itself. */
-async function giveBack({ leases, name, log }: LeaseDeps, lease: NamedLease): Promise<void> {
+async function releaseLease({ leases, name, log }: LeaseDeps, lease: NamedLease): Promise<void> {
   try {
     await leases.release(lease);
   } catch (error) {

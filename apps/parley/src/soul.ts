@@ -7,7 +7,7 @@ import {
   type ScenarioServices,
   type SoulAnswer,
   SoulService,
-  scoreWords,
+  scoreText,
   soulCommand,
   standingOf,
 } from '@parley/agent';
@@ -112,7 +112,7 @@ type LocalTime = Parameters<typeof standingOf>[1];
 /** SOUL.md for the page and the command line. */
 export function soulPage(service: SoulService, localTime: LocalTime): SoulPage {
   const answered = (answer: SoulAnswer) => {
-    if (answer.kind === 'refused') throw new CliError('soul', answer.words.replaceAll('`', ''));
+    if (answer.kind === 'refused') throw new CliError('soul', answer.reason.replaceAll('`', ''));
     return shown(answer.version, service, localTime);
   };
   return {
@@ -161,7 +161,7 @@ function shown(version: SoulVersion, { settings }: SoulService, localTime: Local
     reason,
     state,
     standing: standingOf(version, localTime),
-    score: scoreWords(version),
+    score: scoreText(version),
     findings,
     diff,
     text,

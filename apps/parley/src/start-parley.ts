@@ -22,7 +22,7 @@ export interface RunningParley {
   readonly token: string;
   /** Resolves once it is known which model answers. */
   banner(): Promise<Running>;
-  /** Stops taking, finishes or hands back what runs, closes everything; within 10 s (D11). */
+  /** Stops taking, finishes or releases what runs, closes everything; within 10 s (D11). */
   close(): Promise<void>;
 }
 

@@ -169,8 +169,8 @@ async function queueGauges({ turns }: GaugeDeps): Promise<readonly GaugeReading[
   return [{ name: 'parley_queue_jobs', values }];
 }
 
-function grouped(words: readonly string[]): readonly (readonly [string, number])[] {
-  return [...Map.groupBy(words, (word) => word)].map(([kind, all]) => [kind, all.length]);
+function grouped(kinds: readonly string[]): readonly (readonly [string, number])[] {
+  return [...Map.groupBy(kinds, (kind) => kind)].map(([kind, all]) => [kind, all.length]);
 }
 
 function countsBy(

@@ -29,14 +29,14 @@ export async function giveAnswer(
 ): Promise<Ending> {
   const { turn } = seen;
   const answer = visibleText(text, quotableIn(turn, seen.journal.joined()));
-  const words = answer.kind === 'says' ? answer.text : text;
-  const entries = [asked(seen), spoken('assistant', words)];
+  const remembered = answer.kind === 'says' ? answer.text : text;
+  const entries = [asked(seen), spoken('assistant', remembered)];
   const said = { ...kept(seen), entries, usage, account: accountOfTurn(turn, deps) };
   if (answer.kind === 'silent') {
     const { reason } = answer;
     return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
   }
-  const parts = await partsOf(turn, words, answer.replyTo);
+  const parts = await partsOf(turn, remembered, answer.replyTo);
   if (parts.length === 0) {
     return giveUp(deps, seen, lease, { notice: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
@@ -82,9 +82,9 @@ export async function giveNotice(
   deps: TurnServices,
   turn: ClaimedTurn,
   lease: LaneLease,
-  words: string,
+  notice: string,
 ): Promise<Ending> {
-  const parts = await partsOf(turn, marked(words));
+  const parts = await partsOf(turn, marked(notice));
   const hadNoGroupContext = turn.groupContext.length === 0;
   const said = { turnId: turn.turnId, hadNoGroupContext, entries: [], usage: null };
   return commit(deps, lease, { ...said, outcome: 'answered', parts });
@@ -154,7 +154,7 @@ export function failureText(error: ModelError, reader: Reader): string {
   if (reader.kind === 'owner') return error.message;
   switch (error.failure.kind) {
     case 'too-long':
-      return 'This conversation has become too long for my model. Send /new to start afresh.';
+      return 'This conversation has become too long for my model. Send /new to start again.';
     case 'filtered':
       return 'My model declined to answer this. Please put it in other words.';
     case 'rate-limited':

@@ -31,8 +31,8 @@ export async function postMessage(
 ): Promise<PostedMessage> {
   const seen = visibleText(markdown, { known: new Set() });
   if (seen.kind === 'silent') return { kind: 'nothing' };
-  const words = isMarked ? marked(seen.text) : seen.text;
-  const [first, ...others] = seen.text.trim() === '' ? [] : await renderParts(words, route);
+  const shown = isMarked ? marked(seen.text) : seen.text;
+  const [first, ...others] = seen.text.trim() === '' ? [] : await renderParts(shown, route);
   if (first === undefined) return { kind: 'nothing' };
   const result = await store.outbox.post({ ...post, parts: [first, ...others] }, clock());
   if (!('chat' in result)) return result;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { capWords, reachedCap, type SpendCaps } from './spend.ts';
+import { capText, reachedCap, type SpendCaps } from './spend.ts';
 
 /** Tokens and dollars, as tables write them. */
 const of = (tokens: number, costUsd = 0) => ({ tokens, costUsd });
@@ -88,7 +88,7 @@ describe('a spend cap', () => {
 
   it('[G17] is told in a sentence without figures, and its setting to owners alone', () => {
     const told = (toOwner: boolean) =>
-      capWords('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
+      capText('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
     expect(told(false)).toBe(
       'I have used up what I may use of my model in a day. I can answer again after midnight (Europe/Berlin).',
     );

@@ -44,9 +44,9 @@ export function createSpendGuard(
 ): SpendGuard {
   const { perPersonDaily, perStrangerDaily, perGroupDaily, totalDaily } = caps;
   const hasCaps = [perPersonDaily, perGroupDaily, totalDaily].some((cap) => cap !== undefined);
-  let told = { day: '', lines: new Set<string>() };
-  const tell = (cap: ReachedCap, { day, personId, groupId }: SpendAccount): void => {
-    if (told.day !== day) told = { day, lines: new Set() };
+  let logged = { day: '', lines: new Set<string>() };
+  const logOnce = (cap: ReachedCap, { day, personId, groupId }: SpendAccount): void => {
+    if (logged.day !== day) logged = { day, lines: new Set() };
     const of = {
       perPersonDaily: personId,
       perStrangerDaily: personId,
@@ -54,8 +54,8 @@ export function createSpendGuard(
       totalDaily: 'all',
     }[cap];
     const line = `${cap} ${of}`;
-    if (told.lines.has(line)) return;
-    told.lines.add(line);
+    if (logged.lines.has(line)) return;
+    logged.lines.add(line);
     log.warn({ cap, of, day }, 'a spend cap is reached; the model is not asked before midnight');
   };
   return async ({ account, used, byOwner, reader, at }) => {
@@ -72,9 +72,9 @@ export function createSpendGuard(
       : { person: await store.spend.ofPerson(account), group: NOTHING, total: NOTHING };
     const cap = reachedCap(caps, spent, { turn, by });
     if (cap === null) return;
-    tell(cap, account);
+    logOnce(cap, account);
     const toOwner = reader.kind === 'owner';
-    throw new SpendCapError(cap, capWords(cap, { timeZone, toOwner }));
+    throw new SpendCapError(cap, capText(cap, { timeZone, toOwner }));
   };
 }
 
@@ -109,7 +109,7 @@ export interface SpendCap {
 /** What may be used in a day (G17), as in the settings. */
 export interface SpendCaps {
   readonly perPersonDaily?: SpendCap | undefined;
-  /** Of people whom only open access lets in; holds besides `perPersonDaily`. */
+  /** Of people whom only open access allows; holds besides `perPersonDaily`. */
   readonly perStrangerDaily?: SpendCap | undefined;
   readonly perGroupDaily?: SpendCap | undefined;
   /** Holds for owners, too: it is what they want to pay in all. */
@@ -145,7 +145,7 @@ const SENTENCES: Readonly<Record<ReachedCap, string>> = {
 };
 
 /** The notice to a person: when it continues, and for owners which setting it is; no figures of others. */
-export function capWords(
+export function capText(
   cap: ReachedCap,
   { timeZone, toOwner }: { readonly timeZone: string; readonly toOwner: boolean },
 ): string {

@@ -24,7 +24,7 @@ export interface TurnOpening {
 export interface TurnAdditions {
   /** After the layers of the layout, before the ephemeral prompt. */
   readonly system?: readonly PromptPart[];
-  /** Before the person's own words, as data. */
+  /** Before the person's own text, as data. */
   readonly userContext?: readonly PromptPart[];
 }
 
@@ -87,7 +87,7 @@ export async function runBefore(
 }
 
 /**
- * Tells the hooks how a turn ended, once it is committed. Never throws: the answer is on its way. The
+ * Runs the hooks for the end of a turn, once it is committed. Never throws: the answer is on its way. The
  * next turn of the conversation and a shutdown wait for them, since they are not called again.
  */
 export async function runAfter(

@@ -135,10 +135,10 @@ export function textOf(
       const text = withoutTagCharacters(message.text);
       const written = isDirect ? text : withoutForgedSenders(text);
       const parts = [...attached(row).map(withoutTagCharacters), written];
-      const words = parts.filter((part) => part !== '').join('\n\n');
+      const whole = parts.filter((part) => part !== '').join('\n\n');
       return isDirect
-        ? words
-        : `From ${quoteUntrusted(message.sender.name, NAME_CHARACTERS)}: ${words}`;
+        ? whole
+        : `From ${quoteUntrusted(message.sender.name, NAME_CHARACTERS)}: ${whole}`;
     })
     .join('\n\n');
 }

@@ -159,8 +159,8 @@ export async function previewTurn(
   change: PreviewChange,
   deps: PreviewServices,
 ): Promise<AssembledPrompt> {
-  const words = textOf(turn.messages, () => []);
-  const opened = await openTurn(turn, words, deps);
+  const text = textOf(turn.messages, () => []);
+  const opened = await openTurn(turn, text, deps);
   const facts = { ...opened.facts, heartbeat: change.heartbeat === true };
   const additions = await runBefore(deps, { ...opened, facts }, new AbortController().signal);
   const prompt = await turnPrompt(turn, withoutSession(deps, change), {
@@ -171,7 +171,7 @@ export async function previewTurn(
     prompt,
     transcript: [],
     history: { entries: 0, tokens: 0 },
-    now: { role: 'user', content: words },
+    now: { role: 'user', content: text },
     rounds: [],
     tools: { offered: [], tokens: 0 },
   } as const;

@@ -126,7 +126,7 @@ async function answerMessages(
   const deps = prompt === undefined ? base : { ...base, prompts: prompt.prompts };
   const reader = turnReader(turn, deps);
   const read = await readTurnMedia(deps, turn.messages, reader, signal);
-  const notices = [notice, read.notice].filter((words) => words != null);
+  const notices = [notice, read.notice].filter((text) => text != null);
   const media = { ...read, notice: notices.length === 0 ? null : notices.join('\n\n') };
   const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
   const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);

@@ -90,7 +90,7 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
   return [rowId + Math.floor(position / ENTRIES_PER_ROW), position % ENTRIES_PER_ROW];
 }
 
-/** Tells readers of a queue's event history that something was written. */
+/** Wakes readers of a queue's event history when something was written. */
 export class EventNews {
   // One listener per waiting QueueEvents; there is no sensible limit to warn about.
   readonly #emitter = new EventEmitter().setMaxListeners(0);

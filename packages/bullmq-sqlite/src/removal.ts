@@ -10,7 +10,7 @@ export function deleteJob(scope: QueueScope, job: Pick<JobRow, 'seq' | 'id'>): v
   scope.file.run('DELETE FROM job_log WHERE queue_id = ? AND job_id = ?', scope.queueId, job.id);
 }
 
-/** Deletes a job that will not run any more, and gives back the deduplication id it owns. */
+/** Deletes a job that will not run any more, and releases the deduplication id it owns. */
 export function deleteJobAndClaim(
   scope: QueueScope,
   job: Pick<JobRow, 'seq' | 'id' | 'dedup_id'>,

@@ -14,10 +14,10 @@ export interface TelegramApi {
   getUpdates(offset: number, waitSeconds: number, signal: AbortSignal): Promise<WireUpdate[]>;
   /** Keeps the updates that wait. */
   deleteWebhook(signal: AbortSignal): Promise<void>;
-  /** Any quick call, ended after 15 s; gives back what it answers, unchecked. */
+  /** Any quick call, ended after 15 s; returns the answer, unchecked. */
   call(method: string, payload: object, signal: AbortSignal): Promise<unknown>;
   /**
-   * Any call that makes a message; only the signal ends it. Gives back the id of the message. `onStart` is called
+   * Any call that makes a message; only the signal ends it. Returns the id of the message. `onStart` is called
    * before anything is written.
    */
   send(
@@ -50,9 +50,9 @@ export function connectTelegramApi(settings: TelegramSettings): TelegramApi {
     call: quick,
     getMe: async (signal) => BotIdentity.parse(await quick('getMe', {}, signal)),
     async getUpdates(offset, waitSeconds, signal) {
-      const wish = { offset, timeout: waitSeconds, allowed_updates: UPDATE_KINDS };
+      const parameters = { offset, timeout: waitSeconds, allowed_updates: UPDATE_KINDS };
       const limitMs = waitSeconds * 1000 + CALL_TIMEOUT_MS;
-      return Updates.parse(await call('getUpdates', wish, { signal, limitMs }));
+      return Updates.parse(await call('getUpdates', parameters, { signal, limitMs }));
     },
     async deleteWebhook(signal) {
       await quick('deleteWebhook', {}, signal);

@@ -63,7 +63,7 @@ function chatTypeOf(
   return inTopic ? 'thread' : 'group';
 }
 
-/** Says who wrote forwarded words, so that they are not taken for the sender's own, or for a command. */
+/** Names the author of forwarded text, so that it does not pass for the sender's own, or for a command. */
 function withOrigin(text: string, { forward_origin }: WireMessage): string {
   if (forward_origin === undefined || text === '') return text;
   const { sender_user, sender_user_name, sender_chat, chat } = forward_origin;
@@ -124,7 +124,7 @@ export function personOf(user: WireUser): Sender {
   };
 }
 
-/** Whom a message names, and its words as the core reads them. */
+/** Whom a message names, and its text as the core reads it. */
 export interface Address {
   /** The text, without the bot's own name behind a leading command. */
   readonly text: string;
@@ -162,7 +162,7 @@ export function addressOf(
   };
 }
 
-/** The words of a message: its text, or the caption below a picture or file. */
+/** The text of a message, or the caption below a picture or file. */
 function textOf(message: WireMessage): { text: string; entities: readonly Entity[] } {
   if (message.text !== undefined) return { text: message.text, entities: message.entities };
   return { text: message.caption ?? '', entities: message.caption_entities };
@@ -178,7 +178,8 @@ function answeredMessage(message: WireMessage): WireMessage['reply_to_message'] 
 
 function mentionedId(text: string, entity: Entity, me: BotIdentity): string[] {
   if (entity.type === 'text_mention' && entity.user) return [String(entity.user.id)];
-  const named = entity.type === 'mention' && sameName(wordsOf(text, entity).slice(1), me.username);
+  const named =
+    entity.type === 'mention' && sameName(entityText(text, entity).slice(1), me.username);
   return named ? [String(me.id)] : [];
 }
 
@@ -192,7 +193,7 @@ interface LeadingCommand {
 function leadingCommand(text: string, entities: readonly Entity[]): LeadingCommand | undefined {
   const entity = entities.find(({ type, offset }) => type === 'bot_command' && offset === 0);
   if (entity === undefined) return undefined;
-  const [word = '', bot] = wordsOf(text, entity).slice(1).split('@');
+  const [word = '', bot] = entityText(text, entity).slice(1).split('@');
   return { word, bot, length: entity.length };
 }
 
@@ -202,7 +203,7 @@ function ownName(word: string, commands: readonly CommandInfo[]): string | undef
   return commands.find(({ name }) => sameName(menuName(name), word))?.name;
 }
 
-function wordsOf(text: string, { offset, length }: Entity): string {
+function entityText(text: string, { offset, length }: Entity): string {
   return text.slice(offset, offset + length);
 }
 
@@ -230,7 +231,7 @@ function filesOf(message: Pick<WireMessage, keyof typeof mediaFields>): Attachme
   const moving = video ?? video_note ?? animation;
   if (moving) return [fileOf('video', moving, 'video/mp4')];
   if (document) return [fileOf('document', document)];
-  // The emoji it stands for is the nearest thing to a name.
+  // Its emoji is the nearest thing to a name.
   const named = sticker && {
     ...sticker,
     file_name: sticker.emoji,
@@ -277,8 +278,8 @@ const Content = z.object({
 });
 
 /**
- * Places, contacts, polls and dice in words: the sender expects to be understood, and a
- * message without words would be met with silence. Empty for everything else.
+ * Places, contacts, polls and dice as text: the sender expects an answer, and a message without text
+ * would get none. Empty for everything else.
  */
 export function spokenContent(message: object): string {
   const content = Content.safeParse(message);

@@ -68,7 +68,7 @@ const FORBIDDEN =
   /not enough rights|have no rights|need administrator rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN|TOPIC_CLOSED|CHAT_RESTRICTED/i;
 const FORMAT = /can't parse entities|can't find end of the entity|ENTITY_BOUNDS_INVALID/i;
 
-/** Telegram cannot read the markup of this part; the same words without it would go through. */
+/** Telegram cannot read the markup of this part; the same text without it would go through. */
 export function isFormatRefusal(failure: CallFailure): boolean {
   return failure.kind === 'refused' && failure.code === 400 && FORMAT.test(failure.reason);
 }

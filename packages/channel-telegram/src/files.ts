@@ -5,13 +5,12 @@ import type { TelegramApi } from './connection.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import type { TelegramSettings } from './settings.ts';
 
-/** Largest file the Bot API hands out, in bytes. */
+/** Largest file that the Bot API serves, in bytes. */
 export const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
 
 const FILE = 'A Telegram file cannot be fetched';
-const ToldFile = z.object({ file_path: z.string().min(1) });
+const FileAnswer = z.object({ file_path: z.string().min(1) });
 
-/** What fetching needs. */
 export interface FetchFileDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token'>;
@@ -43,15 +42,15 @@ export async function fetchFile(
 
 async function addressOf(deps: FetchFileDeps, fileId: string, signal: AbortSignal): Promise<URL> {
   const { api, settings } = deps;
-  let told: unknown;
+  let answer: unknown;
   try {
-    told = await api.call('getFile', { file_id: fileId }, signal);
+    answer = await api.call('getFile', { file_id: fileId }, signal);
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (/file is too big/i.test(failure.reason)) throw tooLarge(MAX_DOWNLOAD_BYTES, thrown);
     throw repeatableErrorOf(failure, FILE, thrown);
   }
-  const file = ToldFile.safeParse(told);
+  const file = FileAnswer.safeParse(answer);
   const address = file.success
     ? fileAddress(settings.apiRoot, settings.token, file.data.file_path)
     : undefined;

@@ -27,7 +27,7 @@ export function messageNumber(messageId: string | undefined): number | undefined
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The id of a press: unique, and the message below which the button stands can be read from it. */
+/** The id of a press: unique, and it contains the id of the message with the button. */
 export function pressId(message: number, query: string): string {
   return `${message}:${query}`;
 }
@@ -40,14 +40,14 @@ export const MAX_CAPTION = 1024;
 const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 /**
- * The words of a part without markup. Written-out addresses can make `plain` longer than Telegram
+ * The text of a part without markup. Written-out addresses can make `plain` longer than Telegram
  * takes; then it is what the markup would have shown, which fits because it was split to fit.
  */
 export function plainText(body: RenderedPart, limit: number = MAX_TEXT): string {
   return body.plain.length <= limit ? body.plain : withoutTags(body.text);
 }
 
-/** Whether the words of a part fit below a file. */
+/** Whether the text of a part fits below a file. */
 export function fitsCaption(body: RenderedPart): boolean {
   return withoutTags(body.text).length <= MAX_CAPTION;
 }

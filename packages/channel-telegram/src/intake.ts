@@ -13,7 +13,6 @@ import {
   type WireUpdate,
 } from './wire.ts';
 
-/** What taking updates needs. */
 export interface TakeDeps
   extends Pick<
     ChannelContext<unknown>,
@@ -49,7 +48,7 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
       const message = read(WireMessage, content, update);
       if (message === undefined) return;
       seen(message);
-      tellMigration(deps, message);
+      logMigration(deps, message);
       const inbound = toInbound(message, account, me, deps.commands);
       if (written === undefined) await revise({ kind: 'edited', message: inbound });
       else await receive(inbound);
@@ -58,20 +57,20 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
       if (press !== undefined) await takePress({ ...deps, receive }, press);
     } else if (update.my_chat_member !== undefined) {
       const membership = read(WireMembership, update.my_chat_member, update);
-      if (membership !== undefined) tellMembership(deps, membership);
+      if (membership !== undefined) logMembership(deps, membership);
     }
   };
 }
 
 /** Answers follow a group by themselves; a list of allowed groups does not. */
-function tellMigration({ log }: TakeDeps, { chat, migrate_to_chat_id }: WireMessage): void {
+function logMigration({ log }: TakeDeps, { chat, migrate_to_chat_id }: WireMessage): void {
   if (migrate_to_chat_id === undefined) return;
   const facts = { chat: chat.id, migrateTo: migrate_to_chat_id };
   log.warn(facts, 'a group became a supergroup; if groups are allowed by id, allow the new one');
 }
 
 /** Parts that wait for such a chat fail when they are sent, which the agent sees; this is for operators. */
-function tellMembership(deps: TakeDeps, membership: z.infer<typeof WireMembership>): void {
+function logMembership(deps: TakeDeps, membership: z.infer<typeof WireMembership>): void {
   const { chat, old_chat_member, new_chat_member } = membership;
   const facts = { chat: chat.id, was: old_chat_member.status, is: new_chat_member.status };
   const out = ['left', 'kicked'].includes(new_chat_member.status);
@@ -80,7 +79,6 @@ function tellMembership(deps: TakeDeps, membership: z.infer<typeof WireMembershi
   else deps.log.info(facts, 'the bot may write in a chat');
 }
 
-/** What taking a press needs. */
 export interface PressDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'log' | 'clock'> {
   readonly api: Pick<TelegramApi, 'call'>;
@@ -112,8 +110,8 @@ async function answer(
   { id }: WirePress,
   outcome: IngressOutcome | undefined,
 ): Promise<void> {
-  const words = outcome?.kind === 'command' ? outcome.declined : undefined;
-  const shown = words === undefined ? {} : { text: words.slice(0, MAX_ANSWER), show_alert: true };
+  const notice = outcome?.kind === 'command' ? outcome.declined : undefined;
+  const shown = notice === undefined ? {} : { text: notice.slice(0, MAX_ANSWER), show_alert: true };
   try {
     await api.call('answerCallbackQuery', { callback_query_id: id, ...shown }, stopping);
   } catch (error) {
@@ -137,7 +135,7 @@ async function removeButtons(
 }
 
 /**
- * A pressed button as if that person had written its data, in the place where the button stands;
+ * A pressed button as if that person had written its data, in the place of the button;
  * undefined where there is no place or no data. `now` in ms: a press has no time of its own.
  */
 function pressToInbound(

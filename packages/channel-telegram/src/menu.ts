@@ -5,7 +5,6 @@ import type { TelegramApi } from './connection.ts';
 import { callFailureOf } from './failures.ts';
 import type { BotIdentity } from './wire.ts';
 
-/** What keeping the menu needs. */
 export interface MenuDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly values: AdapterValues;

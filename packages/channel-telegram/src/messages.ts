@@ -22,7 +22,7 @@ export function createMessageFacet(
     if (message_id === undefined) throw unknownMessage(chatId, messageId);
     await api.call(method, { chat_id: chatId, message_id, ...more }, stopping);
   };
-  const words = (body: RenderedPart, { html, below }: EditForm): object => ({
+  const content = (body: RenderedPart, { html, below }: EditForm): object => ({
     [below ? 'caption' : 'text']: html
       ? body.text
       : plainText(body, below ? MAX_CAPTION : MAX_TEXT),
@@ -34,7 +34,7 @@ export function createMessageFacet(
       tolerate(/message is not modified/i, address, () =>
         tryForms((form) => {
           const method = form.below ? 'editMessageCaption' : 'editMessageText';
-          return change(method, address, messageId, words(body, form));
+          return change(method, address, messageId, content(body, form));
         }),
       ),
     delete: (address, messageId) =>
@@ -49,7 +49,7 @@ export function createMessageFacet(
   };
 }
 
-/** How words are put in place: with markup or plainly, as a text or below a file. */
+/** How a text is edited: with markup or plainly, as a message or below a file. */
 interface EditForm {
   readonly html: boolean;
   readonly below: boolean;
@@ -70,7 +70,7 @@ async function tryForms(edit: (form: EditForm) => Promise<void>): Promise<void> 
   }
 }
 
-/** `done` names the refusal that means it is already as wished. */
+/** `done` names the refusal that means it is already as requested. */
 async function tolerate(
   done: RegExp,
   { chatId }: ChatAddress,
@@ -109,7 +109,7 @@ export async function findSent(
 ): Promise<string | undefined> {
   const { chatId } = part.route;
   const first = firstNumber(chatId, before);
-  // A file and the words that do not fit below it are two messages.
+  // A file and a text that does not fit below it are two messages.
   if (first === undefined || part.file !== undefined) return undefined;
   const keyboard = keyboardOf(part.buttons);
   for (let number = first; number < first + MOST_LOOKS; number += 1) {

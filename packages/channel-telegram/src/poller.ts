@@ -5,7 +5,6 @@ import { afterPollFailure, callFailureOf } from './failures.ts';
 import type { TakeUpdate } from './intake.ts';
 import type { BotIdentity, WireUpdate } from './wire.ts';
 
-/** What polling needs. */
 export interface PollerDeps extends ChannelEnv {
   readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook'>;
   readonly take: TakeUpdate;
@@ -68,7 +67,7 @@ export class Poller {
     this.#beside ??= this.#deps.connected(me);
   }
 
-  /** Gives back whether to go on. */
+  /** Returns whether to go on. */
   async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
     const { log, random, report } = this.#deps;
     const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());

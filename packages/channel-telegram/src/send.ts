@@ -26,7 +26,7 @@ export interface Call {
   readonly payload: object;
 }
 
-/** Sends the words of a part as a message. Throws only `ChannelError`. */
+/** Sends the text of a part as a message. Throws only `ChannelError`. */
 export async function sendText(
   deps: SendDeps,
   part: OutboundPart,
@@ -53,7 +53,7 @@ function placeOf({ route }: OutboundPart, { chatId }: Attempt): object {
   return { chat_id: chatId, ...threadOf(route.threadId), ...replyTo(quoted) };
 }
 
-/** How the words of an attempt are to be read. */
+/** How the text of an attempt is parsed. */
 function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
   return html ? { parse_mode: 'HTML' } : {};
 }
@@ -102,8 +102,8 @@ export interface SendFileDeps extends SendDeps {
 const FILE_SENT = 'file-sent';
 
 /**
- * Sends a file with the words of its part below it. Words too long for that follow as a message of
- * their own. That the file has arrived is remembered in between: when the words have to wait or are
+ * Sends a file with the text of its part below it. A text too long for that follows as a message of
+ * its own. That the file has arrived is remembered in between: when the text has to wait or is
  * tried again, the file does not go out twice. Throws only `ChannelError`.
  */
 export async function sendFile(
@@ -139,7 +139,7 @@ async function sendFirst(
   try {
     await deps.values.set([{ kind: FILE_SENT, id: part.id, value: platformMessageId }]);
   } catch (error) {
-    const reason = `the file has arrived, but not its words: ${reasonOf(error)}`;
+    const reason = `the file has arrived, but not its text: ${reasonOf(error)}`;
     throw new ChannelError({ kind: 'unknown-outcome' }, `${file.name}: ${reason}.`, error);
   }
 }
@@ -178,10 +178,10 @@ function fileCall(
   source: Upload & { failed(reason: unknown): void },
 ): Call {
   const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, source.bytes);
-  const words = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
+  const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
   const beside = {
     ...placeOf(part, attempt),
-    ...(words === '' ? {} : { caption: words, ...markupOf(attempt) }),
+    ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
     ...keyboardOf(part.buttons),
   };
   const flat = Object.entries(beside).map(([name, value]) => [

@@ -6,7 +6,6 @@ import { callFailureOf } from './failures.ts';
 import { threadOf } from './format.ts';
 import type { WireMessage } from './wire.ts';
 
-/** What drafts need. */
 export interface DraftsDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly log: Logger;
@@ -52,7 +51,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
       underWay.set(turnId, showing);
       await showing.finally(() => underWay.delete(turnId));
     },
-    // A turn that is handed back goes on under the same id. A draft that no message follows fades.
+    // A released turn is resumed under the same id. A draft that no message follows fades.
     async end(_address, turnId, comes) {
       if (comes === 'nothing') state.over.set(turnId, true);
     },
@@ -82,7 +81,7 @@ async function show(
   draft: object,
 ): Promise<void> {
   const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
-  // Another gateway's answer may stand there already; a draft would show its beginning once more below it.
+  // Another gateway's answer may be there already; a draft would show its beginning once more below it.
   if (!holdsAccount()) return;
   try {
     await api.call('sendMessageDraft', { ...draft, draft_id: draftId(turnId) }, limit);

@@ -9,7 +9,6 @@ import { createLanes, laneOf } from './poller.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** What being called by Telegram needs. */
 export interface WebhookDeps
   extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
@@ -97,7 +96,7 @@ export class Webhook implements HttpFacet {
     const { api, clock, report, webhook } = this.#deps;
     const me = this.#me ?? (await api.getMe(signal));
     const info = WebhookInfo.parse(await api.call('getWebhookInfo', {}, signal));
-    // Set anew at each start: whether the secret is still the same cannot be asked.
+    // Set again at each start: whether the secret is still the same cannot be asked.
     if (!this.#connected || info.url !== webhook.url) await this.#set(signal);
     this.#me = me;
     this.#failures = 0;
@@ -114,11 +113,11 @@ export class Webhook implements HttpFacet {
 
   async #set(signal: AbortSignal): Promise<void> {
     const { url, secret } = this.#deps.webhook;
-    const wish = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };
-    await this.#deps.api.call('setWebhook', wish, signal);
+    const parameters = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };
+    await this.#deps.api.call('setWebhook', parameters, signal);
   }
 
-  /** Gives back whether to go on. */
+  /** Returns whether to go on. */
   async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
     const { clock, random, report, wait } = this.#deps;
     const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());

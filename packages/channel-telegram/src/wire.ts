@@ -99,7 +99,7 @@ export const WireMessage = z.looseObject({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** A press of a button. The message below which it stands has a date of 0 when it is too old. */
+/** A press of a button. The message with the button has a date of 0 when it is too old. */
 export const WirePress = z.object({
   id: z.string().min(1),
   from: User,

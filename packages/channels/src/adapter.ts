@@ -71,7 +71,7 @@ export interface ChannelContext<Settings> {
   revise(revision: Revision): Promise<void>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
-  /** Tells the core how the connection is doing. */
+  /** Reports the state of the connection to the core. */
   report(state: ChannelState): void;
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
@@ -96,11 +96,11 @@ export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 /** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
 export interface StreamingFacet {
   readonly minIntervalMs: number;
-  /** Answers that are complete sooner after their first words are not shown growing; 0 when absent. In ms. */
+  /** Answers that are complete sooner after their first text are not streamed; 0 when absent. In ms. */
   readonly firstAfterMs?: number | undefined;
   /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
   readonly maxLength?: number | undefined;
-  /** After a tool was called the same turn comes with another answer, which begins anew. */
+  /** After a tool call the same turn brings another answer, which starts from the beginning. */
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
   /**
    * The turn is over. `answer`: it arrives, or has arrived, through `send`. `later`: a later run goes on.
@@ -142,7 +142,7 @@ export interface ChannelAdapter {
   /** Sends one part. Throws only `ChannelError`. `onStart` is called before its first byte may leave (`reportsStart`). */
   send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
-   * Looks whether a part is in its chat that a killed process may have sent; gives back the id of its message.
+   * Looks whether a part is in its chat that a killed process may have sent; returns the id of its message.
    * Undefined: it was not found, which proves nothing. Changes nothing that people see.
    */
   findSent?(
@@ -178,7 +178,7 @@ export type IngressOutcome =
   | { readonly kind: 'accepted'; readonly conversationId: string }
   /** Stored before; nothing new happens. */
   | { readonly kind: 'duplicate' }
-  /** A command; it was carried out, or declined, and answered without the model. */
+  /** A command; it was run, or declined, and answered without the model. */
   | {
       readonly kind: 'command';
       readonly name: string;

@@ -99,7 +99,7 @@ function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: st
 
 /**
  * Where an adapter has what it does not declare, or declares what it does not have (F04). Empty: it
- * keeps its word. What the core offers people follows the declaration alone.
+ * the declaration is right. What the core offers people follows the declaration alone.
  */
 export function undeclared(adapter: ChannelAdapter): readonly string[] {
   const { capabilities, typing, streaming, messages } = adapter;

@@ -17,7 +17,6 @@ export interface OwnersChat {
   readonly conversationId: string;
 }
 
-/** What finding such a chat needs. */
 export interface OwnersChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
@@ -63,7 +62,6 @@ export interface NamedChat {
   readonly thread?: string | undefined;
 }
 
-/** What finding such a chat needs. */
 export interface NamedChatDeps {
   readonly store: Pick<Store, 'inbox'>;
   /** True when answers can go out there: the account is one of the settings. */

@@ -50,7 +50,7 @@ const BEFORE_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 const BEFORE_CONNECTED_FAMILY = /^(?:CERT_|ERR_TLS_CERT_)/;
 const CONNECTING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
-/** Node's and undici's errors that differ from those of an open connection by their words alone. */
+/** Node's and undici's errors that differ from those of an open connection by their message alone. */
 const CONNECTING_WORDS =
   /before secure TLS connection was established|HTTP Tunneling|\breason: (?:connect|getaddrinfo) /;
 

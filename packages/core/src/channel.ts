@@ -63,7 +63,7 @@ export const ReplyRoute = z.strictObject({
 });
 export type ReplyRoute = z.infer<typeof ReplyRoute>;
 
-/** One rendered piece of an answer: platform dialect, and the same words without any markup (M04). */
+/** One rendered piece of an answer: platform dialect, and the same text without any markup (M04). */
 export const RenderedPart = z.strictObject({ text: z.string(), plain: z.string() });
 export type RenderedPart = z.infer<typeof RenderedPart>;
 

@@ -76,7 +76,7 @@ export const InboundMessage = z.strictObject({
    * What made Parley itself write this message; absent where a person did: `boot` after a start (W08),
    * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron`
    * for a job whose time has come (H08).
-   * Set by Parley alone; whatever an adapter hands over loses it (`fromOutside`).
+   * Set by Parley alone; a message from an adapter loses it (`fromOutside`).
    */
   trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
 });

@@ -14,7 +14,7 @@ export function configPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }
 
-/** Where a module lies that is started or handed to others: `source`, or its form in the bundle. */
+/** Where a module lies that is started or passed to others: `source`, or its form in the bundle. */
 export function moduleUrl(name: string, source: URL): URL {
   return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
 }

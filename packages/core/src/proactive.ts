@@ -4,7 +4,7 @@ import type { InboundMessage } from './inbound-message.ts';
 import type { Reader } from './prompt.ts';
 
 /** The task and time of a job, as a person or a model writes them (H08). */
-export interface CronWish {
+export interface CronFields {
   readonly title?: string | undefined;
   readonly task?: string | undefined;
   /** Once: a local date and time, or `in 20 min`. */
@@ -25,10 +25,10 @@ export type CronOrder =
       /** The message that asks, and the route of its answers: they give the job its owner and its chat. */
       readonly origin: InboundMessage;
       readonly route: ReplyRoute;
-      readonly wish: CronWish;
+      readonly fields: CronFields;
     }
   | { readonly action: 'list' }
-  | { readonly action: 'change'; readonly id: string; readonly wish: CronWish }
+  | { readonly action: 'change'; readonly id: string; readonly fields: CronFields }
   | { readonly action: 'show'; readonly id: string }
   | { readonly action: 'remove'; readonly id: string }
   /** `run`: at once, whenever it is due. */
@@ -42,7 +42,7 @@ export type CronAsker =
 /** The result as text for people and models; a refusal says why and what to do. */
 export interface CronAnswer {
   readonly ok: boolean;
-  readonly words: string;
+  readonly text: string;
 }
 
 /** Carries out a request about jobs, within the rights of the caller. */
@@ -88,7 +88,7 @@ export type NewsCheck =
 
 /** Makes the checks of tasks, within what the settings allow. */
 export interface NewsChecker {
-  /** Why this check is not possible here, in a few words; null where it is. */
+  /** Why this check is not possible here, as a short text; null where it is. */
   whyNot(check: NewsCheck): string | null;
   /** The result; throws where the check fails this time. */
   look(check: NewsCheck): Promise<string>;

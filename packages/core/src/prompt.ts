@@ -102,7 +102,7 @@ export const PromptPlace = z.readonly(
 );
 export type PromptPlace = z.infer<typeof PromptPlace>;
 
-/** One message of the conversation as it was sent along: its words are in the transcript, not here. */
+/** One message of the conversation as it was sent along: its text is in the transcript, not here. */
 export const PromptMessage = z.readonly(
   z.strictObject({
     role: z.enum(['user', 'assistant', 'tool']),

@@ -24,7 +24,7 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 /** Every way to begin a new line, the rare ones of Unicode included. */
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
 
-/** Each line behind `> `, so that nothing in it can pass for words around it (P18). */
+/** Each line behind `> `, so that nothing in it can pass for the text around it (P18). */
 export function quotedLines(text: string): string {
   return text
     .split(LINE_ENDS)

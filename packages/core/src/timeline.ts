@@ -21,7 +21,7 @@ export const TIMELINE_STAGES = [
 /** One thing that happened to a message. Times in ms. */
 export interface TimelineEntry {
   readonly stage: (typeof TIMELINE_STAGES)[number];
-  /** Null where nobody noted it. */
+  /** Null where it was not recorded. */
   readonly at: number | null;
   /** How long it took, where it took time. */
   readonly ms: number | null;
@@ -39,7 +39,7 @@ export interface MessageName {
   readonly account: string;
   readonly chatId: string;
   readonly messageId: string;
-  /** When Parley was told of it. */
+  /** When Parley learned of it. */
   readonly at: number;
 }
 

@@ -21,7 +21,7 @@ export interface DialectCapabilities {
   readonly marksOnCode: boolean;
   /** Undefined: the printer writes every address out. */
   readonly links: LinkRule | undefined;
-  /** What the platform itself turns into a ping wherever it stands in text: these names, or every username. */
+  /** What the platform itself turns into a ping anywhere in text: these names, or every username. */
   readonly pings: readonly string[] | 'usernames';
   /** What the length limit counts: only what people see, or the markup too. */
   readonly counts: 'visible' | 'everything';
@@ -37,7 +37,7 @@ export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
     headingLevels: 0,
     // A phone held upright shows about 40 fixed-width columns.
     tables: { gridColumns: 40 },
-    // Only the outer one is a block; `>` stands in front of the lines of the others.
+    // Only the outer one is a block; the lines of the others begin with `>`.
     nestedQuotes: true,
     marks: ALL_MARKS,
     marksOnCode: false,

@@ -10,7 +10,7 @@ export interface Run {
 }
 
 /**
- * What a leaf stands in. Compared by identity: leaves of one list item share one `item` object,
+ * The containers around a leaf. Compared by identity: leaves of one list item share one `item` object,
  * items of one list follow the same `list` object.
  */
 export type Container =
@@ -18,7 +18,7 @@ export type Container =
   | { readonly type: 'list'; readonly start: number | undefined }
   | { readonly type: 'item'; readonly marker: Marker };
 
-/** What stands in front of a list item: `label` (a footnote's name), else `number`, else a bullet. */
+/** The marker of a list item: `label` (a footnote's name), else `number`, else a bullet. */
 export interface Marker {
   readonly label?: string;
   readonly number?: number;

@@ -4,7 +4,7 @@
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Adds up small work and tells each time that enough of it has been done for a step. */
+/** Adds up small work and reports each time when there is enough of it for a step. */
 export function stepEvery(enough: number): (work: number) => boolean {
   let done = 0;
   return (work) => {

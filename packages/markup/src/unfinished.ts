@@ -112,7 +112,7 @@ const SIGNS = new RegExp(
   'giu',
 );
 
-/** A format or bracket that has begun, and where in the output. */
+/** An open format or bracket, and where in the output. */
 interface Open {
   readonly mark: string;
   readonly at: number;
@@ -198,7 +198,7 @@ function readMark(
     open.length = index;
   }
   const kept = run.slice(0, run.length - left.length);
-  // What stands at the very end may still become more.
+  // Text at the very end may still become more.
   if (after === '' || left === '') return kept;
   if (after.trim() === '' || (inWord && (sign !== '*' || LATIN.test(after)))) return run;
   const first = left.length > 2 ? left.slice(0, 2) : left;

@@ -228,11 +228,11 @@ function userParts(message: ModelMessage) {
 
 function assistantParts({ content, toolCalls = [] }: AssistantMessage) {
   // Anthropic refuses empty blocks of text.
-  const words = content.trim() === '' ? [] : [textPart(content)];
-  return [...words, ...toolCalls.map(toolCallPart)];
+  const texts = content.trim() === '' ? [] : [textPart(content)];
+  return [...texts, ...toolCalls.map(toolCallPart)];
 }
 
-/** Providers want an object: what the model wrote instead stands in the result, which says so. */
+/** Providers want an object: what the model wrote instead is in the result, which says so. */
 function toolCallPart(call: ModelToolCall) {
   const { id, name, signature } = call;
   return {

@@ -36,7 +36,7 @@ export interface AssistantMessage {
   readonly toolCalls?: readonly ModelToolCall[];
 }
 
-/** What came of one call. Follows the message that called; each call has exactly one. */
+/** The result of one call. Follows the message that called; each call has exactly one. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly callId: string;

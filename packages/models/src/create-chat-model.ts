@@ -122,7 +122,6 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** What the automatic choice is made of. */
 interface AutoDeps {
   readonly detect: () => Promise<LocalServer | null>;
   readonly local: (server: LocalServer) => ChatModel;

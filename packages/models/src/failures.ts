@@ -7,7 +7,7 @@ export interface FailureFacts {
   readonly message: string;
   /** HTTP status; null when no answer came. */
   readonly status: number | null;
-  /** The provider's own error word, such as `context_length_exceeded`. */
+  /** The provider's own error code, such as `context_length_exceeded`. */
   readonly type: string | null;
   /** Of the socket or of `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
@@ -26,7 +26,7 @@ const Thrown = z.object({
   cause: z.unknown().optional(),
 });
 
-const ProviderWords = z.object({
+const ProviderError = z.object({
   error: z.object({
     type: z.unknown().optional(),
     code: z.unknown().optional(),
@@ -34,7 +34,7 @@ const ProviderWords = z.object({
   }),
 });
 
-/** Codes of sockets, name lookup, certificates and `fetch`; a provider's own words look otherwise. */
+/** Codes of sockets, name lookup, certificates and `fetch`; a provider's own codes look otherwise. */
 const NETWORK_CODE =
   /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|EADDR|ETIMEDOUT|EPIPE|EPROTO|UND_ERR_|CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_|UNABLE_)/;
 
@@ -48,12 +48,12 @@ export function failureFacts(thrown: unknown): FailureFacts {
     const message = typeof thrown === 'string' ? thrown : '';
     return { ...NOTHING_KNOWN, message };
   }
-  const words = providerWords(top.data.responseBody);
+  const provided = providerError(top.data.responseBody);
   return {
     name: top.data.name,
-    message: words?.message || top.data.message,
+    message: provided?.message || top.data.message,
     status: top.data.statusCode,
-    type: words?.type ?? wordOf(top.data.type) ?? wordOf(top.data.code),
+    type: provided?.type ?? wordOf(top.data.type) ?? wordOf(top.data.code),
     networkCode: networkCode(thrown),
     headers: top.data.responseHeaders,
     body: top.data.responseBody,
@@ -70,10 +70,10 @@ const NOTHING_KNOWN: FailureFacts = {
   body: '',
 };
 
-function providerWords(body: string): { type: string | null; message: string } | null {
+function providerError(body: string): { type: string | null; message: string } | null {
   if (!body.startsWith('{')) return null;
   try {
-    const parsed = ProviderWords.safeParse(JSON.parse(body));
+    const parsed = ProviderError.safeParse(JSON.parse(body));
     if (!parsed.success) return null;
     const { code, type, message } = parsed.data.error;
     return { type: wordOf(code) ?? wordOf(type), message };
@@ -107,20 +107,20 @@ const TOO_LONG =
 const NO_CREDIT = /insufficient_quota|credit balance|billing|payment required/i;
 const RATE_LIMITED = /rate[ _-]?limit/i;
 const FILTERED = /content_?(filter|policy)|safety system/i;
-/** Ollama, vLLM, llama.cpp, LM Studio and gateways, in their own words. */
+/** The messages of Ollama, vLLM, llama.cpp, LM Studio and gateways. */
 const NO_TOOLS =
   /(does not|doesn't|not) support(ed)? (the use of )?(tool|function)|support tool use|tools? (is|are|use is|calling is) not supported|enable-auto-tool-choice|tools param requires/i;
 
 /**
- * Decides what a failed call means. Status first, then the provider's words (which some send with
+ * Decides what a failed call means. Status first, then the provider's message (which some send with
  * status 200 inside the stream), then the network. `now` is ms since 1970, for dates in `Retry-After`.
  */
 export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
-  const words = `${facts.type ?? ''} ${facts.message}`;
+  const text = `${facts.type ?? ''} ${facts.message}`;
   const failed = facts.status !== null && facts.status >= 400;
   if (failed || facts.networkCode === null) {
-    const byWords = classifyWords(words, facts, now);
-    if (byWords !== null) return byWords;
+    const byText = classifyText(text, facts, now);
+    if (byText !== null) return byText;
   }
   if (facts.status !== null && failed) return classifyStatus(facts.status, facts, now);
   if (facts.networkCode !== null) return classifyNetwork(facts.networkCode);
@@ -129,23 +129,22 @@ export function classifyFailure(facts: FailureFacts, now: number): ModelFailure 
   return { kind: 'refused' };
 }
 
-function classifyWords(words: string, facts: FailureFacts, now: number): ModelFailure | null {
+function classifyText(text: string, facts: FailureFacts, now: number): ModelFailure | null {
   const { status } = facts;
   const type = facts.type ?? '';
   const rest = retryAfterMs(facts.headers, now);
   const serverFailed = status !== null && status >= 500;
-  if (status !== null && status >= 400 && NO_TOOLS.test(words)) return { kind: 'no-tools' };
+  if (status !== null && status >= 400 && NO_TOOLS.test(text)) return { kind: 'no-tools' };
   // "Quota" may also mean this minute's; a server that says when to come back means that.
-  if (NO_CREDIT.test(words) && !serverFailed && rest === null) return { kind: 'no-credit' };
-  if (RATE_LIMITED.test(words) && !serverFailed)
-    return { kind: 'rate-limited', retryAfterMs: rest };
+  if (NO_CREDIT.test(text) && !serverFailed && rest === null) return { kind: 'no-credit' };
+  if (RATE_LIMITED.test(text) && !serverFailed) return { kind: 'rate-limited', retryAfterMs: rest };
   // A limit of tokens per minute (429) reads almost like a limit of tokens per request.
-  if (TOO_LONG.test(words) && status !== 429) return { kind: 'too-long' };
+  if (TOO_LONG.test(text) && status !== 429) return { kind: 'too-long' };
   if (/overloaded|server_error|api_error/i.test(type)) return { kind: 'overloaded' };
   if (/authentication_error|permission_error|invalid_api_key/i.test(type)) {
     return { kind: 'unauthorised' };
   }
-  return FILTERED.test(words) ? { kind: 'filtered' } : null;
+  return FILTERED.test(text) ? { kind: 'filtered' } : null;
 }
 
 function classifyStatus(status: number, facts: FailureFacts, now: number): ModelFailure {
@@ -193,7 +192,7 @@ function within(ms: number): number | null {
   return ms > LONGEST_WAIT_MS ? null : Math.max(0, Math.ceil(ms));
 }
 
-/** Longest quotation of a provider's own words, in characters. */
+/** Longest quotation of a provider's message, in characters. */
 const MAX_QUOTE = 200;
 
 /** Who failed, for people. */
@@ -205,10 +204,10 @@ export interface FailedModel {
 }
 
 /**
- * Says in plain words what happened, to which model, and what to do. `words` is what the provider
+ * Says in plain words what happened, to which model, and what to do. `said` is what the provider
  * said; it is quoted only where it helps, and never for a refused key, because some echo the key.
  */
-export function explainFailure(failure: ModelFailure, model: FailedModel, words: string): string {
+export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
   const { id, server } = model;
   switch (failure.kind) {
     case 'unreachable':
@@ -224,17 +223,17 @@ export function explainFailure(failure: ModelFailure, model: FailedModel, words:
     case 'rate-limited':
       return `${id} is asked too often just now${waiting(failure.retryAfterMs)}. Try again later or set a fallback model.`;
     case 'overloaded':
-      return `${id} at ${server} is overloaded or has an error of its own${quote(words)}. Try again later or set a fallback model.`;
+      return `${id} at ${server} is overloaded or has an error of its own${quote(said)}. Try again later or set a fallback model.`;
     case 'too-long':
       return `The conversation is too long for ${id}. Start a new session or use a model with a larger context.`;
     case 'refused':
-      return `${id} at ${server} did not accept the request${quote(words)}. Check the model settings.`;
+      return `${id} at ${server} did not accept the request${quote(said)}. Check the model settings.`;
     case 'no-tools':
-      return `${id} at ${server} cannot use tools${quote(words)}. Use a model that can.`;
+      return `${id} at ${server} cannot use tools${quote(said)}. Use a model that can.`;
     case 'filtered':
       return `${id} declined to answer because of its content filter. Put the request in other words.`;
     case 'rubbish':
-      return `${server} answered for ${id} with something that is not a model's answer${quote(words)}. Check baseUrl in the settings; it usually ends in /v1.`;
+      return `${server} answered for ${id} with something that is not a model's answer${quote(said)}. Check baseUrl in the settings; it usually ends in /v1.`;
     case 'empty':
       return `${id} sent an empty answer. Try again, or use another model if it happens often.`;
     case 'timeout':
@@ -262,8 +261,8 @@ function waiting(retryAfterMs: number | null): string {
   return retryAfterMs === null ? '' : ` and wants ${Math.ceil(retryAfterMs / 1000)} s of rest`;
 }
 
-function quote(words: string): string {
-  const line = words.replace(/\s+/g, ' ').trim();
+function quote(said: string): string {
+  const line = said.replace(/\s+/g, ' ').trim();
   if (line === '') return '';
   return ` (“${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}”)`;
 }

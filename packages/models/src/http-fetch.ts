@@ -153,8 +153,8 @@ function decoded(answer: IncomingMessage): Readable {
 }
 
 /**
- * An event whose only news is one piece of text: what stands before the piece, the piece as JSON escapes
- * it, and what stands behind it. `"delta":{"content":"…"}` is OpenAI's chat format, with the names that
+ * An event whose only news is one piece of text: the text before the piece, the piece as JSON escapes
+ * it, and the text after it. `"delta":{"content":"…"}` is OpenAI's chat format, with the names that
  * servers give to thoughts; `"delta":{"type":"text_delta","text":"…"}` is Anthropic's.
  */
 const PIECE_EVENT = new RegExp(
@@ -172,7 +172,7 @@ const END = '\n\n';
  * Makes a function for the pieces of one stream of server-sent events, in their order. Neighbouring
  * events that differ in nothing but their piece of text become one event: each costs the AI SDK three
  * web streams and a validation, and a person sees them at the same moment. Whatever it does not know
- * word for word, it passes on as it is.
+ * verbatim, it passes on as it is.
  */
 export function eventJoiner(): (piece: Buffer) => Buffer {
   let isWhole = true;
@@ -186,7 +186,7 @@ export function eventJoiner(): (piece: Buffer) => Buffer {
 
 const END_BYTES = Buffer.from(END);
 
-/** A piece of text with what stands around it; `place` is `head` without what is said once. */
+/** A piece of text with the event around it; `place` is `head` without what is said once. */
 interface OpenEvent {
   readonly head: string;
   readonly place: string;

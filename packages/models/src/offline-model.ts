@@ -33,10 +33,11 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
       yield finish(request, '', 'tool-calls');
       return;
     }
-    const told = request.messages.findLast((message) => message.role === 'tool');
-    const toldTime = told?.name === TIME_TOOL && told.failed !== true ? told.content : undefined;
+    const result = request.messages.findLast((message) => message.role === 'tool');
+    const toolTime =
+      result?.name === TIME_TOOL && result.failed !== true ? result.content : undefined;
     const text = offlineAnswer(question, {
-      ...(toldTime !== undefined && { toldTime }),
+      ...(toolTime !== undefined && { toolTime }),
       attached: asked?.attached ?? [],
       reason: deps.reason,
       settingsFile: deps.settingsFile,
@@ -84,7 +85,7 @@ export interface OfflineFacts {
   /** IANA name, such as `Europe/Berlin`. */
   readonly timeZone: string;
   /** The result of the clock tool, where it was called. */
-  readonly toldTime?: string;
+  readonly toolTime?: string;
 }
 
 /** Longest message that is read as one of the plain questions, in characters. */
@@ -99,7 +100,7 @@ const TIME =
 function offlineAnswer(text: string, facts: OfflineFacts): string {
   switch (plainQuestion(text)) {
     case 'time':
-      return `${facts.toldTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
+      return `${facts.toolTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnected(facts)}`;
     case 'status':
       return `I am running and your message reached me. ${capitalised(notConnected(facts))}\n\n${howToConnect(facts)}`;
     case 'help':

@@ -113,7 +113,7 @@ function finished(init: ProviderModelInit, request: ModelRequest, answer: Answer
   return { type: 'finish', text, usage, finishReason, model: init.id, costUsd };
 }
 
-/** The call went well and brought no words. Turned into a `ModelError` before it leaves this file. */
+/** The call succeeded without any text. Turned into a `ModelError` before it leaves this file. */
 class NoAnswer extends Error {
   readonly kind: 'filtered' | 'empty';
 
@@ -132,14 +132,14 @@ function modelError(
   const facts = failureFacts(thrown);
   const failure = ended ?? streamFailure(thrown, answer) ?? classifyFailure(facts, init.clock());
   const message = explainFailure(failure, init, facts.message);
-  // The AI SDK's error holds the whole request; only its words are kept.
+  // The AI SDK's error holds the whole request; only its message is kept.
   const cause = new Error(
     `${facts.name} ${facts.status ?? ''} ${facts.networkCode ?? ''}: ${facts.message}`,
   );
   return new ModelError(failure, init.id, message, cause);
 }
 
-/** What the state of the stream says before any words of the error are looked at. */
+/** The failure that the state of the stream shows, before the error message is looked at. */
 function streamFailure(thrown: unknown, answer: Answer): ModelFailure | null {
   if (thrown instanceof NoAnswer) return { kind: thrown.kind };
   const endedEarly = /without a finish reason/.test(failureFacts(thrown).message);

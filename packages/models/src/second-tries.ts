@@ -115,11 +115,11 @@ function withoutTools({ tools: _refused, system, messages, ...rest }: ModelReque
   return {
     ...rest,
     system: [...system, { text: WITHOUT_TOOLS, stable: false }],
-    messages: messages.map(inWords),
+    messages: messages.map(asText),
   };
 }
 
-function inWords(message: ModelMessage): ModelMessage {
+function asText(message: ModelMessage): ModelMessage {
   if (message.role === 'user') return message;
   if (message.role === 'assistant') return { role: 'assistant', content: message.content };
   const { name, content } = message;
@@ -202,8 +202,8 @@ export function fallbackModel(
 
 /** One error for all: it may be retried when any of them may. */
 function allFailed(failures: readonly ModelError[]): ModelError | Error {
-  const told = failures.find((failure) => failure.retryable) ?? failures[0];
-  if (told === undefined || failures.length === 1) return told ?? new Error('no model was asked');
+  const shown = failures.find((failure) => failure.retryable) ?? failures[0];
+  if (shown === undefined || failures.length === 1) return shown ?? new Error('no model was asked');
   const message = failures.map((failure) => failure.message).join(' ');
-  return new ModelError(told.failure, told.model, message, told.cause);
+  return new ModelError(shown.failure, shown.model, message, shown.cause);
 }

@@ -39,7 +39,7 @@ export function guardedLayer(layer: PluginLayer, patienceMs = PATIENCE_MS): Laye
         layer.render(context, options),
       );
       const { data, error } = Rendered.safeParse(output);
-      if (error) throw new Error(`the layer ${id} gave back neither text nor a reason for none`);
+      if (error) throw new Error(`the layer ${id} returned neither text nor a reason for none`);
       return data;
     },
   };

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { type ImportedPlugin, importPlugin, setUpPlugin, sharePackages } from './open-plugin.ts';
 import { type Brought, type PluginChoice, PluginError, type PluginOutcome } from './plugin.ts';
 
-/** What loading plugins needs. */
 export interface LoadPluginsOptions {
   readonly plugins: readonly PluginChoice[];
   /** The folder of the settings file: folders of plugins are seen from there. */
@@ -62,7 +61,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
     const parts = { brings: settled.brings, left: [...left, ...settled.left] };
     return { kind: 'loaded', use, name, version, ...parts };
   });
-  for (const outcome of outcomes) tell(log, outcome);
+  for (const outcome of outcomes) logOutcome(log, outcome);
   return outcomes;
 }
 
@@ -93,7 +92,7 @@ function withoutDoubles(steps: readonly Step<ImportedPlugin>[]): readonly Step<I
   });
 }
 
-function tell(log: Logger, outcome: PluginOutcome): void {
+function logOutcome(log: Logger, outcome: PluginOutcome): void {
   const { use, name } = outcome;
   if (outcome.kind === 'failed') {
     log.error(

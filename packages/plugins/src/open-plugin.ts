@@ -19,7 +19,6 @@ import {
   pluginIn,
 } from './plugin.ts';
 
-/** What opening a plugin needs. */
 interface OpenPluginDeps {
   /** The folder of the settings file. */
   readonly base: string;

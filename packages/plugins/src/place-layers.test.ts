@@ -109,8 +109,8 @@ describe('whatever plugins bring', () => {
         );
         expect(cached(placed, layers)).toEqual(cached(layout, []));
         const safety = ids.indexOf('safety');
-        const wished = layers.filter(({ after }) => !idsOf(layout).includes(after ?? ''));
-        for (const { id } of wished) expect(ids.indexOf(id)).toBeGreaterThan(safety);
+        const requested = layers.filter(({ after }) => !idsOf(layout).includes(after ?? ''));
+        for (const { id } of requested) expect(ids.indexOf(id)).toBeGreaterThan(safety);
       }),
     );
   });

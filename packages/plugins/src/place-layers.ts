@@ -7,9 +7,9 @@ const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn
 type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
- * The layout with the layers of plugins in it. A layer stands right after the one that it names, as
+ * The layout with the layers of plugins in it. A layer comes right after the one that it names, as
  * long as nothing follows there that changes less often; else before the first layer that changes more
- * often, so that what providers cache of a prompt stays as long as it was (P09). It never stands
+ * often, so that what providers cache of a prompt stays as long as it was (P09). It never comes
  * before safety, and never in what a layout keeps the same for a whole session (P05).
  */
 export function placeLayers(
@@ -36,8 +36,8 @@ function place(
   const entry: LayoutEntry =
     fixed && volatile ? { layer: layer.id, placement: 'user' } : { layer: layer.id };
   if (layer.placement === 'user' || entry.placement === 'user') return [...entries, entry];
-  const wished = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
-  const at = wished > 0 && fits(entries.slice(wished), layer, layerOf) ? wished : null;
+  const requested = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
+  const at = requested > 0 && fits(entries.slice(requested), layer, layerOf) ? requested : null;
   return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
 }
 
@@ -60,7 +60,7 @@ function byVolatility(
   return Math.max(first === -1 ? entries.length : first, safety);
 }
 
-/** How often a layer of the system prompt changes; nothing for one before the person's words. */
+/** How often a layer of the system prompt changes; nothing for one before the person's text. */
 function rankIn(entry: LayoutEntry, layerOf: LayerOf): readonly number[] {
   const layer = layerOf(entry.layer);
   if (layer === undefined || layer.placement === 'user' || entry.placement === 'user') return [];

@@ -17,7 +17,7 @@ export interface PluginHost {
 
 /** A prompt layer of a plugin. Its text carries an audience like every other text. */
 export interface PluginLayer extends Layer {
-  /** Stands right after this layer where that keeps the prompt cacheable; else by its volatility. */
+  /** Placed right after this layer where that keeps the prompt cacheable; else by its volatility. */
   readonly after?: LayerId;
 }
 
@@ -38,7 +38,7 @@ export interface Plugin<Options = unknown> {
   /** Kebab-case. Two plugins of one name are not loaded together. */
   readonly name: string;
   readonly version?: string;
-  /** Checks `options` of the settings; without it they are handed over as they are written. */
+  /** Checks `options` of the settings; without it they are passed on as they are written. */
   readonly options?: z.ZodType<Options>;
   /** Ten seconds are allowed. What it throws is shown to the operator; Parley continues without it. */
   setup(options: Options, host: PluginHost): PluginParts | Promise<PluginParts>;
@@ -125,14 +125,14 @@ const Kebab = z
 const Snake = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be snake_case, at most 64 characters');
-const Words = z.string().min(1, 'must not be empty');
+const NonEmpty = z.string().min(1, 'must not be empty');
 const Work = z.custom((value) => typeof value === 'function', 'must be a function');
 const Schema = z.custom<z.ZodType>(
   (value) => typeof value === 'object' && value !== null && 'safeParse' in value,
   'must be a zod schema',
 );
 
-/** Checks a value and hands on the very same one: copies would lose methods and `this`. */
+/** Checks a value and returns the very same one: copies would lose methods and `this`. */
 function same<Value>(shape: z.ZodType): z.ZodType<Value> {
   return z.custom<Value>().superRefine((value, context) => {
     const { error } = shape.safeParse(value);
@@ -149,7 +149,7 @@ const Reads = z
 
 const ToolShape = z.looseObject({
   name: Snake,
-  summary: Words,
+  summary: NonEmpty,
   hint: z.string().optional(),
   tier: z.enum(['middleware', 'filesystem', 'external-mcp', 'sandbox', 'knowledge-base']),
   effect: z.enum(['read', 'write', 'external']),
@@ -190,7 +190,7 @@ const PluginShape = z.looseObject({
 const Exported = same<Plugin>(PluginShape);
 const Parts: z.ZodType<PluginParts> = z.strictObject({
   tools: z.array(same<Tool>(ToolShape)).exactOptional(),
-  skills: z.array(Words).exactOptional(),
+  skills: z.array(NonEmpty).exactOptional(),
   layers: z.array(same<PluginLayer>(LayerShape)).exactOptional(),
   hooks: z.array(same<TurnHook>(HookShape)).exactOptional(),
   channels: z.array(same<ChannelDefinition>(ChannelShape)).exactOptional(),
@@ -204,14 +204,16 @@ export function pluginIn(module: object): Plugin {
     throw new PluginError('plugin-shape', 'it has no export `plugin`. See docs/new-plugin.md.');
   }
   const { data, error } = Exported.safeParse(exported);
-  if (error) throw new PluginError('plugin-shape', `its export is no plugin: ${wordsOf(error)}.`);
+  if (error)
+    throw new PluginError('plugin-shape', `its export is no plugin: ${issuesText(error)}.`);
   return data;
 }
 
-/** What a setup gave back, checked. Throws PluginError `plugin-shape`. */
+/** The checked result of a setup. Throws PluginError `plugin-shape`. */
 export function checkParts(given: unknown): PluginParts {
   const { data, error } = Parts.safeParse(given);
-  if (error) throw new PluginError('plugin-shape', `what it brings is wrong: ${wordsOf(error)}.`);
+  if (error)
+    throw new PluginError('plugin-shape', `what it brings is wrong: ${issuesText(error)}.`);
   return data;
 }
 
@@ -219,11 +221,12 @@ export function checkParts(given: unknown): PluginParts {
 export function checkOptions(plugin: Plugin, written: unknown): unknown {
   if (plugin.options === undefined) return written;
   const { data, error } = plugin.options.safeParse(written);
-  if (error) throw new PluginError('plugin-options', `its options are wrong: ${wordsOf(error)}.`);
+  if (error)
+    throw new PluginError('plugin-options', `its options are wrong: ${issuesText(error)}.`);
   return data;
 }
 
-function wordsOf(error: z.ZodError): string {
+function issuesText(error: z.ZodError): string {
   return error.issues
     .map(({ path, message }) => [z.core.toDotPath(path), message].filter(Boolean).join(': '))
     .join('; ');

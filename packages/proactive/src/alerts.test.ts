@@ -40,11 +40,11 @@ describe('whom an alert goes to', () => {
     [{ tell: { name: 'family', chat: FAMILY } }, 'family'],
     [
       { tell: { name: 'nowhere', chat: null } },
-      'ann-wa (no group is called "nowhere", so the owner is told)',
+      'ann-wa (no group is called "nowhere", so the alert goes to the owner)',
     ],
     [
       { tell: { name: 'bob', chat: chat('bob') } },
-      'ann-wa (no group is called "bob", so the owner is told)',
+      'ann-wa (no group is called "bob", so the alert goes to the owner)',
     ],
     [{ owners: [] }, 'nobody: the settings name no owner'],
     [{ owners: ['telegram:2'] }, 'nobody: no owner has written in a direct chat yet'],

@@ -68,7 +68,7 @@ export function alertTarget<Chat extends KnownChat>({
     .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
   if (latest === undefined) return { kind: 'none', reason: noChat(choice, owners) };
   if (tell === undefined) return { kind: 'chat', chat: latest };
-  const note = `no group is called "${tell.name}", so the owner is told`;
+  const note = `no group is called "${tell.name}", so the alert goes to the owner`;
   return { kind: 'chat', chat: latest, note };
 }
 
@@ -150,13 +150,13 @@ export async function reportFailures({
   readonly settings: Pick<HeartbeatServices['settings'], 'quietHours'>;
   readonly notify: NonNullable<HeartbeatServices['notify']>;
 }): Promise<void> {
-  const words = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
+  const text = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
   const zone = zoneClock(agent.timeZone);
   const now = clock();
   const hours = readQuietHours(settings.quietHours);
-  if (words === null || quietUntil(hours, { clock: zone, now }) !== null) return;
+  if (text === null || quietUntil(hours, { clock: zone, now }) !== null) return;
   const day = wallMinute(now, agent.timeZone).slice(0, 10);
-  await notify(`beats-failed:${agent.id}:${day}`, words);
+  await notify(`beats-failed:${agent.id}:${day}`, text);
 }
 
 /** @param runs the newest first; null unless all of them failed. */
@@ -166,7 +166,7 @@ function failureText(runs: readonly HeartbeatRun[]): string | null {
   if (runs.some(({ state }) => state !== 'failed')) return null;
   const tasks = [...new Set(runs.map(({ task }) => task))].join(', ');
   const why = (last.reason ?? 'unknown').replace(/[`\s]+/g, ' ').slice(0, LONGEST);
-  return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I go on trying; /heartbeat shows how it stands.`;
+  return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I go on trying; /heartbeat shows the state.`;
 }
 
 /** The hours without alerts (H04), from the settings; null: `off` or empty. */
@@ -189,12 +189,12 @@ const HOUR_MS = 60 * 60_000;
  * is invisible do not count; letters and digits do. 32 hexadecimal digits.
  */
 export function alertFingerprint(text: string): string {
-  const words = text
+  const letters = text
     .normalize('NFKC')
     .toLowerCase()
     .replace(/\p{Default_Ignorable_Code_Point}|[^\p{L}\p{M}\p{N}]/gu, '');
   // Nothing but pictures is an alert, too.
-  const said = words === '' ? text.replace(/[\s\p{Cf}]+/gu, '') : words;
+  const said = letters === '' ? text.replace(/[\s\p{Cf}]+/gu, '') : letters;
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 

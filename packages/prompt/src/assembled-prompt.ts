@@ -194,7 +194,7 @@ function disarm(rendering: Rendering, { open, close }: Fence): Rendering {
   const { placement, output } = rendering;
   if (placement !== 'user' || !('text' in output)) return rendering;
   const text = [open, close].reduce(
-    (words, line) => words.replace(anyCase(line), (found) => `(${found.slice(1)}`),
+    (text, line) => text.replace(anyCase(line), (found) => `(${found.slice(1)}`),
     output.text,
   );
   return { ...rendering, output: { ...output, text } };

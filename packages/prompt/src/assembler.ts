@@ -20,7 +20,7 @@ export interface AssemblerOptions {
  */
 export interface PromptAdditions {
   readonly system?: readonly PromptPart[];
-  /** Data before the person's own words. */
+  /** Data before the person's own text. */
   readonly userContext?: readonly PromptPart[];
 }
 
@@ -140,7 +140,7 @@ function renderAdditions(
 }
 
 /**
- * Features come from many hands. One that is not what it should be costs its layer, never the turn:
+ * Features come from many authors. An invalid one costs its layer, never the turn:
  * without an audience its readers are unknown.
  */
 function wellFormed(output: LayerPart | Absent): LayerOutput {

@@ -66,7 +66,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
   };
 }
 
-/** From the adapter's own declaration; a length that no answer reaches is not worth a word. */
+/** From the adapter's own declaration; a length that no answer reaches is left out. */
 function lengthNote({ maxLength, unit }: RenderTarget): string {
   if (maxLength > LONGEST_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';

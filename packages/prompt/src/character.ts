@@ -12,7 +12,7 @@ export interface Character {
 
 /**
  * Fills in persona, output format and the ephemeral prompt. The persona is fixed with the first turn
- * of a session and stays, word for word, whatever is edited meanwhile; the format may change at any time.
+ * of a session and stays, verbatim, whatever is edited meanwhile; the format may change at any time.
  */
 export function characterSource(character: Character): ContextSource {
   return {
@@ -60,7 +60,7 @@ export type NamedFolder = (typeof NAMED_FOLDERS)[number];
 
 /**
  * The text of that name: the workspace's own file, else the one that comes with Parley. A file that
- * this reader may not see stands for nothing: what an operator keeps private must not be replaced by
+ * this reader may not see counts as empty: what an operator keeps private must not be replaced by
  * another person in a group. Null where there is nothing to say.
  */
 async function readNamedText(

@@ -150,7 +150,7 @@ type SequenceStep<Item> =
   | { readonly kind: 'removed'; readonly before: Item }
   | { readonly kind: 'added'; readonly after: Item };
 
-/** Where an item of both stands: in the first sequence, in the second. */
+/** The positions of an item of both: in the first sequence, in the second. */
 type Pair = readonly [number, number];
 
 /** Beyond so many comparisons (a tenth of a second) the differing middle counts as replaced. */

@@ -2,7 +2,7 @@ import type { InboundMessage, PromptPart, Reader, RenderTarget, RuntimeFacts } f
 import type { FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
 import type { Identity } from './identity.ts';
 
-/** A message of a group that did not address the agent; every word is untrusted. */
+/** A message of a group that did not address the agent; all of its text is untrusted. */
 export interface GroupMessage {
   readonly senderId: string;
   readonly senderName: string;

@@ -11,7 +11,7 @@ export type LayerId = string;
  */
 export type Volatility = 'static' | 'session' | 'turn';
 
-/** `system`: instructions. `user`: data, placed before the person's own words (P05, P18). */
+/** `system`: instructions. `user`: data, placed before the person's own text (P05, P18). */
 export type Placement = 'system' | 'user';
 
 /** What a layer says this turn. */

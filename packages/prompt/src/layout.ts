@@ -6,7 +6,7 @@ import { PromptError } from './prompt-error.ts';
 /** One line of a layout: a layer, and how this house wants it. */
 export interface LayoutEntry extends LayerOptions {
   readonly layer: LayerId;
-  /** Moves what is otherwise a layer of the system prompt before the person's words. */
+  /** Moves what is otherwise a layer of the system prompt before the person's text. */
   readonly placement?: 'user';
 }
 
@@ -16,7 +16,7 @@ export interface Layout {
   readonly layers: readonly LayoutEntry[];
   /**
    * The system prompt stays what it was in the first turn of the session, byte for byte (P05); what
-   * plugins add goes before the person's words instead.
+   * plugins add goes before the person's text instead.
    */
   readonly fixedSystem?: boolean;
   /** Lines around everything before the person's own text, and what they mean. */

@@ -6,7 +6,7 @@ const PARLEY_FILE = 20_000;
 
 /**
  * The default: the best of each house, sorted by how rarely a layer changes (P09). All that changes from
- * one message to the next stands in the user message, so that a provider can reuse the system prompt
+ * one message to the next is in the user message, so that a provider can reuse the system prompt
  * and all of the talk before it.
  */
 const parley: Layout = {
@@ -59,7 +59,7 @@ const parley: Layout = {
 
 /**
  * A fixed skeleton that fills in what is known, then the facts, then three files under strict limits
- * (P04). What the house does not name stands before the person's words, so that the order stays its own.
+ * (P04). Layers that the house does not name come before the person's text, so that its order stays.
  */
 export const mushroom: Layout = {
   name: 'mushroom',
@@ -85,7 +85,7 @@ export const mushroom: Layout = {
     },
     // 4. On heartbeat turns.
     { layer: 'heartbeat' },
-    // Before the person's words.
+    // Before the person's text.
     { layer: 'bootstrap-file', placement: 'user' },
     { layer: 'boot-file', placement: 'user' },
     { layer: 'conversation-mode', placement: 'user' },
@@ -192,7 +192,7 @@ const zeus: Layout = {
     { layer: 'heartbeat', heading: '# Heartbeat' },
     { layer: 'called-skills', heading: '# Called Skills' },
     { layer: 'response-format', heading: '# Response Format' },
-    // Before the person's words.
+    // Before the person's text.
     { layer: 'knowledge', placement: 'user' },
     { layer: 'yesterday', placement: 'user' },
     { layer: 'todos', placement: 'user' },
@@ -204,7 +204,7 @@ const zeus: Layout = {
 };
 
 /**
- * The order that OpenClaw's users know (P07). The runtime section has no clock: it would stand before
+ * The order that OpenClaw's users know (P07). The runtime section has no clock: it would come before
  * the files, and no provider could reuse what comes after it. The clock is in the user message.
  */
 const openclaw: Layout = {
@@ -255,7 +255,7 @@ const openclaw: Layout = {
     { layer: 'yesterday' },
     { layer: 'called-skills' },
     { layer: 'response-format' },
-    // Before the person's words.
+    // Before the person's text.
     { layer: 'todos', placement: 'user' },
     { layer: 'knowledge', placement: 'user' },
     { layer: 'memories', placement: 'user' },
@@ -308,7 +308,7 @@ const neomagi: Layout = {
     { layer: 'heartbeat' },
     { layer: 'called-skills' },
     { layer: 'response-format' },
-    // Before the person's words.
+    // Before the person's text.
     { layer: 'todos', placement: 'user' },
     { layer: 'knowledge', placement: 'user' },
     { layer: 'memories', placement: 'user' },

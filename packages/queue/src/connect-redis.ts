@@ -131,7 +131,7 @@ function nodeAddress(node: string, port: number) {
 
 /** Logs an outage of Redis, however many connections and commands notice it; the log counts them. */
 export interface RedisOutage {
-  /** From now on this connection is heard. */
+  /** From now on events of this connection are handled. */
   watch(connection: RedisConnection): void;
   /** For errors that do not come from a connection of ours; `message`: what becomes of it. */
   note(error: unknown, message?: string, facts?: object): QueueError;

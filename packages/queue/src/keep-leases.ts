@@ -10,7 +10,6 @@ export const LEASE_MS = 8_000;
 const LOOKS_IN_A_LIFE = 10;
 const LOOKS_TO_RENEW = 3;
 
-/** What renewing needs. */
 export interface KeepLeasesDeps {
   readonly lanes: Pick<LaneRepository, 'renew'>;
   readonly clock: Clock;

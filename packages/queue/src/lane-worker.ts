@@ -8,7 +8,7 @@ import type { WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker of lanes: many conversations in parallel, one turn at a time in each. */
 export interface LaneWorker {
-  /** Takes no new conversations, waits up to `graceMs` for running turns, then hands them back. */
+  /** Takes no new conversations, waits up to `graceMs` for running turns, then releases them. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ export async function startLaneWorker(
 /** After how many ms another worker may look at a lane whose turn continues although it should end. */
 async function whenDeaf(signal: AbortSignal): Promise<number> {
   if (!signal.aborted) await once(signal, 'abort');
-  // Work that is handed back has the time that the process still has.
+  // Released work has the time that the process still has.
   if (stopReasonOf(signal) === 'handed-back') return new Promise(() => undefined);
   await sleep(LET_GO_MS, undefined, { ref: false });
   return 1;

@@ -84,7 +84,7 @@ export async function runLane(
     throw error.cause;
   } finally {
     endRenewal();
-    if (!ending.left) await giveBack(deps, lease, blameless);
+    if (!ending.left) await releaseLease(deps, lease, blameless);
   }
   return ending.left ? ending.again : null;
 }
@@ -161,7 +161,7 @@ function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
 }
 
 /** A lease that cannot be released runs out by itself, so the work does not fail. */
-async function giveBack(
+async function releaseLease(
   { lanes, log }: LaneDeps,
   lease: Lease,
   blameless: string | undefined,

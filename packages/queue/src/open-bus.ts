@@ -1,7 +1,7 @@
 import { type FreshParts, type LiveBus, type LiveEvent, type Logger, reasonOf } from '@parley/core';
 import { QueueError, type RedisPlace } from './redis-place.ts';
 
-/** A live bus that is closed when its process ends; what is published later is heard here alone. */
+/** A live bus that is closed when its process ends; later events stay in this process. */
 export interface OpenBus extends LiveBus {
   close(): Promise<void>;
 }

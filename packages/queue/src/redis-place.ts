@@ -6,7 +6,7 @@ export interface RedisPlace {
   readonly url: string;
   /** Begins every key and channel, so that several installations can share one Redis; `parley` when absent. */
   readonly prefix?: string | undefined;
-  /** Stands above what the URL says. */
+  /** Overrides the URL. */
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   /** Asked who the master is; the host of the URL is not used then. `host:port`, 26379 without a port. */

@@ -63,7 +63,7 @@ export const Agent = section('The agent that answers.', {
     .min(1)
     .max(8_000)
     .optional()
-    .describe('Stands at the end of every prompt and is never remembered.'),
+    .describe('Added at the end of every prompt and never remembered.'),
 });
 
 /** How SOUL.md changes: proposals, their evaluation, and who decides (W06). */

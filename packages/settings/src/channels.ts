@@ -169,9 +169,9 @@ function checkAccount(
     return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
   }
   const early = findings.map((finding) => problemOf(finding, source));
-  const told = new Set(early.map((problem) => problem.path));
+  const known = new Set(early.map((problem) => problem.path));
   const late = [common, own].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : []));
-  return broken([...early, ...late.filter((problem) => !told.has(problem.path))], warnings);
+  return broken([...early, ...late.filter((problem) => !known.has(problem.path))], warnings);
 }
 
 /** Mistakes of the form, which no account's schema can see. */

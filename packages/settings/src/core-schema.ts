@@ -60,8 +60,8 @@ const Queue = z
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, dots, _ and -, at most 64')
       .default('parley')
       .describe('Begins all keys, so that several installations can share one Redis.'),
-    username: z.string().min(1).optional().describe('Stands above the one in `url`.'),
-    password: z.string().min(1).optional().describe('Stands above the one in `url`.'),
+    username: z.string().min(1).optional().describe('Overrides the one in `url`.'),
+    password: z.string().min(1).optional().describe('Overrides the one in `url`.'),
     sentinel: Sentinel.optional(),
     cluster: Cluster.optional(),
   })
@@ -121,7 +121,7 @@ const Retention = section('How long things are kept. Recorded prompts have inspe
     'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" show. What is not answered, sent or settled yet stays. A number of days, or forever.',
   ),
   historyDays: days(365).describe(
-    'What was said, as the model reads it again; memories and SOUL.md are kept whatever stands here.',
+    'What was said, as the model reads it again; memories and SOUL.md are kept whatever is set here.',
   ),
   decisionDays: days(30).describe('Why messages were not taken.'),
   spendDays: days(400).describe('What was used of models, by day and person.'),
@@ -144,7 +144,7 @@ const Owner = z
   .describe('A person the bot belongs to: channel:userId.');
 
 const Identity = section(
-  'What every agent is called; stands above the agent’s own settings and IDENTITY.md.',
+  'What every agent is called; overrides the agent’s own settings and IDENTITY.md.',
   {
     name: z.string().min(1).max(80).optional(),
     role: z.string().min(1).max(200).optional(),

@@ -183,7 +183,7 @@ function printable(line: string): string {
   return line.replaceAll(/\p{Cc}/gu, ' ');
 }
 
-/** In the parser's own words, but where they name a function of it. */
+/** The parser's own message, unless it names a function of the parser. */
 function explain({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'one document; remove the line `---` in the middle';
   return `valid YAML: ${message}`;

@@ -29,12 +29,12 @@ export const number = (bounds: Bounds, description: string) =>
 export const flag = (standard: boolean, description: string) =>
   z.boolean().default(standard).describe(description);
 
-/** One of these words; the first of them where nothing is written. */
+/** One of these values; the first of them where nothing is written. */
 export function choice<const T extends readonly [string, ...string[]]>(
-  words: T,
+  values: T,
   description: string,
 ) {
-  return z.enum(words).default(words[0]).describe(description);
+  return z.enum(values).default(values[0]).describe(description);
 }
 
 /** A block of settings that all have defaults: it may be left away as a whole. */

@@ -154,7 +154,7 @@ function inFile(loaded: LoadedProfile, file: string): LoadedProfile {
   return { ...loaded, warnings, problems: loaded.problems.map(name) };
 }
 
-/** A checked profile; `modelName` stands apart because it fills one key of the section `model`. */
+/** A checked profile; `modelName` is separate because it fills one key of the section `model`. */
 export interface Profile extends Omit<ProfileSettings, 'model'> {
   readonly model?: unknown;
   readonly modelName?: string;

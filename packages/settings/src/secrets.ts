@@ -49,7 +49,7 @@ export interface Resolved {
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in every
- * text; `$${` stands for a literal `${`. A key with nothing behind it, as remains of a section whose
+ * text; `$${` is a literal `${`. A key with nothing behind it, as remains of a section whose
  * lines are commented out, is left out; a channel with nothing behind it means its defaults.
  */
 export function resolveReferences(root: Block, env: Environment, settingsFile: string): Resolved {

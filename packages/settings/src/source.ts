@@ -90,7 +90,7 @@ export interface SettingsProblem {
   readonly path: string;
   /** Absent when the value is not in the file, for example because the file is missing. */
   readonly position?: Position;
-  /** The value as written, shortened; a reference is shown as `${NAME}` and not as what it stands for. */
+  /** The value as written, shortened; a reference is shown as `${NAME}`, without its value. */
   readonly found?: string;
   /** What is expected there, as a phrase: `one of pretty, json`. */
   readonly expected: string;

@@ -57,7 +57,7 @@ export const Approvals = section('Tools that are run only when a person says yes
     .array(AutoRule)
     .default([])
     .describe(
-      'What needs none: tools, or tool:pattern for the first argument, where * stands for harmless characters.',
+      'What needs none: tools, or tool:pattern for the first argument, where * matches harmless characters.',
     ),
   approvers: z
     .array(
@@ -108,13 +108,13 @@ export const Exec = section(
 );
 export type Exec = z.infer<typeof Exec>;
 
-const Fetch = section('Pages as text. Private addresses are never asked, whatever stands here.', {
+const Fetch = section('Pages as text. Private addresses are never asked, whatever is set here.', {
   enabled: flag(true, 'false: the agent reads no pages.'),
   approval: z
     .enum(['never', 'after-foreign-words', 'unknown', 'always'])
     .default('after-foreign-words')
     .describe(
-      'When an approval is needed: never; for addresses that nobody wrote, no search found and no page of the same site links to, once words of outsiders were read in the turn; in an owner’s direct chat to addresses that nobody wrote and no search found; or to every page.',
+      'When an approval is needed: never; for addresses that no one wrote, no search found and no page of the same site links to, once words of outsiders were read in the turn; in an owner’s direct chat to addresses that no one wrote and no search found; or to every page.',
     ),
   ports: z
     .array(z.int().min(1).max(65_535))
@@ -153,30 +153,32 @@ const Search = section('Search engines; without one the agent cannot search.', {
 export const Web = section('The web.', { fetch: Fetch, search: Search });
 export type Web = z.infer<typeof Web>;
 
-const Words = z.string().min(1);
+const NonEmpty = z.string().min(1);
 
 const ToolNames = section(
   'Which tools of the server are taken, by the names that the server gives them.',
   {
-    allow: z.array(Words).optional().describe('Only these; without it all.'),
-    block: z.array(Words).default([]).describe('Never these, even if allowed.'),
+    allow: z.array(NonEmpty).optional().describe('Only these; without it all.'),
+    block: z.array(NonEmpty).default([]).describe('Never these, even if allowed.'),
   },
 );
 
 const Server = z
   .strictObject({
-    command: Words.optional().describe('The program to start; it is spoken to over stdin, stdout.'),
+    command: NonEmpty.optional().describe(
+      'The program to start; it is spoken to over stdin, stdout.',
+    ),
     args: z.array(z.string()).default([]).describe('For the program.'),
     env: z
       .record(z.string().regex(/^\w+$/, 'letters, digits and _'), z.string())
       .default({})
       .describe('All that the program gets from the environment, besides PATH, HOME and LANG.'),
-    cwd: Words.optional().describe('The folder it is started in.'),
+    cwd: NonEmpty.optional().describe('The folder it is started in.'),
     url: z
       .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:3000/mcp' })
       .optional()
       .describe('Of a server that is spoken to over HTTP, instead of a program.'),
-    headers: z.record(Words, z.string()).default({}).describe('Sent with every request to it.'),
+    headers: z.record(NonEmpty, z.string()).default({}).describe('Sent with every request to it.'),
     tools: ToolNames,
     audience: choice(
       ['owner', 'everyone'],

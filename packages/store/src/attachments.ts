@@ -27,7 +27,7 @@ export interface StoredAttachment extends AttachmentKey {
   readonly name: string | null;
   readonly mimeType: string | null;
   readonly state: 'pending' | 'ready' | 'failed';
-  /** Why it failed, in words for people that follow "because"; null otherwise. */
+  /** Why it failed, as a text for people that follows "because"; null otherwise. */
   readonly reason: string | null;
   /** What was said in it, once it was transcribed. */
   readonly text: string | null;
@@ -39,7 +39,7 @@ export interface StoredAttachment extends AttachmentKey {
  */
 export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 
-/** Told of an attachment that was never fetched because its message needs no answer any more. */
+/** The reason of an attachment that was not fetched because its message needs no answer any more. */
 const TOO_LATE = 'its message was answered or dropped before it had arrived';
 
 /** Files of which the bytes are dropped in one transaction. */
@@ -235,7 +235,7 @@ const LONGEST_WAIT_MS = 60_000;
 
 /**
  * Those of the next messages that may become a turn. While a file of one of them is being fetched all
- * of them wait, so that a picture and the words about it are read together; but the first never longer
+ * of them wait, so that a picture and the text about it are read together; but the first never longer
  * than `LONGEST_WAIT_MS`, and none before its own files had that time.
  */
 export async function withoutUnfetched(

@@ -23,13 +23,13 @@ export interface NewCronJob {
   readonly origin: InboundMessage;
   readonly fromOwner: boolean;
   readonly title: string;
-  /** What is to be done when its time comes, in the person’s or the model’s words. */
+  /** What is to be done when its time comes, as the person or the model wrote it. */
   readonly task: string;
   readonly timetable: Timetable;
   readonly nextAt: number;
 }
 
-/** A standing job, and how it went. */
+/** A job, and the outcome of its last run. */
 export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
   readonly state: CronJobState;
   /** Null unless it is on. */

@@ -42,7 +42,7 @@ export function watchDatabase(
     if (!(reason instanceof StoreError) || ENDED_BY[reason.code] === undefined) return;
     if (trouble?.code !== 'store-damaged') trouble = reason;
     const level = reason.retryable ? 'warn' : 'error';
-    log[level]({ outage: name, code: reason.code, reason: reasonOf(reason) }, TOLD[level]);
+    log[level]({ outage: name, code: reason.code, reason: reasonOf(reason) }, LOG_TEXT[level]);
   };
   const worked = (kind: 'read' | 'write'): void => {
     if (trouble === null) return;
@@ -100,7 +100,7 @@ const ONE = statement('select 1');
 
 const WRITE_NOTHING = statement('pragma user_version = 0');
 
-const TOLD = {
+const LOG_TEXT = {
   warn: 'the database does not answer; Parley tries again',
   error: 'the database cannot be used until this is put right',
 } as const;

@@ -69,14 +69,14 @@ export interface UnansweredMessage {
 }
 
 /**
- * What came of a replay. `wake`: the lane or chat that has work. `uncertain`: nothing was done, since
+ * The outcome of a replay. `wake`: the lane or chat that has work. `uncertain`: nothing was done, since
  * it may arrive twice. `settled`: that was done, or it was dropped.
  */
 export type DeadLetterReplay =
   | { readonly kind: 'replayed'; readonly wake: DeadLetterWake }
   | { readonly kind: 'uncertain' | 'settled' | 'missing' };
 
-/** What came of `/resend`. `settled`: it was sent again before, or dropped; `others`: it answers another person. */
+/** The outcome of `/resend`. `settled`: it was sent again before, or dropped; `others`: it answers another person. */
 export type Resend = 'resent' | 'settled' | 'others' | 'none';
 
 /** The chat whose deliveries have work again, or the conversation. */

@@ -19,7 +19,7 @@ export interface Decision extends MessageKey {
 }
 
 /** The pending approval of a suspended turn. */
-export interface AwaitedYes extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
+export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
   /** Without an answer it goes on then, in ms. */
   readonly expiresAt: number;
 }
@@ -31,7 +31,7 @@ export interface TurnStory {
   readonly outcome: TurnState;
   readonly reason: string | null;
   /** Only of a turn that is `running` in name: it waits. */
-  readonly awaits?: AwaitedYes;
+  readonly awaits?: PendingApproval;
   /** How often it was started. */
   readonly attempts: number;
   /** Parts of its answer: delivered, on their way, of unknown fate, given up. */
@@ -214,7 +214,7 @@ const AWAITED = statement(`
 async function awaited(
   sql: Sql,
   codes: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, AwaitedYes>> {
+): Promise<ReadonlyMap<string, PendingApproval>> {
   const rows = codes.size === 0 ? [] : await sql.all(AWAITED, { codes: toJson([...codes]) });
   return new Map(
     rows.map(readApprovalRow).map(({ code, tool, approvers, expiresAt }) => {

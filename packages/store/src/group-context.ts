@@ -60,7 +60,7 @@ const OF_TURN = statement(`
 
 const FORGET = statement('delete from overheard where turn_id = :turnId');
 
-const GIVE_BACK = statement('update overheard set turn_id = null where turn_id = :turnId');
+const RELEASE = statement('update overheard set turn_id = null where turn_id = :turnId');
 
 const CLEAR = statement(`delete from overheard where ${WAITING}`);
 
@@ -92,7 +92,7 @@ export function deleteGroupContext(sql: Sql, turnId: string): void {
 
 /** Leaves the context of a stopped turn to the next one. */
 export function releaseGroupContext(sql: Sql, conversationId: string, turnId: string): void {
-  sql.send(GIVE_BACK, { turnId });
+  sql.send(RELEASE, { turnId });
   sql.send(PRUNE, { conversationId });
 }
 

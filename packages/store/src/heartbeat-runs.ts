@@ -246,7 +246,7 @@ const EMPTY = statement(
   'update beat set entry = null, parts = null, held_until = null where id = :id',
 );
 
-interface Telling extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
+interface AlertToSend extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
   readonly target: string;
   readonly turnId: string;
 }
@@ -254,7 +254,7 @@ interface Telling extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
 /** Puts an alert into the outbox and into the history of the conversation that it belongs to. */
 function sendAlert(
   sql: Sql,
-  { entry, parts, target, turnId }: Telling,
+  { entry, parts, target, turnId }: AlertToSend,
   now: number,
   newId: NewId,
 ): void {

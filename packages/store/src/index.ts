@@ -6,7 +6,7 @@ export type { CommandEffect, CommandResult } from './commands.ts';
 export { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
 export type { CronBounds, CronChange, CronJob, NewCronJob } from './cron-jobs.ts';
 export type { DeadLetter, DeadLetterWake } from './dead-letters.ts';
-export type { AwaitedYes, DecisionRepository, MessageStory, TurnStory } from './decisions.ts';
+export type { DecisionRepository, MessageStory, PendingApproval, TurnStory } from './decisions.ts';
 export type {
   ForgettingRepository,
   Forgotten,

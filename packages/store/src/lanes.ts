@@ -136,7 +136,7 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
     },
     /**
      * Transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced transaction (D04).
-     * `left`: nothing waited, and the lane is free again as was wished. `stored` is called after the commit.
+     * `left`: nothing waited, and the lane is free again, as requested. `stored` is called after the commit.
      */
     commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
       commitLane({ database, newId, prompts }, { lease, commit, now }, stored),

@@ -65,7 +65,7 @@ export interface Post {
 }
 
 /**
- * What came of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
+ * The outcome of a post. `known`: an earlier call with its key has done it, and `chat` is where. `over`:
  * its turn was stopped, or its conversation started again. `too-many`: its turn has posted enough.
  */
 export type PostResult =
@@ -211,7 +211,7 @@ const CHAT_OF = statement(
 ).rows<ChatKey>();
 
 // Without a number: only parts of an answer become what was streamed at their place. The first part
-// stands for all of its post.
+// counts for all of its post.
 const COUNT_POSTS = statement(`
   select count(*) as count from outbox
   where turn_id = :turnId and part_index is null and id like :posts`).rows<{

@@ -21,16 +21,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const ids = async (since: number) => (await store.processes.list(since)).map(({ id }) => id);
 
     it('[D09] are those that were heard of lately, the oldest first', async () => {
-      await store.processes.beat(running('b', 20), 20);
-      await store.processes.beat(running('a', 10), 10);
-      await store.processes.beat(running('a', 10), 30);
+      await store.processes.heartbeat(running('b', 20), 20);
+      await store.processes.heartbeat(running('a', 10), 10);
+      await store.processes.heartbeat(running('a', 10), 30);
       expect(await store.processes.list(20)).toEqual([running('a', 10), running('b', 20)]);
       expect(await ids(30)).toEqual(['a']);
     });
 
     it('[D10] hear what time it is for the database', async () => {
       const before = Date.now();
-      const beat = await store.processes.beat(running('a'), 0);
+      const beat = await store.processes.heartbeat(running('a'), 0);
       const times = [await store.processes.time(), beat.kind === 'noted' ? beat.time : 0];
       for (const time of times) {
         expect(time).toBeGreaterThan(before - 1_000);
@@ -39,11 +39,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D09] are gone when they say so, or after a day', async () => {
-      await store.processes.beat(running('a'), 0);
-      await store.processes.beat(running('b'), 0);
+      await store.processes.heartbeat(running('a'), 0);
+      await store.processes.heartbeat(running('b'), 0);
       await store.processes.leave('a');
       expect(await ids(0)).toEqual(['b']);
-      await store.processes.beat(running('c'), DAY_MS + 1);
+      await store.processes.heartbeat(running('c'), DAY_MS + 1);
       expect(await ids(0)).toEqual(['c']);
     });
   });

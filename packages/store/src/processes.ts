@@ -6,7 +6,7 @@ import { statement } from './statement.ts';
 /** What a process does: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
-/** They say every few seconds that they run; one that has not been heard of for so long is gone. In ms. */
+/** Each process renews its row every few seconds; one that was not renewed for so long is gone. In ms. */
 export const PROCESS_GONE_AFTER_MS = 15_000;
 
 /** What must be alike in all processes of a deployment. */
@@ -36,8 +36,8 @@ export interface RunningProcess {
   readonly facts?: ProcessFacts;
 }
 
-/** What came of saying that a process runs. */
-type Beat =
+/** The outcome of a heartbeat of a process. */
+type HeartbeatResult =
   | { readonly kind: 'noted'; readonly time: number }
   | { readonly kind: 'outdated'; readonly newer: string };
 
@@ -56,13 +56,13 @@ export function processRepository(
      * Records that a process runs; rows that were not renewed for a day are removed. Resolves with the time on the
      * database's clock; or, with nothing written, with the version of a newer Parley that has changed the schema.
      */
-    beat: ({ facts, ...about }: RunningProcess, now: number): Promise<Beat> =>
+    heartbeat: ({ facts, ...about }: RunningProcess, now: number): Promise<HeartbeatResult> =>
       database.write(async (sql) => {
         const newer = await newerParley(sql);
         if (newer !== null) return { kind: 'outdated', newer };
         sql.send(FORGET, { before: now - FORGOTTEN_AFTER_MS });
         const json = facts === undefined ? null : toJson(facts);
-        const row = await sql.get(BEAT, { ...about, now, facts: json });
+        const row = await sql.get(RECORD, { ...about, now, facts: json });
         return { kind: 'noted', time: row?.time ?? 0 };
       }, 'process'),
 
@@ -71,7 +71,7 @@ export function processRepository(
       await database.change('process', LEAVE, { id });
     },
 
-    /** Those that have been heard of since then (ms since 1970), the oldest first. */
+    /** Processes whose row was renewed since then (ms since 1970), the oldest first. */
     async list(since: number): Promise<readonly RunningProcess[]> {
       const rows = await database.read((sql) => sql.all(LIST, { since }));
       return rows.map(({ facts, ...about }) => ({
@@ -95,7 +95,7 @@ const CLOCK = `/*sqlite cast(unixepoch('subsec') * 1000 as integer)*/
 
 const TIME = statement(`select ${CLOCK}`).rows<Time>();
 
-const BEAT = statement(`
+const RECORD = statement(`
   insert into process (id, role, host, pid, address, version, started_at, seen_at, facts)
   values (:id, :role, :host, :pid, :address, :version, :startedAt, :now, :facts)
   on conflict (id) do update set role = excluded.role, host = excluded.host, pid = excluded.pid,

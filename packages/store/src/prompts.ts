@@ -159,7 +159,7 @@ const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 :
 
 /**
  * Which of these texts are not in the database, whatever this process remembers: another one may have
- * taken words out of them (P17). SQLite belongs to one process, which gets a call.
+ * removed text from them (P17). SQLite belongs to one process, which gets a call.
  */
 async function takenAway(
   { dialect }: Database,

@@ -42,7 +42,7 @@ export async function openIds(
   return rows.map(({ seq }) => seq);
 }
 
-/** One letter, settled or not. */
+/** One dead letter, settled or not. */
 export async function oneDeadLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
   const [letter] = await withSubjects(sql, await sql.all(DEAD_LETTER, { id }));
   return letter ?? null;

@@ -91,7 +91,7 @@ async function isAnswerTo(
   return rows.some((row) => readInboxRow(row).message.sender.id === senderId);
 }
 
-/** Settles a letter and does nothing else. */
+/** Settles a dead letter and does nothing else. */
 export async function dropDeadLetter(
   sql: Sql,
   id: number,
@@ -122,14 +122,14 @@ async function sendAgain(
 ): Promise<DeadLetterWake | null> {
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   const chat = await sql.get(SEND_AGAIN, { subject, now });
-  if (chat === undefined) throw new Error(`Part ${subject} of letter ${id} was not given up.`);
+  if (chat === undefined) throw new Error(`Part ${subject} of dead letter ${id} has not failed.`);
   return { kind: 'chat', chat };
 }
 
 // States are written out, because a partial index serves only what names its condition.
 const UNDELIVERED = "state in ('failed', 'unknown')";
 
-// `seq` stands first: SQLite takes an update that begins with a state for a part on its way, which does not
+// `seq` comes first: SQLite takes an update that begins with a state for a part on its way, which does not
 // change the history that the process remembers (`sqlite-sql.ts`).
 const SEND_AGAIN = statement(`
   update outbox set
@@ -138,14 +138,15 @@ const SEND_AGAIN = statement(`
   where id = :subject and ${UNDELIVERED}
   returning channel, account, chat_id as "chatId"`).rows<ChatKey>();
 
-/** The messages wait again, where they stood: before whatever was written since. */
+/** The messages wait again, in their old place: before messages written since. */
 async function askAgain(
   sql: Sql,
   { seq: id, subject: turnId }: DeadLetterRow,
   now: number,
 ): Promise<DeadLetterWake | null> {
   const turn = await sql.get(LANE, { turnId });
-  if (turn === undefined) throw new Error(`Letter ${id} is about turn ${turnId}, which is gone.`);
+  if (turn === undefined)
+    throw new Error(`Dead letter ${id} is about turn ${turnId}, which is gone.`);
   const { conversationId, session } = turn;
   await lockConversation(sql, conversationId);
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;

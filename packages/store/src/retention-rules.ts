@@ -60,7 +60,7 @@ const REFER_TO_TURN: readonly (readonly [table: string, column: string])[] = [
 ];
 
 /**
- * What is removed when it is old; rows that refer to others stand before them. Attachments go with their
+ * What is removed when it is old; rows that refer to others come before them. Attachments go with their
  * message. A table that grows and is not here is named in `BOUNDED_OTHERWISE`; a test knows all tables.
  */
 export const RETENTION_RULES: readonly RetentionRule[] = [

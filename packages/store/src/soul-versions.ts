@@ -3,7 +3,7 @@ import type { Sql } from './database.ts';
 import { fromCheckedJson } from './json-column.ts';
 import { statement } from './statement.ts';
 
-/** Who wrote a version: what stood in SOUL.md at first, the agent, or a person. */
+/** The origin of a version: the first SOUL.md, the agent, or a person. */
 export type SoulAuthor = 'seed' | 'agent' | 'person';
 
 /**
@@ -61,7 +61,7 @@ export interface NewSoul
   readonly author: 'agent' | 'person';
 }
 
-/** What came of a proposal. `full`: too many of the agent’s own are open. */
+/** The outcome of a proposal. `full`: too many of the agent’s own are open. */
 export type SoulProposal =
   | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
   | { readonly kind: 'full' };

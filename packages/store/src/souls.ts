@@ -64,7 +64,7 @@ export function soulRepository(database: Database) {
     },
     /** The owner was notified; unless its state has changed meanwhile. */
     notified: async (agent: string, number: number, state: SoulState): Promise<void> => {
-      await database.change('power-cut', TOLD, { agent, number, state });
+      await database.change('power-cut', SET_NOTIFIED, { agent, number, state });
     },
   };
 }
@@ -73,7 +73,7 @@ const KEEP_HEAD = statement(
   'update soul_version set head = :head where agent = :agent and number = :number',
 );
 
-const TOLD = statement(`
+const SET_NOTIFIED = statement(`
   update soul_version set untold = 0 where agent = :agent and number = :number and state = :state`);
 
 /** What of the repository reads alone. */
@@ -104,7 +104,7 @@ function soulLookups(database: Database) {
       }),
     /** Versions of whose state the owner was not notified yet, oldest first. */
     unnotified: (agent: string): Promise<readonly SoulVersion[]> =>
-      database.read(async (sql) => (await sql.all(UNTOLD, { agent })).map(readSoulVersion)),
+      database.read(async (sql) => (await sql.all(UNNOTIFIED, { agent })).map(readSoulVersion)),
   };
 }
 
@@ -116,7 +116,7 @@ const UNJUDGED = versions("state = 'proposed' order by number");
 
 const DUE = versions("state = 'passed' and applies_at <= :now order by number");
 
-const UNTOLD = versions('untold = 1 order by number');
+const UNNOTIFIED = versions('untold = 1 order by number');
 
 const GLANCE = statement(`
   select (select number from soul_version where agent = :agent and state = 'applied') as "inUse",

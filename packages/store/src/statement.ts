@@ -3,7 +3,7 @@ export type SqlValue = string | number | null | Uint8Array;
 
 /**
  * SQL that is written once, as a constant beside the function that runs it, and compiled once by each
- * database. Parameters are named, `:name`, and a colon stands nowhere else in the text. The text is
+ * database. Parameters are named, `:name`, and a colon is nowhere else in the text. The text is
  * SQLite's; what PostgreSQL needs besides is in `/*pg … *\/`, what SQLite alone takes in
  * `/*sqlite … *\/`. A list is bound as JSON:
  * `in (select value from json_each(:names))`, with `cast(value as bigint)` for numbers.

@@ -15,7 +15,7 @@ export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
-  /** The ages that bound it, or in words what does. */
+  /** The ages that bound it, or a text about what does. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
   /** What the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };

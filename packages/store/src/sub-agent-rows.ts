@@ -10,13 +10,13 @@ export interface SubAgentOrder {
   readonly callId: string;
   /** The turn that asks; it must still be running. */
   readonly turnId: string;
-  /** For people, a few words. */
+  /** A short title for people. */
   readonly title: string;
   readonly task: string;
   /** For whom the asking turn runs: its sub-agent never runs with wider rights. */
   readonly reader: SubAgentRun['reader'];
   /** The message of the sub-agent's first turn, besides its task. */
-  readonly words: string;
+  readonly text: string;
 }
 
 /** How many, and how deep. */
@@ -43,7 +43,7 @@ export interface SubAgentRun {
   readonly task: string;
   readonly reader: 'owner' | 'guest';
   readonly state: 'running' | 'done' | 'failed' | 'stopped';
-  /** What it came to, in its own words or in those of the failure; null while it runs. */
+  /** Its result or its failure, as text; null while it runs. */
   readonly result: string | null;
   /** Of all its turns together. */
   readonly steps: number;
@@ -63,7 +63,7 @@ export interface SubAgentTurn {
   readonly state: 'done' | 'failed';
   readonly result: string;
   /** The message to the parent, and its id: once. */
-  readonly words: string;
+  readonly text: string;
 }
 
 /** A stored run with what its messages need; `origin` and `route` are JSON. */
@@ -87,7 +87,7 @@ export const SUB_AGENT_COLUMNS = `id, conversation_id as "conversationId",
 export const COMPLETION = '.over';
 
 /** What Parley itself puts into a lane: no person wrote it, and nothing from outside can pass for it. */
-interface OwnWords {
+interface OwnMessage {
   readonly conversationId: string;
   readonly messageId: string;
   readonly text: string;
@@ -96,10 +96,10 @@ interface OwnWords {
   readonly now: number;
 }
 
-/** The message of a run or of its completion: where and by whom the work was asked for, in new words. */
+/** The message of a run or of its completion: where and by whom the work was asked for, with a new text. */
 export function ownMessage(
   run: Origin,
-  { conversationId, messageId, text, chatId, now }: OwnWords,
+  { conversationId, messageId, text, chatId, now }: OwnMessage,
 ): AdmittedMessage {
   const origin = fromCheckedJson(InboundMessage, run.origin, 'message that a sub-agent works for');
   const { channel, account, chat, sender } = origin;

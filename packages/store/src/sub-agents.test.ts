@@ -15,7 +15,7 @@ const order = (id: string, change: Partial<SubAgentOrder> = {}): SubAgentOrder =
   title: 'flights',
   task: 'find flights',
   reader: 'owner',
-  words: 'begin',
+  text: 'begin',
   ...change,
 });
 
@@ -30,7 +30,7 @@ const ending = (turnId: string, state: SubAgentTurn['state'] = 'done'): SubAgent
   steps: 3,
   state,
   result: 'by train',
-  words: '⚙️ it is done',
+  text: '⚙️ it is done',
 });
 
 for (const database of bothDatabases(inject('postgresUrl'))) {

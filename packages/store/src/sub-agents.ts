@@ -24,7 +24,7 @@ import {
 } from './sub-agent-rows.ts';
 
 /**
- * Sub-agents: what they were asked, and what came of it. The turn that delegates and the turns of the sub-agent
+ * Sub-agents: their tasks and results. The turn that delegates and the turns of the sub-agent
  * write the table `sub_agent`; these are ordinary turns of their own lanes.
  */
 export type SubAgentRepository = ReturnType<typeof subAgentRepository>;
@@ -75,14 +75,14 @@ async function commitSubAgent(
   await endRun(sql, run, turn, now);
   const { parentConversation: conversationId } = run;
   const isLane = conversationId !== run.rootConversation;
-  const words = {
+  const message = {
     conversationId,
     messageId: `${run.id}${COMPLETION}`,
-    text: turn.words,
+    text: turn.text,
     ...(isLane && { chatId: conversationId }),
     now,
   };
-  addMessage(sql, ownMessage(run, words));
+  addMessage(sql, ownMessage(run, message));
   return { kind: 'over', wake: conversationId };
 }
 
@@ -154,7 +154,7 @@ async function startSubAgent(
     ...origin,
     now,
   });
-  const first = { messageId: order.id, text: order.words, chatId: lane, now };
+  const first = { messageId: order.id, text: order.text, chatId: lane, now };
   addMessage(sql, ownMessage(origin, { conversationId: lane, ...first }));
   return { kind: 'started', conversationId: lane };
 }

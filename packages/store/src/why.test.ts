@@ -212,7 +212,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept(written('m1', 0));
       await run('quiet', null);
       await run('loud', 'private');
-      expect(await verdict('quiet')).toBe('A run of a standing task: nothing to tell.');
+      expect(await verdict('quiet')).toBe('A run of a standing task: nothing to report.');
       expect(await verdict('loud')).toBe(
         'A run of a standing task: an alert; parts: 1 not sent yet.',
       );

@@ -92,7 +92,7 @@ function grayMatter(): typeof Matter {
   return require('gray-matter');
 }
 
-/** Always handed to gray-matter: without options it would use its cache and its own engines. */
+/** Always passed to gray-matter: without options it would use its cache and its own engines. */
 const engines = {
   yaml: parseYaml,
   json: refuseLanguage,

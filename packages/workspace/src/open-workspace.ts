@@ -72,7 +72,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     versions: new MemoryVersions({ folder, newId, clock, lock }),
     forgetful: options.memory === 'off',
     governed: options.governed,
-    mayHaveMade: commands.mayHaveMade,
+    mayBeFromCommand: commands.mayBeFromCommand,
   };
   return {
     folder,

@@ -67,7 +67,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
   const home = join(folder, ...HOME);
   const notes = noteReader(home);
   /** Whether a command that runs, or died, may have made this file as it is now: others must not read it. */
-  const mayHaveMade = (name: FileName): boolean => {
+  const mayBeFromCommand = (name: FileName): boolean => {
     const current = notes();
     return current.size > 0 && [...current.values()].some((note) => isNew(folder, note, name));
   };
@@ -81,7 +81,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
     }
   };
   return {
-    mayHaveMade,
+    mayBeFromCommand,
     /**
      * Runs `work` with the paths that its command must only be able to read. New files are then made the
      * owner's; until then no one else can read them, also when this process dies on the way.
@@ -91,7 +91,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
       work: (readOnly: readonly string[]) => Promise<T>,
     ): Promise<T> {
       const file = `${newId('command')}.json`;
-      const { closed, open, readOnly } = await scan(options, isPromptFile, mayHaveMade);
+      const { closed, open, readOnly } = await scan(options, isPromptFile, mayBeFromCommand);
       const until = clock() + timeoutMs + AROUND;
       const note: Note = { until, ...thisProcess(), closed, open };
       const place = { name: file, segments: [...HOME, file] };
@@ -168,7 +168,7 @@ function isNew(folder: string, { closed, open }: Note, path: FileName): boolean 
 async function scan(
   { folder, files }: ShellCommandsOptions,
   isPromptFile: CommandRules['isPromptFile'],
-  mayHaveMade: (name: FileName) => boolean,
+  mayBeFromCommand: (name: FileName) => boolean,
 ): Promise<Pick<Note, 'closed' | 'open'> & { readonly readOnly: readonly string[] }> {
   const closed = CLOSED_TO_COMMANDS.filter((name) => name.endsWith('/')).map((name) =>
     name.slice(0, -1),
@@ -182,7 +182,7 @@ async function scan(
   const open: Record<string, string> = {};
   for (const path of await openFiles(folder, files, closed)) {
     const found = walkPath(folder, path);
-    if (found.kind !== 'file' || mayHaveMade(path)) continue;
+    if (found.kind !== 'file' || mayBeFromCommand(path)) continue;
     open[path.name] = found.file.fingerprint;
     readOnly.push(path.name);
   }

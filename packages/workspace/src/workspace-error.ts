@@ -10,7 +10,7 @@ export class WorkspaceError extends ParleyError {
   }
 }
 
-/** Why the disk refused, without the path on this machine that the system's own words hold: guests read it. */
+/** Why the disk refused, without the path on this machine that the system's own message holds: guests read it. */
 export function diskReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : reasonOf(error);

@@ -80,7 +80,7 @@ interface ViewSources {
   /** A file whose text is decided elsewhere. */
   readonly governed: GovernedFile | undefined;
   /** Whether a shell command may have made a file that looks open. */
-  readonly mayHaveMade: (name: FileName) => boolean;
+  readonly mayBeFromCommand: (name: FileName) => boolean;
 }
 
 interface SharedSources extends ViewSources {
@@ -136,7 +136,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
 }
 
 async function visible(
-  { files, governed, unmade, mayHaveMade }: SharedSources,
+  { files, governed, unmade, mayBeFromCommand }: SharedSources,
   { reader, groupMemory, forgetful }: Writer,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
@@ -161,7 +161,7 @@ async function visible(
   // The front matter of a file can only narrow its audience.
   if (!mayRead(reader, file.audience)) return PRIVATE;
   if (reader.kind !== 'owner' && !('reason' in onDisk) && !unmade.has(onDisk)) {
-    if (mayHaveMade(path)) return PRIVATE;
+    if (mayBeFromCommand(path)) return PRIVATE;
     unmade.add(onDisk);
   }
   if (file.isBlank) return absent({ reason: 'empty' });

@@ -72,7 +72,7 @@ it.each(['least-bot', 'library-bot'])(
       bot = startBot(name);
       await bot.readyAt;
     }
-    const unheard = () =>
+    const unanswered = () =>
       CHATS.flatMap((chat) => {
         const said = saidIn(chat);
         const numbers = Array.from({ length: askedIn.get(chat) ?? 0 }, (_, index) => index + 1);
@@ -83,7 +83,7 @@ it.each(['least-bot', 'library-bot'])(
         return silent.slice(unsure.length);
       });
     await telegram.waitFor(
-      () => (asked >= QUESTIONS && unheard().length === 0) || undefined,
+      () => (asked >= QUESTIONS && unanswered().length === 0) || undefined,
       30_000,
     );
     await bot.stop();
@@ -91,6 +91,6 @@ it.each(['least-bot', 'library-bot'])(
       const answers = saidIn(chat).flatMap((text) => text.match(/question \d+\./g) ?? []);
       return answers.filter((one, at) => answers.indexOf(one) !== at);
     });
-    expect({ unheard: unheard(), twice }).toEqual({ unheard: [], twice: [] });
+    expect({ unanswered: unanswered(), twice }).toEqual({ unanswered: [], twice: [] });
   },
 );

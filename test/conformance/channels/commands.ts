@@ -134,7 +134,7 @@ export const COMMANDS: readonly Behaviour[] = [
       await scene.peer.say(place, { text: '/heartbeat' });
       await scene.peer.waitFor(() => scene.answers(place).length > before);
       const said = scene.answers(place).slice(before);
-      expect(said.map(({ text }) => text).join('\n')).toMatch(/next beat[\s\S]*## mail/);
+      expect(said.map(({ text }) => text).join('\n')).toMatch(/next run[\s\S]*## mail/);
       expect(scene.model.total).toBe(asked);
     },
   },

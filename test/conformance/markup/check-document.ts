@@ -8,7 +8,7 @@ import { READERS } from './readers.ts';
 import { type Stretch, seenIn } from './seen.ts';
 import { expectedOfMarkdown } from './tree-reference.ts';
 import { hasSeen } from './visible.ts';
-import { sameWords, wordsOf } from './words.ts';
+import { expectedWords, sameWords } from './words.ts';
 
 /** Thrown with everything that is needed to see what went wrong. */
 class ConformanceError extends Error {
@@ -48,14 +48,14 @@ function checkParts(
     difference(reading, seen, mannerOf(target), 'parts') ??
     difference(reading, plain, fallbackMannerOf(target), 'fallbacks');
   const differences: string[] = [];
-  let inWords = false;
+  let hasSameWords = false;
   for (const reading of expected) {
     const found = differs(reading);
     if (found === undefined) return { seen, exact: true };
     differences.push(found);
-    inWords ||= sameWords(wordsOf(reading), seen, plain);
+    hasSameWords ||= sameWords(expectedWords(reading), seen, plain);
   }
-  if (inWords && differences.length > 1) return { seen, exact: false };
+  if (hasSameWords && differences.length > 1) return { seen, exact: false };
   const texts = parts.map((part) => `${part.text}\n--- fallback\n${part.plain}`).join('\n⏎\n');
   throw new ConformanceError(`${differences.join('\n')}\n${texts}`);
 }

@@ -4,7 +4,7 @@ import type { Stretch } from './seen.ts';
 type Parts = readonly (readonly Stretch[])[];
 
 /** The generated words that people must see, sorted. */
-export function wordsOf(content: readonly Expected[]): string[] {
+export function expectedWords(content: readonly Expected[]): string[] {
   return sortedWords(allText(content).replaceAll(/\s/g, ''));
 }
 

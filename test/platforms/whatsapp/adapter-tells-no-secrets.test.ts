@@ -5,8 +5,8 @@ import { part } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 import type { WhatsAppDouble } from './whatsapp-double.ts';
 
-/** Everything a value holds, in words, keys in base64. */
-function wordsOf(value: unknown): string {
+/** Everything a value holds, as JSON, keys in base64. */
+function printedValue(value: unknown): string {
   return JSON.stringify(value, (_, held: unknown) =>
     held instanceof Uint8Array ? Buffer.from(held).toString('base64') : held,
   );
@@ -54,7 +54,9 @@ describe('the WhatsApp adapter tells nobody', () => {
     const refusal = await adapter.send(part(ann.id, 'no'), noSignal()).catch(String);
     double.drop();
     await connected(2);
-    const told = [wordsOf(printed), ...logged, wordsOf(states), String(refusal)].join('\n');
+    const told = [printedValue(printed), ...logged, printedValue(states), String(refusal)].join(
+      '\n',
+    );
     expect(logged.length).toBeGreaterThan(5);
     expectNoSecrets(told, [ann.pn, ann.lid, double.me.pn, double.me.lid]);
   });
@@ -75,7 +77,12 @@ describe('the WhatsApp adapter tells nobody', () => {
     await double.acts.takeBack({ chat: group.jid, from: ann.id, id: file.id });
     await double.waitFor(() => revised.length === 1);
     const reacting = adapter.messages?.react?.({ chatId: group.jid }, 'NOWHERE', '👍');
-    const told = [wordsOf(printed), ...logged, String(lost), String(await reacting?.catch(String))];
+    const told = [
+      printedValue(printed),
+      ...logged,
+      String(lost),
+      String(await reacting?.catch(String)),
+    ];
     expectNoSecrets(told.join('\n'), [ann.pn, ann.lid, double.me.pn, double.me.lid, group.jid]);
     for (const secret of [file.path, file.key]) expect(told.join('\n')).not.toContain(secret);
   });
@@ -89,7 +96,7 @@ describe('the WhatsApp adapter tells nobody', () => {
     const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
     double.scan(shown.code);
     await connected();
-    const told = [wordsOf(printed), ...logged].join('\n');
+    const told = [printedValue(printed), ...logged].join('\n');
     const secrets = shown.code.split(/[#,]/).filter((piece) => piece.length > 20);
     expect(secrets.length).toBeGreaterThanOrEqual(4);
     for (const secret of secrets.slice(1)) expect(told).not.toContain(secret);

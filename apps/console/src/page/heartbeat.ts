@@ -38,7 +38,7 @@ export function HeartbeatView(): VNode {
 async function runNow(task: string): Promise<Outcome> {
   const answer = await ask<HeartbeatAnswer>('/api/heartbeat/now', { id: randomId(), task });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-  return { text: answer.value.words, isTrouble: answer.value.task === null };
+  return { text: answer.value.text, isTrouble: answer.value.task === null };
 }
 
 interface ReportProps {
@@ -50,15 +50,15 @@ interface ReportProps {
 
 function Report({ report, isBusy, onRun }: ReportProps): VNode {
   const { plan, timeZone, tokens, tasks, runs, problems } = report;
-  const { lastWords } = plan;
+  const { lastSkip } = plan;
   return h(
     'div',
     null,
-    p('heartbeat-plan', `${plan.words.replaceAll('`', '')} (${timeZone})`),
+    p('heartbeat-plan', `${plan.text.replaceAll('`', '')} (${timeZone})`),
     p(
       'facts',
       `${amount(tokens.today)} of ${amount(tokens.perDay)} tokens today.`,
-      lastWords === null ? '' : ` The last heartbeat run started no task – ${lastWords}.`,
+      lastSkip === null ? '' : ` The last heartbeat run started no task – ${lastSkip}.`,
     ),
     problems.length > 0 && h(Problems, { problems }),
     h('h3', null, 'Tasks'),
@@ -98,9 +98,9 @@ function Task({ task, isBusy, onRun }: TaskProps): VNode {
       'dl',
       null,
       h('dt', null, 'Last'),
-      h('dd', { class: `is-${last.state}` }, last.words),
+      h('dd', { class: `is-${last.state}` }, last.text),
       h('dt', null, 'Next'),
-      h('dd', { class: `is-${next.state}` }, next.words),
+      h('dd', { class: `is-${next.state}` }, next.text),
     ),
   );
 }
@@ -110,12 +110,12 @@ function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
   return h(
     'ol',
     { class: 'rows heartbeat-runs' },
-    runs.map(({ id, task, state, words, tokens, alert }) =>
+    runs.map(({ id, task, state, text, tokens, alert }) =>
       h(
         'li',
         { key: id },
         h('b', null, task),
-        h('span', { class: `is-${state}` }, words),
+        h('span', { class: `is-${state}` }, text),
         h('span', null, `${amount(tokens)} tokens`),
         alert !== null && h('blockquote', { class: 'said', dir: 'auto' }, alert),
       ),

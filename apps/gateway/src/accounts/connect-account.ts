@@ -92,7 +92,6 @@ export interface AccountPlan {
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }
 
-/** What an adapter of an account is made with. */
 export interface AdapterDeps extends AccountDeps {
   /** Of this account. */
   readonly log: Logger;

@@ -48,7 +48,10 @@ describe('the right to serve an account', () => {
       version: '0.1.0',
       startedAt: 1,
     } as const;
-    await store.processes.beat({ id: 'a', address: 'http://127.0.0.1:1', ...facts }, Date.now());
+    await store.processes.heartbeat(
+      { id: 'a', address: 'http://127.0.0.1:1', ...facts },
+      Date.now(),
+    );
     const first = await obtain('a');
     const holders: string[] = [];
     const second = obtain('b', holders);
@@ -182,7 +185,7 @@ describe('the right to serve an account', () => {
       version: '0.1.0',
       startedAt: 1,
     } as const;
-    await store.processes.beat({ id: 'a', address, ...facts }, Date.now());
+    await store.processes.heartbeat({ id: 'a', address, ...facts }, Date.now());
     expect(await rights.holder(NAME)).toMatchObject({ id: 'a', address });
   });
 });

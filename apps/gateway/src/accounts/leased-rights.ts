@@ -10,7 +10,6 @@ import {
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
 
-/** What sharing accounts by leases needs. */
 export interface LeasedRightsDeps {
   readonly store: Pick<Store, 'leases' | 'processes' | 'outbox'>;
   /** Id of this process. */
@@ -36,9 +35,9 @@ const ANSWER_WITHIN = 2 / 5;
 const LOST_BEFORE_END = 1 / 6;
 /** Accounts that are taken in one round, so that it does not keep the next renewal waiting. */
 const TAKEN_AT_ONCE = 50;
-/** What was handed over is reserved for its new gateway that long. */
+/** A released account is reserved for its new gateway for so long. */
 const HANDED_OVER_WITHIN = 3 / 5;
-/** A gateway whose account no other took hands none over for this long. */
+/** A gateway whose released account no other took releases none for this long. */
 const REST_AFTER_REFUSAL = 120;
 
 /**
@@ -71,7 +70,7 @@ class LeasedRights implements AccountRights {
   #isLeaving = false;
   readonly #rounds: Promise<void>;
   #wakeUp: () => void = () => {};
-  /** When everything that is held counts as lost, by either clock: one may stand still, the other be set. */
+  /** When everything that is held counts as lost, by either clock: one may stop, the other be set. */
   #heldUntil = { now: 0, monotonic: 0 };
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
@@ -80,7 +79,8 @@ class LeasedRights implements AccountRights {
   #freeSince: ReadonlyMap<string, number> = new Map();
   #processes: ReadonlyMap<string, RunningProcess> = new Map();
   #gateways = { names: '', changedAt: 0 };
-  readonly #handedOver = new Set<string>();
+  /** Accounts that this gateway released for another one. */
+  readonly #transferring = new Set<string>();
   #restsUntil = 0;
   #reservedUntil: number | undefined;
 
@@ -174,11 +174,11 @@ class LeasedRights implements AccountRights {
     const accounts = this.#accounts(rows);
     this.#seen = { seats, accounts };
     const deployment = { self, seats, accounts, isSettled: this.#isSettled(seats) };
-    const { take, handOver } = shareAccounts(deployment);
+    const { take, release } = shareAccounts(deployment);
     await Promise.all(take.slice(0, TAKEN_AT_ONCE).map((name) => this.#take(name)));
     if (take.length > TAKEN_AT_ONCE) this.#wakeUp();
-    for (const name of handOver) {
-      this.#handedOver.add(name);
+    for (const name of release) {
+      this.#transferring.add(name);
       this.#held.get(name)?.recalled.abort();
     }
     this.#notify(accounts);
@@ -243,7 +243,7 @@ class LeasedRights implements AccountRights {
     const joined = names.join();
     if (joined !== this.#gateways.names) {
       this.#gateways = { names: joined, changedAt: now };
-      this.#handedOver.clear();
+      this.#transferring.clear();
       this.#restsUntil = 0;
     }
     const settledAt = this.#gateways.changedAt + this.#leaseMs * SETTLED_AFTER;
@@ -256,7 +256,7 @@ class LeasedRights implements AccountRights {
     const waiting = this.#waiting.get(name);
     if (waiting === undefined) return this.#release(lease);
     this.#waiting.delete(name);
-    if (this.#handedOver.delete(name)) {
+    if (this.#transferring.delete(name)) {
       this.#deps.log.warn({ lease: name }, 'no other gateway took this account over');
       this.#restsUntil = this.#deps.clock() + this.#leaseMs * REST_AFTER_REFUSAL;
     }
@@ -285,11 +285,11 @@ class LeasedRights implements AccountRights {
     return asked.kind === 'held' ? asked.lease : null;
   }
 
-  async #release(lease: NamedLease, isHandedOver = false): Promise<void> {
+  async #release(lease: NamedLease, isTransferred = false): Promise<void> {
     const { store, clock, log } = this.#deps;
     const until = this.#isLeaving
       ? this.#reservedUntil
-      : isHandedOver
+      : isTransferred
         ? clock() + this.#leaseMs * HANDED_OVER_WITHIN
         : undefined;
     await this.#inTime(store.leases.release(lease, until)).catch((error: unknown) => {
@@ -339,13 +339,13 @@ class LeasedRights implements AccountRights {
   #notify(accounts: readonly SeenAccount[]): void {
     for (const { name, holder } of accounts) {
       if (holder === null || holder === this.#deps.owner) continue;
-      this.#handedOver.delete(name);
+      this.#transferring.delete(name);
       const process = this.#processes.get(holder);
-      const told =
+      const holderText =
         process === undefined
           ? 'another gateway'
           : `the gateway on ${process.host} (${process.pid})`;
-      this.#waiting.get(name)?.standby(told);
+      this.#waiting.get(name)?.standby(holderText);
     }
   }
 

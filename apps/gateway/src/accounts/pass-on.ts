@@ -1,7 +1,6 @@
 import { reasonOf } from '@parley/core';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
-/** What passing requests on needs. */
 export interface PassOnDeps {
   readonly name: AccountName;
   readonly rights: AccountRights;
@@ -40,6 +39,6 @@ export async function passOn(
   }
 }
 
-function again(words: string): Response {
-  return new Response(`${words}\n`, { status: 503, headers: { 'retry-after': '2' } });
+function again(reason: string): Response {
+  return new Response(`${reason}\n`, { status: 503, headers: { 'retry-after': '2' } });
 }

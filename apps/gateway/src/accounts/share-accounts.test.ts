@@ -23,8 +23,8 @@ function seatsOf(gateways: string): Seat[] {
 
 function decide(self: string, gateways: string, holders: string, isSettled = true): string {
   const deployment = { self, seats: seatsOf(gateways), accounts: accountsOf(holders), isSettled };
-  const { take, handOver } = shareAccounts(deployment);
-  return [...take.map((name) => `+${name}`), ...handOver.map((name) => `-${name}`)].join(' ');
+  const { take, release } = shareAccounts(deployment);
+  return [...take.map((name) => `+${name}`), ...release.map((name) => `-${name}`)].join(' ');
 }
 
 describe('sharing accounts among gateways', () => {
@@ -63,7 +63,7 @@ describe('sharing accounts among gateways', () => {
   it('[D14] what has moved least often moves', () => {
     const accounts = accountsOf('a a a a').map((one, index) => ({ ...one, epoch: 9 - index }));
     const decision = shareAccounts({ self: 'a', seats: seatsOf('ab'), accounts, isSettled: true });
-    expect(decision.handOver).toEqual(['4', '3']);
+    expect(decision.release).toEqual(['4', '3']);
   });
 
   it.each([
@@ -268,14 +268,14 @@ class Simulated {
   }
 
   #round(self: string): void {
-    const { take, handOver } = shareAccounts(this.#seen(self));
+    const { take, release } = shareAccounts(this.#seen(self));
     for (const account of this.#accounts) {
       if (take.includes(account.name)) {
         if (account.holder !== null) throw new Error(`${account.name} has two holders`);
         Object.assign(account, { holder: self, epoch: account.epoch + 1, until: Infinity });
         this.moves.set(account.name, (this.moves.get(account.name) ?? 0) + 1);
       }
-      if (handOver.includes(account.name)) {
+      if (release.includes(account.name)) {
         Object.assign(account, { holder: null, until: this.#now + (LEASE_MS * 3) / 5 });
       }
     }

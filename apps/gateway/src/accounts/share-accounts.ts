@@ -30,14 +30,14 @@ export interface Deployment {
 /** What a gateway does next: connect as these accounts, leave those to others. */
 export interface ShareDecision {
   readonly take: readonly string[];
-  readonly handOver: readonly string[];
+  readonly release: readonly string[];
 }
 
 /** A free account that its gateway has not taken after this is taken by any other, in ms. */
 const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
- * Decides which accounts a gateway takes and which it hands over (D14). All gateways decide alike from what
+ * Decides which accounts a gateway takes and which it releases (D14). All gateways decide alike from what
  * they see; leases settle what they see differently.
  *
  * Free accounts go to the gateway with the fewest accounts, the newest one first. A place that waits for a
@@ -55,14 +55,14 @@ export function shareAccounts({ self, ...deployment }: Deployment): ShareDecisio
     .map(({ name }) => name);
   const living = new Set(seats.map(({ gateway }) => gateway));
   const isMoving = living.has(null) || accounts.some(({ holder }) => !living.has(holder));
-  if (!isSettled || isMoving) return { take, handOver: [] };
+  if (!isSettled || isMoving) return { take, release: [] };
   const surplus = surplusOf(self, counts);
-  const handOver = accounts
+  const release = accounts
     .filter(({ holder }) => holder === self)
     .toSorted((one, other) => one.epoch - other.epoch || compare(one.name, other.name))
     .slice(0, surplus)
     .map(({ name }) => name);
-  return { take, handOver };
+  return { take, release };
 }
 
 /**

@@ -17,7 +17,7 @@ export interface AppEnv {
   readonly Variables: { caller: Caller };
 }
 
-/** A request that is not answered, and why, in words for people. */
+/** A refused request, with the reason as a text for people. */
 export interface Refusal {
   readonly status: 401 | 403 | 429;
   readonly message: string;

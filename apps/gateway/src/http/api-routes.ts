@@ -23,7 +23,7 @@ export async function bodyOf<Body>(c: Context, schema: z.ZodType<Body>): Promise
   return schema.safeParse(await c.req.json().catch(() => undefined)).data;
 }
 
-/** What cannot be done is said, in the words of the ParleyError. */
+/** A ParleyError becomes the answer, with its message. */
 async function orRefused(c: Context, done: Promise<object>): Promise<Response> {
   try {
     return c.json(await done);
@@ -127,7 +127,7 @@ function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** SOUL.md for the page and the command line (W06). Throws ParleyError, in words for people, for what cannot be done. */
+/** SOUL.md for the page and the command line (W06). Throws ParleyError, with a message for people, for what cannot be done. */
 export interface SoulPage {
   /** All versions, newest first, each with what can be done about it. */
   list(): Promise<{ readonly versions: readonly ShownSoul[] }>;
@@ -184,10 +184,10 @@ export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => c.json(await heartbeat.report()));
   app.post('/now', async (c) => {
-    const wish = await bodyOf(c, HeartbeatBody);
-    if (wish === undefined)
+    const request = await bodyOf(c, HeartbeatBody);
+    if (request === undefined)
       return c.json({ error: 'That needs an id, and a task if one is meant.' }, 400);
-    return c.json(await heartbeat.request(wish.id, wish.task));
+    return c.json(await heartbeat.request(request.id, request.task));
   });
   return app;
 }
@@ -200,7 +200,7 @@ const CronBody = z.union([
   }),
   z.object({
     action: z.literal('add'),
-    wish: z.partialRecord(
+    fields: z.partialRecord(
       z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone']),
       z.string().optional(),
     ),
@@ -223,18 +223,18 @@ export function cronRoutes(cron: CronPage): Hono {
   app.post('/', async (c) => {
     const order = await bodyOf(c, CronBody);
     if (order === undefined) return c.json({ error: 'There is nothing like that to do.' }, 400);
-    return inWords(c, await cron.ask(order));
+    return replyWith(c, await cron.ask(order));
   });
   return app;
 }
 
-function inWords(c: Context, { ok, words }: CronAnswer): Response {
-  return ok ? c.json({ words }) : c.json({ error: words }, 400);
+function replyWith(c: Context, { ok, text }: CronAnswer): Response {
+  return ok ? c.json({ text }) : c.json({ error: text }, 400);
 }
 
 const PairBody = z.object({ code: z.string().max(100) });
 
-/** Whom owners let in, and what they allowed, below `/api/access`. It names people: guard it. */
+/** Pairing and past approvals, below `/api/access`. It names people: guard it. */
 export function accessRoutes(store: Pick<Store, 'approvals' | 'pairing'>, clock: Clock): Hono {
   const app = uncachedRoutes();
   app.get('/approvals', async (c) =>
@@ -245,29 +245,29 @@ export function accessRoutes(store: Pick<Store, 'approvals' | 'pairing'>, clock:
     if (body === undefined) return c.json({ error: 'That needs a code; it may be empty.' }, 400);
     // The package is not loaded by commands that do something else.
     const { pair } = await import('@parley/channels');
-    const { ok, text: words } = await pair(store, body.code, clock);
-    return inWords(c, { ok, words });
+    const answer = await pair(store, body.code, clock);
+    return replyWith(c, answer);
   });
   return app;
 }
 
 /** A restored state is ready: this process ends all it does, exchanges its own for it, and starts again. */
-const RestoreWish = z.object({
+const RestoreRequest = z.object({
   /** Names the answer, which lies in the data folder afterwards: by then this server is gone. */
   id: z.uuid(),
   /** The folder in the data folder in which it is ready. */
   staging: z.string().regex(/^restoring-\w+$/),
 });
-export type RestoreWish = z.infer<typeof RestoreWish>;
+export type RestoreRequest = z.infer<typeof RestoreRequest>;
 
 /** Restoring, at `/api/restore`. It replaces everything: guard it. */
-export function restoreRoutes(ask: (wish: RestoreWish) => void): Hono {
+export function restoreRoutes(ask: (request: RestoreRequest) => void): Hono {
   const app = new Hono();
   app.post('/', async (c) => {
-    const wish = await bodyOf(c, RestoreWish);
-    if (wish === undefined) return c.json({ error: 'This is no wish to restore.' }, 400);
-    ask(wish);
-    return c.json({ words: 'It begins.' }, 202);
+    const request = await bodyOf(c, RestoreRequest);
+    if (request === undefined) return c.json({ error: 'This is no request to restore.' }, 400);
+    ask(request);
+    return c.json({ text: 'It begins.' }, 202);
   });
   return app;
 }
@@ -282,7 +282,7 @@ export interface ApiServices {
   /** What weakens the guards of this installation (U05). */
   readonly audit?: () => Promise<AuditReport>;
   /** Asks for a backup to be put back. */
-  readonly restore?: ((wish: RestoreWish) => void) | undefined;
+  readonly restore?: ((request: RestoreRequest) => void) | undefined;
 }
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });

@@ -18,7 +18,7 @@ export interface PluginLine {
   readonly line: string;
 }
 
-/** What `/api/status` tells besides the channels. */
+/** What `/api/status` returns besides the channels. */
 export interface StatusReport {
   readonly agent: string;
   readonly model: string;
@@ -35,7 +35,7 @@ export interface StatusReport {
   /** Since midnight in the time zone of the agent (G17). */
   readonly today?: Awaited<ReturnType<Store['spend']['day']>>;
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
-  /** What was given up and nobody has replayed or dropped (D06). */
+  /** Dead letters that are neither replayed nor dropped (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
 }
 
@@ -94,7 +94,7 @@ export interface ShownSoul {
   readonly origin: string;
   readonly reason: string;
   readonly state: SoulState;
-  /** The state in words. */
+  /** The state as text. */
   readonly standing: string;
   readonly score: string;
   readonly findings: readonly SoulFinding[];

@@ -1,7 +1,7 @@
 import type { ChannelState } from '@parley/channels';
 import { recordingLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { createHealthApp, healthOf, wordsOf } from './health.ts';
+import { createHealthApp, healthOf, healthText } from './health.ts';
 
 const WEB = {
   channel: 'web',
@@ -36,7 +36,7 @@ describe('the health of a process', () => {
     ['down: no database; no queue', ['no database', 'no queue'], ['starting']],
   ])('[D10] is "%s"', (words, failures, kinds) => {
     const accounts = kinds.map((kind, nth) => account(`a${nth}`, kind));
-    expect(wordsOf(healthOf(failures, [WEB, ...accounts]))).toBe(words);
+    expect(healthText(healthOf(failures, [WEB, ...accounts]))).toBe(words);
   });
 });
 

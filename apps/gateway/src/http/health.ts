@@ -58,11 +58,11 @@ export function openHealth({ log, ping, pingQueue, workers, status }: HealthOpti
       failures.map(({ name }) => name),
       status(),
     );
-    const words = wordsOf(health);
+    const text = healthText(health);
     // Supervisors ask every few seconds; the log has what has changed.
     const causes = failures.map(({ reason }) => reason);
-    if (health.status !== 'ready' && words !== last) log.warn({ causes }, words);
-    last = words;
+    if (health.status !== 'ready' && text !== last) log.warn({ causes }, text);
+    last = text;
     return health;
   };
 }
@@ -81,7 +81,7 @@ export function healthOf(failures: readonly string[], accounts: readonly Account
 }
 
 /** One line: `ready`, `degraded: telegram/work: failed`. */
-export function wordsOf({ status, reasons }: Health): string {
+export function healthText({ status, reasons }: Health): string {
   return reasons.length === 0 ? status : `${status}: ${reasons.join('; ')}`;
 }
 
@@ -90,7 +90,7 @@ export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
     const health = await ask();
-    return c.text(`${wordsOf(health)}\n`, health.status === 'down' ? 503 : 200);
+    return c.text(`${healthText(health)}\n`, health.status === 'down' ? 503 : 200);
   });
 }
 

@@ -10,7 +10,6 @@ export interface PageSessionLimits {
   readonly longestMs: number;
 }
 
-/** What sessions are made of. */
 export interface PageSessionOptions {
   readonly repository: PageSessionRepository;
   /** The token as it is now: sessions that an earlier one opened are over. */

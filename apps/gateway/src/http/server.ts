@@ -6,7 +6,7 @@ import { GatewayError } from '../gateway-error.ts';
 import type { AppEnv } from './access.ts';
 import type { HealthAppOptions } from './health.ts';
 
-// Imported as a module, `node:http` hands over all it has, and with that loads Node's whole `fetch`: 16 MB.
+// Imported as a module, `node:http` evaluates all its exports, and with that loads Node's whole `fetch`: 16 MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** The web server of a process. */

@@ -135,7 +135,7 @@ const lateLibraries: Plugin = {
   },
 };
 
-/** The text of a library's file with other words in it; it must have them. */
+/** The text of a library's file with a replaced passage, which must be in it. */
 function replaced(path: string, changes: readonly (readonly [from: string, to: string])[]): string {
   return changes.reduce(
     (text, [from, to]) => {

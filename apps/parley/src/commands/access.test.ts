@@ -44,7 +44,7 @@ describe('the record of questions', () => {
     ],
     [
       { state: 'expired', decidedAt: ASKED.expiresAt },
-      'nobody answered at 2026-11-21 13:20:00Z; the call was not run',
+      'not answered at 2026-11-21 13:20:00Z; the call was not run',
     ],
     [
       { ...decided, state: 'withdrawn' },
@@ -74,6 +74,6 @@ describe('the record of questions', () => {
   it('[G05] is oldest first, and says so when there is none', () => {
     const text = approvalsText([{ ...ASKED, code: 'NEW234' }, ASKED]);
     expect(text.indexOf('ABC234')).toBeLessThan(text.indexOf('NEW234'));
-    expect(approvalsText([])).toContain('Nobody has been asked');
+    expect(approvalsText([])).toContain('No one has been asked');
   });
 });

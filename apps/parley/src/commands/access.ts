@@ -13,7 +13,7 @@ import { minuteText, secondText, visible } from '../terminal/text.ts';
 /** `parley pair [CODE]`: allows a stranger or lists requests; 1 for an unknown code. */
 export function pairCommand(cli: Cli, code: string): Promise<number> {
   return withApi(cli, '/api/access', async ({ ask }) => {
-    cli.print((await ask<{ readonly words: string }>('/pair', { body: { code } })).words);
+    cli.print((await ask<{ readonly text: string }>('/pair', { body: { code } })).text);
     return 0;
   });
 }
@@ -91,7 +91,7 @@ function lineOf({ id, network, createdAt, usedAt, expiresAt, userAgent }: ShownS
   ].join('\n');
 }
 
-/** `parley approvals`: who was asked what, who decided and what came of it. */
+/** `parley approvals`: who was asked what, who decided, and the outcome. */
 export function approvals(cli: Cli, last: number): Promise<number> {
   return withApi(cli, '/api/access', async ({ ask }) => {
     cli.print(approvalsText(await ask(`/approvals?last=${last}`)));
@@ -103,14 +103,14 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
   pending: 'waits',
   approved: 'allowed',
   denied: 'refused',
-  expired: 'nobody answered',
+  expired: 'not answered',
   withdrawn: 'stopped',
   auto: 'allowed by the settings',
 };
 
-/** The record of questions for people, oldest first: when, what, for whom, who decided, what came of it. */
+/** The record of questions for people, oldest first: when, what, for whom, who decided, the outcome. */
 export function approvalsText(newestFirst: readonly Approval[]): string {
-  if (newestFirst.length === 0) return 'Nobody has been asked for an approval yet.';
+  if (newestFirst.length === 0) return 'No one has been asked for an approval yet.';
   return [...newestFirst].reverse().map(entry).join('\n');
 }
 
@@ -125,7 +125,7 @@ function entry(approval: Approval): string {
   return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
 }
 
-/** How long it is waited for, whoever else may decide, or what came of the call. */
+/** Until when it waits and who else may decide, or the outcome of the call. */
 function ending({ state, expiresAt, approvers, result }: Approval): string {
   switch (state) {
     case 'pending':
@@ -133,7 +133,7 @@ function ending({ state, expiresAt, approvers, result }: Approval): string {
     case 'approved':
     case 'auto':
       if (result === 'done') return '; the call worked';
-      // What was cut off in the middle is no success either, and nobody knows more.
+      // A call that was cut off is no success either; its outcome is unknown.
       if (result === 'failed') return '; the call failed or was cut off';
       return '; of an end of the call nothing is known yet';
     case 'denied':

@@ -22,7 +22,7 @@ const LARGEST_PAGE = 50;
 
 /**
  * `parley dead …` (D06): 0 done, 1 not all of it, and why is printed. Where nothing runs it is done in the
- * database, and carried out by the next start, which looks for what is due.
+ * database, and done by the next start, which looks for due work.
  */
 export function listDead(
   cli: Cli,
@@ -110,8 +110,8 @@ function letterText(letter: ShownDeadLetter): string {
   const lines = [
     `${id}  ${secondText(diedAt)}  ${kind}  ${chat}${then}`,
     ...(reason === '' ? [] : [`    because: ${oneLine(reason)}`]),
-    ...facts(letter).map((words) => `    ${words}`),
-    ...wordsOf(letter).map((line) => `    | ${line}`),
+    ...facts(letter).map((fact) => `    ${fact}`),
+    ...messageLines(letter).map((line) => `    | ${line}`),
   ];
   return lines.map(visible).join('\n');
 }
@@ -134,7 +134,7 @@ function facts(letter: ShownDeadLetter): readonly string[] {
   ];
 }
 
-function wordsOf(letter: ShownDeadLetter): readonly string[] {
+function messageLines(letter: ShownDeadLetter): readonly string[] {
   if (letter.kind !== 'unanswered') return letter.text === '' ? [] : letter.text.split('\n');
   return letter.messages.flatMap(({ from, text, at }) => [
     `${oneLine(from)}, ${secondText(at)}:`,
@@ -168,7 +168,7 @@ function outcomeText(
   ].join('\n');
 }
 
-/** Names the known letter whose number is nearest. */
+/** Names the dead letter with the nearest number. */
 function missingText(id: number, known: readonly number[]): string {
   const [near] = known.toSorted((a, b) => Math.abs(a - id) - Math.abs(b - id));
   const hint = near === undefined ? 'There is none to be settled.' : `Did you mean ${near}?`;

@@ -11,7 +11,7 @@ import { type Cli, withStore } from '../cli.ts';
 import { workspaceForCommand } from '../shared-lock.ts';
 import { visible } from '../terminal/text.ts';
 
-/** Whoever can read the data folder sees what its owner sees; what belongs to single chats is shown there. */
+/** A user who can read the data folder sees what its owner sees; text of single chats is shown there only. */
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 const HITS = 10;
 
@@ -44,10 +44,10 @@ export function listMemories(cli: Cli): Promise<number> {
   });
 }
 
-export function searchMemories(cli: Cli, words: string): Promise<number> {
+export function searchMemories(cli: Cli, query: string): Promise<number> {
   return withMemory(cli, async ({ workspace, view }) => {
     const place = { conversation: OWNER.conversationId, session: 0 };
-    const hits = await openMemorySearch(workspace).find(view, words, { ...place, most: HITS });
+    const hits = await openMemorySearch(workspace).find(view, query, { ...place, most: HITS });
     for (const { source, text } of hits) cli.print(visible(`${source}  ${text}`));
     if (hits.length === 0) cli.print('Nothing was found.');
     return hits.length === 0 ? 1 : 0;
@@ -118,7 +118,7 @@ export function restoreVersion(cli: Cli, version: string): Promise<number> {
     const done = await versions.restore(version);
     if (done.kind === 'written') {
       cli.print(
-        `MEMORY.md is again as it was in ${visible(version)}. What stood there before is kept, too.`,
+        `MEMORY.md is again as it was in ${visible(version)}. The version before it is kept, too.`,
       );
       return 0;
     }

@@ -9,8 +9,8 @@ import { visible } from '../terminal/text.ts';
 /** `parley cron …` (H08): 0 done, 1 not, and why is printed. */
 export function cron(cli: Cli, body: CronBody): Promise<number> {
   return withApi(cli, '/api/cron', async ({ ask }) => {
-    const { words } = await ask<{ readonly words: string }>('', { body });
-    cli.print(visible(words.replaceAll('`', '')));
+    const { text } = await ask<{ readonly text: string }>('', { body });
+    cli.print(visible(text.replaceAll('`', '')));
     return 0;
   });
 }
@@ -32,7 +32,7 @@ export async function heartbeatNow(cli: Cli, task: string, json = false): Promis
   if (gateway === null) return notRunning(cli);
   const body = { id: randomUUID(), ...(task !== '' && { task }) };
   const answer = await askGateway<HeartbeatAnswer>(gateway, '/api/heartbeat/now', { body });
-  cli.print(json ? jsonText(answer) : answer.words);
+  cli.print(json ? jsonText(answer) : answer.text);
   return answer.task === null ? 1 : 0;
 }
 
@@ -40,15 +40,15 @@ export async function heartbeatNow(cli: Cli, task: string, json = false): Promis
 export function heartbeatText(report: HeartbeatReport, isRunning: boolean): string {
   const { plan, tokens, tasks, problems, timeZone } = report;
   return [
-    `heartbeat  ${plan.words.replaceAll('`', '')} (${timeZone})`,
+    `heartbeat  ${plan.text.replaceAll('`', '')} (${timeZone})`,
     ...(isRunning ? [] : ['           Parley does not run: times are as if it were started now']),
-    ...(plan.lastWords === null ? [] : [`last beat  ran nothing: ${plan.lastWords}`]),
+    ...(plan.lastSkip === null ? [] : [`last run   started no task: ${plan.lastSkip}`]),
     `today      ${tokens.today} of ${tokens.perDay} tokens`,
     ...(tasks.length === 0 ? ['\nThere are no tasks in HEARTBEAT.md.'] : []),
     ...tasks.flatMap(({ name, schedule, tell, last, next }) => [
-      `\n${name}  ${schedule}${tell === null ? '' : `, tells ${tell}`}`,
-      `  last     ${last.words}`,
-      `  next     ${next.words}`,
+      `\n${name}  ${schedule}${tell === null ? '' : `, notifies ${tell}`}`,
+      `  last     ${last.text}`,
+      `  next     ${next.text}`,
     ]),
     ...(problems.length === 0 ? [] : ['', ...problems]),
   ]

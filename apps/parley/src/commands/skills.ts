@@ -76,7 +76,7 @@ const STATES = [
   'refused',
 ] as const;
 
-/** All skills as a table for a terminal, with one line below that sums them up. */
+/** All skills as a table for a terminal, with a line of totals below. */
 export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): string {
   if (all.length === 0) return 'There are no skills. docs/skills.md says where they go.';
   const sorted = STATES.flatMap((state) => all.filter((one) => one.state === state));
@@ -100,18 +100,18 @@ export function skillPage(skill: SkillStatus): string {
     `state        ${state}${reason === null ? '' : `: ${reason}`}`,
     `description  ${skill.description || 'none'}`,
     `audience     ${skill.audience.kind}`,
-    `model        ${modelWords(skill)}`,
+    `model        ${modelText(skill)}`,
     `command      ${command === null ? (skill.commandProblem ?? 'none') : `/${command}`}`,
     ...install.map((step) => `to install   ${step}`),
   ];
   return `${lines.map(plain).join('\n')}\n`;
 }
 
-function modelWords({ forModel, state, tokens }: SkillStatus): string {
-  if (!forModel) return 'is not told of it';
+function modelText({ forModel, state, tokens }: SkillStatus): string {
+  if (!forModel) return 'does not see it';
   return state === 'ready'
     ? `may use it by itself, ${tokens} tokens in the list`
-    : 'would be told of it, if it were ready';
+    : 'would see it, if it were ready';
 }
 
 function remark({
@@ -122,14 +122,14 @@ function remark({
   install,
   state,
 }: SkillStatus): string {
-  const words = [
+  const remarks = [
     reason,
     commandProblem,
     state !== 'refused' && audience.kind === 'owner' ? 'for the owner only' : null,
     state === 'ready' && !forModel ? 'not shown to the model' : null,
     state === 'not-eligible' && install.length > 0 ? `to install: ${install.join(', ')}` : null,
   ];
-  return words.filter((word) => word !== null).join('; ');
+  return remarks.filter((remark) => remark !== null).join('; ');
 }
 
 function summary(all: readonly SkillStatus[], { max, maxCharacters }: SkillLimits): string {
@@ -155,7 +155,7 @@ export async function plugins(cli: Cli): Promise<number> {
   }
   for (const { works, line } of lines) print(`${works ? '✓' : '✗'} ${line}`);
   if (running) {
-    print(`\nAs loaded by the running Parley; "${commandLine('start', folder)}" loads them anew.`);
+    print(`\nAs loaded by the running Parley; "${commandLine('start', folder)}" loads them again.`);
   }
   return lines.every(({ works }) => works) ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 import type { PassPoint } from '@parley/core';
-import type { RestoreWish } from '@parley/gateway';
+import type { RestoreRequest } from '@parley/gateway';
 import { banner, createPairingScreen } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { StartOptions } from '../process-options.ts';
@@ -23,17 +23,18 @@ export async function start(
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restore') {
     const { restoreHere } = await import('./backup/exchange.ts');
-    const { error, aside } = await restoreHere(ending.wish, folder);
-    const words = error === null ? `A backup was restored; what was before is in ${aside}.` : error;
-    process.stdout.write(`${words}\n\n`);
+    const { error, aside } = await restoreHere(ending.request, folder);
+    const message =
+      error === null ? `A backup was restored; what was before is in ${aside}.` : error;
+    process.stdout.write(`${message}\n\n`);
     ending = await runToItsEnd(signal, options);
   }
-  const words =
+  const message =
     ending.kind === 'stop'
       ? 'Parley has stopped; nothing is lost.'
       : `Parley ${ending.version} has changed the database, so this older one has stopped; nothing is lost. Start the newer one here, too.`;
   await new Promise<void>((written) => {
-    process.stdout.write(`${words}\n`, () => written());
+    process.stdout.write(`${message}\n`, () => written());
   });
   // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
   process.exit(ending.kind === 'stop' ? 0 : 1);
@@ -42,7 +43,7 @@ export async function start(
 /** Why a Parley ends: it was asked to, or to restore before it starts again, or it is too old by now. */
 type Ending =
   | { readonly kind: 'stop' }
-  | { readonly kind: 'restore'; readonly wish: RestoreWish }
+  | { readonly kind: 'restore'; readonly request: RestoreRequest }
   | { readonly kind: 'outdated'; readonly version: string };
 
 async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promise<Ending> {
@@ -53,7 +54,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
   const parley = await startParley({
     ...options,
     onState,
-    onRestore: (wish) => end({ kind: 'restore', wish }),
+    onRestore: (request) => end({ kind: 'restore', request }),
     onOutdated: (version) => end({ kind: 'outdated', version }),
   });
   const shown = parley.banner().then((facts) => {

@@ -62,7 +62,7 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     },
     /** Call when a line was entered: it stays, as something said. */
     entered(text: string): void {
-      // The editor has gone to the next row; what it wrote stands between it and the live part.
+      // The editor has gone to the next row; what it wrote is between it and the live part.
       const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
       draw(`${PROMPT}${visible(text)}\n`, own);
     },

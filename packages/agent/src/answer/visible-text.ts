@@ -49,7 +49,7 @@ export function withoutBeginning(text: string): string {
     const started = withoutMark(withoutTokenParagraphs(untagged));
     const next = withoutFirstToken(started) ?? started;
     if (next === before) return next;
-    // What now leads stood behind something; what led before is the answer's own.
+    // The new beginning was behind something; the old one is the answer's own.
     before = /^\s/.test(before) ? next : next.trimStart();
   }
 }
@@ -74,7 +74,7 @@ interface WithoutTags {
 }
 
 /**
- * Takes all tags out. Only those at the beginning ask for something: what was streamed stands below its
+ * Takes all tags out. Only those at the beginning ask for something: the streamed text is below its
  * message already when a later one comes.
  */
 function withoutTags(text: string): WithoutTags {
@@ -154,6 +154,6 @@ function withoutMark(text: string): string {
 }
 
 /** A message of the system: it has the mark exactly once (G08). */
-export function marked(words: string): string {
-  return `⚙️ ${withoutMark(words)}`;
+export function marked(text: string): string {
+  return `⚙️ ${withoutMark(text)}`;
 }

@@ -141,10 +141,10 @@ function aboutOf({ name, asksAbout }: Tool): string {
 function sentence(
   begin: string,
   tools: readonly Tool[],
-  wordsOf: (tool: Tool) => string,
+  textOf: (tool: Tool) => string,
   between = ', ',
 ): string {
-  return tools.length === 0 ? '' : `${begin}${tools.map(wordsOf).join(between)}.`;
+  return tools.length === 0 ? '' : `${begin}${tools.map(textOf).join(between)}.`;
 }
 
 export interface ReadInTurn {

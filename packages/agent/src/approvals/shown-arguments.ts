@@ -127,11 +127,11 @@ const isLetter = (sign: string) => /\p{L}/u.test(sign);
 const OTHER_LETTER =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/u;
 const LATIN = /\p{Script=Latin}/u;
-/** Of these whole words can be made that pass for Latin ones. */
+/** Whole words of these look Latin. */
 const TWINS = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝӏѵьгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορικυχօոսցհյ0-9]+$/u;
 
 /**
- * Where letters of another script stand that pass for Latin ones: in one word with Latin letters, or
+ * The places of letters of another script that look like Latin ones: in one word with Latin letters, or
  * all of a word of an address or a path that also has Latin words.
  */
 function lettersAlike(text: string): ReadonlySet<number> {

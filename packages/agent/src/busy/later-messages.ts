@@ -43,7 +43,7 @@ export function openLaterMessages(
 
 /**
  * Whether a message that came during a turn may join it (D03). Whatever a turn may do and show was decided
- * from the messages it began with, so only the same person in the same place adds to it, in words alone:
+ * from the messages it began with, so only the same person in the same place adds to it, as text alone:
  * files, commands and what Parley itself says wait for a turn of their own.
  */
 export function mayJoin(turn: ClaimedTurn, row: InboxRow): boolean {

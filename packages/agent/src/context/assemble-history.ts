@@ -66,7 +66,7 @@ function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
   const said: Said[] = [];
   for (const entry of entries) {
     if (entry.role !== 'user' && entry.role !== 'assistant') continue;
-    said.push(asSaid(entry.role, wordsOf(entry)));
+    said.push(asSaid(entry.role, entryText(entry)));
     if (entry.undelivered !== undefined) {
       said.push(asSaid('user', undeliveredNotice(entry.undelivered)));
     }
@@ -75,7 +75,7 @@ function saidIn(entries: readonly RememberedEntry[]): readonly Said[] {
 }
 
 /** The text of an entry of the transcript. Throws where the stored entry has none. */
-export function wordsOf({ content }: Pick<RememberedEntry, 'content'>): string {
+export function entryText({ content }: Pick<RememberedEntry, 'content'>): string {
   const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
   // A schema would take longer than the rest of the history.
   return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;

@@ -3,13 +3,13 @@ import { type Reader, reasonOf } from '@parley/core';
 import type { NumberedEntry, PinPlace, StoredSummary, SummaryTask } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { withTimeLimit } from '../time-limit.ts';
-import { wordsOf } from './assemble-history.ts';
+import { entryText } from './assemble-history.ts';
 import type { HistoryLimits } from './history-budget.ts';
 import { Summary, summaryPlace, summaryText } from './summary.ts';
 import {
   checkUnchanged,
   claimSummary,
-  type NotSummedUp,
+  type NotSummarized,
   SaidChangedError,
   type SummaryServices,
   tokensRead,
@@ -28,7 +28,7 @@ export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
   /** What the model can take at a time; all that is wanted when absent. */
   readonly contextTokens?: (() => number) | undefined;
-  /** Saves what must not be lost, before the summary takes the place of the words. */
+  /** Saves what must not be lost, before the summary replaces the text. */
   readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;
 }
 
@@ -36,7 +36,7 @@ export type Compaction =
   | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
   /** There is too little to summarize; `already`: it was summarized a while or a crash ago. */
   | { readonly kind: 'nothing'; readonly already: boolean }
-  | NotSummedUp;
+  | NotSummarized;
 
 export interface CompactionOrder extends PinPlace {
   readonly reader: Reader;
@@ -44,7 +44,7 @@ export interface CompactionOrder extends PinPlace {
   readonly forced: boolean;
 }
 
-/** Turns that stay word for word; fewer when a person asks. */
+/** Turns that stay verbatim; fewer when a person asks. */
 const KEEP_TURNS = { wanted: 10, forced: 2 };
 /** Their share of the past, and the share of the model's window that one summary may use. */
 const KEEP_SHARE = 0.3;
@@ -122,12 +122,12 @@ async function saveFirst(
 }
 
 function tokensOf(summary: Summary | null, entries: readonly NumberedEntry[] = []): number {
-  const words = [...(summary === null ? [] : [summaryText(summary)]), ...entries.map(wordsOf)];
-  return words.reduce((sum, text) => sum + estimateTokens(text), 0);
+  const texts = [...(summary === null ? [] : [summaryText(summary)]), ...entries.map(entryText)];
+  return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
 interface Division {
-  /** Turns that stay word for word, where they are short enough. */
+  /** Turns that stay verbatim, where they are short enough. */
   readonly keepTurns: number;
   readonly keepTokens: number;
   readonly mostTokens: number;
@@ -145,7 +145,7 @@ function olderPart(
   const begins = entries.flatMap(({ role }, index) =>
     role === 'user' && entries[index - 1]?.role !== 'user' ? [index] : [],
   );
-  const costs = entries.map((entry) => estimateTokens(wordsOf(entry)));
+  const costs = entries.map((entry) => estimateTokens(entryText(entry)));
   const read = entries.map(tokensRead);
   const cost = (from: number, to?: number): number => sum(costs.slice(from, to));
   const last = begins.at(-1) ?? 0;

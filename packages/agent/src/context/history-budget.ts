@@ -89,12 +89,12 @@ const PICTURE = 1_000;
 
 export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
   const prompt = system.reduce((sum, { tokens }) => sum + tokens, tools.tokens);
-  const fixed = rounds.flatMap(wordsIn).reduce((sum, text) => sum + estimateTokens(text), prompt);
+  const fixed = rounds.flatMap(textsIn).reduce((sum, text) => sum + estimateTokens(text), prompt);
   const pictures = (now.images?.length ?? 0) * PICTURE;
   return { fixed: fixed + pictures, now: estimateTokens(now.content) };
 }
 
-function wordsIn(message: ModelMessage): readonly string[] {
+function textsIn(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
 }
@@ -140,7 +140,7 @@ export function fitRounds(
 }
 
 function sizeOf(message: ModelMessage): number {
-  return wordsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
+  return textsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
 /** The length to which the longest must come down so that all have room together. */

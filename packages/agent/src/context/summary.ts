@@ -4,7 +4,7 @@ import { estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 import { audienceOf } from '../loop/call-tools.ts';
 
-/** What is kept of a conversation that is no longer shown word for word. */
+/** What is kept of a conversation that is no longer shown verbatim. */
 export const Summary = z.object({
   decisions: z.array(z.string()),
   facts: z.array(z.string()),
@@ -26,7 +26,7 @@ export const SECTIONS = [
 const LONGEST_POINT = 500;
 
 /** Over sentences that may be remembered beyond this conversation; no part of the summary. */
-export const OWN_WORDS = 'Their own words';
+export const QUOTES_HEADING = 'Their own words';
 const MOST_QUOTES = 10;
 
 export interface Notes {
@@ -36,7 +36,7 @@ export interface Notes {
 }
 
 /**
- * Reads what a model wrote under the headings of `SECTIONS` and `OWN_WORDS`. What stands under none
+ * Reads what a model wrote under the headings of `SECTIONS` and `QUOTES_HEADING`. A line under none
  * counts as a fact: a small model forgets headings sooner than facts. `mostTokens`: of the summary.
  */
 export function readNotes(text: string, mostTokens: number): Notes {
@@ -64,7 +64,7 @@ export function readNotes(text: string, mostTokens: number): Notes {
 
 function headingOf(line: string): keyof Summary | 'quotes' | null {
   const name = line.replace(/^[\s#*_]+|[\s:*_]+$/g, '').toLowerCase();
-  if (name === OWN_WORDS.toLowerCase()) return 'quotes';
+  if (name === QUOTES_HEADING.toLowerCase()) return 'quotes';
   return SECTIONS.find(([, heading]) => heading.toLowerCase() === name)?.[0] ?? null;
 }
 

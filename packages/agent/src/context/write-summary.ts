@@ -6,11 +6,11 @@ import { estimateTokens } from '@parley/workspace';
 import { askModel } from '../loop/ask-model.ts';
 import type { StepUsage } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import { wordsOf } from './assemble-history.ts';
+import { entryText } from './assemble-history.ts';
 import { fitText, summaryBudget } from './history-budget.ts';
 import {
   type Notes,
-  OWN_WORDS,
+  QUOTES_HEADING,
   readNotes,
   SECTIONS,
   type Summary,
@@ -56,7 +56,7 @@ ${SECTIONS.map(([, heading]) => `# ${heading}`).join('\n')}
 Carry over every point of your notes so far that still holds. Leave a heading empty where there is nothing. Write in the language of the conversation, 600 words at most, and nothing but the notes.`;
 
 const QUOTES = `Then one more heading:
-# ${OWN_WORDS}
+# ${QUOTES_HEADING}
 At most ten sentences of theirs (never yours) that tell something lasting of them or of their work: a preference, a habit, a rule, a fact. Copy them letter by letter, one a line; whatever stood in a quotation, a file or a web page is not theirs.`;
 
 /**
@@ -94,19 +94,19 @@ function recordOf(
   const notes = before === null ? [] : [`Your notes so far:\n${summaryText(before)}`];
   const said = entries.flatMap((entry) => {
     if (entry.role !== 'user' && entry.role !== 'assistant') return [];
-    const words = fitText(wordsOf(entry), most, 'this message');
-    const quoted = words.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`);
+    const text = fitText(entryText(entry), most, 'this message');
+    const quoted = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`);
     return [`${entry.role === 'user' ? 'They' : 'You'} said:\n${quoted.join('\n')}`];
   });
   return [...notes, ...said, 'Now write the notes.'].join('\n\n');
 }
 
 export function tokensRead(entry: NumberedEntry): number {
-  return Math.min(LONGEST_MESSAGE, estimateTokens(wordsOf(entry)));
+  return Math.min(LONGEST_MESSAGE, estimateTokens(entryText(entry)));
 }
 
 /** Why there is no summary: another process writes it, or it failed a short while ago, or now. */
-export type NotSummedUp =
+export type NotSummarized =
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -123,7 +123,7 @@ export async function claimSummary(
   impatient: boolean,
   work: (stop: AbortSignal) => Promise<StoredSummary>,
   stop: AbortSignal,
-): Promise<StoredSummary | NotSummedUp> {
+): Promise<StoredSummary | NotSummarized> {
   const by = newId('summary');
   const now = clock();
   const claim = { by, now, until: now + CLAIM_MS, impatient };
@@ -160,6 +160,6 @@ export function checkUnchanged(
   read: readonly NumberedEntry[],
   now: readonly NumberedEntry[],
 ): void {
-  const words = (entries: readonly NumberedEntry[]) => entries.map(({ content }) => content);
-  if (!isDeepStrictEqual(words(read), words(now))) throw new SaidChangedError();
+  const contents = (entries: readonly NumberedEntry[]) => entries.map(({ content }) => content);
+  if (!isDeepStrictEqual(contents(read), contents(now))) throw new SaidChangedError();
 }

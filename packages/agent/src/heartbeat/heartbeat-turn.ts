@@ -126,12 +126,12 @@ async function alertOf(
   { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
 ): Promise<NonNullable<HeartbeatEnd['alert']>> {
   const { route } = leadingMessage(turn);
-  const words = marked(text);
+  const shown = marked(text);
   return {
     text,
     fingerprint,
-    entry: spoken('assistant', words),
-    parts: await renderParts(words, route),
+    entry: spoken('assistant', shown),
+    parts: await renderParts(shown, route),
     ...(heldUntil !== undefined && { heldUntil }),
   };
 }

@@ -45,7 +45,7 @@ export interface CallToolsDeps {
   /** Without it nothing is traced. */
   readonly tracer?: Tracer | undefined;
   readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages' | 'show'> & {
-    /** Where the messages are Parley’s own: what stands behind them. */
+    /** Where the messages are Parley’s own: what caused them. */
     readonly origin?: TurnOrigin;
   };
 }

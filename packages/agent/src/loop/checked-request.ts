@@ -98,7 +98,7 @@ function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessa
   ];
 }
 
-/** Their words like those that the turn began with: behind who wrote them, which is data (P18). */
+/** Their text like that of the first messages: after its sender, which is data (P18). */
 function joinedMessage(rows: readonly InboxRow[]): UserMessage {
   const messages = rows.map(({ message }) => message);
   const content = `${messageContext(messages)}\n\n${textOf(rows, () => [])}`;

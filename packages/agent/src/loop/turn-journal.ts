@@ -73,7 +73,7 @@ export type ModelStep = z.infer<typeof ModelStep>;
 /** A call that changes something is about to be run: from here on it must not be run again. */
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
-/** What came of a call. */
+/** The outcome of a call. */
 const ResultStep = z.object({
   kind: z.literal('result'),
   call: z.string(),
@@ -129,7 +129,7 @@ export interface TurnJournal {
   joined(): readonly InboxRow[];
   /**
    * Lets messages join. They and their steps are stored together: `answer`, which is not
-   * the last word then, and where they stand.
+   * the last text then, and their place.
    */
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }

@@ -55,7 +55,7 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
     if (unfinished !== undefined && !(await callTools(showing(deps), unfinished, stop)))
       return null;
     const closingNow = () =>
-      closingWords({ rounds: journal.rounds(), ms: clock() - startedAt }, limits);
+      closingText({ rounds: journal.rounds(), ms: clock() - startedAt }, limits);
     if (unfinished !== undefined && closingNow() === null) {
       if ((await deps.joinLater?.()) === 'fenced') return null;
     }
@@ -204,7 +204,7 @@ export interface TurnSpent {
 }
 
 /** Why the model has to answer now, for the model; null while it may go on with tools. */
-function closingWords({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+function closingText({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
   const reason = reachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;

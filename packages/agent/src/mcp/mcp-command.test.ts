@@ -14,8 +14,8 @@ describe('[G03] picking a prompt', () => {
   it.each([
     ['/mcp__every__args-prompt city=Rome', 'every', 'args-prompt', 'city=Rome'],
     [' /MCP__Every__simple@parley_bot\n', 'every', 'simple', ''],
-  ])('is seen in %j', (text, server, prompt, words) => {
-    expect(parsePromptCommand(text)).toEqual({ server, prompt, words });
+  ])('is seen in %j', (text, server, prompt, rest) => {
+    expect(parsePromptCommand(text)).toEqual({ server, prompt, rest });
   });
 
   it.each(['/mcp', '/mcp__every', 'see /mcp__a__b', '/mcp__a__b/c', ''])(

@@ -89,7 +89,7 @@ async function pickedPrompt(
     audience,
     source: `MCP prompt ${server}/${prompt.name}`,
   });
-  const { values, missing } = promptArguments(prompt, typed.words);
+  const { values, missing } = promptArguments(prompt, typed.rest);
   if (missing.length > 0) {
     const command = promptCommand(server, prompt);
     return part(`It cannot be used without: ${missing.join(', ')}. Say so; to pick it: ${command}`);
@@ -110,26 +110,26 @@ async function pickedPrompt(
 export interface TypedPrompt {
   readonly server: string;
   readonly prompt: string;
-  readonly words: string;
+  readonly rest: string;
 }
 
-/** Reads `/mcp__server__prompt words`; null for all other text. */
+/** Reads `/mcp__server__prompt …`; null for all other text. */
 export function parsePromptCommand(text: string): TypedPrompt | null {
-  const [, server, prompt, words = ''] =
+  const [, server, prompt, rest = ''] =
     /^\s*\/mcp__([a-z0-9]+)__([\w-]{1,200}?)(?:@\w+)?(?:\s+(.*))?$/is.exec(text) ?? [];
   if (server === undefined || prompt === undefined) return null;
-  return { server: server.toLowerCase(), prompt, words: words.trim() };
+  return { server: server.toLowerCase(), prompt, rest: rest.trim() };
 }
 
 /** What a person types to pick a prompt; null where its name cannot be typed. */
 export function promptCommand(server: string, { name, arguments: args }: McpPrompt): string | null {
   if (!/^[\w-]+$/.test(name)) return null;
   const [only] = args;
-  const words =
+  const names =
     only !== undefined && args.length === 1
       ? [only.name]
       : args.map((argument) => `${argument.name}=…`);
-  return [`/mcp__${server}__${name}`, ...words].join(' ');
+  return [`/mcp__${server}__${name}`, ...names].join(' ');
 }
 
 function findPrompt(
@@ -150,15 +150,15 @@ function findPrompt(
  */
 export function promptArguments(
   { arguments: args }: McpPrompt,
-  words: string,
+  typed: string,
 ): { readonly values: Readonly<Record<string, string>>; readonly missing: readonly string[] } {
   const known = new Set(args.map(({ name }) => name));
-  const pairs = [...words.matchAll(/([\w-]+)=(?:"([^"]*)"|(\S*))/g)]
+  const pairs = [...typed.matchAll(/([\w-]+)=(?:"([^"]*)"|(\S*))/g)]
     .map(([, name = '', quoted, plain = '']) => [name, quoted ?? plain] as const)
     .filter(([name]) => known.has(name));
   const [first] = args;
-  const whole = first !== undefined && pairs.length === 0 && words !== '';
-  const values = Object.fromEntries(whole ? [[first.name, words]] : pairs);
+  const whole = first !== undefined && pairs.length === 0 && typed !== '';
+  const values = Object.fromEntries(whole ? [[first.name, typed]] : pairs);
   const missing = args
     .filter(({ name, required }) => required && values[name] === undefined)
     .map(({ name }) => name);

@@ -151,12 +151,12 @@ export function toolNames(
 }
 
 function plainName(server: string, original: string): string {
-  const words = original
+  const name = original
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '');
-  return `${server}_${words === '' ? 'tool' : words}`;
+  return `${server}_${name === '' ? 'tool' : name}`;
 }
 
 function marked(name: string, original: string): string {

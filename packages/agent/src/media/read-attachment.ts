@@ -80,7 +80,7 @@ async function lookAt(
   if ((pixelsOf(bytes) ?? 0) > MOST_PIXELS) {
     return unread(`it has more than ${MOST_PIXELS / 1_000_000} million pixels`);
   }
-  // A copy of its own: some databases hand out a piece of a larger buffer.
+  // A copy of its own: some databases return a piece of a larger buffer.
   return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
 }
 

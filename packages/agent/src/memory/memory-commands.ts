@@ -50,7 +50,7 @@ interface ForgetProof {
 }
 
 const MARK = '[forgotten]';
-/** More memories than this are not removed by words alone: that is probably not what was meant. */
+/** More memories than this are not removed by a search text: that is probably not what was meant. */
 const MOST_AT_ONCE = 10;
 /** A second `/forget all` within this time confirms the first. */
 const CONFIRM_MS = 10 * 60_000;
@@ -128,7 +128,7 @@ async function remove(
   // Only an owner may remove arbitrary text: it may be of others.
   const isPhrase = words !== null && isOwner && chosen.every(({ entry }) => entry.id !== words);
   const texts = [...chosen.map(({ entry }) => entry.text), ...(isPhrase ? [words] : [])];
-  const inNotes = (line: string) => isOwner && texts.some((text) => hasWords(line, text));
+  const inNotes = (line: string) => isOwner && texts.some((text) => hasPhrase(line, text));
   const removal = await options.service.remove(view, isChosen, inNotes);
   const origins = removal.memories.flatMap(({ entry }) => entry.from?.conversation ?? []);
   const forgetting = {
@@ -180,7 +180,7 @@ async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<r
     const file = await view.read(name, Number.MAX_SAFE_INTEGER);
     if (file.kind === 'absent') continue;
     const lines = file.text.split('\n');
-    if (lines.some((line) => texts.some((text) => hasWords(line, text)))) left.push(name);
+    if (lines.some((line) => texts.some((text) => hasPhrase(line, text)))) left.push(name);
   }
   return left;
 }
@@ -238,9 +238,9 @@ function proofText(proof: ForgetProof, isOwner: boolean): string {
 }
 
 const CANNOT =
-  'What stands in the chat itself, in backups, in files and recordings that were sent, in earlier versions of SOUL.md, and the same thing in other words I cannot take back.';
+  'What is in the chat itself, in backups, in files and recordings that were sent, in earlier versions of SOUL.md, and the same thing in other words I cannot take back.';
 const CANNOT_ALL =
-  'I cannot take back what the platform and the maker of the model keep, what stands in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who was let in, and counts of use stay.';
+  'I cannot take back what the platform and the maker of the model keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who is paired, and counts of use stay.';
 
 function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search } = said;
@@ -260,7 +260,7 @@ function searchLine({ found, complete }: RawSearch, samples: number): string {
   const scope = complete ? 'the files of the database' : 'the first half gigabyte of the database';
   const what = `I looked for ${countOf(samples, 'text')} of yours in ${scope}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
-  return `${what}: **${found} of them still stand there**, where others have said the same or quoted you`;
+  return `${what}: **${found} of them are still there**, where others have said the same or quoted you`;
 }
 
 function leftText(left: readonly string[]): string {
@@ -276,11 +276,11 @@ function memoryItem({ entry }: SavedMemory): string {
 
 /** Whether `/forget WORDS` means a memory: by its id, or by its text. */
 function meansMemory(words: string, { id, text }: MemoryEntry): boolean {
-  return words.toLowerCase() === id || hasWords(text, words);
+  return words.toLowerCase() === id || hasPhrase(text, words);
 }
 
 /** Ignores case and spaces; in scripts with spaces only whole words match: `art` is not in `party`. */
-function hasWords(text: string, wanted: string): boolean {
+function hasPhrase(text: string, wanted: string): boolean {
   const within = folded(text);
   const what = folded(wanted);
   if (what === '') return false;

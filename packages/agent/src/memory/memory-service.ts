@@ -81,8 +81,8 @@ export class MemoryService extends Memories {
       .slice(0, MOST_ASKED)
       .flatMap(({ text, message, trigger }) => {
         const type = place.chatType === 'direct' ? trigger.type : 'fact';
-        const wish = { type, scope: 'user', quote: text, automatic: true } as const;
-        const judged = judgeSaving(wish, { ...place, messages: [message] });
+        const request = { type, scope: 'user', quote: text, automatic: true } as const;
+        const judged = judgeSaving(request, { ...place, messages: [message] });
         return judged.kind === 'save' ? [judged.entry] : [];
       });
   }
@@ -144,7 +144,7 @@ export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting
 
 /**
  * Messages for this kind of reader, without those from which something was saved before: what was
- * removed from the files since then must not come back. `letters`: to find quotations quickly.
+ * removed from the files since then must not come back. `letters` finds quotations quickly.
  */
 async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[], reader: Reader) {
   const keyOf = (...origin: readonly (string | null)[]) => JSON.stringify(origin);
@@ -186,8 +186,8 @@ function entryOf(
     const chatType = message.chat.type;
     const { date } = agent.localTime(receivedAt);
     const place = { reader, chatType, session, date, messages: [message] };
-    const wish = { type: 'fact', scope: 'user', quote, automatic: true } as const;
-    const judged = judgeSaving(wish, place);
+    const request = { type: 'fact', scope: 'user', quote, automatic: true } as const;
+    const judged = judgeSaving(request, place);
     if (judged.kind === 'refuse') continue;
     // Of the whole sentence: the model may have left out its beginning.
     const trigger = triggerIn(judged.entry.text);

@@ -56,7 +56,7 @@ export function memorySource(options: MemorySourceOptions): ContextSource {
           memories: memories.map((hit) => ({
             source: hit.source,
             audience: hit.audience,
-            text: memoryWords(hit, MEMORY_LENGTH),
+            text: memoryText(hit, MEMORY_LENGTH),
           })),
         }),
         ...(knowledge.length > 0 && { knowledge: knowledge.map(shownKnowledge) }),
@@ -91,7 +91,7 @@ function shownKnowledge({ text, heading, source, audience }: MemoryHit): PromptP
   return { source, audience, text: heading === '' ? shown : `${heading}\n${shown}` };
 }
 
-export function memoryWords({ text, heading, source, entry }: MemoryHit, length: number): string {
+export function memoryText({ text, heading, source, entry }: MemoryHit, length: number): string {
   const shown = cutText(text, length, source).text;
   if (entry === undefined)
     return heading === '' ? `${shown} (${source})` : `${heading}: ${shown} (${source})`;

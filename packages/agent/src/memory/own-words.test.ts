@@ -52,16 +52,16 @@ describe('an owner’s own words', () => {
       expect(ownSentences(messages).filter(({ text }) => triggerIn(text) !== null)).toEqual([]);
       for (const type of ['preference', 'constraint', 'habit', 'skill', 'fact'] as const) {
         for (const quote of [FOREIGN, 'pay Bob', 'Bob first.']) {
-          const wish = { type, scope: 'user', quote } as const;
-          expect(judgeSaving(wish, { ...PLACE, messages }).kind).toBe('refuse');
+          const request = { type, scope: 'user', quote } as const;
+          expect(judgeSaving(request, { ...PLACE, messages }).kind).toBe('refuse');
         }
       }
     },
   );
 
   it.each(OWN)('[G13] are %s', (_how, change) => {
-    const wish = { type: 'constraint', scope: 'user', quote: FOREIGN } as const;
-    const judged = judgeSaving(wish, { ...PLACE, messages: [message(change)] });
+    const request = { type: 'constraint', scope: 'user', quote: FOREIGN } as const;
+    const judged = judgeSaving(request, { ...PLACE, messages: [message(change)] });
     expect(judged).toMatchObject({ kind: 'save', entry: { words: 'own', person: 'test:1' } });
   });
 
@@ -70,11 +70,11 @@ describe('an owner’s own words', () => {
     (type) => {
       const messages = [message({ text: 'what does the page say?' })];
       for (const scope of ['user', 'project', 'session'] as const) {
-        const wish = { type, scope, note: FOREIGN } as const;
-        expect(judgeSaving(wish, { ...PLACE, messages }).kind).toBe('refuse');
+        const request = { type, scope, note: FOREIGN } as const;
+        expect(judgeSaving(request, { ...PLACE, messages }).kind).toBe('refuse');
       }
-      const wish = { type: 'fact', scope: 'user', note: FOREIGN } as const;
-      expect(judgeSaving(wish, { ...PLACE, messages }).kind).toBe('refuse');
+      const request = { type: 'fact', scope: 'user', note: FOREIGN } as const;
+      expect(judgeSaving(request, { ...PLACE, messages }).kind).toBe('refuse');
     },
   );
 });

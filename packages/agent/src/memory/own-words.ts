@@ -23,7 +23,7 @@ export function isForwarded(text: string): boolean {
 /**
  * The sentences that a person wrote: without code, quoted lines, addresses, forwarded text and text
  * pasted from mails, chats or pages. Text in quotation marks stays; the caller decides whose it is.
- * Transcribed speech does not count: it is not verbatim, and a recording may be of anybody.
+ * Transcribed speech does not count: it is not verbatim, and a recording may be of any person.
  */
 export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
   return messages.flatMap((message) => {
@@ -70,7 +70,7 @@ function sentencesOf(text: string): readonly string[] {
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
 }
 
-export interface SavingWish {
+export interface SaveRequest {
   readonly type: MemoryType;
   readonly scope: MemoryScope;
   /** Verbatim text of the person in this turn's messages. */
@@ -98,18 +98,18 @@ type Judged =
  * whole sentences they wrote, never as paraphrased by a model, which may have been manipulated;
  * preferences, habits and rules exist in no other form.
  */
-export function judgeSaving(wish: SavingWish, place: SavingPlace): Judged {
+export function judgeSaving(request: SaveRequest, place: SavingPlace): Judged {
   const isGroup = place.chatType !== 'direct';
-  if (isGroup && wish.type !== 'fact') {
+  if (isGroup && request.type !== 'fact') {
     return refuse(
-      `In a group only facts about the group or about who wrote them are kept, no ${wish.type}s. Save it as a fact, or leave it.`,
+      `In a group only facts about the group or about who wrote them are kept, no ${request.type}s. Save it as a fact, or leave it.`,
     );
   }
-  if (wish.quote !== undefined) return judgeQuote(wish, wish.quote, place);
-  return judgeNote(wish, place);
+  if (request.quote !== undefined) return judgeQuote(request, request.quote, place);
+  return judgeNote(request, place);
 }
 
-function judgeQuote(wish: SavingWish, quote: string, place: SavingPlace): Judged {
+function judgeQuote(request: SaveRequest, quote: string, place: SavingPlace): Judged {
   const said = sentencesWith(quote, ownSentences(place.messages));
   const [first] = said;
   if (first === undefined) {
@@ -118,14 +118,14 @@ function judgeQuote(wish: SavingWish, quote: string, place: SavingPlace): Judged
     );
   }
   const text = memoryLine(said.map((sentence) => sentence.text).join(' '));
-  return { kind: 'save', entry: entryOf(wish, place, { text, words: 'own' }, first.message) };
+  return { kind: 'save', entry: entryOf(request, place, { text, words: 'own' }, first.message) };
 }
 
 /** A note of the agent: in the owner's chat only, and never an instruction. */
-function judgeNote(wish: SavingWish, place: SavingPlace): Judged {
-  const text = memoryLine(wish.note ?? '');
+function judgeNote(request: SaveRequest, place: SavingPlace): Judged {
+  const text = memoryLine(request.note ?? '');
   if (text === '') return refuse('There is nothing to save: give `quote`.');
-  const isPlain = wish.type === 'fact' && wish.scope !== 'user';
+  const isPlain = request.type === 'fact' && request.scope !== 'user';
   if (place.reader.kind !== 'owner' || !isPlain) {
     return refuse(
       'Without the person’s own words only facts about the project or this session are kept, in the owner’s direct chat. Give `quote`.',
@@ -133,7 +133,7 @@ function judgeNote(wish: SavingWish, place: SavingPlace): Judged {
   }
   const message = place.messages.findLast(({ trigger }) => trigger === undefined);
   if (message === undefined) return refuse('Nobody has written in this turn.');
-  return { kind: 'save', entry: entryOf(wish, place, { text, words: 'agent' }, message) };
+  return { kind: 'save', entry: entryOf(request, place, { text, words: 'agent' }, message) };
 }
 
 /** Shortest quotation, in characters; two are a word in Chinese. */
@@ -167,7 +167,7 @@ function folded(text: string): string {
 }
 
 function entryOf(
-  { type, scope, automatic = false }: SavingWish,
+  { type, scope, automatic = false }: SaveRequest,
   { reader, session, date }: SavingPlace,
   { text, words }: Pick<MemoryEntry, 'text' | 'words'>,
   { channel, account, chat, messageId, sender }: InboundMessage,

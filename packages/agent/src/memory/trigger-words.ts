@@ -58,7 +58,7 @@ const RULES: readonly TriggerRule[] = [
   { word: '从不', type: 'constraint', is: /^(?:请|你|我|我们)?从不/u },
 ];
 
-/** A question is no request to remember, unless it is a polite wish. */
+/** A question is no request to remember, unless it is a polite request. */
 const ASKS =
   /[?？]\s*["”'’)]*$|[吗呢]\s*[。.]?$|^(?:do|did|does|have|had|why|what|who|when|where|how|which|is|are|should|if)\b/i;
 const POLITE =

@@ -93,14 +93,14 @@ describe('/soul and the tool', () => {
       },
     });
     const ending = new AbortController();
-    const wish = {
+    const proposal = {
       askedBy: 'x',
       text: SECOND_SOUL,
       author: 'agent',
       by: 'it',
       reason: 'so',
     } as const;
-    expect(await slow.propose(wish)).toMatchObject({ version: { state: 'proposed' } });
+    expect(await slow.propose(proposal)).toMatchObject({ version: { state: 'proposed' } });
     const judging = slow.evaluate(ending.signal);
     await asked.promise;
     const command = soulCommand(slow, localTime);

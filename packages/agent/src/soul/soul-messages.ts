@@ -12,7 +12,7 @@ import {
   nextStep,
   originOf,
   type SoulSettings,
-  scoreWords,
+  scoreText,
   shortDiff,
   standingOf,
   versionLine,
@@ -73,7 +73,7 @@ function numberIn(text: string): number | null {
 
 function listText(newestFirst: readonly SoulVersion[], localTime: LocalTime): string {
   const inUse = newestFirst.find(({ state }) => state === 'applied');
-  if (inUse === undefined) return 'There is no SOUL.md yet. Whoever writes one writes `v0-seed`.';
+  if (inUse === undefined) return 'There is no SOUL.md yet. The first one written is `v0-seed`.';
   const isOpen = ({ state }: SoulVersion) => state === 'proposed' || state === 'passed';
   const line = (version: SoulVersion) => versionLine(version, localTime);
   const open = newestFirst.filter(isOpen);
@@ -93,7 +93,7 @@ function versionText(version: SoulVersion, verb: 'show' | 'diff', localTime: Loc
   const isDiff = verb === 'diff' && basedOn !== null;
   const against = isDiff ? `, against version ${basedOn}` : '';
   return [
-    `**${nameOf(version)}**${against} – ${standingOf(version, localTime)}; ${scoreWords(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
+    `**${nameOf(version)}**${against} – ${standingOf(version, localTime)}; ${scoreText(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
     ...(findings.length === 0 ? [] : [findingLines(version).join('\n')]),
     isDiff ? fenced(diff === '' ? ' nothing changes' : diff, 'diff') : fenced(text),
   ].join('\n\n');
@@ -103,8 +103,8 @@ function changeOf({ diff }: SoulVersion): string {
   return fenced(shortDiff(diff), 'diff');
 }
 
-function textOf(answer: SoulAnswer, words: (version: SoulVersion) => string): string {
-  return answer.kind === 'refused' ? answer.words : words(answer.version);
+function textOf(answer: SoulAnswer, textOfVersion: (version: SoulVersion) => string): string {
+  return answer.kind === 'refused' ? answer.reason : textOfVersion(answer.version);
 }
 
 export interface SoulNoticeServices extends OwnersChatDeps, PostDeps {
@@ -124,16 +124,16 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   if (unnotified.length === 0) return;
   const chat = await ownersChat(deps);
   for (const version of unnotified) {
-    const words = soulNotice(version, deps);
-    if (words !== null) {
+    const notice = soulNotice(version, deps);
+    if (notice !== null) {
       if (chat === null) return;
       const { replyToMessageId: _, ...route } = chat.last.route;
       const key = `soul:${agent}:${version.number}:${version.state}`;
-      await postMessage(deps, { key, route, markdown: words, isMarked: true });
+      await postMessage(deps, { key, route, markdown: notice, isMarked: true });
       const { channel, account, chatId } = route;
       const { conversationId } = chat;
       // Gives the model context for an answer to it.
-      const said = { messageId: `post:${key}`, senderId: 'you', senderName: 'you', text: words };
+      const said = { messageId: `post:${key}`, senderId: 'you', senderName: 'you', text: notice };
       await store.groupContext.keep({ conversationId, channel, account, chatId }, said, clock());
     }
     await store.souls.notified(agent, version.number, version.state);
@@ -152,14 +152,14 @@ export function soulNotice(
   switch (state) {
     case 'passed': {
       const what = isEdit
-        ? `${edited} It passed the evaluation with ${scoreWords(version)}.`
-        : `Proposal ${number} for SOUL.md passed the evaluation with ${scoreWords(version)}.\n\nReason: ${literalLine(version.reason)}`;
+        ? `${edited} It passed the evaluation with ${scoreText(version)}.`
+        : `Proposal ${number} for SOUL.md passed the evaluation with ${scoreText(version)}.\n\nReason: ${literalLine(version.reason)}`;
       return [what, diff, nextStep(version, settings, localTime)].join('\n\n');
     }
     case 'refused':
       if (!isEdit) return null;
       return [
-        `${edited} It did not pass the evaluation (${scoreWords(version)}):`,
+        `${edited} It did not pass the evaluation (${scoreText(version)}):`,
         findingLines(version).join('\n'),
         `\`/soul show ${number}\` shows what you wrote.`,
       ].join('\n\n');

@@ -148,8 +148,8 @@ function quoted(rule: string, passage: string): string {
 /** Share of the words of `before` that `after` lacks, from 0 to 1, in any order. */
 function shareLost(before: string, after: string): number {
   const left = new Map<string, number>();
-  for (const word of wordsOf(after)) left.set(word, (left.get(word) ?? 0) + 1);
-  const words = wordsOf(before);
+  for (const word of splitWords(after)) left.set(word, (left.get(word) ?? 0) + 1);
+  const words = splitWords(before);
   if (words.length === 0) return 0;
   let lost = 0;
   for (const word of words) {
@@ -160,7 +160,7 @@ function shareLost(before: string, after: string): number {
   return lost / words.length;
 }
 
-function wordsOf(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return text.toLowerCase().match(/\p{Script=Han}|[\p{L}\p{N}’']+/gu) ?? [];
 }
 
@@ -173,7 +173,7 @@ const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** The language by its commonest words; null where it is not clear. */
 function languageOf(text: string): string | null {
-  const words = wordsOf(text);
+  const words = splitWords(text);
   if (words.length < 8) return null;
   const han = words.filter((word) => /\p{Script=Han}/u.test(word)).length;
   if (han > words.length / 2) return 'Chinese';

@@ -14,16 +14,16 @@ import type { ScenarioServices } from './soul-scenarios.ts';
 import { BY_HAND, LONGEST_SOUL, type SoulSettings, soulDiff } from './soul-text.ts';
 
 /** A proposed text; `askedBy` deduplicates proposals. */
-interface SoulWish extends Pick<SoulVersion, 'text' | 'reason'> {
+interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly askedBy: string;
   readonly author: 'agent' | 'person';
   readonly by: string;
 }
 
-/** `words`: the reason, for the sender. */
+/** `reason` is a text for the sender. */
 export type SoulAnswer =
   | { readonly kind: 'done'; readonly version: SoulVersion }
-  | { readonly kind: 'refused'; readonly words: string };
+  | { readonly kind: 'refused'; readonly reason: string };
 
 export interface SoulOptions {
   readonly agent: string;
@@ -119,15 +119,15 @@ export class SoulService implements GovernedFile {
   }
 
   /** Stores a proposal against the text in use, and judges it at once where the rules decide alone. */
-  async propose({ text: raw, ...wish }: SoulWish): Promise<SoulAnswer> {
+  async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
     const { agent, souls, clock, trial } = this.#soul;
     const inUse = await this.sync('settled');
     if (raw.includes('\0') || !raw.isWellFormed()) return refused('That is no plain text.');
-    if (wish.author === 'agent' && this.settings.apply === 'never') return refused(FROZEN);
+    if (proposal.author === 'agent' && this.settings.apply === 'never') return refused(FROZEN);
     if (raw.length > LONGEST_SOUL * 2) return refused('That is far too long for SOUL.md.');
     const text = soulText(raw);
-    if (inUse === null) return this.#seed({ ...wish, text });
-    const version = { ...wish, text, head: inUse.head, ...against(inUse, text) };
+    if (inUse === null) return this.#seed({ ...proposal, text });
+    const version = { ...proposal, text, head: inUse.head, ...against(inUse, text) };
     const stored = await souls.propose(agent, version, MOST_OPEN, clock());
     if (stored.kind === 'full') {
       return refused(
@@ -140,7 +140,7 @@ export class SoulService implements GovernedFile {
   }
 
   /** Only a person writes the first version. */
-  async #seed({ author, by, text }: SoulWish): Promise<SoulAnswer> {
+  async #seed({ author, by, text }: ProposedSoul): Promise<SoulAnswer> {
     if (author === 'agent')
       return refused('There is no SOUL.md yet, and a person writes the first.');
     if (text.trim() === '') return refused('It says nothing.');
@@ -284,8 +284,8 @@ function missing(number: number): SoulAnswer {
   return refused(`There is no version ${number}.`);
 }
 
-function refused(words: string): SoulAnswer {
-  return { kind: 'refused', words };
+function refused(reason: string): SoulAnswer {
+  return { kind: 'refused', reason };
 }
 
 type Syncing = SoulOptions & { readonly write: WriteSoul };

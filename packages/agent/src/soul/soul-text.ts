@@ -76,12 +76,12 @@ export function momentOf(at: number, localTime: LocalTime): string {
   return `${date} ${time}`;
 }
 
-export function scoreWords({ score }: Pick<SoulVersion, 'score'>): string {
+export function scoreText({ score }: Pick<SoulVersion, 'score'>): string {
   return score === null ? 'not scored' : `${score} of 100`;
 }
 
 export function versionLine(version: SoulVersion, localTime: LocalTime): string {
-  const facts = [standingOf(version, localTime), scoreWords(version), originOf(version)];
+  const facts = [standingOf(version, localTime), scoreText(version), originOf(version)];
   return `- **${nameOf(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
 }
 

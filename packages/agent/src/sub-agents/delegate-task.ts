@@ -57,12 +57,12 @@ export function delegateTaskTool({
     approval: 'never',
     input: TaskInput,
     async run(
-      { title, task: wish },
+      { title, task: requested },
       { callId, turnId, reader, moment, log },
     ): Promise<ToolOutcome> {
-      const task = withOrigin(wish, originOfTask(wish, moment));
-      const words = { title, task, reader: reader.kind, words: FIRST_MESSAGE };
-      const order = { id: newId('sub'), callId, turnId, ...words };
+      const task = withOrigin(requested, originOfTask(requested, moment));
+      const content = { title, task, reader: reader.kind, text: FIRST_MESSAGE };
+      const order = { id: newId('sub'), callId, turnId, ...content };
       const started = await subAgents.start(order, SUB_AGENT_BOUNDS, clock());
       if (started.kind !== 'started') return failure(REFUSED[started.kind]);
       await wake(started.conversationId);

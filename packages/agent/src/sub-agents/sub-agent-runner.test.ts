@@ -9,14 +9,14 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const HAND_ON = {
+const DELEGATE = {
   calls: [{ name: 'delegate_task', with: { title: 'birds', task: 'find birds' } }],
 };
 
-/** Lets the owner's turn hand something on; gives back the lane of the sub-agent. */
-async function handedOn(): Promise<string> {
+/** Lets the owner’s turn delegate a task; returns the lane of the sub-agent. */
+async function delegate(): Promise<string> {
   await scene.write('birds?');
-  scene.model.next(HAND_ON, { say: 'under way' });
+  scene.model.next(DELEGATE, { say: 'under way' });
   await scene.answerNext();
   const lane = scene.woken.find((one) => one.startsWith('sub:'));
   if (lane === undefined) throw new Error('no sub-agent was started');
@@ -25,7 +25,7 @@ async function handedOn(): Promise<string> {
 
 describe('a turn of a sub-agent', () => {
   it('[G07] is shown and sent to nobody', async () => {
-    const lane = await handedOn();
+    const lane = await delegate();
     const before = { events: scene.events.length, owed: await scene.owed() };
     scene.model.next({ say: 'herons' });
     await scene.answerNext(lane);
@@ -35,7 +35,7 @@ describe('a turn of a sub-agent', () => {
   });
 
   it('[G07] begins with its task at the end of a small prompt, and with no history', async () => {
-    const lane = await handedOn();
+    const lane = await delegate();
     await scene.answerNext(lane);
     const { system = [], messages = [] } = scene.model.asked.at(-1) ?? {};
     expect(system.at(-1)?.text).toContain('## Your task\n\nfind birds');
@@ -47,7 +47,7 @@ describe('a turn of a sub-agent', () => {
   });
 
   it('[G07] that fails says why to its parent', async () => {
-    const lane = await handedOn();
+    const lane = await delegate();
     scene.model.next({ fail: { kind: 'overloaded' } });
     await scene.answerNext(lane);
     expect(await scene.store.subAgents.of(lane)).toMatchObject({ state: 'failed' });
@@ -56,7 +56,7 @@ describe('a turn of a sub-agent', () => {
   });
 
   it('[G07] counts what it has used', async () => {
-    const lane = await handedOn();
+    const lane = await delegate();
     scene.model.next({ calls: [{ name: 'unknown', with: {} }] }, { say: 'herons' });
     await scene.answerNext(lane);
     expect(await scene.store.subAgents.of(lane)).toMatchObject({
@@ -77,7 +77,7 @@ describe('a turn of a sub-agent', () => {
       countingTool('plain').tool,
     ];
     scene = await openTurnScene({}, { delegates: true, tools });
-    await scene.answerNext(await handedOn());
+    await scene.answerNext(await delegate());
     expect(scene.model.asked.at(-1)?.tools?.map(({ name }) => name)).toEqual([
       'plain',
       'delegate_task',

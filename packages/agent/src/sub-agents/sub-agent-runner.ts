@@ -60,7 +60,7 @@ async function runSubAgent(
       steps: journal.rounds().length + 1,
       state: end.kind,
       result: end.kind === 'done' ? end.result : end.reason,
-      words: completionText(run.title, end),
+      text: completionText(run.title, end),
     },
     deps.clock(),
   );

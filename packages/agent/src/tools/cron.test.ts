@@ -18,7 +18,7 @@ async function open(delegates = false): Promise<void> {
     },
     ask: async (order, asker) => {
       orders.push([order, asker]);
-      return order.action === 'pause' ? { ok: false, words: 'No.' } : { ok: true, words: 'Done.' };
+      return order.action === 'pause' ? { ok: false, text: 'No.' } : { ok: true, text: 'Done.' };
     },
   });
   scene = await openTurnScene({}, { tools: [tool], delegates });
@@ -63,7 +63,7 @@ describe('the tool for jobs', () => {
         askedBy: expect.stringMatching(/^call:turn-/),
         origin: { text: 'remind me at six', chat: { id: 'c' } },
         route: { chatId: 'c' },
-        wish: { task: 'call Bo', at: '18:00' },
+        fields: { task: 'call Bo', at: '18:00' },
       },
       { kind: 'chat', reader: { kind: 'owner', conversationId: 'c' } },
     ]);

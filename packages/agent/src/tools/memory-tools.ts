@@ -1,7 +1,7 @@
 import { MemoryScope, type MemorySearch, MemoryType } from '@parley/workspace';
 import { z } from 'zod';
 import type { MemoryService } from '../memory/memory-service.ts';
-import { memoryWords } from '../memory/memory-source.ts';
+import { memoryText } from '../memory/memory-source.ts';
 import { judgeSaving } from '../memory/own-words.ts';
 import { defineTool, failure, type Tool } from './tool.ts';
 
@@ -30,9 +30,9 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
         .optional()
         .describe('Only without a quote: a fact about the project or session, in your words.'),
     }),
-    async run(wish, { view, reader, facts, session, messages = [] }) {
+    async run(request, { view, reader, facts, session, messages = [] }) {
       const { chatType, date } = facts;
-      const judged = judgeSaving(wish, { reader, chatType, session, date, messages });
+      const judged = judgeSaving(request, { reader, chatType, session, date, messages });
       if (judged.kind === 'refuse') return failure(`Nothing was saved. ${judged.why}`);
       const result = await service.save(view, judged.entry);
       switch (result.kind) {
@@ -68,7 +68,7 @@ export function searchMemoryTool(search: MemorySearch): Tool {
       const { conversationId: conversation } = view.reader;
       const hits = await search.find(view, query, { conversation, session, most: limit });
       if (hits.length === 0) return { text: 'Nothing was found.' };
-      return { text: hits.map((hit) => `- ${memoryWords(hit, HIT_CHARACTERS)}`).join('\n') };
+      return { text: hits.map((hit) => `- ${memoryText(hit, HIT_CHARACTERS)}`).join('\n') };
     },
   });
 }

@@ -12,7 +12,7 @@ const Replacement = z.strictObject({
   new: z.string().describe('What stands there afterwards; empty removes it.'),
 });
 
-const Wish = z
+const Input = z
   .strictObject({
     reason: z.string().min(3).max(400).describe('Why, in a sentence for the owner.'),
     text: z
@@ -51,7 +51,7 @@ export function proposeSoulChangeTool({
       if (typeof content !== 'string') return null;
       return { shown: { reason, 'SOUL.md': content }, content, always: true };
     },
-    input: Wish,
+    input: Input,
     async run(
       { reason, text: whole, replacements = [] },
       { callId, messages, approved },
@@ -62,11 +62,11 @@ export function proposeSoulChangeTool({
       }
       const inUse = (await service.current())?.text ?? '';
       const text = approved ?? whole ?? replaced(inUse, replacements);
-      if (typeof text !== 'string') return failure(text.words);
+      if (typeof text !== 'string') return failure(text.refusal);
       const askedBy = `call:${callId}`;
       const author = { author: 'agent', by: 'the agent' } as const;
       const answer = await service.propose({ ...author, askedBy, text, reason });
-      if (answer.kind === 'refused') return failure(`Not proposed. ${answer.words}`);
+      if (answer.kind === 'refused') return failure(`Not proposed. ${answer.reason}`);
       const { number, state, score, findings, appliesAt } = answer.version;
       const found = findings.map(({ words }) => `- ${words}`).join('\n');
       switch (state) {
@@ -94,14 +94,15 @@ export function proposeSoulChangeTool({
 function replaced(
   before: string,
   replacements: readonly z.infer<typeof Replacement>[],
-): string | { readonly words: string } {
+): string | { readonly refusal: string } {
   let text = before;
   for (const { old, new: instead } of replacements) {
     const at = text.indexOf(old);
-    if (at === -1) return { words: `Not proposed: SOUL.md has no passage ${JSON.stringify(old)}.` };
+    if (at === -1)
+      return { refusal: `Not proposed: SOUL.md has no passage ${JSON.stringify(old)}.` };
     if (text.indexOf(old, at + 1) !== -1) {
       return {
-        words: `Not proposed: the passage ${JSON.stringify(old)} is in SOUL.md more than once.`,
+        refusal: `Not proposed: the passage ${JSON.stringify(old)} is in SOUL.md more than once.`,
       };
     }
     text = `${text.slice(0, at)}${instead}${text.slice(at + old.length)}`;

@@ -42,12 +42,12 @@ export async function runTool(
     stop.throwIfAborted();
     const reason = reasonOf(error);
     at.log.warn({ tool: tool.name, reason }, 'tool failed');
-    const words = cutText(reason, 2_000, 'the reason').text;
+    const shownReason = cutText(reason, 2_000, 'the reason').text;
     const isLate = error instanceof TimeUpError;
     const text =
       foreign && !isLate
-        ? framed(foreign, `${tool.name} failed.`, words)
-        : `${tool.name} failed: ${words}.${isLate && tool.effect !== 'read' ? UNSURE : ''}`;
+        ? framed(foreign, `${tool.name} failed.`, shownReason)
+        : `${tool.name} failed: ${shownReason}.${isLate && tool.effect !== 'read' ? UNSURE : ''}`;
     return { text, failed: true };
   }
 }

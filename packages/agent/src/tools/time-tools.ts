@@ -93,8 +93,8 @@ export function cronTool({
       const asker: CronAsker = { kind: 'chat', message: by, reader: call.reader };
       const order = await orderOf(store, input, by, call);
       if (typeof order === 'string') return failure(order);
-      const { ok, words } = await ask(order, asker);
-      return ok ? { text: words } : failure(words);
+      const { ok, text } = await ask(order, asker);
+      return ok ? { text } : failure(text);
     },
   });
 }
@@ -104,18 +104,18 @@ const NO_ASKER =
 
 async function orderOf(
   store: Pick<Store, 'inbox'>,
-  { action, id, ...wish }: z.infer<typeof CronInput>,
+  { action, id, ...fields }: z.infer<typeof CronInput>,
   message: InboundMessage,
   call: ToolCall,
 ): Promise<CronOrder | string> {
   if (action === 'list') return { action };
   if (action !== 'add') {
     if (id === undefined) return `Say with \`id\` which job you mean; \`list\` shows them.`;
-    return action === 'change' ? { action, id, wish } : { action, id };
+    return action === 'change' ? { action, id, fields } : { action, id };
   }
   const { channel, account, chat } = message;
   const rows = await store.inbox.recent({ channel, account, chatId: chat.id }, RECENT);
   const row = rows.findLast((one) => one.message.messageId === message.messageId);
   if (row === undefined) return 'Not added: the message that asks is not there any more.';
-  return { action, askedBy: `call:${call.callId}`, origin: message, route: row.route, wish };
+  return { action, askedBy: `call:${call.callId}`, origin: message, route: row.route, fields };
 }

@@ -4,7 +4,7 @@ import type { TodoRepository } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 
-/** Tells the model of its list for this conversation (G12), as long as something on it is to be done. */
+/** Shows the model its list for this conversation (G12), as long as something on it is open. */
 export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
   return {
     id: 'todos',

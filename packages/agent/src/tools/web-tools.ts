@@ -80,7 +80,7 @@ export function webSearchTool({
 }
 
 /**
- * When reading a page needs an approval. `after-foreign-words`: for addresses that nobody gave, once text
+ * When reading a page needs an approval. `after-foreign-words`: for addresses that no one gave, once text
  * of outsiders has been read in the turn. `unknown`: for such addresses always, in an owner's direct chat.
  */
 export type FetchApproval = 'never' | 'after-foreign-words' | 'unknown' | 'always';
@@ -174,8 +174,8 @@ const ABOUT =
 /** In a group, people point at an address by replying to the message that holds it. */
 function isGiven(url: string, moment: CallMoment): boolean {
   const { said, quoted, reader, results } = moment;
-  const words = reader.kind === 'owner' ? said : [...said, ...quoted];
-  return isKnownAddress(url, { said: words, results });
+  const allSaid = reader.kind === 'owner' ? said : [...said, ...quoted];
+  return isKnownAddress(url, { said: allSaid, results });
 }
 
 /** What is cut, how long the whole page is, and how to get the rest (P10). */

@@ -124,7 +124,7 @@ interface Edit {
 const GONE = { kind: 'absent', reason: 'missing' } as const;
 
 function editOf(name: string, text: string, old: string, replacement: string): Edit {
-  const unchanged = (words: string): Edit => ({ text: null, outcome: failure(words) });
+  const unchanged = (reason: string): Edit => ({ text: null, outcome: failure(reason) });
   const places = placesOf(text, old);
   const [at] = places;
   if (at === undefined) return unchanged(notFound(name, text, old));

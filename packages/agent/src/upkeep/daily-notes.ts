@@ -7,7 +7,7 @@ export interface DailyNote {
   readonly text: string;
 }
 
-/** A line of a note that may become a line of MEMORY.md, word for word. */
+/** A line of a note that may become a line of MEMORY.md, verbatim. */
 export interface NoteLine {
   /** `N1`, `N2` … from the oldest note on. */
   readonly id: string;

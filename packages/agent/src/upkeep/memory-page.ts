@@ -42,9 +42,9 @@ export function readMemoryPage(text: string): MemoryPage {
     while (/^(?: {2,}|\t)\s*\S/.test(lines[to] ?? '')) to += 1;
     const isWhole = open.slice(at, to).every((kind) => kind === 'open');
     if (isWhole && endsThere(lines[to])) {
-      const words = [first, ...lines.slice(at + 1, to).map((more) => more.trim())].join(' ').trim();
-      const date = DATED.exec(words)?.[1] ?? null;
-      items.push({ id: `M${items.length + 1}`, text: words, from: at, to, date, isOwn });
+      const text = [first, ...lines.slice(at + 1, to).map((more) => more.trim())].join(' ').trim();
+      const date = DATED.exec(text)?.[1] ?? null;
+      items.push({ id: `M${items.length + 1}`, text, from: at, to, date, isOwn });
     }
     at = to - 1;
   }

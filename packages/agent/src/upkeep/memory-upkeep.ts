@@ -207,7 +207,7 @@ function upkeepRequest(
     { text: closing(memory, today), source: 'upkeep', audience },
   ];
   const { allowed, withheld } = enforceAudience(reader, parts);
-  if (withheld.length > 0) throw new Error('MEMORY.md was about to be shown to somebody else.');
+  if (withheld.length > 0) throw new Error('MEMORY.md was about to be shown to another person.');
   return {
     system: [{ text: INSTRUCTIONS, stable: true }],
     messages: [{ role: 'user', content: allowed.map(({ text }) => text).join('\n\n') }],

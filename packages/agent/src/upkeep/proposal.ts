@@ -126,7 +126,7 @@ function removalsOf(
     const item = items.find(({ id }) => id === line);
     const twin = same === undefined ? undefined : items.find(({ id }) => id === same);
     if (item !== undefined && gone.has(item)) continue;
-    if (item === undefined) refused.push({ text: line, why: 'it does not stand there' });
+    if (item === undefined) refused.push({ text: line, why: 'it is not there' });
     else if (same !== undefined && (twin === undefined || twin === item || gone.has(twin)))
       refused.push({ text: item.text, why: 'what is said to be the same does not stay' });
     else if (kept.has(item)) refused.push({ text: item.text, why: 'it stays in place of another' });
@@ -141,7 +141,7 @@ function removalsOf(
   }
   for (const item of isTooLong() ? mostDispensableFirst(items) : []) {
     if (gone.has(item)) continue;
-    const which = item.date === null ? 'it stood above the others' : `it is of ${item.date}`;
+    const which = item.date === null ? 'it was above the others' : `it is of ${item.date}`;
     remove(item, `the page was too long, and ${which}`);
     if (!isTooLong()) break;
   }

@@ -30,7 +30,7 @@ export class Lab {
     this.#opened.push(() => this.queue.close());
   }
 
-  /** A worker; it starts at once unless told `autorun: false`. */
+  /** A worker; it starts at once without `autorun: false`. */
   worker(processor: Processor | null, options: Partial<WorkerOptions> = {}) {
     const worker = openWorker(this.store, this.queue.name, processor, options);
     worker.on('error', ignore);
@@ -70,7 +70,7 @@ export class Lab {
   }
 }
 
-/** A promise with its resolver outside, for telling a processor to go on. */
+/** A promise with its resolver outside, to let a processor go on. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };

@@ -38,23 +38,23 @@ async function run(task: ChildTask): Promise<void> {
       await queue.add(id, {}, { deduplication: { id, keepLastIfActive: true } });
     }
     await queue.close();
-    tell({ what: 'done' });
+    report({ what: 'done' });
     return;
   }
   const worker = new Worker(
     task.queue,
     async (job) => {
-      tell({ what: 'started', jobId: job.id ?? '', name: job.name });
+      report({ what: 'started', jobId: job.id ?? '', name: job.name });
       if (task.do === 'hang') await new Promise(() => {});
     },
     { connection: {}, concurrency: 5 },
     sqlite.backend,
   );
   await worker.waitUntilReady();
-  tell({ what: 'ready' });
+  report({ what: 'ready' });
   process.once('disconnect', () => void worker.close().then(() => sqlite.close()));
 }
 
-function tell(news: ChildNews): void {
+function report(news: ChildNews): void {
   process.send?.(news);
 }

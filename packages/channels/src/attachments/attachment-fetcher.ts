@@ -15,7 +15,7 @@ export interface AttachmentFetcher {
 /** What fetching works with. */
 export interface AttachmentFetcherDeps {
   readonly attachments: AttachmentRepository;
-  /** Undefined where the adapter hands out no files. */
+  /** Undefined where the adapter serves no files. */
   readonly files: FilesFacet | undefined;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   readonly limits: MediaLimits;

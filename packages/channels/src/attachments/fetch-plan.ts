@@ -30,7 +30,7 @@ const MB = 1_024 * 1_024;
 const WAITS_MS = [2_000, 6_000, 20_000];
 
 /**
- * Decides how much of an attachment may be fetched. `platformBytes`: what the platform hands to bots;
+ * Decides how much of an attachment may be fetched. `platformBytes`: what the platform serves to bots;
  * `room`: what may still be kept.
  */
 export function planFetch(
@@ -61,7 +61,7 @@ export function afterFetchFailure(thrown: unknown, attempts: number): AfterFetch
     case 'forbidden':
     case 'refused':
     case 'refused-format':
-      return { kind: 'give-up', why: 'it is too large there, or no longer handed out' };
+      return { kind: 'give-up', why: 'it is too large there, or no longer available' };
   }
   const wait = WAITS_MS[attempts];
   if (wait === undefined) return { kind: 'give-up', why: 'it could not be fetched' };

@@ -78,7 +78,7 @@ export function uncertainNotice(key: string, hasButtons: boolean): Notice {
 }
 
 /** Whether a chat can still get a notice of a failure. */
-export function canBeTold(failure: ChannelFailure): boolean {
+export function canBeReported(failure: ChannelFailure): boolean {
   return failure.kind !== 'gone' && failure.kind !== 'forbidden';
 }
 

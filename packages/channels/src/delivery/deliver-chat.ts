@@ -20,7 +20,7 @@ import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store'
 import type { ChannelAdapter } from '../adapter.ts';
 import {
   afterFailure,
-  canBeTold,
+  canBeReported,
   type Notice,
   refusedNotice,
   uncertainNotice,
@@ -28,7 +28,6 @@ import {
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
-/** What delivering to the chats of one account needs. */
 export interface DeliveryDeps {
   readonly outbox: OutboxRepository;
   readonly capabilities: Pick<
@@ -365,7 +364,7 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
   const { state } = decision;
   const reason = error.message;
   const about = state === 'unknown' ? uncertain(deps, part) : refusedNotice(reason);
-  const notice = canBeTold(error.failure) ? about : null;
+  const notice = canBeReported(error.failure) ? about : null;
   await giveUp(deps, part, { state, reason, notice });
 }
 
@@ -379,9 +378,10 @@ interface Ending {
 async function giveUp(deps: DeliveryDeps, part: OutboundPart, ending: Ending): Promise<void> {
   const { route } = part;
   const { state, reason, notice } = ending;
-  // A notice that fails must not bring forth another one.
-  const told = part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
-  await deps.outbox.giveUp(part.id, state, reason, deps.clock(), told);
+  // A failed notice must not trigger another notice.
+  const ownNotice =
+    part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
+  await deps.outbox.giveUp(part.id, state, reason, deps.clock(), ownNotice);
   deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }

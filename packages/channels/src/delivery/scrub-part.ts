@@ -22,7 +22,7 @@ export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
 
 function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
   const plain = scrub(body.plain);
-  // Markup may stand in the middle of a secret, so what shows one is printed again, without any.
+  // Markup may be in the middle of a secret; such a text is printed again, without markup.
   if (plain !== body.plain) return printed(plain, route.target) ?? { text: plain, plain };
   const text = scrub(body.text);
   return text === body.text ? body : { text, plain };

@@ -33,7 +33,7 @@ const Line = z.union([
 ]);
 type Line = z.infer<typeof Line>;
 
-/** It is written anew then, with what is under way alone; in bytes. */
+/** It is rewritten then, with pending sends alone; in bytes. */
 const LARGEST_FILE = 1_000_000;
 /** What was left behind and never asked for, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;

@@ -2,7 +2,7 @@ import { BoundedMap, type Clock, type InboundMessage, type RenderTarget } from '
 import type { AdmittedMessage } from '@parley/store';
 
 /**
- * Albums in groups: only one of the pictures has the words that address the bot, and all of them are
+ * Albums in groups: only one of the pictures has the text that addresses the bot, and all of them are
  * meant (F06, F08). Remembered in memory, bounded: a crash just then costs a picture its place.
  */
 export interface Albums {

@@ -9,7 +9,7 @@ interface CommandSpec extends CommandInfo {
   readonly where: 'anywhere' | 'direct';
   /** What it will do, for commands that are not there yet. */
   readonly later?: string;
-  /** It waits for the turn before it and is carried out as a turn: it asks the model. */
+  /** It waits for the turn before it and runs as a turn: it asks the model. */
   readonly inTurn?: true;
   /** It changes the conversation for everyone in it: in groups a setting says who may (`GroupCommands`). */
   readonly changesChat?: true;
@@ -25,7 +25,7 @@ const TABLE = [
   { name: 'help', summary: 'what I can do', ...ANYONE },
   {
     name: 'new',
-    summary: 'start afresh; I forget what was said in this chat',
+    summary: 'start again; I forget what was said in this chat',
     ...ANYONE,
     ...SHARED,
   },
@@ -127,14 +127,14 @@ export function changesChat({ name, argument }: TypedCommand): boolean {
 /** Names that no skill's command may have: Parley's own, and what platforms send by themselves. */
 export const RESERVED_COMMANDS: readonly string[] = [...ALIASES.keys()];
 
-/** Whether a text is a command of the list, with or without words behind it; `-` and `_` are one. */
+/** Whether a text is a command of the list, with or without text after it; `-` and `_` are one. */
 export function isCommand(text: string, commands: readonly CommandInfo[]): boolean {
   const word = /^\s*\/([a-z0-9_-]+)(?:\s|$)/i.exec(text)?.[1]?.toLowerCase();
   const plain = (name: string | undefined) => name?.replaceAll('-', '_');
   return word !== undefined && commands.some(({ name }) => plain(name) === plain(word));
 }
 
-/** Whether a command is carried out, or answered at once and why. */
+/** Whether a command runs, or is answered at once and why. */
 export type CommandDecision =
   | { readonly kind: 'run'; readonly name: ReadyCommand }
   | { readonly kind: 'decline'; readonly why: 'not-there-yet'; readonly feature: string }
@@ -148,7 +148,7 @@ export function decideCommand(name: CommandName, asker: CommandAsker): CommandDe
   if (spec === undefined) throw new Error(`The command /${name} is in no table.`);
   const why = refusal(spec, asker);
   if (why !== undefined) return { kind: 'decline', why };
-  if ('inTurn' in spec) throw new Error(`The command /${name} is carried out as a turn.`);
+  if ('inTurn' in spec) throw new Error(`The command /${name} runs as a turn.`);
   if ('later' in spec) return { kind: 'decline', why: 'not-there-yet', feature: spec.later };
   return { kind: 'run', name: spec.name };
 }

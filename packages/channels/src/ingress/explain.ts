@@ -5,7 +5,7 @@ import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notice
 import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing.ts';
 import { partsOf } from './route.ts';
 
-/** Tells people why a message of theirs was not taken (D07), seldom enough to be no nuisance. */
+/** Explains to senders why a message was not admitted (D07), seldom enough to be no nuisance. */
 export interface Explainer {
   /** Once an hour per sender. */
   stranger(admitted: AdmittedMessage): Promise<void>;
@@ -19,36 +19,36 @@ export interface Explainer {
   noRoom(admitted: AdmittedMessage): Promise<void>;
 }
 
-const STRANGER_TOLD_EVERY_MS = 60 * 60_000;
-const OVERFLOW_TOLD_EVERY_MS = 60_000;
+const STRANGER_NOTICE_EVERY_MS = 60 * 60_000;
+const OVERFLOW_NOTICE_EVERY_MS = 60_000;
 
 /** Sends the notices of one account; sent ones are remembered in memory, up to a bound. */
 export function createExplainer(deps: IngressDeps): Explainer {
-  const strangers = createSeldom(STRANGER_TOLD_EVERY_MS, deps.clock);
-  const floods = createSeldom(OVERFLOW_TOLD_EVERY_MS, deps.clock);
+  const strangers = createSeldom(STRANGER_NOTICE_EVERY_MS, deps.clock);
+  const floods = createSeldom(OVERFLOW_NOTICE_EVERY_MS, deps.clock);
   const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     const { route, receivedAt } = admitted;
     await deps.store.outbox.enqueue(partsOf(markdown, route), receivedAt);
     await deps.deliver(route);
   };
-  const tellOnce = async (bound: string, admitted: AdmittedMessage, words: string) => {
-    if (floods(`${bound} ${admitted.conversationId}`)) await notify(admitted, words);
+  const notifyOnce = async (bound: string, admitted: AdmittedMessage, text: string) => {
+    if (floods(`${bound} ${admitted.conversationId}`)) await notify(admitted, text);
   };
-  const tellStranger = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
+  const notifyStranger = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     if (deps.answersStrangers && strangers(admitted.message.sender.id)) {
       await notify(admitted, markdown);
     }
   };
   return {
-    stranger: (admitted) => tellStranger(admitted, strangerNotice(admitted.message)),
+    stranger: (admitted) => notifyStranger(admitted, strangerNotice(admitted.message)),
     async pairing(admitted) {
       const asked = await askOwner(deps, admitted);
-      if (asked === 'full') await tellStranger(admitted, PAIRING_FULL);
+      if (asked === 'full') await notifyStranger(admitted, PAIRING_FULL);
     },
     tooLong: (admitted, limit) =>
-      tellOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
-    overflow: (admitted, waiting) => tellOnce('conversation', admitted, overflowNotice(waiting)),
-    noRoom: (admitted) => tellOnce('all', admitted, NO_ROOM),
+      notifyOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
+    overflow: (admitted, waiting) => notifyOnce('conversation', admitted, overflowNotice(waiting)),
+    noRoom: (admitted) => notifyOnce('all', admitted, NO_ROOM),
   };
 }
 
@@ -62,8 +62,10 @@ async function askOwner(deps: IngressDeps, admitted: AdmittedMessage) {
   const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };
   const code = deps.newCode();
   const to = deps.answersStrangers ? route : await deps.store.inbox.ownerRoute();
-  const words = deps.answersStrangers ? pairingNotice(message, code) : strangerWaits(message, code);
-  const news = to === null ? [] : partsOf(words, to);
+  const notice = deps.answersStrangers
+    ? pairingNotice(message, code)
+    : strangerWaits(message, code);
+  const news = to === null ? [] : partsOf(notice, to);
   const asked = await deps.store.pairing.request(applicant, code, news, receivedAt);
   if (asked !== 'new') return asked;
   deps.log.info({}, 'a stranger asks for access; "parley pair" shows the code');

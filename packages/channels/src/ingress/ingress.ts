@@ -48,7 +48,7 @@ export function createIngress(deps: IngressDeps): Receive {
   };
 }
 
-/** A message as the adapter handed it over. */
+/** A message as the adapter passed it on. */
 interface Arrived {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;

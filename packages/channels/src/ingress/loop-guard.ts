@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { BoundedMap, type Clock, type InboundMessage } from '@parley/core';
 
-/** How often a sender just repeated a message, word for word. The text itself is not kept. */
+/** How often a sender just repeated a message, verbatim. The text itself is not kept. */
 export interface Repetition {
   readonly digest: string;
   /** The last message with this text; one that arrives again counts once. */

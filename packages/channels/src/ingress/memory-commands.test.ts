@@ -77,7 +77,7 @@ describe('/memory and /forget', () => {
     expect(scene.happened.filter((what) => what.startsWith('kick'))).toEqual([]);
   });
 
-  it('[G15] what is to be forgotten is not stored with the wish, nor what it answers to', async () => {
+  it('[G15] what is to be forgotten is not stored with the request, nor what it answers to', async () => {
     const replyTo = { messageId: 'm0', text: 'about heronpie' };
     await write('/forget heronpie', { replyTo });
     expect(await scene.inbox()).toEqual(['/forget']);

@@ -33,7 +33,9 @@ export function modeText(argument: string, change: ModeChange | undefined): stri
   const now = change?.now ?? 'agent';
   if (modeIn(argument) !== null) return `\`${now}\` mode: ${MODES[now]}`;
   const unknown = argument === '' ? [] : ['I know no such mode.'];
-  const list = Object.entries(MODES).map(([mode, words]) => `- \`/mode ${mode}\` – ${words}`);
+  const list = Object.entries(MODES).map(
+    ([mode, description]) => `- \`/mode ${mode}\` – ${description}`,
+  );
   return [...unknown, `This conversation is in \`${now}\` mode.\n`, ...list].join('\n');
 }
 

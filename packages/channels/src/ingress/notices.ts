@@ -104,7 +104,7 @@ export function resendText(resend: CommandResult['resend']): string {
   }
 }
 
-/** Tells why a command was not carried out, politely and without a model. */
+/** Says why a command was not run, politely and without a model. */
 export function declined(
   name: CommandName,
   decision: Extract<CommandDecision, { kind: 'decline' }>,
@@ -134,17 +134,17 @@ export function strangerNotice(message: InboundMessage): string {
   ].join('\n\n');
 }
 
-/** Tells that a message was too long to take. Lengths in characters. */
+/** A message was too long. Lengths in characters. */
 export function tooLongNotice(length: number, limit: number): string {
   return `That message has ${length} characters; I can take ${limit} at once. Please send it in smaller pieces.`;
 }
 
-/** Tells that too many messages wait already (D07). */
+/** Too many messages of this chat wait already (D07). */
 export function overflowNotice(waiting: number): string {
   return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
-/** Tells that too many messages of everyone wait already (D07). */
+/** Too many messages of all chats wait already (D07). */
 export const NO_ROOM =
   'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';
 

@@ -23,11 +23,11 @@ export function pairingNotice(message: InboundMessage, code: string): string {
   ].join('\n\n');
 }
 
-/** Tells a stranger that others wait already. */
+/** To a stranger: others wait already. */
 export const PAIRING_FULL =
   'This bot is private, and too many people are waiting for access. Please try again in an hour.';
 
-/** Tells an owner of a stranger to whom the bot says nothing. */
+/** To an owner: about a stranger whom the bot does not answer. */
 export function strangerWaits(message: InboundMessage, code: string): string {
   return `⚙️ ${named(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. ${VALID}`;
 }

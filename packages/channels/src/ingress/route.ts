@@ -28,7 +28,7 @@ export function routeOf(
 
 /**
  * The lane and history a message belongs to: one per chat and thread, so that one person's direct
- * chat, a group, and each thread of a group never share a word.
+ * chat, a group, and each thread of a group never share text.
  */
 export function conversationIdOf(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,

@@ -70,7 +70,7 @@ function withDetail(text: string, detail: string | undefined): string {
   return detail === undefined ? text : `${text} (${detail})`;
 }
 
-/** As code: whatever a platform or a provider has said cannot look like a part of our own words. */
+/** As code: text of a platform or a provider cannot look like a part of our own text. */
 function quoted(detail: string | undefined): string | undefined {
   return detail === undefined ? undefined : `\`${detail.replace(/[\p{C}`]/gu, ' ').trim()}\``;
 }

@@ -1,7 +1,7 @@
 import type {
   AdmittedMessage,
-  AwaitedYes,
   MessageStory,
+  PendingApproval,
   TurnStory,
   WhyRepository,
 } from '@parley/store';
@@ -59,8 +59,8 @@ function alertText({ messageId, reason, turn }: MessageStory, audience: Audience
   const task = audience === 'others' || reason === null ? '' : ` \`${reason.replaceAll('`', '')}\``;
   // Runs of the schedule are named `beat_…`; all others were requested.
   const how = messageId.startsWith('beat_') ? 'of a heartbeat' : 'that was asked for';
-  const told = turn === null ? '' : `; ${partsText(turn.parts)}`;
-  return `an alert ⚙️ of my standing task${task}, from a run ${how}${told}.`;
+  const delivery = turn === null ? '' : `; ${partsText(turn.parts)}`;
+  return `an alert ⚙️ of my standing task${task}, from a run ${how}${delivery}.`;
 }
 
 function turnText(turn: TurnStory, now: number, audience: Audience): string {
@@ -87,7 +87,7 @@ function turnText(turn: TurnStory, now: number, audience: Audience): string {
 
 /** Who may approve, and how much time is left. A group does not learn the names. */
 function pendingText(
-  { tool, code, approvers, expiresAt }: AwaitedYes,
+  { tool, code, approvers, expiresAt }: PendingApproval,
   now: number,
   audience: Audience,
 ): string {
@@ -102,13 +102,13 @@ function pendingText(
 }
 
 function partsText(parts: TurnStory['parts']): string {
-  const words = [
+  const counts = [
     [parts.sent, 'sent'],
     [parts.waiting, 'on the way'],
     [parts.unknown, 'perhaps sent'],
     [parts.failed, 'not deliverable'],
   ] as const;
-  const shown = words.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
+  const shown = counts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
   return shown.length === 0 ? 'no parts' : `parts: ${shown.join(', ')}`;
 }
 

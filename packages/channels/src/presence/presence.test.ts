@@ -170,7 +170,7 @@ describe('an answer that grows', () => {
     };
     const streaming = { minIntervalMs: 1_000, update, end: async () => {} };
     served = { ...adapter, streaming };
-    const wordsOf = (thousands: number) => delta('word '.repeat(200 * thousands));
+    const longDelta = (thousands: number) => delta('word '.repeat(200 * thousands));
     const shownIn = async (ms: number) => {
       const before = updates;
       for (let at = 0; at < ms; at += 100) {
@@ -180,10 +180,10 @@ describe('an answer that grows', () => {
       return updates - before;
     };
     bus.publish(started);
-    bus.publish(wordsOf(15));
+    bus.publish(longDelta(15));
     await pass(10_000);
     expect(await shownIn(10_000)).toBeGreaterThan(8);
-    bus.publish(wordsOf(160));
+    bus.publish(longDelta(160));
     await pass(10_000);
     expect(await shownIn(16_000)).toBeLessThan(6);
   });

@@ -62,7 +62,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     signs.delete(turnId);
   };
   const begin = ({ turnId, route }: Extract<LiveEvent, { type: 'turn-started' }>): void => {
-    // The same turn once more: its first run died without a word.
+    // The same turn once more: its first run died without an event.
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
@@ -137,7 +137,7 @@ function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sig
     },
     log,
     async () => {
-      // What a slow platform has not taken yet of earlier answers stands before this one (D02).
+      // Parts of earlier answers that a slow platform has not taken yet come before this one (D02).
       isItsTurn ||= !(await owes());
       if (isItsTurn && mayPreview()) await streaming.update(address, turnId, answer);
     },

@@ -32,10 +32,10 @@ export function createWebAdapter(
       context.report({ kind: 'stopped' });
     },
     async send({ id, turnId, body, buttons, route }) {
-      const told = { partId: id, turnId, text: body.text, at: context.clock() };
+      const shown = { partId: id, turnId, text: body.text, at: context.clock() };
       hub.publish(route.chatId, {
         type: 'part',
-        ...told,
+        ...shown,
         ...(front.buttons && buttons && { buttons }),
       });
       return { platformMessageId: id };

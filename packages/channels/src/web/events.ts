@@ -87,7 +87,6 @@ export function createEventHub(): EventHub {
   };
 }
 
-/** What following the history needs. */
 interface FollowDeps {
   readonly chatId: string;
   /** The newest entries, oldest first. */
@@ -154,7 +153,6 @@ function idOf(entry: Entry): string {
   return entry.type === 'inbound' ? `in ${entry.messageId}` : `out ${entry.partId}`;
 }
 
-/** What a stream of events needs. */
 interface EventStreamOptions {
   readonly hub: EventHub;
   readonly chatId: string;

@@ -207,7 +207,7 @@ function messages({ message, cause }: PlainError): string {
   return `${message} ← ${typeof cause === 'string' ? cause : messages(cause)}`;
 }
 
-/** Words stand as they are; whatever could be mistaken for something else is quoted. */
+/** Plain words stay as they are; a value that could be mistaken for something else is quoted. */
 function quoted(text: string): string {
   return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escaped(JSON.stringify(text));
 }

@@ -17,7 +17,7 @@ export interface Metrics {
 /** How metrics are made. */
 export interface MetricsOptions {
   /**
-   * Told of an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
+   * Called for an undeclared name, a wrong label, a negative number. Tests throw. Default: a warning of
    * the process, because a slip in counting must not cost anyone an answer.
    */
   readonly onMistake?: (mistake: string) => void;

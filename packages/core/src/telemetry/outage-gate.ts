@@ -16,7 +16,7 @@ interface Outage {
 const REPEAT_MS = 30_000;
 /** A server is back once its owner said so and nothing failed for this long. In ms. */
 const SETTLED_MS = 2_000;
-/** Without a word of its owner an outage is over once nothing has failed for this long. In ms. */
+/** Without a report of its owner an outage is over once nothing has failed for this long. In ms. */
 const QUIET_MS = 60_000;
 /** More different errors than one outage has. */
 const MOST_REASONS = 50;

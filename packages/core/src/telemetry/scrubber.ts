@@ -259,7 +259,7 @@ function base64Forms(secret: string): string[] {
 }
 
 /**
- * Scrubs JSON so that it stays JSON: a secret made of digits may stand inside a number, where a
+ * Scrubs JSON so that it stays JSON: a secret made of digits may be inside a number, where a
  * replacement would break it.
  */
 export function scrubJson(json: string, scrub: Scrub): string {

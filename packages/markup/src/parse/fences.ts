@@ -5,7 +5,7 @@ export interface Fence {
   readonly length: number;
 }
 
-/** Reads the opening line of a fenced block that stands at the top level, as CommonMark defines it. */
+/** Reads the opening line of a fenced block at the top level, as CommonMark defines it. */
 export function openFence(line: string): Fence | undefined {
   const trimmed = line.trimStart();
   const indent = line.length - trimmed.length;

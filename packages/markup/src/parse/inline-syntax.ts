@@ -1,7 +1,7 @@
 import type { Literal } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
 
-/** New syntax for the parser: its constructs, by where they may stand and the code they begin with. */
+/** New syntax for the parser: its constructs, by their place and the code they begin with. */
 export type SyntaxExtension = Exclude<
   NonNullable<Options['extensions']>[number],
   readonly unknown[]
@@ -153,7 +153,7 @@ export const escapedBarTree: TreeExtension = literal('escapedBar', () => '|');
 
 /**
  * GFM looks for e-mail addresses at every word, which takes a quarter of the time. The same syntax,
- * without that where no `@` stands.
+ * without that in text without an `@`.
  */
 export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};

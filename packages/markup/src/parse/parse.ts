@@ -113,7 +113,7 @@ const MAX_LENGTH = 4_000;
 
 /**
  * The definitions of links and footnotes of all pieces, so that a reference in one piece finds its
- * definition in another. Of a footnote only its name: its text is shown where it stands.
+ * definition in another. Of a footnote only its name: its text is shown in its own place.
  * @returns Markdown to put before each piece; empty if there are none.
  */
 export function lentDefinitions(pieces: readonly Piece[]): string {

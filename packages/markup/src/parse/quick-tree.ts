@@ -12,15 +12,15 @@ const HEADING = /^(#{1,6}) (?=\S)/;
 const ITEM = /^(?:[-*]|(\d{1,9})\.) (?=\S)/;
 /** Characters that the parser replaces or counts in a way of its own. */
 const ODD = /[\t\r\0\ufeff]/;
-/** Begins a line that is more than text, wherever it stands. */
+/** Begins a line that is more than text, in any place. */
 const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
-/** What stands for itself: most characters, and some signs where nothing can begin with them. */
+/** Characters without a meaning of their own: most, and some signs where nothing can begin with them. */
 const TEXT = /(?:[^\\`*_~[\]<&@]+|[&<](?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
 const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`(?!`)/y;
 const STARS = /\*\*?(?!\*)/y;
 /** Where GFM may find an address. */
 const ADDRESS = /:\/\/|www\./i;
-/** What may stand on both sides of stars. Scripts without spaces have rules of their own. */
+/** What may be on both sides of stars. Scripts without spaces have rules of their own. */
 const LETTER = 'A-Za-z0-9\\u00c0-\\u024f\\u0400-\\u04ff';
 const OPENS = new RegExp(`^(?:\\s?[${LETTER}\`]|\\([${LETTER}])$`);
 const CLOSES = new RegExp(`^(?:[${LETTER}][\\s.,:;!?)]?|[.,:;!?%)\`]\\s?)$`);
@@ -171,7 +171,7 @@ function markerOf(line: string): string | undefined {
   return number === undefined ? item?.[0] : '.';
 }
 
-/** Text, code, and emphasis that nothing else stands in but these. */
+/** Text, code, and emphasis that contains nothing else. */
 function readInlines(text: string): PhrasingContent[] | undefined {
   // Between two of them could be maths.
   if (text.indexOf('$') !== text.lastIndexOf('$')) return undefined;

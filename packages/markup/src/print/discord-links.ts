@@ -127,7 +127,7 @@ function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
 /** Discord makes no link of a text that contains an address, also not of its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
- * What cannot stand in the text of a link: there Discord knows no backslashes, takes out zero-width
+ * What cannot be in the text of a link: there Discord knows no backslashes, takes out zero-width
  * characters, and makes no link at all of a text with emoji, names of emoji or mentions in it. An
  * underscore in a word neither ends italic text nor lets any begin before it.
  */

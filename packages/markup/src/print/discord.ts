@@ -224,9 +224,9 @@ function continues(open: OpenList | undefined, list: Container | undefined, { nu
 }
 
 /**
- * Line ends, and what stands on an empty line. Between top-level items an empty line ends the list
+ * Line ends, and the content of an empty line. Between top-level items an empty line ends the list
  * and the next one goes on with its number. In an item it would end the list too, so there a line of
- * spaces is the empty line, and none stands beside nested items. Lists and quotes that would run
+ * spaces is the empty line, and there is none beside nested items. Lists and quotes that would run
  * together are kept apart.
  */
 function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {

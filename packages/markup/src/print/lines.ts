@@ -15,7 +15,7 @@ const MAX_INDENTED_LEVELS = 8;
 const NOTE_INDENT = 4;
 const QUOTE = '> ';
 
-/** What stands before a leaf's first line and before its other lines. */
+/** The prefix of a leaf's first line and of its other lines. */
 interface LinePrefix {
   readonly first: string;
   readonly rest: string;

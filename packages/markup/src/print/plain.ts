@@ -51,7 +51,7 @@ export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
   return leaf.kind !== 'text' && leaf.kind !== 'rule';
 }
 
-/** What stands in a block of fixed width; the transform leaves tables only where they are native. */
+/** The text of a block of fixed width; the transform leaves tables only where they are native. */
 export function fixedText(leaf: FixedLeaf): string {
   if (leaf.kind === 'code') return leaf.text;
   if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');

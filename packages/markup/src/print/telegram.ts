@@ -40,7 +40,7 @@ export function printTelegram(leaves: readonly Leaf[]): Printed {
   return writer;
 }
 
-/** The outermost quote a leaf stands in: the block. Quotes inside it are prefixes of lines. */
+/** The outermost quote around a leaf: the block. Quotes inside it are prefixes of lines. */
 function quoteAt(leaf: Leaf): { container: Container; index: number } | undefined {
   const index = leaf.within.findIndex(({ type }) => type === 'quote');
   const container = leaf.within[index];

@@ -102,7 +102,7 @@ function markLine({ text, stretches }: PlainLine): string {
 
 const MARKER = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
 
-/** A format and where it stands in a line; offsets in the line's text without markers. */
+/** A format and its place in a line; offsets in the line's text without markers. */
 interface Stretch {
   readonly type: keyof typeof MARKER;
   readonly from: number;
@@ -141,8 +141,8 @@ function without(stretch: Stretch, spans: readonly Span[]): Stretch[] {
 }
 
 /**
- * White space at the ends moves outside, and so does punctuation of a mark that stands at a word's
- * edge only without it.
+ * White space at the ends moves outside, and so does punctuation that keeps a mark from a word's
+ * edge.
  */
 function settle(text: string, { type, from, to }: Stretch): Stretch[] {
   const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
@@ -215,7 +215,7 @@ function withoutTail(text: string, { from, to }: Span): Span {
   return { from, to: end };
 }
 
-/** Tells for growing offsets whether they lie in one of these spans. */
+/** Checks for growing offsets whether they lie in one of these spans. */
 function within(spans: readonly Span[]): (at: number) => boolean {
   let next = 0;
   return (at) => {
@@ -234,7 +234,7 @@ function mayClose(text: string, at: number): boolean {
   return text[at] === '`' || mayBeOutside(characterAt(text, at + 1));
 }
 
-/** Three backticks open monospace wherever they stand, so they may not stand together. */
+/** Three backticks in a row open monospace anywhere, so they are kept apart. */
 function isInFence(text: string, at: number): boolean {
   if (text[at] !== '`' || text[at - 1] !== '`') return false;
   return text[at + 1] === '`' || text[at - 2] === '`';
@@ -269,7 +269,7 @@ function findAddresses(text: string, codes: readonly Span[]): Span[] {
 }
 
 /**
- * Stands before a character that WhatsApp would take for a marker, since it has no escape character.
+ * Placed before a character that WhatsApp would take for a marker, since it has no escape character.
  * U+2060 and not the zero width space: it allows no line break, and no client counts it as white
  * space (Apple's libraries do count U+200B, which would make it a word's edge).
  */

@@ -86,7 +86,7 @@ interface Position {
 /**
  * WhatsApp draws one level of lists, and only at a line's very start: `- ` and `1. ` there are its
  * own, nested and quoted items get a bullet character and an indent. A quote too must start its
- * line, so the bullet of an item that begins with one stands above it.
+ * line, so the bullet of an item that begins with one is above it.
  */
 function positionOf(leaf: Leaf): Position {
   const quote = leaf.within.findIndex(({ type }) => type === 'quote');

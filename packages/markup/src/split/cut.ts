@@ -5,9 +5,9 @@ import { BREAKS, type Rank, rankText } from './rank-text.ts';
 const END = Number.POSITIVE_INFINITY;
 
 /**
- * Cuts a paragraph: at a line or sentence end if one stands in the second half of what fits, else
+ * Cuts a paragraph: at a line or sentence end if one is in the second half of what fits, else
  * between words; inside a word, link or code span only if that alone is too long.
- * @returns undefined if nothing of it should or can stand in this part.
+ * @returns undefined if nothing of it should or can be in this part.
  */
 export function cutText(leaf: TextLeaf, space: Space): [TextLeaf, TextLeaf] | undefined {
   const text = textWithin(leaf.runs, space.window);
@@ -27,17 +27,17 @@ const WORD = BREAKS;
 const CHARACTER = BREAKS + 1;
 
 /**
- * Cuts a code block, at an empty line if one stands in the second half of what fits, else at a line
+ * Cuts a code block, at an empty line if one is in the second half of what fits, else at a line
  * end, and inside a line only if that alone is too long. Both halves are code of the same language;
  * empty lines at the cut are dropped.
- * @returns undefined if nothing of it should or can stand in this part.
+ * @returns undefined if nothing of it should or can be in this part.
  */
 export function cutCode(leaf: CodeLeaf, space: Space): [CodeLeaf, CodeLeaf] | undefined {
   const text = withoutEmptyStart(leaf.text);
   const near = text.slice(0, space.window);
   const stretch = (from: number, to: number): CodeLeaf => {
-    const begun = text[from] === '\n' ? from + 1 : from;
-    const kept = withoutEmptyEnd(withoutEmptyStart(text.slice(begun, to)));
+    const start = text[from] === '\n' ? from + 1 : from;
+    const kept = withoutEmptyEnd(withoutEmptyStart(text.slice(start, to)));
     return { ...leaf, text: kept, fresh: from === 0 ? leaf.fresh : leaf.within.length };
   };
   const at = bestCut({ text: near, rank: rankCode(near), stretch }, space);
@@ -92,7 +92,7 @@ interface Cuttable {
 /**
  * The best offset for a cut: in the second half of what fits, unless that tears something apart that
  * the next part can hold whole.
- * @returns undefined if nothing of the text should or can stand in this part.
+ * @returns undefined if nothing of the text should or can be in this part.
  */
 function bestCut(cuttable: Cuttable, space: Space): number | undefined {
   const cutBefore = space.cutsIn(cuttable.text);
@@ -223,7 +223,7 @@ function isLowSurrogate(unit: number): boolean {
 
 /**
  * The largest `count` in 0..max with a load of at most 1, given that loads never shrink. They grow
- * about evenly, so two of them tell where to look next; every third look halves what is left, in
+ * about evenly, so two of them show where to look next; every third look halves what is left, in
  * case they do not.
  */
 export function mostWithin(max: number, load: (count: number) => number): number {

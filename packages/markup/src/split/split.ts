@@ -32,7 +32,7 @@ const FULL_ENOUGH = 0.5;
 
 /**
  * Splits a document into parts that fit, at the best places there are, a step for each part. Loses
- * and doubles nothing; what nobody would see gives no part.
+ * and doubles nothing; invisible text gives no part.
  */
 export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
   const parts: Leaf[][] = [];
@@ -235,7 +235,7 @@ function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
   return [...bare, ...runs.slice(marked.length)];
 }
 
-/** Nobody is pinged from code, and so nobody may be from what was code. */
+/** Code pings no one, so text that was code must not ping either. */
 function withoutPings(text: string): string {
   return text.replaceAll('@', '@\u200b');
 }

@@ -112,13 +112,13 @@ interface BlockContext extends InlineContext {
   readonly used: ReadonlySet<string>;
 }
 
-/** Where the next leaf stands. */
+/** The place of the next leaf. */
 interface Place {
   readonly within: readonly Container[];
   readonly gap: 1 | 2;
 }
 
-/** The leaves of sibling blocks. Empty lines stand where the writer put them. */
+/** The leaves of sibling blocks. Empty lines stay where the writer put them. */
 function draftBlocks(nodes: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
   const drafts: Draft[] = [];
   // What shows nothing leaves its empty line to what follows.
@@ -139,7 +139,7 @@ function gapBetween(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
   return start - lastLine(before) > 1 ? 2 : 1;
 }
 
-/** A list in a quote is said to end with the empty line behind it; what stands in it knows better. */
+/** The parser ends a list in a quote with the empty line behind it; its last child has the right end. */
 function lastLine(node: Nodes): number {
   let last = node;
   while (last.type === 'list' || last.type === 'listItem') {
@@ -268,7 +268,7 @@ function draftTable(
 
 type Pings = DialectCapabilities['pings'];
 
-/** What concerns every text of a document alike: nothing unprintable in it and nobody pinged by it. */
+/** What concerns every text of a document alike: nothing unprintable in it, and no pings. */
 function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   switch (leaf.kind) {
     case 'text':

@@ -150,7 +150,7 @@ export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext
 const SPOILER = /(?<![\p{L}\p{N}|\0])\|\|(?!\s)((?:(?!\|\|).)+)(?<!\s)\|\|(?![\p{L}\p{N}|\0])/gsu;
 const BARS = 2;
 
-/** `||hidden||` becomes a spoiler, where the bars touch the hidden text and stand free outside. */
+/** `||hidden||` becomes a spoiler, where the bars touch the hidden text and no word outside. */
 function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   if (!runs.some(({ text }) => text.includes('||'))) return runs;
   const text = runs.map(withoutBars).join('');

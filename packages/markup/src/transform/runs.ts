@@ -109,7 +109,7 @@ const ADDRESS =
   /(?:^|[\s("'<[])(?:https?:\/\/)?(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
 
 /**
- * The same runs with a zero-width space after each `@` that would ping somebody. Marks do not protect
+ * The same runs with a zero-width space after each `@` that would ping. Marks do not protect
  * (`@**name**` pings); code does, and so does being part of an address, which must stay whole.
  */
 export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run[] {

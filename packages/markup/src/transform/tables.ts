@@ -31,7 +31,7 @@ export function isEmpty(cell: Cell): boolean {
   return !hasVisible(cellText(cell));
 }
 
-/** A table of so many columns stands side by side if each cell with its name takes no more columns. */
+/** The cells of so many columns are side by side if each cell with its name is at most `SHORT` wide. */
 const MANY = 5;
 const SHORT = 16;
 /** Wider than the space in a cell. */
@@ -39,7 +39,7 @@ const SIDE_BY_SIDE = '\u2003';
 
 /**
  * The text of each row as a list item: each cell after its column's name, a line each. Many short
- * cells stand side by side, because a year of months should not fill a screen. The first row names
+ * cells are side by side, because a year of months should not fill a screen. The first row names
  * the columns that are empty in all rows.
  */
 export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[])[]): Run[][] {
@@ -59,7 +59,7 @@ export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[
     : cells.map((row) => joined(row, '\n'));
 }
 
-/** How far such list items stand apart: an empty line, where one goes over several lines. */
+/** The gap between such list items: an empty line, where one has several lines. */
 export function rowGap(texts: readonly (readonly Run[])[]): 1 | 2 {
   return texts.some((runs) => cellText(runs).split('\n').length > 2) ? 2 : 1;
 }
@@ -73,7 +73,7 @@ export function headerText(header: readonly Cell[]): Run[] {
   ]);
 }
 
-/** A list of one item each, for rows that stand below each other. */
+/** A list of one item each, for rows below each other. */
 export function rowContainers(within: readonly Container[], rows: number): Container[][] {
   const list: Container = { type: 'list', start: undefined };
   return Array.from({ length: rows }, () => [...within, list, { type: 'item', marker: {} }]);

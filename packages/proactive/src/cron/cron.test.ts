@@ -117,8 +117,8 @@ describe('a job of somebody who', () => {
       scene.later(20);
       expect(await look()).toEqual([]);
     }
-    const { words } = await scene.ask({ action: 'list' }, { kind: 'operator' });
-    expect(words).toContain('waits, because nobody has let them in');
+    const { text } = await scene.ask({ action: 'list' }, { kind: 'operator' });
+    expect(text).toContain('waits, because nobody has let them in');
     scene.people.senderNow = before;
     scene.later(20);
     expect((await look()).join()).toContain('Call Bo.');

@@ -111,7 +111,7 @@ export function named({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
 function ago(ms: number): string {
   const hours = 60 * MINUTE_MS;
   const unit = ms < 2 * hours ? MINUTE_MS : ms < 48 * hours ? hours : 24 * hours;
-  return lengthWords(Math.round(ms / unit) * unit);
+  return durationText(Math.round(ms / unit) * unit);
 }
 
 const UNITS = [
@@ -127,14 +127,14 @@ export function describeTimetable(timetable: Timetable, timeZone: string): strin
     case 'once':
       return `once, ${wallDayAndMinute(timetable.at, timeZone)}`;
     case 'every':
-      return `every ${lengthWords(timetable.ms)}`;
+      return `every ${durationText(timetable.ms)}`;
     case 'cron':
       return `cron ${timetable.expression} (${timetable.timeZone})`;
   }
 }
 
 /** `90 minutes`, `2 hours`, `1 day`: in the largest unit that fits without a rest. In ms. */
-function lengthWords(ms: number): string {
+function durationText(ms: number): string {
   const [unit, name] = UNITS.find(([length]) => ms >= length && ms % length === 0) ?? [
     1000,
     'second',
@@ -158,7 +158,7 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly planned: () => Promise<void>;
   readonly wake: (conversationId: string) => Promise<void>;
   /** Notifies the chat of a job, marked (G08) and once per key. */
-  readonly notify: (job: CronJob, key: string, words: string) => Promise<void>;
+  readonly notify: (job: CronJob, key: string, text: string) => Promise<void>;
 }
 
 /** Why a job waits: its chat is not connected, or its requester may no longer write there. Null: it runs. */

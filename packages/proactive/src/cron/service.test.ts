@@ -8,10 +8,10 @@ const DAILY = { task: 'Say good morning.', every: 'daily at 9:00' };
 const OPERATOR = { kind: 'operator' } as const;
 
 async function words(by = writer('1')): Promise<string> {
-  return (await scene.ask({ action: 'list' }, by)).words;
+  return (await scene.ask({ action: 'list' }, by)).text;
 }
 
-describe('the desk for jobs', () => {
+describe('the cron service', () => {
   it('[H08] tells when a new job will run, and adds it once for one call', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
@@ -19,9 +19,9 @@ describe('the desk for jobs', () => {
     if (by.kind !== 'chat') throw new Error('nobody writes');
     const { route } = await scene.job('J1');
     const order = { action: 'add', askedBy: 'call:2', origin: by.message, route } as const;
-    const again = await scene.ask({ ...order, wish: { task: 'other', at: '18:00' } }, by);
-    expect(again.words).toBe(
-      'The job "Say good morning." (J1) stands: cron 0 9 * * * (Europe/Berlin). Next: Sunday 2026-11-22 09:00, Monday 2026-11-23 09:00, Tuesday 2026-11-24 09:00, on the clock of Europe/Berlin.',
+    const again = await scene.ask({ ...order, fields: { task: 'other', at: '18:00' } }, by);
+    expect(again.text).toBe(
+      'The job "Say good morning." (J1) is set: cron 0 9 * * * (Europe/Berlin). Next: Sunday 2026-11-22 09:00, Monday 2026-11-23 09:00, Tuesday 2026-11-24 09:00, on the clock of Europe/Berlin.',
     );
     expect(await words()).toBe(
       '"Say good morning." (J1): cron 0 9 * * * (Europe/Berlin); next Sunday 2026-11-22 09:00',
@@ -56,13 +56,17 @@ describe('the desk for jobs', () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const ask = async (action: 'pause' | 'resume' | 'run' | 'remove') =>
-      (await scene.ask({ action, id: 'j1' }, writer('1'))).words;
+      (await scene.ask({ action, id: 'j1' }, writer('1'))).text;
     expect(await ask('pause')).toContain('paused');
     expect(await ask('run')).toContain('Resume it first');
     expect(await ask('resume')).toContain('next Sunday 2026-11-22 09:00');
     expect(await ask('resume')).toContain('is not paused');
-    const change = { action: 'change', id: 'J1', wish: { at: '18:00', title: 'evening' } } as const;
-    expect((await scene.ask(change, writer('1'))).words).toContain(
+    const change = {
+      action: 'change',
+      id: 'J1',
+      fields: { at: '18:00', title: 'evening' },
+    } as const;
+    expect((await scene.ask(change, writer('1'))).text).toContain(
       'once, Saturday 2026-11-21 18:00',
     );
     await ask('run');
@@ -98,7 +102,7 @@ describe('who sees and changes jobs', () => {
     expect(await titles(writer('2', 'g', 'guest'))).toEqual(['group']);
     expect(await titles(writer('2', 'b', 'guest'))).toEqual(['bo']);
     const hidden = await scene.ask({ action: 'remove', id: 'J1' }, writer('2', 'b', 'guest'));
-    expect(hidden.words).toContain('There is no job "J1"');
+    expect(hidden.text).toContain('There is no job "J1"');
   });
 
   it('[H08] only owners make jobs, unless the settings say otherwise', async () => {
@@ -111,7 +115,7 @@ describe('who sees and changes jobs', () => {
     scene = await openCronScene('everyone');
     await scene.add(DAILY, writer('2', 'g', 'guest'));
     const pause = { action: 'pause', id: 'J1' } as const;
-    expect((await scene.ask(pause, writer('3', 'g', 'guest'))).words).toContain('Only whoever');
+    expect((await scene.ask(pause, writer('3', 'g', 'guest'))).text).toContain('Only the person');
     expect((await scene.ask(pause, writer('2', 'g', 'guest'))).ok).toBe(true);
     expect((await scene.ask({ ...pause, action: 'resume' }, writer('1', 'g', 'guest'))).ok).toBe(
       true,

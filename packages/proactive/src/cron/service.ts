@@ -1,5 +1,5 @@
 import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
-import type { CronAnswer, CronAsker, CronOrder, CronWish, InboundMessage } from '@parley/core';
+import type { CronAnswer, CronAsker, CronFields, CronOrder, InboundMessage } from '@parley/core';
 import type { CronChange, CronJob, NewCronJob } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
 import { type CronServices, describeTimetable, jobLine, named, viewOf } from './job-view.ts';
@@ -71,20 +71,20 @@ function added({ timeZone, clock }: CronServices, job: CronJob): CronAnswer {
   const zone = timetable.kind === 'cron' ? timetable.timeZone : timeZone;
   const times = nextTimes(timetable, clock(), TIMES_SHOWN);
   const next = times.map((time) => wallDayAndMinute(time, zone)).join(', ');
-  const words = `The job ${named(job)} stands: ${describeTimetable(timetable, timeZone)}.`;
+  const text = `The job ${named(job)} is set: ${describeTimetable(timetable, timeZone)}.`;
   return {
     ok: true,
-    words: next === '' ? words : `${words} Next: ${next}, on the clock of ${zone}.`,
+    text: next === '' ? text : `${text} Next: ${next}, on the clock of ${zone}.`,
   };
 }
 
 async function list(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> {
   const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
-  if (jobs.length === 0) return { ok: true, words: 'There are no jobs.' };
+  if (jobs.length === 0) return { ok: true, text: 'There are no jobs.' };
   const views = await Promise.all(jobs.map((job) => viewOf(deps, job)));
   const isOperator = asker.kind === 'operator';
   const lines = views.map((view) => jobLine(view) + (isOperator ? `; in ${view.chat}` : ''));
-  return { ok: true, words: lines.join('\n') };
+  return { ok: true, text: lines.join('\n') };
 }
 
 async function withJob(
@@ -98,10 +98,10 @@ async function withJob(
     return refused(`There is no job ${JSON.stringify(order.id)}. The list shows which there are.`);
   }
   if (order.action === 'show') {
-    return { ok: true, words: `${jobLine(await viewOf(deps, job))}\n\n${job.task}` };
+    return { ok: true, text: `${jobLine(await viewOf(deps, job))}\n\n${job.task}` };
   }
   if (!mayChange(asker, job, deps.settings.who)) {
-    return refused(`Only whoever asked for ${named(job)}, or an owner, may change it.`);
+    return refused(`Only the person who asked for ${named(job)}, or an owner, may change it.`);
   }
   return changeJob(deps, order, job);
 }
@@ -128,7 +128,7 @@ async function changeJob(deps: CronServices, order: Changing, job: CronJob): Pro
   log.info({ job: job.id, action: order.action }, 'a job is changed');
   if (order.action === 'remove') {
     await store.cronJobs.remove(job.id);
-    return { ok: true, words: `The job ${named(job)} is removed.` };
+    return { ok: true, text: `The job ${named(job)} is removed.` };
   }
   const change = changeBy(deps, order, job);
   if (typeof change === 'string') return refused(change);
@@ -136,7 +136,7 @@ async function changeJob(deps: CronServices, order: Changing, job: CronJob): Pro
   const now = isThere ? await store.cronJobs.get(job.id) : null;
   if (now === null) return refused(`The job ${named(job)} was removed meanwhile.`);
   await deps.planned();
-  return { ok: true, words: jobLine(await viewOf(deps, now)) };
+  return { ok: true, text: jobLine(await viewOf(deps, now)) };
 }
 
 function changeBy(
@@ -160,7 +160,7 @@ function changeBy(
       if (job.state === 'paused') return `${named(job)} is paused. Resume it first.`;
       return { state: 'on', nextAt: now };
     case 'change': {
-      const change = changeOf(order.wish, rulesNow(deps));
+      const change = changeOf(order.fields, rulesNow(deps));
       if (typeof change === 'string') return `Not changed. ${change}`;
       if (Object.keys(change).length === 0) return 'Not changed: say what is to be different.';
       return change.nextAt === undefined ? change : { ...change, state: 'on' };
@@ -173,16 +173,16 @@ const LONGEST_TASK = 4_000;
 
 /** Creates a job. Of the requesting message only chat and sender are kept. */
 function newJob(
-  { askedBy, origin, route, wish }: Extract<CronOrder, { action: 'add' }>,
+  { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
   rules: TimetableRules,
   sender: SenderNow | null,
 ): NewCronJob | string {
-  const task = wish.task?.trim() ?? '';
+  const task = fields.task?.trim() ?? '';
   if (task === '') {
     return 'Say in `task` what is to be done when its time comes.';
   }
-  const read = readTimetable(wish, rules);
+  const read = readTimetable(fields, rules);
   if (typeof read === 'string') return read;
   const { replyToMessageId: _, ...free } = route;
   return {
@@ -192,18 +192,20 @@ function newJob(
     route: free,
     origin: placeOf(origin),
     fromOwner: sender?.isOwner === true && origin.chat.type === 'direct',
-    title: titleOf(wish.title, task),
+    title: titleOf(fields.title, task),
     task: task.slice(0, LONGEST_TASK),
     ...read,
   };
 }
 
-function changeOf(wish: CronWish, rules: TimetableRules): CronChange | string {
-  const isTime = [wish.at, wish.every, wish.cron, wish.timeZone].some((one) => one !== undefined);
-  const read = isTime ? readTimetable(wish, rules) : null;
+function changeOf(fields: CronFields, rules: TimetableRules): CronChange | string {
+  const isTime = [fields.at, fields.every, fields.cron, fields.timeZone].some(
+    (one) => one !== undefined,
+  );
+  const read = isTime ? readTimetable(fields, rules) : null;
   if (typeof read === 'string') return read;
-  const task = wish.task?.trim();
-  const title = wish.title?.trim();
+  const task = fields.task?.trim();
+  const title = fields.title?.trim();
   return {
     ...(task && { task: task.slice(0, LONGEST_TASK) }),
     ...(title && { title: titleOf(title, '') }),
@@ -212,8 +214,8 @@ function changeOf(wish: CronWish, rules: TimetableRules): CronChange | string {
 }
 
 function titleOf(title: string | undefined, task: string): string {
-  const words = (title?.trim() || task).replace(/\s+/g, ' ');
-  return words.length <= LONGEST_TITLE ? words : `${words.slice(0, LONGEST_TITLE - 1).trimEnd()}…`;
+  const line = (title?.trim() || task).replace(/\s+/g, ' ');
+  return line.length <= LONGEST_TITLE ? line : `${line.slice(0, LONGEST_TITLE - 1).trimEnd()}…`;
 }
 
 function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {
@@ -227,8 +229,8 @@ function rulesNow({ timeZone, clock, settings }: CronServices): TimetableRules {
   return { timeZone, now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
 }
 
-function refused(words: string): CronAnswer {
-  return { ok: false, words };
+function refused(text: string): CronAnswer {
+  return { ok: false, text };
 }
 
 type KnownAsker =

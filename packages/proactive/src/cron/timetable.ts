@@ -1,10 +1,10 @@
-import { type CronWish, reasonOf, type Timetable } from '@parley/core';
+import { type CronFields, reasonOf, type Timetable } from '@parley/core';
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
 import { CADENCE_FORM, readCadence, readTime } from '../heartbeat/task.ts';
 import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
 
 /** When a job is to run, as a person or a model writes it: exactly one of the first three. */
-export type WrittenTimetable = Pick<CronWish, 'at' | 'every' | 'cron' | 'timeZone'>;
+export type WrittenTimetable = Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
 
 export interface TimetableRules {
   readonly timeZone: string;

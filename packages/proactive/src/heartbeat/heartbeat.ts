@@ -34,7 +34,7 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   /** Without it every task calls the model. */
   readonly checkForNews?: NewsChecker;
   /** Writes to the owner's direct chat, once for each key, however often it is called. */
-  readonly notify?: (key: string, words: string) => Promise<void>;
+  readonly notify?: (key: string, text: string) => Promise<void>;
   readonly wake: (lane: string) => Promise<void>;
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   /** False: Parley is not running, so there are no heartbeat runs. */
@@ -69,7 +69,7 @@ const MINUTE_MS = 60_000;
 const WHOLE_FILE = 100_000;
 const STOPPED = {
   busy: 'the run before is not over yet',
-  gone: 'another process has this beat',
+  gone: 'another process has this run',
 } as const;
 const USAGE = 'There is `/heartbeat`, and `/heartbeat now` with or without the name of a task.';
 const SWITCH =
@@ -127,12 +127,12 @@ export class Heartbeat {
       (await this.#deps.store.heartbeats.of(id)) ?? (await this.#run(null, { id, task: wanted }));
     if ('task' in outcome) {
       const { task } = outcome;
-      const words = `${task} begins. You hear of it only if there is something to tell; /heartbeat says what came of it.`;
-      return { task, words };
+      const text = `${task} begins. You get a message only if there is something to report; /heartbeat shows the outcome.`;
+      return { task, text };
     }
     const first = wanted === undefined ? (await this.#read()).tasks.at(0) : undefined;
     const all = first === undefined ? '' : ` "/heartbeat now ${first.name}" runs it all the same.`;
-    return { task: null, words: `Nothing began: ${outcome.reason}.${all}` };
+    return { task: null, text: `Nothing began: ${outcome.reason}.${all}` };
   }
 
   async status(): Promise<HeartbeatStatus> {
@@ -165,11 +165,11 @@ export class Heartbeat {
       case '':
         return isGroup ? groupText(await this.report()) : reportText(await this.report());
       case 'now': {
-        const { task, words } = await this.request(messageId, name === '' ? undefined : name);
-        if (!isGroup) return literalLine(words);
+        const { task, text } = await this.request(messageId, name === '' ? undefined : name);
+        if (!isGroup) return literalLine(text);
         return task === null
           ? 'Nothing began; ask me in a direct chat why.'
-          : 'It begins; what comes of it I tell in its own place.';
+          : 'It begins; the result goes to its own chat.';
       }
       case 'on':
       case 'off':

@@ -165,7 +165,7 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- run: memory-upkeep\n- tell: Family\n',
-      'HEARTBEAT.md, line 3, task a: found "Family", expected no "tell" beside "run", which tells nobody. This task does not run until it is fixed.',
+      'HEARTBEAT.md, line 3, task a: found "Family", expected no "tell" beside "run", which sends nothing. This task does not run until it is fixed.',
     ],
     [
       'Some words.\n## a\n- do: x\n',

@@ -88,12 +88,16 @@ function isWord(line: string): boolean {
 function readSection(section: TaskSection, problems: TaskProblem[]): StandingTask | null {
   const { name } = section;
   const fields = taskFields(section, problems);
-  const told = problems.length;
-  const tell = (field: TaskField | undefined, expected: string, effect: TaskProblem['effect']) => {
+  const known = problems.length;
+  const addProblem = (
+    field: TaskField | undefined,
+    expected: string,
+    effect: TaskProblem['effect'],
+  ) => {
     const { line = section.line, text = '' } = field ?? {};
     problems.push({ task: name, line, found: quoted(text), expected, effect });
   };
-  const fail: Fail = (field, expected) => tell(field, expected, 'task');
+  const fail: Fail = (field, expected) => addProblem(field, expected, 'task');
   if (name === '') fail(undefined, 'a name behind "##"');
   const every = fields.get('every');
   const { cadence = DEFAULT_CADENCE, at } = cadenceOf(every, fail) ?? {};
@@ -106,9 +110,9 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     ...namedGroup(fields.get('tell'), fail),
     ...checkOf(fields.get('check'), fail),
   };
-  if (problems.length > told) return null;
+  if (problems.length > known) return null;
   if (cadenceMinutes(task.cadence) > cadenceMinutes(cadence)) {
-    tell(every, `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`, 'note');
+    addProblem(every, `at least ${FLOOR_MINUTES} min; it runs every ${FLOOR_MINUTES} min`, 'note');
   }
   return task;
 }
@@ -130,7 +134,7 @@ function workOf(
   const routine = HEARTBEAT_ROUTINES.find((known) => known === name);
   if (routine === undefined) fail(run, `one of ${HEARTBEAT_ROUTINES.join(', ')}`);
   if (instruction !== '') fail(run, 'either "do" or "run", not both');
-  if (fields.has('tell')) fail(fields.get('tell'), 'no "tell" beside "run", which tells nobody');
+  if (fields.has('tell')) fail(fields.get('tell'), 'no "tell" beside "run", which sends nothing');
   return { instruction: `(built in: ${name})`, ...(routine !== undefined && { routine }) };
 }
 

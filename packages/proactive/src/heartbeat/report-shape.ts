@@ -1,7 +1,7 @@
 import type { ZoneClock } from '../zone-clock.ts';
 
 /**
- * What came of the last run of a task. `nothing-new`: its check saw no change, so nothing was asked;
+ * The outcome of the last run of a task. `nothing-new`: its check saw no change, so nothing was asked;
  * `noted`: only heartbeat-state.json knows of it.
  */
 export interface LastRun {
@@ -18,7 +18,7 @@ export interface LastRun {
     | 'failed';
   /** In ms; null: never. */
   readonly at: number | null;
-  readonly words: string;
+  readonly text: string;
 }
 
 /** When a task runs next, and why not now. `at` in ms; null where it is unknown. */
@@ -27,14 +27,14 @@ export interface NextRunText {
     | 'off'
     | 'running'
     | 'no-tokens'
-    | 'nobody-to-tell'
+    | 'no-chat'
     | 'due'
     | 'not-yet'
     | 'out-of-hours'
     | 'done'
-    | 'no-beat';
+    | 'no-run';
   readonly at: number | null;
-  readonly words: string;
+  readonly text: string;
 }
 
 export interface TaskReport {
@@ -54,7 +54,7 @@ interface RunReport {
   readonly state: LastRun['state'];
   readonly at: number;
   /** When it ran and its result. */
-  readonly words: string;
+  readonly text: string;
   readonly tokens: number;
   /** The alert that was sent, or is held. */
   readonly alert: string | null;
@@ -70,9 +70,9 @@ export interface HeartbeatReport {
     readonly enabled: boolean;
     readonly everyMinutes: number;
     readonly nextAt: number | null;
-    readonly words: string;
+    readonly text: string;
     /** Why nothing ran the last time; null when something did, or before the first. */
-    readonly lastWords: string | null;
+    readonly lastSkip: string | null;
   };
   readonly tokens: { readonly today: number; readonly perDay: number };
   readonly tasks: readonly TaskReport[];
@@ -81,11 +81,11 @@ export interface HeartbeatReport {
   readonly problems: readonly string[];
 }
 
-/** What came of a wish to run a task at once. */
+/** The outcome of a request to run a task at once. */
 export interface HeartbeatAnswer {
   /** The task whose run began; null: none did. */
   readonly task: string | null;
-  readonly words: string;
+  readonly text: string;
 }
 
 const DAY_MS = 24 * 60 * 60_000;

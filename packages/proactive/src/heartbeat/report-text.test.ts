@@ -11,7 +11,7 @@ const ALONE = { isGroup: false, messageId: 'm1' };
 let scene: HeartbeatScene;
 afterEach(() => scene.close());
 
-/** A desk at 10:00 in Berlin, its first beat planned for 10:30. */
+/** A heartbeat at 10:00 in Berlin, its first run planned for 10:30. */
 async function open(
   tasks: string,
   change: Partial<Pick<HeartbeatServices, 'settings' | 'findTarget'>> = {},
@@ -22,23 +22,24 @@ async function open(
   return scene.heartbeat;
 }
 
-const ask = (desk: Heartbeat, argument = '', asker = ALONE) => desk.answer(asker, argument);
-const nextOf = async (desk: Heartbeat, name = 'mail') =>
-  (await desk.report()).tasks.find((task) => task.name === name)?.next;
+const ask = (heartbeat: Heartbeat, argument = '', asker = ALONE) =>
+  heartbeat.answer(asker, argument);
+const nextOf = async (heartbeat: Heartbeat, name = 'mail') =>
+  (await heartbeat.report()).tasks.find((task) => task.name === name)?.next;
 
 describe('/heartbeat', () => {
   it('[H02] tells the plan, and of each task when it ran and when it runs next', async () => {
-    const desk = await open(MAIL + HEALTH);
+    const heartbeat = await open(MAIL + HEALTH);
     scene.later(30);
     await scene.heartbeat.look();
     await scene.run();
     scene.later(5);
-    expect(await ask(desk)).toBe(
+    expect(await ask(heartbeat)).toBe(
       [
-        '**Heartbeat**: on, every 30 min; next beat 11:00 (Europe/Berlin).',
+        '**Heartbeat**: on, every 30 min; next run 11:00 (Europe/Berlin).',
         [
           '- **mail** – every 30 min, 09:00–21:00',
-          '  - last: 10:30, nothing to tell',
+          '  - last: 10:30, nothing to report',
           '  - next: 11:30',
           '- **health** – every day, 03:00–24:00',
           '  - last: never',
@@ -50,33 +51,33 @@ describe('/heartbeat', () => {
   });
 
   it('[H02] [H06] shows how to write a task where there is none', async () => {
-    const desk = await open('# Heartbeat\n');
-    expect(await ask(desk)).toContain('- every: 30 min\n- between: 9:00-21:00\n- do: ');
-    expect(await desk.line()).toBe('Heartbeat: next 10:30, no tasks');
+    const heartbeat = await open('# Heartbeat\n');
+    expect(await ask(heartbeat)).toContain('- every: 30 min\n- between: 9:00-21:00\n- do: ');
+    expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, no tasks');
   });
 
   it('[H02] says what of HEARTBEAT.md it does not understand, where, and what belongs there', async () => {
-    const desk = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
-    const text = await ask(desk);
+    const heartbeat = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
+    const text = await ask(heartbeat);
     expect(text).toContain('HEARTBEAT.md needs fixing');
     expect(text).toContain('line 6, task news: found "now and then", expected how often');
     expect(text).toContain('**mail**');
-    expect(await desk.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
+    expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
   });
 
   it('[W02] tells a group nothing of what the tasks are about', async () => {
-    const desk = await open(MAIL);
+    const heartbeat = await open(MAIL);
     const group = { ...ALONE, isGroup: true };
-    expect(await ask(desk, '', group)).toBe(
-      '**Heartbeat**: on, every 30 min; next beat 10:30; 1 task. More in a direct chat.',
+    expect(await ask(heartbeat, '', group)).toBe(
+      '**Heartbeat**: on, every 30 min; next run 10:30; 1 task. More in a direct chat.',
     );
-    expect(await ask(desk, 'now letters', group)).not.toContain('mail');
-    expect(await ask(desk, 'now mail', group)).not.toContain('mail');
+    expect(await ask(heartbeat, 'now letters', group)).not.toContain('mail');
+    expect(await ask(heartbeat, 'now mail', group)).not.toContain('mail');
   });
 
   it('shows a name of a task as it is, whatever signs stand in it', async () => {
-    const desk = await open('## a* [b](https://c.example)\n- do: Look.\n');
-    expect(await ask(desk)).toContain('**a\\* \\[b\\]\\(https://c.example\\)**');
+    const heartbeat = await open('## a* [b](https://c.example)\n- do: Look.\n');
+    expect(await ask(heartbeat)).toContain('**a\\* \\[b\\]\\(https://c.example\\)**');
   });
 
   it.each(['on', 'off'])('[H01] says which setting decides about %s', async (verb) => {
@@ -89,75 +90,75 @@ describe('/heartbeat', () => {
 });
 
 describe('why a task does not run now', () => {
-  it('[H02] it is due and waits for its beat, one task a beat', async () => {
-    const desk = await open(`${MAIL}## second\n- do: Look.\n`);
-    expect(await nextOf(desk)).toMatchObject({ state: 'due', words: '10:30; it is due' });
-    expect(await nextOf(desk, 'second')).toMatchObject({ words: '11:00; it is due' });
+  it('[H02] it is due and waits for its run, one task a run', async () => {
+    const heartbeat = await open(`${MAIL}## second\n- do: Look.\n`);
+    expect(await nextOf(heartbeat)).toMatchObject({ state: 'due', text: '10:30; it is due' });
+    expect(await nextOf(heartbeat, 'second')).toMatchObject({ text: '11:00; it is due' });
   });
 
   it('[H02] its time has not come', async () => {
-    const desk = await open(MAIL);
-    await desk.now('a', 'mail');
+    const heartbeat = await open(MAIL);
+    await heartbeat.now('a', 'mail');
     await scene.run();
-    expect(await nextOf(desk)).toMatchObject({ state: 'not-yet', words: '10:30' });
+    expect(await nextOf(heartbeat)).toMatchObject({ state: 'not-yet', text: '10:30' });
   });
 
   it('[H02] it is out of its hours', async () => {
-    const desk = await open(MAIL);
-    await desk.now('a', 'mail');
+    const heartbeat = await open(MAIL);
+    await heartbeat.now('a', 'mail');
     await scene.run();
     scene.at('2026-11-21T21:10:00Z');
-    expect(await nextOf(desk)).toMatchObject({
+    expect(await nextOf(heartbeat)).toMatchObject({
       state: 'out-of-hours',
-      words: 'tomorrow 09:00; out of its hours now',
+      text: 'tomorrow 09:00; out of its hours now',
     });
   });
 
   it('[H02] it is done for today', async () => {
-    const desk = await open(HEALTH);
-    await desk.now('a', 'health');
+    const heartbeat = await open(HEALTH);
+    await heartbeat.now('a', 'health');
     await scene.run();
-    expect(await nextOf(desk, 'health')).toMatchObject({
+    expect(await nextOf(heartbeat, 'health')).toMatchObject({
       state: 'done',
-      words: 'tomorrow 03:00; it had its run of these days',
+      text: 'tomorrow 03:00; it had its run of these days',
     });
   });
 
   it('[H02] its run is not over', async () => {
-    const desk = await open(MAIL);
-    await desk.now('a', 'mail');
-    expect(await nextOf(desk)).toMatchObject({ state: 'running' });
-    expect(await ask(desk)).toContain('last: 10:00, running now');
+    const heartbeat = await open(MAIL);
+    await heartbeat.now('a', 'mail');
+    expect(await nextOf(heartbeat)).toMatchObject({ state: 'running' });
+    expect(await ask(heartbeat)).toContain('last: 10:00, running now');
   });
 
   it('[H05] the tokens of today are used up', async () => {
-    const desk = await open(MAIL);
-    await desk.now('a', 'mail');
+    const heartbeat = await open(MAIL);
+    await heartbeat.now('a', 'mail');
     await scene.run(1_000);
     scene.later(31);
-    expect(await nextOf(desk)).toMatchObject({ state: 'no-tokens' });
-    expect(await ask(desk, 'now')).toContain('tokens of today are used up');
+    expect(await nextOf(heartbeat)).toMatchObject({ state: 'no-tokens' });
+    expect(await ask(heartbeat, 'now')).toContain('tokens of today are used up');
   });
 
   it('[H04] nobody can be told', async () => {
-    const desk = await open(MAIL, { findTarget: async () => NOBODY });
-    expect(await nextOf(desk)).toMatchObject({
-      state: 'nobody-to-tell',
-      words: 'not yet: no owner has written yet',
+    const heartbeat = await open(MAIL, { findTarget: async () => NOBODY });
+    expect(await nextOf(heartbeat)).toMatchObject({
+      state: 'no-chat',
+      text: 'not yet: no owner has written yet',
     });
-    expect(await ask(desk, 'now')).toContain('Nothing began: no owner has written yet.');
+    expect(await ask(heartbeat, 'now')).toContain('Nothing began: no owner has written yet.');
   });
 
   it('[H01] the heartbeat is off', async () => {
-    const desk = await open(MAIL, { settings: { ...SETTINGS, enabled: false } });
-    expect(await nextOf(desk)).toMatchObject({ state: 'off' });
-    expect(await ask(desk)).toContain('`heartbeat.enabled` is false');
-    expect(await desk.line()).toBe('Heartbeat: off, 1 task');
+    const heartbeat = await open(MAIL, { settings: { ...SETTINGS, enabled: false } });
+    expect(await nextOf(heartbeat)).toMatchObject({ state: 'off' });
+    expect(await ask(heartbeat)).toContain('`heartbeat.enabled` is false');
+    expect(await heartbeat.line()).toBe('Heartbeat: off, 1 task');
   });
 
-  it('[H02] no beat falls into its hours', async () => {
-    const desk = await open('## short\n- between: 9:05-9:20\n- do: Look.\n');
-    expect(await nextOf(desk, 'short')).toMatchObject({ state: 'no-beat' });
+  it('[H02] no run falls into its hours', async () => {
+    const heartbeat = await open('## short\n- between: 9:05-9:20\n- do: Look.\n');
+    expect(await nextOf(heartbeat, 'short')).toMatchObject({ state: 'no-run' });
     const every7 = await open('## short\n- between: 9:05-9:20\n- do: Look.\n', {
       settings: { ...SETTINGS, everyMinutes: 7 },
     });
@@ -167,35 +168,35 @@ describe('why a task does not run now', () => {
 
 describe('/heartbeat now', () => {
   it('[H02] runs the task that is due, and says which', async () => {
-    const desk = await open(MAIL);
-    expect(await ask(desk, 'now')).toMatch(/^mail begins\./);
+    const heartbeat = await open(MAIL);
+    expect(await ask(heartbeat, 'now')).toMatch(/^mail begins\./);
     expect((await scene.run())?.messages[0]?.message.variables.task).toBe('mail');
   });
 
   it('[H02] runs a named task that is not due', async () => {
-    const desk = await open(`${MAIL}## Long walk\n- between: 20:00-21:00\n- do: Look.\n`);
-    expect(await ask(desk, 'now long walk')).toMatch(/^Long walk begins\./);
+    const heartbeat = await open(`${MAIL}## Long walk\n- between: 20:00-21:00\n- do: Look.\n`);
+    expect(await ask(heartbeat, 'now long walk')).toMatch(/^Long walk begins\./);
   });
 
   it('[H02] runs once for one message, also when it is told again after the run', async () => {
-    const desk = await open(MAIL);
-    const first = await ask(desk, 'now mail');
-    expect(await ask(desk, 'now mail')).toBe(first);
+    const heartbeat = await open(MAIL);
+    const first = await ask(heartbeat, 'now mail');
+    expect(await ask(heartbeat, 'now mail')).toBe(first);
     await scene.run();
-    expect(await ask(desk, 'now mail')).toBe(first);
+    expect(await ask(heartbeat, 'now mail')).toBe(first);
     expect(await scene.run()).toBeNull();
-    await ask(desk, 'now mail', { ...ALONE, messageId: 'm2' });
+    await ask(heartbeat, 'now mail', { ...ALONE, messageId: 'm2' });
     expect(await scene.run()).not.toBeNull();
   });
 
   it('[H02] says why nothing began', async () => {
-    const desk = await open(MAIL);
-    expect(await ask(desk, 'now letters')).toContain('no task "letters"; there are: mail.');
-    await ask(desk, 'now mail');
-    const again = await ask(desk, 'now mail', { ...ALONE, messageId: 'm2' });
+    const heartbeat = await open(MAIL);
+    expect(await ask(heartbeat, 'now letters')).toContain('no task "letters"; there are: mail.');
+    await ask(heartbeat, 'now mail');
+    const again = await ask(heartbeat, 'now mail', { ...ALONE, messageId: 'm2' });
     expect(again).toBe('Nothing began: the run before is not over yet.');
     await scene.run();
-    expect(await ask(desk, 'now', { ...ALONE, messageId: 'm3' })).toBe(
+    expect(await ask(heartbeat, 'now', { ...ALONE, messageId: 'm3' })).toBe(
       'Nothing began: no task is due. "/heartbeat now mail" runs it all the same.',
     );
   });

@@ -23,32 +23,29 @@ const RUN: HeartbeatRun = {
 };
 const CHECK = { kind: 'command', command: 'date' } as const;
 const said = (change: Partial<HeartbeatRun>, tell?: string) =>
-  lastRunText(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).words;
+  lastRunText(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).text;
 
 describe('what came of the last run', () => {
   it.each<[Partial<HeartbeatRun>, string]>([
     [{ state: 'running' }, '14:00, running now'],
-    [{ state: 'quiet' }, '14:00, nothing to tell'],
-    [{ state: 'alerted' }, '14:00, I told you'],
+    [{ state: 'quiet' }, '14:00, nothing to report'],
+    [{ state: 'alerted' }, '14:00, sent to you'],
     [
       { state: 'held', heldUntil: moment('2026-11-22T06:00:00Z') },
       '14:00, held until tomorrow 07:00',
     ],
-    [{ state: 'repeated' }, '14:00, the same as before, so I did not tell it again'],
-    [
-      { state: 'unclear', reason: 'a mere nod' },
-      '14:00, an unclear answer, told to nobody (a mere nod)',
-    ],
+    [{ state: 'repeated' }, '14:00, the same as before, so not sent again'],
+    [{ state: 'unclear', reason: 'a mere nod' }, '14:00, an unclear answer, not sent (a mere nod)'],
     [
       { state: 'failed', reason: 'overloaded\n  too many' },
-      '14:00, failed (overloaded too many); told to nobody',
+      '14:00, failed (overloaded too many); not sent',
     ],
   ])('[H02] [H03] [H04] is told in a few words: %j', (change, words) => {
     expect(said(change)).toBe(words);
   });
 
   it('[H04] names the group that was told', () => {
-    expect(said({ state: 'alerted' }, 'family')).toBe('14:00, I told family');
+    expect(said({ state: 'alerted' }, 'family')).toBe('14:00, sent to family');
   });
 
   it('[H02] is that a check saw nothing new, where the run is older than the look', () => {
@@ -56,17 +53,17 @@ describe('what came of the last run', () => {
     expect(lastRunText({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
       at: later,
-      words: '15:00, nothing new to look at',
+      text: '15:00, nothing new to look at',
     });
     const noted = lastRunText({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
-    expect(noted).toMatchObject({ state: 'noted', words: 'Thu 12 Nov 15:00' });
+    expect(noted).toMatchObject({ state: 'noted', text: 'Thu 12 Nov 15:00' });
   });
 
   it('[H02] is nothing before the first', () => {
     expect(lastRunText({}, null, undefined, AT)).toEqual({
       state: 'never',
       at: null,
-      words: 'never',
+      text: 'never',
     });
   });
 });

@@ -26,14 +26,14 @@ export async function makeReport(
   const runs = await store.heartbeats.recent(agent.id, RUNS);
   const at: Looking = { now: clock(), clock: zoneClock(agent.timeZone) };
   const tokens = { today: tokensToday, perDay: settings.tokensPerDay };
-  const tells = new Map(tasks.map(({ task }) => [task.name, task.tell]));
+  const groups = new Map(tasks.map(({ task }) => [task.name, task.tell]));
   const lastRuns = lastRunsOf(state);
   const rhythm = plan && { nextAt: plan.nextAt, everyMs: settings.everyMinutes * MINUTE_MS };
   const conditions: Conditions = {
     enabled: settings.enabled,
     running: runs.find((run) => run.state === 'running')?.task ?? null,
     tokens,
-    beats: rhythm === null ? new Map() : forecast(tasks, lastRuns, rhythm, at),
+    nextRuns: rhythm === null ? new Map() : forecast(tasks, lastRuns, rhythm, at),
     at,
   };
   const taskReport = async (outlook: TaskOutlook): Promise<TaskReport> => {
@@ -56,7 +56,7 @@ export async function makeReport(
       task: run.task,
       state: run.state,
       at: run.startedAt,
-      words: runText(run, tells.get(run.task), at),
+      text: runText(run, groups.get(run.task), at),
       tokens: run.inputTokens + run.outputTokens,
       alert: run.alert,
     })),
@@ -72,16 +72,15 @@ function planOf(
   const { enabled, everyMinutes } = settings;
   const often = `every ${everyMinutes} min`;
   const nextAt = plan === null || !enabled || !isRunning ? null : Math.max(plan.nextAt, now);
-  const lastWords =
+  const lastSkip =
     plan === null || plan.lastAt === null || plan.lastReason === null
       ? null
       : `${momentText(plan.lastAt, clock, now)}: ${plan.lastReason}`;
-  const facts = { enabled, everyMinutes, nextAt, lastWords };
-  if (!enabled) return { ...facts, words: 'off (`heartbeat.enabled` is false in the settings)' };
-  if (!isRunning) return { ...facts, words: `${often}, once Parley is started` };
-  if (nextAt === null)
-    return { ...facts, words: `on, ${often}; the first beat is not planned yet` };
-  return { ...facts, words: `on, ${often}; next beat ${momentText(nextAt, clock, now)}` };
+  const facts = { enabled, everyMinutes, nextAt, lastSkip };
+  if (!enabled) return { ...facts, text: 'off (`heartbeat.enabled` is false in the settings)' };
+  if (!isRunning) return { ...facts, text: `${often}, once Parley is started` };
+  if (nextAt === null) return { ...facts, text: `on, ${often}; the first run is not planned yet` };
+  return { ...facts, text: `on, ${often}; next run ${momentText(nextAt, clock, now)}` };
 }
 
 interface Rhythm {
@@ -91,7 +90,7 @@ interface Rhythm {
 }
 
 /** Runs that are simulated, a day or two; later ones are computed from the task's hours only. */
-const BEATS = 60;
+const SIMULATED_RUNS = 60;
 /** Days within which a run must fall into the hours of a task. */
 const DAYS = 40;
 
@@ -108,34 +107,34 @@ function forecast(
   const found = new Map<string, number | null>();
   const runs = new Map(lastRuns);
   const all = tasks.map(({ task }) => task);
-  let beat = beatFrom(at.now, rhythm, at);
-  for (let beats = 0; beats < BEATS && found.size < all.length; beats += 1) {
-    const { due, nextAt } = dueTasks(all, runs, { ...at, now: beat });
+  let runAt = runFrom(at.now, rhythm, at);
+  for (let count = 0; count < SIMULATED_RUNS && found.size < all.length; count += 1) {
+    const { due, nextAt } = dueTasks(all, runs, { ...at, now: runAt });
     const name = due[0]?.task.name;
     if (name !== undefined) {
-      if (!found.has(name)) found.set(name, beat);
-      runs.set(name, beat);
+      if (!found.has(name)) found.set(name, runAt);
+      runs.set(name, runAt);
     }
-    beat = beatFrom(Math.max(name === undefined ? (nextAt ?? 0) : 0, beat + 1), rhythm, at);
+    runAt = runFrom(Math.max(name === undefined ? (nextAt ?? 0) : 0, runAt + 1), rhythm, at);
   }
   for (const one of tasks) {
-    if (!found.has(one.task.name)) found.set(one.task.name, beatInHours(one, rhythm, at));
+    if (!found.has(one.task.name)) found.set(one.task.name, runInHours(one, rhythm, at));
   }
   return found;
 }
 
 /** The first run at or after a moment; an overdue one follows as soon as Parley runs. */
-function beatFrom(moment: number, { nextAt, everyMs }: Rhythm, { now }: Looking): number {
+function runFrom(moment: number, { nextAt, everyMs }: Rhythm, { now }: Looking): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
   return nextAt + Math.ceil((moment - nextAt) / everyMs) * everyMs;
 }
 
-function beatInHours({ task, next }: TaskOutlook, rhythm: Rhythm, at: Looking): number | null {
+function runInHours({ task, next }: TaskOutlook, rhythm: Rhythm, at: Looking): number | null {
   const { clock, now } = at;
-  let beat = beatFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
+  let runAt = runFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
   for (let day = 0; day < DAYS; day += 1) {
-    if (windowAt(clock, task.window, beat) !== null) return beat;
-    beat = beatFrom(windowAfter(clock, task.window, beat).start, rhythm, at);
+    if (windowAt(clock, task.window, runAt) !== null) return runAt;
+    runAt = runFrom(windowAfter(clock, task.window, runAt).start, rhythm, at);
   }
   return null;
 }
@@ -146,7 +145,7 @@ interface Conditions {
   readonly running: string | null;
   readonly tokens: { readonly today: number; readonly perDay: number };
   /** By task: its next run (ms), null if there is none; absent before any is planned. */
-  readonly beats: ReadonlyMap<string, number | null>;
+  readonly nextRuns: ReadonlyMap<string, number | null>;
   readonly at: Looking;
 }
 
@@ -159,26 +158,26 @@ const WHY_THEN = {
 
 /**
  * When a task runs next and why not now, as text.
- * @param untold why no chat can get its alerts; null where one can.
+ * @param noChat why no chat can get its alerts; null where one can.
  */
 function nextRunText(
   { task, next: { kind } }: TaskOutlook,
-  untold: string | null,
-  { at, enabled, running, tokens, beats }: Conditions,
+  noChat: string | null,
+  { at, enabled, running, tokens, nextRuns }: Conditions,
 ): NextRunText {
-  const none = (state: NextRunText['state'], words: string) => ({ state, at: null, words });
+  const none = (state: NextRunText['state'], text: string) => ({ state, at: null, text });
   if (running === task.name) return none('running', 'after this run');
-  if (untold !== null) return none('nobody-to-tell', `not yet: ${untold}`);
+  if (noChat !== null) return none('no-chat', `not yet: ${noChat}`);
   if (!enabled) return none('off', 'only when asked: the heartbeat is off');
-  const beat = beats.get(task.name);
-  if (beat === null) {
-    return none('no-beat', 'no beat falls into its hours these weeks; give it longer ones');
+  const next = nextRuns.get(task.name);
+  if (next === null) {
+    return none('no-run', 'no run falls into its hours these weeks; give it longer ones');
   }
   if (kind === 'due' && tokens.today >= tokens.perDay) {
     return none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`);
   }
-  const time = beat === undefined ? 'with the first beat' : momentText(beat, at.clock, at.now);
-  return { state: kind, at: beat ?? null, words: `${time}${WHY_THEN[kind]}` };
+  const time = next === undefined ? 'with the first run' : momentText(next, at.clock, at.now);
+  return { state: kind, at: next ?? null, text: `${time}${WHY_THEN[kind]}` };
 }
 
 /** The clock is read separately for the file and for the table. */
@@ -199,11 +198,11 @@ export function lastRunText(
 ): LastRun {
   if (lastRun !== null && lastRun > (run?.startedAt ?? 0) + SAME_MS) {
     const time = momentText(lastRun, at.clock, at.now);
-    if (check === undefined) return { state: 'noted', at: lastRun, words: time };
-    return { state: 'nothing-new', at: lastRun, words: `${time}, nothing new to look at` };
+    if (check === undefined) return { state: 'noted', at: lastRun, text: time };
+    return { state: 'nothing-new', at: lastRun, text: `${time}, nothing new to look at` };
   }
-  if (run === undefined) return { state: 'never', at: null, words: 'never' };
-  return { state: run.state, at: run.startedAt, words: runText(run, tell, at) };
+  if (run === undefined) return { state: 'never', at: null, text: 'never' };
+  return { state: run.state, at: run.startedAt, text: runText(run, tell, at) };
 }
 
 function runText(run: HeartbeatRun, tell: string | undefined, at: Looking): string {
@@ -219,19 +218,19 @@ function outcomeOf(
     case 'running':
       return 'running now';
     case 'quiet':
-      return 'nothing to tell';
+      return 'nothing to report';
     case 'alerted':
-      return tell === undefined ? 'I told you' : `I told ${tell}`;
+      return tell === undefined ? 'sent to you' : `sent to ${tell}`;
     case 'held':
       return heldUntil === null
         ? 'held until the quiet hours are over'
         : `held until ${momentText(heldUntil, at.clock, at.now)}`;
     case 'repeated':
-      return 'the same as before, so I did not tell it again';
+      return 'the same as before, so not sent again';
     case 'unclear':
-      return `an unclear answer, told to nobody${inBrackets(reason)}`;
+      return `an unclear answer, not sent${inBrackets(reason)}`;
     case 'failed':
-      return `failed${inBrackets(reason)}; told to nobody`;
+      return `failed${inBrackets(reason)}; not sent`;
   }
 }
 
@@ -257,8 +256,8 @@ export function reportText({ plan, tokens, tasks, problems, timeZone }: Heartbea
   const names = tasks.slice(NAMED).map(({ name }) => inlineCode(name));
   const wrong = problems.map((one) => `- ${literalLine(one)}`);
   const parts = [
-    `**Heartbeat**: ${plan.words} (${timeZone}).`,
-    plan.lastWords !== null && `The last beat ran nothing – ${literalLine(plan.lastWords)}.`,
+    `**Heartbeat**: ${plan.text} (${timeZone}).`,
+    plan.lastSkip !== null && `The last run started no task – ${literalLine(plan.lastSkip)}.`,
     first === undefined && problems.length === 0 && NO_TASKS,
     tasks.slice(0, NAMED).map(taskText).join('\n'),
     names.length > 0 && `And ${names.join(', ')}.`,
@@ -271,15 +270,15 @@ export function reportText({ plan, tokens, tasks, problems, timeZone }: Heartbea
 
 /** The same for a group: without the contents of the tasks. */
 export function groupText({ plan, tasks }: HeartbeatReport): string {
-  return `**Heartbeat**: ${plan.words}; ${countOf(tasks.length, 'task')}. More in a direct chat.`;
+  return `**Heartbeat**: ${plan.text}; ${countOf(tasks.length, 'task')}. More in a direct chat.`;
 }
 
 function taskText({ name, schedule, tell, last, next }: TaskReport): string {
-  const to = tell === null ? '' : `, tells ${literalLine(tell)}`;
+  const to = tell === null ? '' : `, notifies ${literalLine(tell)}`;
   return [
     `- **${literalLine(name)}** – ${schedule}${to}`,
-    `  - last: ${literalLine(last.words)}`,
-    `  - next: ${literalLine(next.words)}`,
+    `  - last: ${literalLine(last.text)}`,
+    `  - next: ${literalLine(next.text)}`,
   ].join('\n');
 }
 

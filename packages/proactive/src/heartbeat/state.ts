@@ -168,11 +168,11 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
 }
 
 /** Adds runs that started after the last recorded one. */
-function withLostRuns(state: HeartbeatState, begun: ReadonlyMap<string, number>): HeartbeatState {
+function withLostRuns(state: HeartbeatState, started: ReadonlyMap<string, number>): HeartbeatState {
   // Without the line the file is new, or another program's: then it has no runs.
   const noted = momentOf(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
   let next = state;
-  for (const [name, lastRun] of begun) {
+  for (const [name, lastRun] of started) {
     if (lastRun > noted) next = withTask(next, name, { lastRun });
   }
   return next;

@@ -21,7 +21,7 @@ export function createJudge({ store, agent, settings, clock, log }: JudgeService
       const said = verdict.text.slice(0, LOGGED);
       log.warn(
         { agent: run.agent, task: run.task, said },
-        'an unclear heartbeat is told to nobody',
+        'an unclear heartbeat answer is not sent',
       );
       return { state: 'unclear', reason: verdict.reason };
     }
@@ -29,7 +29,7 @@ export function createJudge({ store, agent, settings, clock, log }: JudgeService
     const fingerprint = alertFingerprint(verdict.text);
     const since = repeatSince(now, settings.repeatHours);
     if (await store.heartbeats.alertedSince(run.agent, fingerprint, since)) {
-      const reason = `it was told already within ${settings.repeatHours} h`;
+      const reason = `it was sent already within ${settings.repeatHours} h`;
       return { state: 'repeated', reason };
     }
     const heldUntil = quietUntil(hours, { clock: zoneClock(agent.timeZone), now });
@@ -57,7 +57,7 @@ const NODS =
   /^(?:ok|okay|k|done|fine|noted|understood|all (?:is )?(?:ok|okay|good|quiet|clear|fine|well)|everything (?:is )?(?:ok|okay|fine|good)|nothing (?:new|to (?:report|do|tell))|no (?:news|alerts?|changes?|updates?)|heartbeat(?: (?:is )?(?:ok|okay|fine|good))?|none|n\/a|null|undefined)$/iu;
 const SILENT = /^NO[_ -]?REPLY$/i;
 /** The model's answer was cut off in the token. */
-const BEGUN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
+const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
 /** Judges the answer of a run: whatever is not plainly an alert stays quiet. */
 export function heartbeatVerdict(answer: string): AnswerVerdict {
@@ -83,7 +83,7 @@ function withoutToken(answer: string): AnswerVerdict {
     .replace(/[\p{Cf}\\]/gu, '')
     .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
   if (SILENT.test(words)) return { kind: 'quiet', reason: 'it answered NO_REPLY' };
-  if (BEGUN.test(words)) return { kind: 'unclear', reason: 'its answer breaks off', text };
+  if (CUT_TOKEN.test(words)) return { kind: 'unclear', reason: 'its answer breaks off', text };
   if (NODS.test(words.replace(/\s+/g, ' '))) {
     return { kind: 'unclear', reason: 'it only nodded', text };
   }
@@ -171,8 +171,8 @@ function saysSomething(text: string): boolean {
 
 /**
  * A text without any spelling of the quiet token, and without the lines and marks that held it alone. `\0`
- * stands where something was taken out: models write none, and a space stays in the end, so that what
- * stood on both sides becomes no new token.
+ * marks where something was taken out: models write none, and a space stays in the end, so that the text
+ * on both sides becomes no new token.
  */
 function withoutSpellings(written: string): string {
   let text = written;

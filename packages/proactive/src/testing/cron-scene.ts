@@ -1,7 +1,7 @@
 import type { SenderNow } from '@parley/channels';
 import {
   type CronAsker,
-  type CronWish,
+  type CronFields,
   type InboundMessage,
   type ReplyRoute,
   recordingLogger,
@@ -53,7 +53,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     newCode: () => `J${Math.floor(made / 2)}`,
     planned: async () => {},
     wake: async (lane: string) => void woken.push(lane),
-    notify: async (_job: CronJob, key: string, words: string) => void told.push([key, words]),
+    notify: async (_job: CronJob, key: string, text: string) => void told.push([key, text]),
     clock,
     log,
   };
@@ -75,15 +75,15 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
       now = Date.parse(iso);
     },
     /** Asks for a job in the owner’s chat, or as somebody else; its id, or why not. */
-    async add(wish: CronWish, by: CronAsker = writer('1')) {
+    async add(fields: CronFields, by: CronAsker = writer('1')) {
       made += 2;
       if (by.kind !== 'chat') throw new Error('somebody has to write');
       const { message } = by;
       await seen(store, message, now);
       const route = routeTo(message.chat.id);
       const askedBy = `call:${made}`;
-      const answer = await ask({ action: 'add', askedBy, origin: message, route, wish }, by);
-      return answer.ok ? `J${made / 2}` : answer.words;
+      const answer = await ask({ action: 'add', askedBy, origin: message, route, fields }, by);
+      return answer.ok ? `J${made / 2}` : answer.text;
     },
     async job(id: string) {
       const job = await store.cronJobs.get(id);

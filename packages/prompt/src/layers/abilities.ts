@@ -7,7 +7,7 @@ import { fillTools, readContextFile } from './files.ts';
 
 /**
  * What the agent can do here, generated from the registered tools (P11). Where the layout names a file
- * for it, the list goes where that file has `{tools_description}`, or before the file's own words (P06,
+ * for it, the list goes where that file has `{tools_description}`, or before the file's own text (P06,
  * P08).
  */
 export function toolsLayer(): Layer {
@@ -64,7 +64,7 @@ function toolDescriber(): (tools: readonly ToolNote[]) => string {
   };
 }
 
-/** The registered tools by tier, in the words of their authors (P11). */
+/** The registered tools by tier, with the texts of their authors (P11). */
 function describeTools(tools: readonly ToolNote[]): string {
   if (tools.length === 0) return NO_TOOLS;
   const groups = TIERS.flatMap(([tier, heading]) => {
@@ -75,8 +75,8 @@ function describeTools(tools: readonly ToolNote[]): string {
 }
 
 function toolLine({ name, summary, hint, placeholder = false }: ToolNote): string {
-  const words = [placeholder ? 'Not available now.' : '', summary, hint ?? ''];
-  return listItem(`\`${name}\`: ${words.filter((word) => word !== '').join(' ')}`);
+  const parts = [placeholder ? 'Not available now.' : '', summary, hint ?? ''];
+  return listItem(`\`${name}\`: ${parts.filter((word) => word !== '').join(' ')}`);
 }
 
 const SKILL_RULES = `Skills are documents, not tools: you cannot call one. Look through their descriptions before you answer.
@@ -85,7 +85,7 @@ const SKILL_RULES = `Skills are documents, not tools: you cannot call one. Look 
 - None clearly applies: read none.
 - Never read more than one up front. Open what else lies in a skill's folder only when the skill asks for it.`;
 
-/** The skills of the session (S04), and those whose whole text stands in the prompt (S06). */
+/** The skills of the session (S04), and those whose whole text is in the prompt (S06). */
 export const skillsLayer: Layer = {
   id: 'skills',
   volatility: 'session',
@@ -125,7 +125,7 @@ const calledSkillsLayer: Layer = {
   },
 };
 
-/** Connected browsers, desktops and servers; a lost one is no longer told of (G03). */
+/** Connected browsers, desktops and servers; a lost one is no longer listed (G03). */
 export const connectorsLayer: Layer = {
   id: 'connectors',
   volatility: 'session',

@@ -14,7 +14,7 @@ import { narrowestAudience } from '../text.ts';
 
 /** What Parley makes of a file of the workspace. */
 interface FileUse {
-  /** What the file is for, told to the model. */
+  /** What the file is for, shown to the model. */
   readonly purpose: string;
   /** The prompt modes it is in (P07). */
   readonly modes: readonly PromptMode[];
@@ -236,11 +236,11 @@ const PLACEHOLDER = '{tools_description}';
 /** The notes with the list in the place they have for it, or after the list where they have none. */
 export function fillTools(notes: string, list: string): string {
   if (!notes.includes(PLACEHOLDER)) return `${list}\n\n${notes}`;
-  // A function, because the words of a tool may hold what `replace` takes for a pattern.
+  // A function, because the text of a tool may hold what `replace` takes for a pattern.
   return notes.replaceAll(PLACEHOLDER, () => list);
 }
 
-/** The same notes where the list stands in a section of its own. */
+/** The same notes where the list is in a section of its own. */
 function pointToTools(notes: string): string {
   return notes.replaceAll(PLACEHOLDER, '(The list of your tools stands above.)');
 }

@@ -129,7 +129,7 @@ export const profileLayer: Layer = {
   },
 };
 
-/** USER.md is about the owner: with anybody else it would be taken for a word about them. */
+/** USER.md is about the owner: with other people it would be read as facts about them. */
 async function ownersFile(
   context: PromptContext,
   { files: [file] = [], characters }: LayerOptions,

@@ -142,7 +142,7 @@ const ATTACH = statement('attach database :from as live');
 
 const MESSAGE_KEY = ['channel', 'account', 'chat_id', 'message_id'];
 
-/** After a backup that is said to be the last word, nothing can wait that it does not know. */
+/** After a backup that is said to be the final state, nothing can wait that it does not know. */
 async function refuseUnknown(
   count: (table: string, where: string) => Promise<number>,
 ): Promise<void> {

@@ -39,10 +39,10 @@ const FORGET = statement('delete from adapter_value where channel = :channel and
 async function holdMessages(sql: Sql, now: number): Promise<number> {
   sql.send(GIVE_TURNS, { before: `restored-${now}-`, now });
   sql.send(FAIL_MESSAGES, { now });
-  const letters = await sql.run(DEAD_LETTERS_OF_TURNS, { now });
+  const deadLetters = await sql.run(DEAD_LETTERS_OF_TURNS, { now });
   sql.send(FREE_OVERHEARD);
   sql.send(FAIL_TURNS, { now, reason: REASON });
-  return letters;
+  return deadLetters;
 }
 
 const GIVE_TURNS = statement(`
@@ -70,9 +70,9 @@ const FAIL_TURNS = statement(`
   where state = 'running'`);
 
 async function holdParts(sql: Sql, now: number): Promise<number> {
-  const letters = await sql.run(DEAD_LETTERS_OF_PARTS, { now });
+  const deadLetters = await sql.run(DEAD_LETTERS_OF_PARTS, { now });
   sql.send(HOLD_PARTS, { now, reason: REASON });
-  return letters;
+  return deadLetters;
 }
 
 const DEAD_LETTERS_OF_PARTS = statement(`

@@ -25,8 +25,8 @@ export interface BackupSchema {
 }
 
 /**
- * Who holds what, who runs, who is signed in and when rows were removed is true of this moment only; which migrations were applied is told by the
- * numbers of the steps.
+ * Leases, processes, sessions and the last removal are true of this moment only; the numbers of the steps say
+ * which migrations were applied.
  */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'lease',
@@ -41,7 +41,7 @@ export function isCopied(table: string): boolean {
   return !NOT_COPIED.has(table) && !table.startsWith('sqlite_');
 }
 
-/** The tables that these migrations make, in their order: referred ones stand before referring ones. */
+/** The tables that these migrations make, in their order: referred ones come before referring ones. */
 export function tablesOf(migrations: readonly Migration[]): readonly string[] {
   return migrations.flatMap((migration) =>
     migration

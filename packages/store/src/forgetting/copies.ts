@@ -4,13 +4,13 @@ import type { Database, Sql } from '../database.ts';
 import { fromJson, toJson } from '../json-column.ts';
 import { hashed, hashesOf } from '../prompt-rows.ts';
 import { composed, statement, type Values } from '../statement.ts';
-import { type ForgetPlace, placeOf, rewriteRows, type Without, withoutTexts } from './places.ts';
+import { type ForgetPlace, placeOf, rewriteRows, textRedactor, type Without } from './places.ts';
 
 /** What an adapter keeps of a message it has sent, to send it once more. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
- * Drops the copies that adapters keep of what they have sent (`sent`), where the words stand in them:
+ * Drops the copies that adapters keep of what they have sent (`sent`), where the phrases are in them:
  * a telephone that asks for such a message again does not get it. Their bytes are the platform's, so
  * nothing can be taken out of them.
  */
@@ -21,7 +21,7 @@ export async function forgetInCopies(
 ): Promise<number> {
   let count = 0;
   for (const account of await sql.all(ACCOUNTS, { conversations: toJson(conversations) })) {
-    count += await dropWhere(sql, account, (value) => holdsWords(value, without));
+    count += await dropWhere(sql, account, (value) => holdsPhrase(value, without));
   }
   return count;
 }
@@ -69,7 +69,7 @@ async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
   });
 }
 
-function holdsWords(value: string, without: Without): boolean {
+function holdsPhrase(value: string, without: Without): boolean {
   const copy = Copy.safeParse(parsed(value));
   const text = copy.success ? Buffer.from(copy.data.content, 'base64').toString('utf8') : value;
   return without(text) !== text;
@@ -246,7 +246,7 @@ export async function emptyRows(
   const { first, last } =
     (await database.read((sql) => sql.get(span.rows<Span>(), values))) ?? NOTHING;
   if (first === null || last === null) return count;
-  const without = withoutTexts(mark);
+  const without = textRedactor(mark);
   for (let from = first; from <= last; from += BATCH) {
     const some = {
       where: `(${where}) and seq >= :from and seq < :to`,

@@ -29,8 +29,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G15] reaches to-dos, delegated tasks and approvals', async () => {
       await store.todos.replace(CHAT, [{ text: `buy ${SECRET}`, state: 'open' }], 1);
-      const words = { title: `${SECRET} one`, task: `look for Amaranth`, words: 'begin' } as const;
-      const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...words } as const;
+      const content = { title: `${SECRET} one`, task: `look for Amaranth`, text: 'begin' } as const;
+      const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...content } as const;
       await store.subAgents.start(order, { depth: 2, atOnce: 3 }, 2);
       const question = {
         code: 'ABC234',

@@ -5,7 +5,7 @@ import type { InboxRow } from '../rows.ts';
 import { statement } from '../statement.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
 import { forgetPerson } from './person.ts';
-import { FORGET_PLACES, rewriteRows, type Without, withoutWords } from './places.ts';
+import { FORGET_PLACES, phraseRedactor, rewriteRows, type Without } from './places.ts';
 
 /** What is to be forgotten, and where. */
 export interface Forgetting {
@@ -82,7 +82,7 @@ export function forgettingRepository(database: Database, promptsChanged: () => v
     /** Changes what is stored; what is stored meanwhile may still hold the words. */
     async forget(forgetting: Forgetting): Promise<Forgotten> {
       const conversations = await conversationsOf(database, forgetting);
-      const without = withoutWords(forgetting.words, forgetting.mark);
+      const without = phraseRedactor(forgetting.words, forgetting.mark);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
       for (const conversation of conversations) {
         await addUp(found, database, conversation, without);
@@ -176,8 +176,8 @@ const EMPTY_LOG = statement('pragma wal_checkpoint(truncate)');
 const OF_OWNERS = statement(`
   select distinct conversation_id as lane from inbox where from_owner = 1`).rows<Lane>();
 
-// What was handed on went on in conversations of its own.
-const HANDED_ON = statement(`
+// Sub-agents work in conversations of their own.
+const SUB_AGENT_LANES = statement(`
   select conversation_id as lane from sub_agent
   where root_conversation in (select value from json_each(:own))`).rows<Lane>();
 
@@ -192,7 +192,7 @@ async function conversationsOf(
   return database.read(async (sql) => {
     const owners = ownersToo ? await sql.all(OF_OWNERS) : [];
     const own = [...conversations, ...owners.map(({ lane }) => lane)];
-    const handedOn = await sql.all(HANDED_ON, { own: toJson(own) });
-    return [...new Set([...own, ...handedOn.map(({ lane }) => lane)])];
+    const subAgents = await sql.all(SUB_AGENT_LANES, { own: toJson(own) });
+    return [...new Set([...own, ...subAgents.map(({ lane }) => lane)])];
   });
 }

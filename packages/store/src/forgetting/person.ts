@@ -8,7 +8,7 @@ import { composed, statement, type Values } from '../statement.ts';
 import { stopLane, stopSubAgents } from '../stop-lane.ts';
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts, emptyRows } from './copies.ts';
 import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
-import { FORGET_PLACES, placeOf, rewriteRows, withoutWords } from './places.ts';
+import { FORGET_PLACES, phraseRedactor, placeOf, rewriteRows } from './places.ts';
 
 /** Texts to look for afterwards, and how long one must be to be theirs beyond doubt. */
 const SAMPLES = 20;
@@ -157,18 +157,18 @@ function sumOf(counts: ReadonlyMap<string, number>, isCounted: (table: string) =
   return [...counts].reduce((sum, [table, count]) => sum + (isCounted(table) ? count : 0), 0);
 }
 
-/** A chat with the person alone, and what was handed on from it: nothing said there stays. */
+/** A chat with the person alone, and its sub-agents: nothing said there stays. */
 async function emptyConversation(
   database: Database,
   conversation: string,
   { mark }: PersonForgetting,
 ): Promise<Removed> {
-  const handedOn = await subAgentsOf(database, 'root_conversation = :conversation', {
+  const subAgents = await subAgentsOf(database, 'root_conversation = :conversation', {
     conversation,
   });
   let rows = 0;
   let cronJobs = 0;
-  for (const lane of [...handedOn, conversation]) {
+  for (const lane of [...subAgents, conversation]) {
     await dropDeadLetters(database, OF_LANE, placeOf('outbox').of, { conversation: lane });
     const counts = await emptyLane(database, lane, mark);
     cronJobs += counts.get('cron_job') ?? 0;
@@ -190,9 +190,9 @@ async function leaveGroup(
   const values = { conversation, ...lists };
   const isTurn = 'id in (select value from json_each(:turns))';
   const parts = `(${BY_TURN} or answers in (${NUMBERS}))`;
-  const handedOn = 'parent_turn in (select value from json_each(:turns))';
+  const isSubAgent = 'parent_turn in (select value from json_each(:turns))';
   const asked = `${OF_LANE} and asked_by in (select value from json_each(:persons))`;
-  const lanes = await subAgentsOf(database, handedOn, values);
+  const lanes = await subAgentsOf(database, isSubAgent, values);
   await dropDeadLetters(database, isTurn, parts, values);
   await retellTurns(database, { seqs, turns }, retell);
   const gone = async (table: string, where: string, keys?: readonly string[]) =>
@@ -210,9 +210,9 @@ async function leaveGroup(
   rows += await gone('session_pin', OF_LANE);
   rows += await gone('turn_prompt', OF_LANE, ['turn_id']);
   rows += await gone('approval', `(${BY_TURN} or ${asked})`);
-  rows += await gone('sub_agent', handedOn);
+  rows += await gone('sub_agent', isSubAgent);
   const words = texts.filter((text) => text.length >= SHORTEST_WORD).slice(-MOST_WORDS);
-  const without = withoutWords(words, mark);
+  const without = phraseRedactor(words, mark);
   rows += await database.write(async (sql) => {
     await sql.run(composed(`update turn set reason = null where ${isTurn}`), values);
     let changed = 0;

@@ -43,7 +43,7 @@ const PLACES: readonly UnusualPlace[] = [
     counts: 'messages',
   },
   {
-    // What was heard in voice messages, and the names of files.
+    // Transcripts of voice messages, and the names of files.
     table: 'attachment',
     keys: ['inbox_seq', 'attachment_index'],
     words: { text: 'plain', name: 'plain', reason: 'plain' },
@@ -171,7 +171,10 @@ const PIECE = 4;
  * It returns the same value, not a copy, where nothing was found. Longer words are taken first.
  * What the value is made of stays: fields keep their names, ids and kinds, whatever the words are.
  */
-export function withoutWords(words: readonly string[], mark: string): (value: unknown) => unknown {
+export function phraseRedactor(
+  words: readonly string[],
+  mark: string,
+): (value: unknown) => unknown {
   const forms = words.flatMap((word) => [word, inHtml(word), inJson(word)]);
   const sorted = [...new Set(forms.map((form) => form.trim()))]
     .filter((form) => form !== '')
@@ -182,7 +185,7 @@ export function withoutWords(words: readonly string[], mark: string): (value: un
 }
 
 /** Makes a function that puts `mark` in the place of each text, in the same way. */
-export function withoutTexts(mark: string): (value: unknown) => unknown {
+export function textRedactor(mark: string): (value: unknown) => unknown {
   return inEveryText((text) => (text === '' ? text : mark));
 }
 

@@ -42,7 +42,7 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
 /**
  * Lends connections that are destroyed once a query was not answered in time: `pg` itself only rejects
  * the query and keeps the connection, on which the next one would wait as long. Idle connections that
- * were last heard of before that query are as dead, so they are not lent any more.
+ * last answered before that query count as dead, too, and are not lent any more.
  */
 export function lender(pool: Pool, parserOf: ParserOf): Lend {
   const prepared = new WeakMap<PoolClient, Prepared>();

@@ -46,7 +46,7 @@ export async function openPostgres({
   // Leases must be renewed in time however many turns wait for a connection.
   const urgent = new Pool({ ...common, max: urgentConnections });
   // A connection that breaks emits an event as well, on the pool while it is idle and on
-  // itself while it is lent; unheard, either would end the process. The query that runs on it, or
+  // itself while it is lent; without a listener, either would end the process. The query that runs on it, or
   // the next one, fails and is explained, so nothing is lost here.
   for (const one of [pool, urgent]) {
     one.on('error', () => undefined);

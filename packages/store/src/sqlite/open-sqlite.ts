@@ -23,7 +23,7 @@ const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 export interface SqliteOptions {
   readonly path: string;
   readonly name: string;
-  /** Told the text of each query; for the check of query plans. */
+  /** Called with the text of each query; for the check of query plans. */
   readonly onQuery?: (text: string) => void;
 }
 

@@ -15,7 +15,7 @@ async function useSubAgents(store: Store): Promise<void> {
   await store.inbox.accept(message('s1', 'c5'));
   const lease = await hold(store, 'web:c5');
   await claim(store, lease, 't5');
-  const order = { turnId: 't5', title: 't', task: 't', reader: 'owner', words: 'w' } as const;
+  const order = { turnId: 't5', title: 't', task: 't', reader: 'owner', text: 'w' } as const;
   const bounds = { depth: 2, atOnce: 3 };
   for (const id of ['a', 'b']) {
     await store.subAgents.start({ ...order, id, callId: id }, bounds, 0);
@@ -24,7 +24,7 @@ async function useSubAgents(store: Store): Promise<void> {
   const own = await hold(store, 'sub:a');
   await claim(store, own, 't6');
   const commit = { ...answer('t6', []), parts: [] };
-  const over = { commit, steps: 1, state: 'done', result: 'r', words: 'w' } as const;
+  const over = { commit, steps: 1, state: 'done', result: 'r', text: 'w' } as const;
   await store.subAgents.commit(own, over, 0);
   await store.inbox.command(message('s2', 'c5'), { kind: 'stop' }, () => []);
 }

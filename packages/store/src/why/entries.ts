@@ -17,7 +17,7 @@ export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
     sentAt === null ? [] : [entry('platform', sentAt, 'written, as the platform says')];
   return [
     ...platform,
-    entry('ingress', receivedAt, receivedWords(facts, late)),
+    entry('ingress', receivedAt, receivedText(facts, late)),
     ...decisionEntries(facts),
     ...(fate.kind === 'taken'
       ? [entry('inbox', receivedAt, `stored for ${fate.conversationId}`)]
@@ -28,7 +28,7 @@ export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
 /** Platforms with times in seconds are up to one late. */
 const LATE_MS = 1_500;
 
-function receivedWords({ fate }: MessageFacts, late: number): string {
+function receivedText({ fate }: MessageFacts, late: number): string {
   const after = late > LATE_MS ? `, ${shortDuration(late)} after it was written` : '';
   if (fate.kind === 'not-taken') return `received${after}`;
   const { repeats, trigger } = fate;
@@ -151,13 +151,13 @@ function stepEntry({ startedAt, endedAt, facts }: TimedStep): TimelineEntry {
     facts.kind,
     startedAt ?? endedAt,
     startedAt === null ? null : endedAt,
-    stepWords(facts),
+    stepText(facts),
   );
   if (facts.kind === 'model') return { ...base, detail: modelDetail(facts) };
   return facts.outcome === 'done' ? base : { ...base, mark: 'trouble' };
 }
 
-function stepWords(facts: StepFacts): string {
+function stepText(facts: StepFacts): string {
   if (facts.kind === 'tool') {
     const outcome = facts.outcome === 'not-run' ? 'not run' : facts.outcome;
     return `${facts.tool}: ${outcome}`;

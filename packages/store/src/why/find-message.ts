@@ -59,7 +59,7 @@ async function byId(
 ): Promise<readonly FoundMessage[]> {
   const rows = await sql.all(BY_ID, { messageId, ...placeOf(chat) });
   const isTaken = (one: FoundMessage) => one.table === 'inbox';
-  // A picture whose album was addressed later stands in both.
+  // A picture whose album was addressed later is in both.
   return rows.filter(
     (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSame(one, row)),
   );
@@ -100,7 +100,7 @@ interface Newest extends FoundMessage {
 
 const foundOf = ({ isSaid: _, ...found }: Newest): FoundMessage => found;
 
-/** Parameters of `THERE`: nulls stand for anywhere. */
+/** Parameters of `THERE`: null means anywhere. */
 function placeOf(chat: ChatKey | undefined) {
   const { channel = null, account = null, chatId = null } = chat ?? {};
   return { channel, account, chatId };

@@ -23,7 +23,7 @@ export interface MessageFacts {
   readonly fate: Fate;
 }
 
-/** Not taken, or taken and what came of that. */
+/** Not admitted, or admitted with the outcome. */
 export type Fate =
   | { readonly kind: 'not-taken'; readonly outcome: Decision['outcome'] }
   | ({ readonly kind: 'taken' } & TakenFacts);
@@ -44,7 +44,7 @@ export interface TakenFacts {
   readonly files: readonly string[];
   /** The turn that works on its lane, where it is not its own. */
   readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
-  readonly beat: Pick<HeartbeatRun, 'task' | 'state' | 'reason'> | null;
+  readonly run: Pick<HeartbeatRun, 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
   readonly turn: TurnFacts | null;
   readonly parts: readonly PartFacts[];

@@ -98,7 +98,7 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const { channel, account, chatId } = route;
   const answeredIn = { channel, account, chatId };
   const of = { conversationId, messageId: found.messageId };
-  const isBeat = conversationId.startsWith(HEARTBEAT_LANE);
+  const isHeartbeat = conversationId.startsWith(HEARTBEAT_LANE);
   const fate: MessageFacts['fate'] = {
     kind: 'taken',
     conversationId,
@@ -110,7 +110,7 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
     // Kinds and states alone: names were chosen by people.
     files: (await sql.all(FILES, { seq: row.seq })).map(({ kind, state }) => `${kind} ${state}`),
     before: row.state === 'waiting' ? await turnBefore(sql, conversationId) : null,
-    beat: isBeat ? ((await sql.get(BEAT, { id: found.messageId })) ?? null) : null,
+    run: isHeartbeat ? ((await sql.get(HEARTBEAT_RUN, { id: found.messageId })) ?? null) : null,
     cronJob: message.trigger === 'cron' ? ((await sql.get(JOB, of))?.id ?? null) : null,
     turn: turnId === null ? null : await readTurn(sql, turnId),
     parts: await readParts(sql, { turnId, seq: row.seq }, answeredIn),
@@ -123,8 +123,8 @@ const FILES = statement(
   'select kind, state from attachment where inbox_seq = :seq order by attachment_index',
 ).rows<{ readonly kind: string; readonly state: string }>();
 
-const BEAT = statement('select task, state, reason from beat where id = :id').rows<
-  NonNullable<TakenFacts['beat']>
+const HEARTBEAT_RUN = statement('select task, state, reason from beat where id = :id').rows<
+  NonNullable<TakenFacts['run']>
 >();
 
 /** Of a job only its last message is known; what the job is called, people wrote. */
@@ -152,7 +152,7 @@ interface PartRow extends Omit<PartFacts, 'isHere' | 'retries'>, ChatKey {
   readonly retries: string | null;
 }
 
-// The newest word on a part: what was replayed may have died again.
+// The newest entry about a part: what was replayed may have died again.
 const PARTS = `
   select id, channel, account, chat_id as "chatId", part_index as "index", state, attempts,
     created_at as "createdAt", not_before as "notBefore", tried_at as "triedAt",

@@ -23,9 +23,9 @@ function afterStoring(
   fate: TakenFacts,
   now: number,
 ): readonly TimelineEntry[] {
-  const { turn, parts, beat, cronJob } = fate;
+  const { turn, parts, run, cronJob } = fate;
   return [
-    ...originEntries(beat, cronJob),
+    ...originEntries(run, cronJob),
     ...laneEntries(facts, fate, now),
     // Tools, approvals and parts to others happen among each other; what has no time stays where it is.
     ...inOrder([...(turn === null ? [] : turnEntries(turn)), ...partEntries(parts, now)]),
@@ -33,11 +33,11 @@ function afterStoring(
 }
 
 function originEntries(
-  beat: TakenFacts['beat'],
+  run: TakenFacts['run'],
   cronJob: TakenFacts['cronJob'],
 ): readonly TimelineEntry[] {
   const facts = [
-    ...(beat === null ? [] : [`the standing task ${beat.task}`]),
+    ...(run === null ? [] : [`the standing task ${run.task}`]),
     ...(cronJob === null ? [] : [`the job ${cronJob}`]),
   ];
   return facts.map((detail) => ({
@@ -88,9 +88,11 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
     case 'running':
       return { verdict: `No answer yet: ${running(turn, now)}.` };
     case 'answered':
-      return { verdict: fate.beat === null ? answered(fate.parts) : alarm(fate.beat, fate.parts) };
+      return {
+        verdict: fate.run === null ? answered(fate.parts) : alertText(fate.run, fate.parts),
+      };
     case 'silent':
-      if (fate.beat !== null) return { verdict: alarm(fate.beat, fate.parts), ...detail };
+      if (fate.run !== null) return { verdict: alertText(fate.run, fate.parts), ...detail };
       return { verdict: 'No answer: the agent chose to say nothing.', ...detail };
     case 'failed':
       return { verdict: `Its turn failed; ${delivered(fate.parts)}.`, ...detail };
@@ -117,16 +119,16 @@ function answered(parts: readonly PartFacts[]): string {
   return `Answered; ${delivered(parts)}.`;
 }
 
-const BEATS: Readonly<Record<string, string>> = {
-  quiet: 'nothing to tell',
+const RUN_OUTCOMES: Readonly<Record<string, string>> = {
+  quiet: 'nothing to report',
   held: 'its alert waits for the end of the quiet hours',
   repeated: 'its alert was sent before, so it was not sent again',
   unclear: 'its text was no clear alert, so it was not sent',
   failed: 'it failed',
 };
 
-function alarm({ state }: NonNullable<TakenFacts['beat']>, parts: readonly PartFacts[]): string {
-  const what = BEATS[state] ?? `an alert; ${delivered(parts)}`;
+function alertText({ state }: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
+  const what = RUN_OUTCOMES[state] ?? `an alert; ${delivered(parts)}`;
   return `A run of a standing task: ${what}.`;
 }
 

@@ -17,7 +17,7 @@ const LOOKED_AT = 64 * 1_024;
 /** The compound files of Office before 2007, and of encrypted ones since. */
 const COMPOUND = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/** Tells what a file is. */
+/** Detects the format of a file. */
 export function detectFormat(bytes: Uint8Array): FileFormat {
   if (latin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
   if (has(bytes, 0, 'PK\u0003\u0004') || has(bytes, 0, 'PK\u0005\u0006')) return 'zip';

@@ -25,7 +25,7 @@ export interface DocumentReaderOptions {
   readonly slowMs?: number;
   /** In ms, for rests. */
   readonly clock?: () => number;
-  /** Told of each process, when it has ended. */
+  /** Called for each process, when it has ended. */
   readonly onProcess?: (outcome: ProcessOutcome) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What became of reading a file: its text, or why not in words for people that follow "because". */
+/** The result of reading a file: its text, or why not, as a text for people that follows "because". */
 export type DocumentText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -13,10 +13,10 @@ export function refused(reason: string): DocumentText {
   return { kind: 'refused', reason };
 }
 
-/** Told of a file that cannot be taken apart. */
+/** The reason for a file that cannot be parsed. */
 export const DAMAGED = 'it is damaged or not what it seems to be';
 
-/** Told of a file whose text is locked. */
+/** The reason for a file whose text is locked. */
 export const ENCRYPTED = 'it is protected with a password';
 
 /** A document's text, cut to the limit with a note of how long the whole is; refused when there is none. */

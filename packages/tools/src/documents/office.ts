@@ -158,7 +158,7 @@ const MAIN = /^word\/document\d*\.xml$/;
 /** The namespace of Word, as it is usually written and in the strict form of the standard. */
 const NAMESPACE =
   /xmlns:([\w.-]+)="http:\/\/(?:schemas\.openxmlformats\.org\/wordprocessingml\/2006|purl\.oclc\.org\/ooxml\/wordprocessingml)\/main"/;
-/** The namespaces stand in the first element. */
+/** The namespaces are in the first element. */
 const DECLARED_WITHIN = 16_384;
 
 /** Whether an archive is a Word document. */
@@ -178,7 +178,7 @@ function wordText(members: Members): string | null {
     ...named('tab').map((tag) => [tag, '\t'] as const),
     ...named('noBreakHyphen').map((tag) => [tag, '-'] as const),
   ]);
-  // A text box stands there twice; the properties of a paragraph name its tab stops like tabs.
+  // A text box is there twice; the properties of a paragraph name its tab stops like tabs.
   const except = new Set(['mc:Fallback', ...named('pPr', 'rPr', 'del', 'moveFrom')]);
   const wanted = { inside: new Set(named('t')), except };
   return xmlText(xml, wanted, (tag, closing) => (closing && marks.get(tag)) || '');
@@ -187,18 +187,18 @@ function wordText(members: Members): string | null {
 const SLIDE = /^ppt\/slides\/slide(\d+)\.xml$/;
 const TEXT = new Set(['a:t']);
 
-/** The words of a slide show, slide by slide in the order of their numbers. */
+/** The text of a slide show, slide by slide in the order of their numbers. */
 function slidesText(members: Members): string {
   const decoder = new TextDecoder();
   return [...members]
     .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
     .filter(({ number }) => number > 0)
     .toSorted((one, other) => one.number - other.number)
-    .map(({ number, bytes }) => `# Slide ${number}\n${wordsOf(decoder.decode(bytes))}`)
+    .map(({ number, bytes }) => `# Slide ${number}\n${slideText(decoder.decode(bytes))}`)
     .join('\n\n');
 }
 
-function wordsOf(xml: string): string {
+function slideText(xml: string): string {
   const lineEnds = new Set(['a:p', 'a:br']);
   const text = xmlText(xml, { inside: TEXT }, (tag, closing) =>
     closing && lineEnds.has(tag) ? '\n' : '',

@@ -168,7 +168,7 @@ function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): 
   return numberIn(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 
-/** Tells when the first byte has come, and keeps what follows up to a limit. */
+/** Reports when the first byte has come, and keeps what follows up to a limit. */
 function collect(
   { stdout }: ChildProcess,
   limit: number,

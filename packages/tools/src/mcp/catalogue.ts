@@ -2,7 +2,7 @@ import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type CleanSchema, cleanLine, cleanLines, cleanSchema } from './clean.ts';
 
-/** A tool of a server, cleaned: nothing of it can be mistaken for words of Parley. */
+/** A tool of a server, cleaned: nothing of it can be mistaken for text of Parley. */
 export interface McpTool {
   /** As the server calls it; sent back to it and never shown. */
   readonly name: string;
@@ -86,7 +86,7 @@ export function readCatalogue(
         if (found.has(made.name)) throw new Error('there are two of this name');
         found.set(made.name, made);
       } catch (error) {
-        refused.push({ what: `${kind} ${nameOf(entry)}`, reason: wordsOf(error) });
+        refused.push({ what: `${kind} ${nameOf(entry)}`, reason: refusalReason(error) });
       }
     }
     const more = said.length - MOST;
@@ -123,7 +123,7 @@ function nameOf(entry: unknown): string {
   return cleanLine(name, 80);
 }
 
-function wordsOf(error: unknown): string {
+function refusalReason(error: unknown): string {
   return error instanceof z.ZodError ? 'it is not as the protocol says' : reasonOf(error);
 }
 
@@ -131,7 +131,7 @@ const Filled = z.object({
   messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: z.unknown() })),
 });
 
-/** The messages of a filled-in prompt as one text; who is to have said them is told where it matters. */
+/** The messages of a filled-in prompt as one text, with their roles where it matters. */
 export function promptText(said: unknown): string {
   const { messages } = Filled.parse(said);
   const parts = messages.map(({ role, content }) => {
@@ -141,7 +141,7 @@ export function promptText(said: unknown): string {
   return cleanLines(parts.join('\n\n'));
 }
 
-/** What came of a call, as text. `failed`: the server says that it did not work. */
+/** The result of a call, as text. `failed`: the server says that it did not work. */
 export interface McpResult {
   readonly text: string;
   readonly failed: boolean;

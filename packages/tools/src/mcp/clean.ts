@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Control characters, halves of characters, and all that is invisible. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
-/** The same without what joins letters and emoji: results are not words of a prompt. */
+/** The same without what joins letters and emoji: results are not prompt text. */
 const HIDDEN = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
 /**
@@ -56,7 +56,7 @@ const Plain = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
 const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems'] as const;
 
-/** Where the cleaning of one schema stands. */
+/** The state of the cleaning of one schema. */
 interface Cleaning {
   readonly root: Block;
   nodes: number;

@@ -186,8 +186,8 @@ async function answered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
       throw new McpError({ code: 'mcp-refused', message, retryable: false, cause: error });
     }
     if (/process server response|parse server response/i.test(message)) {
-      const words = 'its answer is not as the protocol says';
-      throw new McpError({ code: 'mcp-answer', message: words, retryable: false, cause: error });
+      const message = 'its answer is not as the protocol says';
+      throw new McpError({ code: 'mcp-answer', message, retryable: false, cause: error });
     }
     throw new McpError({ code: 'mcp-lost', message, retryable: false, cause: error });
   }
@@ -205,7 +205,7 @@ export type McpErrorCode =
   | 'mcp-answer'
   | 'mcp-start';
 
-/** An error of a server, in words for people. */
+/** An error of a server, as a text for people. */
 export class McpError extends ParleyError {
   constructor(init: ParleyErrorInit & { readonly code: McpErrorCode }) {
     super(init);

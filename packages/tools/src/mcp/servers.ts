@@ -216,7 +216,7 @@ export interface McpServerView extends McpCatalogue {
 }
 
 /** Of what is left out; a server must not fill the log. */
-const MOST_TOLD = 20;
+const MOST_LOGGED = 20;
 
 /** How one server is doing, "connecting" at first; logs and reports changes, not attempts. */
 function createBoard(
@@ -243,9 +243,9 @@ function createBoard(
       const facts = { server: name, tools: tools.length, prompts: prompts.length };
       log.info(facts, 'MCP server: connected');
       if (refused.length === 0) return;
-      const left = refused.slice(0, MOST_TOLD).map(({ what, reason }) => `${what}: ${reason}`);
-      const words = 'MCP server: some of what it offers was left out';
-      log.warn({ server: name, total: refused.length, left }, words);
+      const left = refused.slice(0, MOST_LOGGED).map(({ what, reason }) => `${what}: ${reason}`);
+      const message = 'MCP server: some of what it offers was left out';
+      log.warn({ server: name, total: refused.length, left }, message);
     },
     /** `wait` in ms from `now`. */
     waiting(reason: string, now: number, wait: number): void {

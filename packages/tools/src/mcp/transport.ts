@@ -14,7 +14,7 @@ const KEPT_ERRORS = 400;
 
 /** A transport that says why it ended and passes on what servers say unasked. */
 interface WatchedTransport extends MCPTransport {
-  /** Resolves with the reason, in words. */
+  /** Resolves with the reason, as text. */
   readonly ended: Promise<string>;
 }
 
@@ -65,7 +65,7 @@ export function stdioTransport(options: StdioOptions): WatchedTransport {
         errors = `${errors}${chunk.toString('utf8')}`.slice(-KEPT_ERRORS);
       });
       for (const stream of [server.input, server.output, server.errors]) {
-        stream.on('error', () => {}); // Its end is what counts, and that is heard of below.
+        stream.on('error', () => {}); // Only its end counts, which is handled below.
       }
       server.ended.then((how) => {
         const said = cleanLine(errors, KEPT_ERRORS);
@@ -101,7 +101,7 @@ export interface ServerProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly errors: Readable;
-  /** Resolves with how it ended, in words. */
+  /** Resolves with how it ended, as text. */
   readonly ended: Promise<string>;
   /** Asks it to end, then ends it; resolves when it is gone. */
   end(): Promise<void>;
@@ -110,7 +110,7 @@ export interface ServerProcess {
 /** After its input was closed, and after SIGTERM. In ms. */
 const GRACE_MS = 500;
 
-/** For the last words of one that has ended. In ms. */
+/** For the last output of one that has ended. In ms. */
 const LAST_WORDS_MS = 200;
 
 /** Says whether the reader of its input is gone by itself: then Parley was killed, and so are they. */
@@ -176,7 +176,7 @@ async function endsSoon(gone: Promise<string>): Promise<boolean> {
   return isGone;
 }
 
-/** Ends the group even when Parley is killed and can end nothing itself. Gives back how to call it off. */
+/** Ends the group even when Parley is killed and can end nothing itself. Returns a function that cancels this. */
 function watchOver(pid: number): () => void {
   const watch = spawn('/bin/sh', ['-c', WATCH, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -50,10 +50,10 @@ export function missing(program: string, cause: unknown): SandboxError {
   return new SandboxError('sandbox-missing', message, cause);
 }
 
-/** bubblewrap is there and cannot make a sandbox; `said` are its own words. */
+/** bubblewrap is there and cannot make a sandbox; `said` is its own output. */
 export function forbidden(said: string): SandboxError {
-  const words = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
-  const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${words}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
+  const reason = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
+  const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${reason}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
   return new SandboxError('sandbox-forbidden', message);
 }
 

@@ -26,7 +26,6 @@ interface BwrapRun {
   readonly signal: AbortSignal;
 }
 
-/** What came of it. */
 interface BwrapOutcome {
   readonly output: string;
   readonly exitCode: number | null;
@@ -36,8 +35,8 @@ interface BwrapOutcome {
 
 /** How often a sandbox is counted, in ms. */
 const WATCH_MS = 100;
-/** bubblewrap's own words, in characters. */
-const OWN_WORDS = 2_000;
+/** Of what bubblewrap itself prints, in characters. */
+const LONGEST_MESSAGE = 2_000;
 
 /**
  * Runs bubblewrap to its end. Killing it kills all that is inside: it is their parent and the first
@@ -49,10 +48,10 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   // An environment of its own, and empty: what is in it can be read inside, in /proc/1/environ.
   const child = spawn(program, args, { env: {}, detached: true, stdio: ['ignore', ...PIPES] });
   const output = keepEnds(limits.outputCharacters);
-  const words = keepEnds(OWN_WORDS);
-  const status = keepEnds(OWN_WORDS);
+  const errors = keepEnds(LONGEST_MESSAGE);
+  const status = keepEnds(LONGEST_MESSAGE);
   listen(child, 1, output.add);
-  listen(child, 2, words.add);
+  listen(child, 2, errors.add);
   listen(child, STATUS_FD, status.add);
   give(child, USERS_FD, USERS(workspace));
   give(child, GROUPS_FD, GROUPS);
@@ -79,7 +78,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   }
   const { exitCode } = readReport(status.text());
   // Killed from outside, such as by a machine out of memory, is no sign that it could not begin.
-  if (exitCode === null && ended === null && killedBy === null) throw forbidden(words.text());
+  if (exitCode === null && ended === null && killedBy === null) throw forbidden(errors.text());
   return {
     output: output.text(),
     exitCode: ended === null ? exitCode : null,
@@ -226,7 +225,7 @@ function count(characters: number): string {
 
 /** What bubblewrap said on its status pipe so far. */
 interface SandboxReport {
-  /** Of the processes inside; known once the sandbox stands. */
+  /** Of the processes inside; known once the sandbox runs. */
   readonly pidNamespace: number | null;
   /** Known once the command has run to its end. */
   readonly exitCode: number | null;

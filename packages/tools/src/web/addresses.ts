@@ -21,7 +21,7 @@ export type WebErrorCode =
 
 const RETRYABLE: ReadonlySet<WebErrorCode> = new Set(['web-unreachable', 'web-slow']);
 
-/** Why there is no page or no result, in words for the model and for people. */
+/** Why there is no page or no result, as a text for the model and for people. */
 export class WebError extends ParleyError {
   constructor(code: WebErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: RETRYABLE.has(code), cause });

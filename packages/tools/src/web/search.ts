@@ -102,7 +102,7 @@ const MAX_BYTES = 2_000_000;
 
 /**
  * Asks an engine for its answer. Redirects are not followed: they would carry the key elsewhere.
- * Throws WebError in words that say what to fix and never hold the key or what the engine sent.
+ * Throws WebError; its message says what to fix and never holds the key or what the engine sent.
  */
 async function askEngine<Answer>(
   engine: Engine,
@@ -203,7 +203,7 @@ const SEARXNG: Engine = {
   meaning: { 403: 'it does not give out JSON; add json to search.formats in its settings.yml' },
 };
 
-/** Searches with SearXNG, which asks other engines and can be run by anybody. */
+/** Searches with SearXNG, which asks other engines and can be self-hosted. */
 function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
   return async ({ query }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
@@ -264,7 +264,7 @@ function brave({ apiKey, baseUrl = BRAVE_URL }: BraveSettings, deps: EngineDeps)
     const url = new URL('/res/v1/web/search', baseUrl);
     url.searchParams.set('q', query);
     url.searchParams.set('count', String(Math.min(results, BRAVE_MOST)));
-    // Without it, the words that were looked for stand between HTML tags.
+    // Without it, the search terms are between HTML tags.
     url.searchParams.set('text_decorations', 'false');
     url.searchParams.set('result_filter', 'web');
     const asked = { url, headers: { 'x-subscription-token': apiKey }, answer: BraveResponse };

@@ -24,7 +24,7 @@ export function oneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ');
 }
 
-/** How far into a page its own word on its encoding is looked for, in bytes. */
+/** How far into a page its declared encoding is looked for, in bytes. */
 const LOOKED_AT = 2_048;
 
 /**

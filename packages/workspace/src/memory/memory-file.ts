@@ -147,8 +147,8 @@ export function printEntry({ text, from, ...entry }: MemoryEntry): string {
 }
 
 function entryOf(line: string, scope: MemoryScope): MemoryEntry | null {
-  const [, words = '', mark] = ITEM.exec(line) ?? [];
-  const text = memoryLine(words);
+  const [, written = '', mark] = ITEM.exec(line) ?? [];
+  const text = memoryLine(written);
   if (text === '') return null;
   return (mark === undefined ? null : markedEntry(text, mark)) ?? handEntry(text, scope);
 }

@@ -31,7 +31,7 @@ const STOP_STEMS: ReadonlySet<string> = new Set([...STOP].flatMap((word) => [wor
 /** The terms under which a text is found: stems of words, and single and paired dense characters. */
 export function indexTerms(text: string): readonly string[] {
   const terms: string[] = [];
-  for (const word of wordsOf(text)) {
+  for (const word of splitWords(text)) {
     if (!DENSE.test(word)) {
       terms.push(...formsOf(word));
       continue;
@@ -54,7 +54,7 @@ const MOST_WORDS = 40;
 
 /** The words of a question, each once. Very common words are left out, unless there are no others. */
 export function queryWords(text: string): readonly QueryWord[] {
-  const all = wordsOf(text).flatMap((word) =>
+  const all = splitWords(text).flatMap((word) =>
     DENSE.test(word) ? denseWords(word) : [{ forms: formsOf(word), weight: 1, prefix: true }],
   );
   const significant = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
@@ -75,7 +75,7 @@ function denseWords(run: string): QueryWord[] {
   ];
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   const words =
     text
       .normalize('NFKC')

@@ -76,12 +76,12 @@ const InstallStep = z.union([
 ]);
 const Install = z
   .array(InstallStep)
-  .transform((steps) => steps.slice(0, 8).map(wordsFor))
+  .transform((steps) => steps.slice(0, 8).map(stepLabel))
   .catch([]);
 
-function wordsFor(step: z.infer<typeof InstallStep>): string {
-  const words = typeof step === 'string' ? step : (step.label ?? step.id ?? step.kind ?? '');
-  return oneLine(words).slice(0, 120) || 'a step without a name';
+function stepLabel(step: z.infer<typeof InstallStep>): string {
+  const label = typeof step === 'string' ? step : (step.label ?? step.id ?? step.kind ?? '');
+  return oneLine(label).slice(0, 120) || 'a step without a name';
 }
 
 /** Letters and digits of any script, and separators between them; never a path, a tag or a line break. */

@@ -177,7 +177,6 @@ export interface SkillSettings {
   readonly maxFileBytes: number;
 }
 
-/** What skills are opened with. */
 export interface OpenSkillsOptions {
   /** The weakest first; `skillFolders` makes the list. */
   readonly folders: readonly SkillFolder[];
@@ -245,7 +244,7 @@ function logRefusals(found: readonly FoundSkill[], { reported }: Memory, log: Lo
 }
 
 /**
- * The current text of a skill's file, without front matter; `shownFolder` stands for `{baseDir}` in it.
+ * The current text of a skill's file, without front matter; `shownFolder` replaces `{baseDir}` in it.
  * The audience is decided by exactly the bytes that are returned, whatever the skill said when it was
  * found. Never throws.
  */

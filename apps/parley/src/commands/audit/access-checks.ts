@@ -71,7 +71,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   {
     id: 'access.approvers',
     severity: 'info',
-    holds: 'Nobody but owners approves tool calls.',
+    holds: 'Only owners approve tool calls.',
     remedy: 'Keep approvals.approvers short: each of them can approve what an owner is asked.',
     find: ({ settings }) =>
       settings.approvals.approvers
@@ -81,14 +81,15 @@ export const ACCESS_CHECKS: readonly Check[] = [
   {
     id: 'access.old-pairings',
     severity: 'info',
-    holds: `Nobody is let in who has not written for ${UNUSED_DAYS} days.`,
+    holds: `No pairing is unused for ${UNUSED_DAYS} days.`,
     remedy:
       'Nothing, if you know them. There is no command yet to take a pairing back; "access.direct: allowlist" does not count pairings.',
     find: (facts) =>
       facts.allowedPeople
         .filter((person) => isUnused(person, facts.now))
         .map(
-          ({ personId, since }) => `${personId} was let in on ${dayOf(since)} and is not heard of.`,
+          ({ personId, since }) =>
+            `${personId} was paired on ${dayOf(since)} and has not written for ${UNUSED_DAYS} days.`,
         ),
   },
   {
@@ -118,7 +119,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   {
     id: 'access.weak-token',
     severity: 'critical',
-    holds: 'The token of the web page has at least 32 characters that nobody can guess.',
+    holds: 'The token of the web page has at least 32 characters that cannot be guessed.',
     remedy:
       'Make one with "openssl rand -hex 24", or remove http.token and the file "token": the next start makes one.',
     find: ({ token }) => {
@@ -133,7 +134,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'warning',
     holds: 'Webhooks have a secret of at least 24 characters.',
     remedy:
-      'Make one with "openssl rand -hex 24": anyone who guesses it can write in the name of anybody.',
+      'Make one with "openssl rand -hex 24": anyone who guesses it can write in the name of any user.',
     find: (facts) =>
       facts.webhooks.flatMap(({ name, secretLength }): (string | Graded)[] => {
         if (secretLength === 0) {

@@ -217,7 +217,7 @@ describe('a prompt file that an agent has written', () => {
       {
         id: 'workspace.prompt-changed',
         found: expect.stringMatching(
-          `^AGENTS.md: write on ${day} .* in web:default:owner, nobody was asked\\.$`,
+          `^AGENTS.md: write on ${day} .* in web:default:owner, no one was asked\\.$`,
         ),
       },
     ]);

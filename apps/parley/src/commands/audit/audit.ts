@@ -64,20 +64,20 @@ function checkPlace(folder: DataFolder): void {
   const { path, settingsFile, tokenFile } = folder;
   const start = commandLine('start', folder);
   if (!existsSync(path)) {
-    const words = `There is no data folder ${path}, so there is nothing to audit. Make one with "${start}", or name another one with --data FOLDER.`;
-    throw new CliError('audit-nothing', words);
+    const message = `There is no data folder ${path}, so there is nothing to audit. Make one with "${start}", or name another one with --data FOLDER.`;
+    throw new CliError('audit-nothing', message);
   }
   const { uid } = statSync(path);
   const me = process.getuid?.();
   if (me !== undefined && uid !== me) {
-    const words = `The data folder ${path} belongs to another user (${uid}). Run the audit as that user: it opens the database, whose side files would belong to you.`;
-    throw new CliError('audit-foreign', words);
+    const message = `The data folder ${path} belongs to another user (${uid}). Run the audit as that user: it opens the database, whose side files would belong to you.`;
+    throw new CliError('audit-foreign', message);
   }
   try {
     readdirSync(path);
   } catch (error) {
-    const words = `The data folder ${path} cannot be read (${reasonOf(error)}). Run the audit as the user who runs Parley.`;
-    throw new CliError('audit-unreadable', words, error);
+    const message = `The data folder ${path} cannot be read (${reasonOf(error)}). Run the audit as the user who runs Parley.`;
+    throw new CliError('audit-unreadable', message, error);
   }
   if (
     [settingsFile, tokenFile, folder.storeUrl.replace(/^sqlite:/, '')].some((file) =>
@@ -85,8 +85,8 @@ function checkPlace(folder: DataFolder): void {
     )
   )
     return;
-  const words = `${path} is no data folder of Parley: it has neither settings nor a database. Start Parley there with "${start}", or name another one with --data FOLDER.`;
-  throw new CliError('audit-nothing', words);
+  const message = `${path} is no data folder of Parley: it has neither settings nor a database. Start Parley there with "${start}", or name another one with --data FOLDER.`;
+  throw new CliError('audit-nothing', message);
 }
 
 async function lookAt(
@@ -117,8 +117,8 @@ function fixModes(facts: AuditFacts) {
     try {
       chmodSync(path, to);
     } catch (error) {
-      const words = `The mode of ${path} cannot be changed (${reasonOf(error)}).`;
-      throw new CliError('audit-fix', words, error);
+      const message = `The mode of ${path} cannot be changed (${reasonOf(error)}).`;
+      throw new CliError('audit-fix', message, error);
     }
     return { path, from: octal(from), to: octal(to) };
   });

@@ -218,7 +218,7 @@ function entriesOf(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // Not there, or not ours to read: then nobody here reads it either.
+    return []; // Missing or unreadable for this user: then Parley does not read it either.
   }
 }
 
@@ -284,7 +284,7 @@ async function gatherWorkspace(folder: string, now: number) {
   return { openFiles, memory, symlinks, hardlinks, isCut };
 }
 
-/** Files of groups/ are shown to one conversation each, and to nobody else. */
+/** Files of groups/ are shown to one conversation each. */
 function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
   if (/^(memory\/.*|memory\.md)$/i.test(name)) return 'memory';
   if (/^groups\//i.test(name)) return 'private';

@@ -10,7 +10,7 @@ const OTHERS = 0o077;
 /** The bits that a file must not have, by what it is. */
 function forbiddenBits({ kind, isOwnGroup }: FileFact): number {
   if (kind === 'skills' || kind === 'plugin') {
-    // Of a group that has the person's own name and nobody else, as many systems make one.
+    // A group with the name of the user and no other members, as many systems make one.
     return isOwnGroup ? OTHERS_WRITE : GROUP_WRITE | OTHERS_WRITE;
   }
   return OTHERS;
@@ -57,11 +57,10 @@ export const FILE_CHECKS: readonly Check[] = [
   {
     id: 'files.secrets-in-clear',
     severity: 'warning',
-    holds: 'Secrets stand in the environment or in files of their own, not in the settings.',
+    holds: 'Secrets are in the environment or in files of their own, not in the settings.',
     remedy:
       'Name an environment variable or a file in its place (docs/deploy.md), and make a new secret if others have read the file.',
-    find: ({ clearSecrets }) =>
-      clearSecrets.map((path) => `${path} stands in the settings in clear.`),
+    find: ({ clearSecrets }) => clearSecrets.map((path) => `${path} is in the settings in clear.`),
   },
   {
     id: 'files.plugins-outside',
@@ -92,8 +91,8 @@ function modeCheck(kind: FileFact['kind'], severity: AuditSeverity, holds: strin
         .filter((file) => file.kind === kind && (file.mode & forbiddenBits(file)) !== 0)
         .map((file) => {
           const isWritten = (file.mode & forbiddenBits(file) & (GROUP_WRITE | OTHERS_WRITE)) !== 0;
-          const words = isWritten ? 'change' : 'read';
-          const found = `Other users can ${words} ${file.path} (mode ${octal(file.mode)}).`;
+          const verb = isWritten ? 'change' : 'read';
+          const found = `Other users can ${verb} ${file.path} (mode ${octal(file.mode)}).`;
           return { found, severity: isWritten ? 'critical' : severity };
         }),
   };
@@ -141,7 +140,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   {
     id: 'workspace.open-memory',
     severity: 'critical',
-    holds: 'No line of MEMORY.md or memory/ stands in an open file.',
+    holds: 'No line of MEMORY.md or memory/ is in an open file.',
     remedy: 'Remove the line, or put "audience: owner" into the front matter of the file.',
     find: ({ workspace: { openFiles, memory } }) => {
       const known = new Set(
@@ -151,7 +150,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
           .filter((line) => line.length >= SHORTEST_MEMORY),
       );
       if (known.size === 0) return [];
-      return listed(openFiles, 'stands in the memory, too', (line) => known.has(folded(line)));
+      return listed(openFiles, 'is in the memory, too', (line) => known.has(folded(line)));
     },
   },
   {
@@ -159,10 +158,10 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     severity: 'info',
     holds: 'No agent has changed a file that becomes prompt text in the last 30 days.',
     remedy:
-      'Read the file. What stands in it is followed in later turns; changes by commands of exec are not seen here.',
+      'Read the file. Its text is followed in later turns; changes by commands of exec are not seen here.',
     find: ({ workspace: { promptWrites } }) => {
       const said = promptWrites.map(({ path, tool, conversationId, at, approvedBy }) => {
-        const by = approvedBy === null ? 'nobody was asked' : `approved by ${approvedBy}`;
+        const by = approvedBy === null ? 'no one was asked' : `approved by ${approvedBy}`;
         const when = minuteText(at);
         return `${path}: ${tool} on ${when} UTC in ${conversationId}, ${by}.`;
       });
@@ -198,14 +197,14 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
 
 function listed(
   files: readonly OpenFile[],
-  words: string,
+  finding: string,
   isFound: (line: string) => boolean,
 ): readonly string[] {
   const found = files.flatMap(({ name, text }) => {
     const lines = linesOf(text).flatMap((line, at) => (isFound(line) ? [at + 1] : []));
     if (lines.length === 0) return [];
     const rest = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`;
-    return [`${name}, line ${lines[0]}${rest}: ${words}.`];
+    return [`${name}, line ${lines[0]}${rest}: ${finding}.`];
   });
   return bounded(found);
 }

@@ -25,7 +25,7 @@ interface DescribedTool {
 
 /**
  * Compares what a server offers with what was accepted. The first list of a server is accepted as it is;
- * a later one that differs is logged and kept for the audit until somebody accepts it.
+ * a later one that differs is logged and kept for the audit until the operator accepts it.
  */
 export function createMcpNotes(
   folder: Pick<DataFolder, 'path'>,
@@ -46,9 +46,9 @@ export function createMcpNotes(
     const seen = changes === '' ? {} : { seen: { tools: offered, at: clock() } };
     writeAccepted(folder, { ...all, [server]: { ...rest, ...seen } });
     if (changes === '') return;
-    const words =
+    const message =
       'MCP server: its tools are not described as when they were accepted; "parley audit" says what to do';
-    log.warn({ server, changes }, words);
+    log.warn({ server, changes }, message);
   };
 }
 

@@ -138,7 +138,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     severity: 'warning',
     holds: 'No address or argument of an MCP server holds a key.',
     remedy:
-      'Put it into headers or env: addresses stand in logs, arguments in the list of processes.',
+      'Put it into headers or env: addresses are in logs, arguments in the list of processes.',
     find: (facts) =>
       servers(facts).flatMap(({ name, url, args }) => [
         ...(url !== undefined && hasKey(url)
@@ -193,7 +193,7 @@ function rulesOf({ settings }: AuditFacts, tool: string): readonly Rule[] {
   return settings.approvals.auto.map(ruleOf).filter((one) => one.tool === tool);
 }
 
-/** `git *`, `git*`, `npm run *`: what stands before the star leaves open what is run. */
+/** `git *`, `git*`, `npm run *`: the text before the star leaves open what is run. */
 function isBroadCommand(pattern: string): boolean {
   const star = pattern.indexOf('*');
   if (star <= 0 || pattern.trim().startsWith('*')) return false;
@@ -233,7 +233,7 @@ function unpinnedPackage(command: string, args: readonly string[]): string | nul
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';
   if (!isNpm && program !== 'uvx') return null;
-  // What follows the flag of a key is shown to nobody.
+  // The value after the flag of a key is never shown.
   const named = args.find(
     (argument, at) => !argument.startsWith('-') && !SECRET_NAME.test(args[at - 1] ?? ''),
   );

@@ -7,7 +7,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 const BLOCK = 512;
-/** Names longer than 100 bytes stand in an entry of their own, a few kilobytes at most. */
+/** Names longer than 100 bytes have an entry of their own, a few kilobytes at most. */
 const LARGEST_NAME_BYTES = 64 * 1024;
 /** Of what is read whole: the largest row is one with a file of 100 MB. */
 const LARGEST_WHOLE_BYTES = 512 * 1024 * 1024;
@@ -36,14 +36,14 @@ export interface ArchiveEntry {
 export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   const disk = createReadStream(file);
   const unzipped = createGunzip();
-  // Node's `pipeline` would end this one as soon as nobody reads; each passes its failure on by itself.
+  // Node's `pipeline` would end this one when reading stops; each passes its failure on by itself.
   disk.on('error', (reason) => unzipped.destroy(reason));
-  // It may fail before anybody reads from it; whoever does then is told.
+  // It may fail before it is read; the first read then throws.
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
     const tooShort = () => damaged(file, new Error('it ends too early'));
-    yield* entriesOf(new ByteReader(told(file, unzipped), tooShort));
+    yield* entriesOf(new ByteReader(withExplainedErrors(file, unzipped), tooShort));
   } catch (reason) {
     throw explained(file, reason);
   } finally {
@@ -52,8 +52,11 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   }
 }
 
-/** Content is read by whoever got the entry, who shall hear the same of it. */
-async function* told(file: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The caller reads the content of an entry and gets the same errors there. */
+async function* withExplainedErrors(
+  file: string,
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
   try {
     yield* bytes;
   } catch (reason) {
@@ -162,7 +165,7 @@ export async function writeArchive(file: string) {
   const gzip = createGzip({ level: GZIP_LEVEL });
   const disk = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
   const written = pipeline(gzip, disk);
-  // Told by `end`, and by the next write.
+  // Thrown by `end` and by the next write.
   written.catch(() => undefined);
   const hash = createHash('sha256');
   let entries = 0;
@@ -217,7 +220,7 @@ export async function writeArchive(file: string) {
   };
 }
 
-/** Takes bytes from a stream in the portions that somebody wants. Throws `tooShort` when it ends before that. */
+/** Reads a stream in portions of a given size. Throws `tooShort` when it ends before that. */
 class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   readonly #tooShort: () => Error;
@@ -263,7 +266,7 @@ export type BackupErrorCode =
   | 'backup-unwritable'
   | 'restore-unfinished';
 
-/** Told to whoever makes a backup or puts one back; nothing was changed unless it says so. */
+/** A backup or restore that failed; nothing was changed unless the message says so. */
 export class BackupError extends ParleyError {
   constructor(code: BackupErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });

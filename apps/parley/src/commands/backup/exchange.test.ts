@@ -6,10 +6,10 @@ import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-fo
 import { outcomeOf, planFile, restoreHere } from './exchange.ts';
 
 let folder: DataFolder;
-const wish = { id: 'w1', staging: 'restoring-a' };
+const request = { id: 'w1', staging: 'restoring-a' };
 beforeEach(() => {
   folder = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-here-')), {});
-  const staging = join(folder.path, wish.staging);
+  const staging = join(folder.path, request.staging);
   mkdirSync(join(staging, 'workspace'), { recursive: true });
   writeFileSync(join(staging, 'workspace', 'SOUL.md'), 'restored');
   mkdirSync(folder.workspace);
@@ -18,14 +18,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder.path, { recursive: true }));
 
 function plan(text: string): void {
-  writeFileSync(planFile(join(folder.path, wish.staging)), text);
+  writeFileSync(planFile(join(folder.path, request.staging)), text);
 }
 function planOf(more: object): object {
   const [from, to] = [join(folder.path, 'none.db'), join(folder.path, 'new.db')];
   const carry = { from, to, unfinished: 'hold', forget: [] };
   return {
     file: '/b.tar.gz',
-    staging: join(folder.path, wish.staging),
+    staging: join(folder.path, request.staging),
     carry,
     commit: null,
     ...more,
@@ -36,10 +36,10 @@ const soul = () => readFileSync(join(folder.workspace, 'SOUL.md'), 'utf8');
 describe('a process that takes over a restored state', () => {
   it('exchanges its own for it and leaves word', async () => {
     const newAside = join(folder.path, 'before');
-    const staged = join(folder.path, wish.staging, 'workspace');
+    const staged = join(folder.path, request.staging, 'workspace');
     const exchanges = [{ name: 'workspace', path: folder.workspace, staged }];
     plan(JSON.stringify(planOf({ newAside, exchanges })));
-    const outcome = await restoreHere(wish, folder);
+    const outcome = await restoreHere(request, folder);
     expect(outcome).toEqual({ id: 'w1', aside: newAside, carried: null, error: null });
     expect(soul()).toBe('restored');
     expect(readFileSync(join(newAside, 'workspace', 'SOUL.md'), 'utf8')).toBe('mine');
@@ -50,10 +50,10 @@ describe('a process that takes over a restored state', () => {
 
   it('goes on with its own when there is no plan, or somebody else has the folder', async () => {
     plan('{"file": "/b.tar.gz"}');
-    expect((await restoreHere(wish, folder)).error).toContain('newAside');
+    expect((await restoreHere(request, folder)).error).toContain('newAside');
     plan(JSON.stringify(planOf({ newAside: join(folder.path, 'x'), exchanges: [] })));
     const lock = lockDataFolder(folder);
-    expect((await restoreHere(wish, folder)).error).toContain('Another Parley is running');
+    expect((await restoreHere(request, folder)).error).toContain('Another Parley is running');
     lock.release();
     expect(soul()).toBe('mine');
   });

@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
-import type { RestoreWish } from '@parley/gateway';
+import type { RestoreRequest } from '@parley/gateway';
 import { type CarriedOver, carryOverFile, commitFate } from '@parley/store/backup';
 import { z } from 'zod';
 import { type DataFolder, isBusy, lockDataFolder, lockFolder } from '../../data-folder.ts';
@@ -106,7 +106,7 @@ export function exchangeFiles(
     // It was put in its place before the cut.
     if (staged !== null && !existsSync(staged)) continue;
     const kept = join(aside, name);
-    // What is kept already is the old state, so what stands in its place is half of a restore.
+    // The old state is kept already, so what is in its place is half of a restore.
     if (existsSync(path) && existsSync(kept)) clear(path);
     else if (existsSync(path)) move(path, kept);
     if (staged !== null) move(staged, path);
@@ -150,7 +150,7 @@ function copyOver(from: string, to: string): void {
   clear(from);
 }
 
-/** Removes it under another name, so that nobody finds half of it; what is mounted is emptied. */
+/** Removes it under another name, so that half of it is never seen; a mounted folder is emptied. */
 function clear(path: string): void {
   const gone = `${path}.gone`;
   try {
@@ -180,11 +180,11 @@ function outcomeFile(folder: DataFolder): string {
 }
 
 /**
- * Exchanges the state between two starts of the same process, and leaves word of it for whoever asked. A
- * failure is told there and changes nothing, so that the process goes on with what it had.
+ * Exchanges the state between two starts of the same process, and writes the outcome for the command. A
+ * failure is reported there and changes nothing: the process goes on with what it had.
  */
 export async function restoreHere(
-  { id, staging }: RestoreWish,
+  { id, staging }: RestoreRequest,
   folder: DataFolder,
 ): Promise<RestoreOutcome> {
   const outcome = await attempt(id, join(folder.path, staging), folder);

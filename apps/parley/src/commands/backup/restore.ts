@@ -89,7 +89,7 @@ async function askFor(
   throw new CliError(
     'restore-unanswered',
     outcome === null
-      ? `Process ${gateway.pid} was asked to take over the restored state and says nothing; what it writes in its terminal or log tells more.`
+      ? `Process ${gateway.pid} was asked to take over the restored state and has not answered; see its terminal or log.`
       : `Process ${gateway.pid} could not take over the restored state: ${outcome.error}`,
   );
 }

@@ -1,8 +1,8 @@
 import { countOf } from '@parley/core';
 import type { Survey, SurveyedEntry } from '@parley/workspace';
 
-/** What stands in the workspace under the name of a file that could be copied. */
-export type Standing = 'nothing' | 'the-same' | 'a-template' | 'something';
+/** What the workspace has under the name of a file that could be copied. */
+export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
 
 type UsedFile = ReturnType<typeof asUsed>;
 type ImportPlan = ReturnType<typeof planImport>;
@@ -37,11 +37,11 @@ const FOREIGN: Readonly<Record<string, string>> = {
   canvas: 'pages for devices of OpenClaw',
 };
 
-/** Decides what of a folder is used. `beside` is listed, too; `standing`: what is in the workspace already. */
+/** Decides what of a folder is used. `beside` is listed, too; `existing`: what is in the workspace already. */
 export function planImport(
   survey: Survey,
   beside: readonly string[],
-  standing: (name: string) => Standing,
+  existing: (name: string) => Existing,
 ) {
   const used: UsedFile[] = [];
   const ignored = beside.map((name) => ({
@@ -50,7 +50,7 @@ export function planImport(
   }));
   for (const entry of survey.entries) {
     const why = reasonAgainst(entry);
-    if (why === null) used.push(asUsed(entry, standing(entry.name)));
+    if (why === null) used.push(asUsed(entry, existing(entry.name)));
     else ignored.push({ name: entry.name, why });
   }
   return { used, ignored, skills: survey.skills, isCut: survey.isCut };
@@ -84,12 +84,12 @@ function hiddenReason(name: string): string {
  * `use`: what it is to the agent, for people; `isPrivate`: shown in the owner's direct chats alone; `isMarked`:
  * the copy says so in its front matter; `remark`: what its owner should know of it.
  */
-function asUsed({ name, bytes, content }: SurveyedEntry, standing: Standing) {
+function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing) {
   const isMarkdown = content.kind === 'markdown';
   const isMarked = isMarkdown && isMarkedInCopy(name) && content.declared !== 'everyone';
   const isPrivate = isMarked || (isMarkdown && content.audience === 'owner');
   const use = useOf(name);
-  return { name, bytes, use, isPrivate, isMarked, remark: remarkOn(content), standing };
+  return { name, bytes, use, isPrivate, isMarked, remark: remarkOn(content), existing };
 }
 
 function useOf(name: string): string {
@@ -115,12 +115,12 @@ function firstPart(name: string): string {
   return (name.split('/')[0] ?? '').toLowerCase();
 }
 
-/** Folders of which the sum is told, not each file. */
+/** Folders that are listed as one total, not file by file. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
 export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
-  const fresh = used.filter(({ standing }) => standing === 'nothing');
-  const kept = used.filter(({ standing }) => standing !== 'nothing');
+  const fresh = used.filter(({ existing }) => existing === 'nothing');
+  const kept = used.filter(({ existing }) => existing !== 'nothing');
   return [
     section('Used', fileLines(fresh)),
     section(
@@ -131,7 +131,7 @@ export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
     ),
     section(
       'In the workspace already, and left as it is there',
-      kept.map((file) => line(file.name, STANDING[file.standing])),
+      kept.map((file) => line(file.name, EXISTING[file.existing])),
     ),
     section(
       'Not used',
@@ -143,7 +143,7 @@ export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
     .join('\n');
 }
 
-const STANDING: Readonly<Record<UsedFile['standing'], string>> = {
+const EXISTING: Readonly<Record<UsedFile['existing'], string>> = {
   nothing: '',
   'the-same': 'the same',
   'a-template': 'still as Parley made it: delete it there and import again to take this one',
@@ -161,11 +161,11 @@ function fileLines(files: readonly UsedFile[]): readonly string[] {
     if (inside.length === 0) return [];
     const bytes = inside.reduce((sum, file) => sum + file.bytes, 0);
     const isPrivate = inside.every((file) => file.isPrivate);
-    const told = line(
+    const total = line(
       `${folder}/`,
       `${countOf(inside.length, 'file')}, ${size(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
     );
-    return [told, ...inside.flatMap((file) => remarkLine(file))];
+    return [total, ...inside.flatMap((file) => remarkLine(file))];
   });
   return [...single.map(fileLine), ...sums];
 }
@@ -183,8 +183,8 @@ function remarkLine({ name, remark }: UsedFile): readonly string[] {
   return remark === null ? [] : [line(`  ${name}`, remark)];
 }
 
-function line(name: string, words: string): string {
-  return `  ${printable(name).padEnd(24)} ${printable(words)}`;
+function line(name: string, text: string): string {
+  return `  ${printable(name).padEnd(24)} ${printable(text)}`;
 }
 
 /** Names and descriptions are not ours: no control character of theirs reaches the terminal. */

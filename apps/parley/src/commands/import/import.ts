@@ -14,7 +14,7 @@ import type { Cli } from '../../cli.ts';
 import { CliError, WORKSPACE_TEMPLATES } from '../../data-folder.ts';
 import { newId } from '../../process-options.ts';
 import { readSettings } from '../../settings.ts';
-import { isMarkedInCopy, planImport, planText, type Standing } from './import-plan.ts';
+import { type Existing, isMarkedInCopy, planImport, planText } from './import-plan.ts';
 
 /**
  * `parley import openclaw FOLDER`: says what of an OpenClaw workspace is used and as what; with `yes`
@@ -29,7 +29,7 @@ export async function importOpenClaw(
   const { workspace } = readSettings(folder, env).settings.agent;
   assertApart(from, workspace);
   const survey = await surveyFolder(from, Date.now);
-  const plan = planImport(survey, beside, (name) => standingOf(survey.folder, workspace, name));
+  const plan = planImport(survey, beside, (name) => existingIn(survey.folder, workspace, name));
   print(`The OpenClaw workspace ${from}\n\n${planText(plan)}`);
   if (yes) return copyAll(plan, survey.folder, workspace, print);
   print(
@@ -46,7 +46,7 @@ async function copyAll(
 ): Promise<number> {
   let copied = 0;
   let failed = 0;
-  for (const { name, isMarked } of plan.used.filter(({ standing }) => standing === 'nothing')) {
+  for (const { name, isMarked } of plan.used.filter(({ existing }) => existing === 'nothing')) {
     const result = await copyIntoWorkspace({ from, to, name, isMarked }, newId);
     if (result.kind === 'copied') copied += 1;
     if (result.kind === 'exists') print(`  ${name} is there already and stays as it is`);
@@ -75,7 +75,7 @@ function realOr(path: string): string {
   }
 }
 
-function standingOf(from: string, workspace: string, name: string): Standing {
+function existingIn(from: string, workspace: string, name: string): Existing {
   const path = join(workspace, name);
   const stats = lookAt(path);
   if (stats === undefined) return 'nothing';
@@ -85,7 +85,7 @@ function standingOf(from: string, workspace: string, name: string): Standing {
   return isSame(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
-/** Undefined where nothing is, and where a file stands in the place of a folder: copying says so. */
+/** Undefined where nothing is, and where a file is in the place of a folder: copying reports that. */
 function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -14,7 +14,7 @@ export function openInspector(
   const shown: PromptInspector = {
     preview,
     async list({ chat, before, limit }) {
-      // One more than asked for tells whether there is a further page.
+      // One more than asked for: then there is a further page.
       const found = await prompts.list({ chat, before: placeOf(before), limit: limit + 1 });
       const shown = found.slice(0, limit);
       const last = shown.at(-1);

@@ -14,7 +14,7 @@ import type { LoadedSettings } from '../../settings.ts';
 
 interface PreviewDeps extends Surroundings {
   readonly plugins: AgentPlugins;
-  /** What SOUL.md says in turns, whatever stands in the file (W06). */
+  /** The text of SOUL.md in turns, which may differ from the file (W06). */
   readonly soul?: GovernedFile;
   readonly clock: Clock;
   readonly log: Logger;
@@ -75,7 +75,7 @@ function workOf({ soul, tools }: LoadedSettings['settings']): Work {
     },
     todos: { replace: unused, of: async () => [] },
   };
-  // Where SOUL.md never changes, nobody proposes that it should.
+  // Where SOUL.md never changes, there are no proposals.
   const { soul: _proposals, ...others } = work;
   return soul.apply === 'never' ? others : work;
 }

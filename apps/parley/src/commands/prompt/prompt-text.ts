@@ -28,7 +28,7 @@ export function listText(prompts: readonly PromptSummary[]): string {
   return table([heads, ...rows]);
 }
 
-/** What the model was told, layer by layer; with `full` every word of it. */
+/** The prompt, layer by layer; with `full` all of its text. */
 export function promptText(prompt: SentPrompt, options: { readonly full: boolean }): string {
   const { layout, parts, unsent } = prompt;
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
@@ -145,7 +145,7 @@ function marked({ kind, text }: TextPiece): string[] {
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** What is the same is told by its length. */
+/** Of equal text only the length is shown. */
 function changesOf(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return marked(piece);

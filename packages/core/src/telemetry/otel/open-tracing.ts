@@ -10,7 +10,7 @@ export interface TracingOptions {
   readonly service: string;
   /** Of the messages: 1 is all. */
   readonly share: number;
-  /** Tells this process from others. */
+  /** Distinguishes this process from others. */
   readonly instance: string;
   readonly version: string;
   readonly log: Logger;

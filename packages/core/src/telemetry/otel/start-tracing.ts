@@ -188,22 +188,22 @@ const OF_QUEUES: ReadonlySet<string> = new Set([
   'bullmq.job.attempts.made',
 ]);
 /** How often a collector that is down is logged, in ms. */
-const TOLD_EVERY_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
 /**
  * Exports spans with nothing but Parley's own facts, without secrets, and what is known to be harmless.
  * Logs when they cannot be sent; those are dropped.
  */
 export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub): SpanExporter {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return {
     export(spans, done) {
       exporter.export(
         spans.map((span) => plain(span, scrub)),
         (result) => {
           const now = performance.now();
-          if (result.error !== undefined && now - toldAt > TOLD_EVERY_MS) {
-            toldAt = now;
+          if (result.error !== undefined && now - loggedAt > LOG_EVERY_MS) {
+            loggedAt = now;
             const reason = reasonOf(result.error);
             log.warn({ reason, spans: spans.length }, 'traces could not be sent; they are dropped');
           }

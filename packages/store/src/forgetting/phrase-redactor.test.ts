@@ -1,10 +1,10 @@
 import { InboundMessage } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutWords } from './places.ts';
+import { phraseRedactor } from './places.ts';
 
 const MARK = '[forgotten]';
-const without = (word: string, value: unknown) => withoutWords([word], MARK)(value);
+const without = (word: string, value: unknown) => phraseRedactor([word], MARK)(value);
 
 const MESSAGE = {
   channel: 'telegram',
@@ -74,7 +74,7 @@ describe('taking words out', () => {
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {
         const text = `${before} ${secret} ${after}`;
-        expect(withoutWords([secret], '')(text)).not.toBe(text);
+        expect(phraseRedactor([secret], '')(text)).not.toBe(text);
       }),
     );
   });
