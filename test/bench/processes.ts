@@ -131,13 +131,22 @@ const TICKS = 100;
 export function treeMemory(pid: number): TreeMemory {
   let rss = 0;
   let pss = 0;
-  const tree = treeOf(pid);
-  for (const member of tree) {
-    const rollup = readFileSync(`/proc/${member}/smaps_rollup`, 'utf8');
+  const rollups = treeOf(pid).flatMap((member) => rollupOf(member, member === pid));
+  for (const rollup of rollups) {
     rss += kilobytes(rollup, 'Rss');
     pss += kilobytes(rollup, 'Pss');
   }
-  return { rss: rss / 1024, pss: pss / 1024, processes: tree.length };
+  return { rss: rss / 1024, pss: pss / 1024, processes: rollups.length };
+}
+
+/** Children come and go while they are listed, such as a worker of PostgreSQL. */
+function rollupOf(pid: number, mustRun: boolean): readonly string[] {
+  try {
+    return [readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')];
+  } catch (error) {
+    if (mustRun) throw error;
+    return [];
+  }
 }
 
 /** Processor time of a process and its children so far, ended ones included, in ms, in steps of 10. */
