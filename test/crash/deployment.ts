@@ -6,7 +6,7 @@ import type { Stored } from './stored.ts';
 export const DEPLOYMENTS = ['embedded', 'distributed'] as const;
 export type DeploymentName = (typeof DEPLOYMENTS)[number];
 
-/** A deployment whose processes can be killed one by one; whoever dies is started again. */
+/** A deployment whose processes can be killed one by one and are started again. */
 export interface Deployment {
   readonly name: DeploymentName;
   /** The processes of Parley. */

@@ -39,7 +39,7 @@ export interface Deployment {
   /** Those that were started and have not ended. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
-  /** Runs a command on the data folder of nobody, and gives back what it prints. */
+  /** Runs a command on a data folder without a gateway; returns what it prints. */
   command(...args: string[]): Promise<{ readonly code: number; readonly out: string }>;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export interface Scene {
   readonly held: HeldAnswers;
   /** What the bot wrote in a chat of Telegram. */
   answers(chat?: number): readonly string[];
-  /** Writes in a chat of Telegram and waits for the answer; gives back how long that took, in ms. */
+  /** Writes in a chat of Telegram and waits for the answer; returns how long that took, in ms. */
   ask(text: string, withinMs?: number): Promise<number>;
   stateOf(member: Member, channel?: string): Promise<SeenState>;
   close(): Promise<void>;

@@ -6,7 +6,7 @@ const TURN_WITHIN_MS = 40_000;
 /** What was sent is seen a moment after the model has answered. In ms. */
 const LOOK_EVERY_MS = 25;
 
-/** Carries one attack out to its end: until all that was written has been answered or waits for a yes. */
+/** Carries one attack out to its end: until all that was written has been answered or waits for approval. */
 export async function runDrill(drill: Drill): Promise<void> {
   const { turns } = drill.attack;
   for (const key of ['1', '2', '3'] as const) {

@@ -14,7 +14,7 @@ describe('after a login that failed or a connection that ended', () => {
     ['Invalid shard', undefined, 'shards'],
     ['Used invalid intents', undefined, 'Update'],
     ['Used an invalid API version', undefined, 'Update'],
-  ])('a person is told what to do: %s', (reason, closeCode, fix) => {
+  ])('the failure names its fix: %s', (reason, closeCode, fix) => {
     const decision = afterEnding({ reason, closeCode }, 0, 0, NOW);
     expect(decision).toMatchObject({ kind: 'give-up', fix: expect.stringContaining(fix) });
   });

@@ -95,7 +95,7 @@ const cases: Record<string, [what: string, markdown: string, html: string][]> = 
     ['half a header row', 'x\n\n| a | b', 'x'],
     ['a header row', '| a | b |\n', ''],
     ['a header row in an item', '- x\n  | a | b |', '• x'],
-    ['a delimiter row just begun', '| a | b |\n|', ''],
+    ['a delimiter row that has just started', '| a | b |\n|', ''],
     ['half a delimiter row', '| a | b |\n|---|-', ''],
     ['half a delimiter row without outer pipes', 'a | b\n--|', 'a | b'],
     ['half a delimiter row in a quote', '> x\n>\n> | a | b |\n> |-', '<blockquote>x</blockquote>'],

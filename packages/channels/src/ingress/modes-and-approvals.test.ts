@@ -26,7 +26,7 @@ async function write(text: string, sender = '42', inGroup = false): Promise<stri
   return (await scene.told(chat.id)).at(-1);
 }
 
-/** A turn of the owner’s chat that waits for a yes. */
+/** A turn of the owner’s chat with a pending approval. */
 async function ask(): Promise<void> {
   await write('note it');
   const taken = await scene.store.lanes.acquire(LANE, 'w', scene.now, 1_000);

@@ -31,7 +31,7 @@ function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}
   return scene.ingressWith({ access })(aMessage(message), CAPABILITIES);
 }
 
-/** Ann's question was answered in the group, and it is unknown whether the answer arrived; gives back its button. */
+/** Ann's question was answered in the group, and it is unknown whether the answer arrived; returns its button. */
 async function lose(): Promise<string> {
   await write('/whoami');
   const { outbox } = scene.store;

@@ -85,7 +85,7 @@ export class IngressScene {
     return createIngress({ ...this.#deps, store: this.store, ...change, rules });
   }
 
-  /** A message that the scene's account is told. */
+  /** A message that the scene's account receives. */
   receive(message: InboundMessage): Promise<IngressOutcome> {
     return this.#receive(message, CAPABILITIES);
   }
@@ -95,7 +95,7 @@ export class IngressScene {
     return (await this.store.inbox.recent(chat, 100)).map((row) => row.message.text);
   }
 
-  /** What a chat is told, without markup. */
+  /** Notices that a chat receives, without markup. */
   async told(chatId = OWNER_CHAT.chatId): Promise<readonly string[]> {
     const rows = await this.store.outbox.recent({ ...OWNER_CHAT, chatId }, 100);
     return rows.map(({ part }) => part.body.plain);

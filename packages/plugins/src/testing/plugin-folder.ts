@@ -38,7 +38,7 @@ export function pluginFolder() {
   };
 }
 
-/** The source of a plugin whose setup does and gives back what is said. */
+/** The source of a plugin whose setup does and returns what the test says. */
 export function pluginSource(name: string, setup: string, more = ''): string {
   return `export const plugin = { name: '${name}', ${more} setup(options, host) { ${setup} } };`;
 }

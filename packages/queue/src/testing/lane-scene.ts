@@ -9,11 +9,11 @@ export interface LaneScene {
   readonly store: Store;
   readonly turns: WakeUpQueue;
   readonly bus: LiveBus;
-  /** Stores a message for a chat and wakes nobody; gives back its id. */
+  /** Stores a message for a chat without a wake-up; returns its id. */
   write(chatId: string, more?: { readonly settlesAt?: number }): Promise<string>;
   /** Stores a /stop and tells the running turn, as ingress does. */
   stop(chatId: string): Promise<void>;
-  /** Takes the lane from whoever has it and gives it up at once: the lease is lost. */
+  /** Takes the lane from its holder and releases it at once: the lease is lost. */
   loseLease(chatId: string): Promise<void>;
   /** How each message of a chat ended, in the order of writing; null for one that waits. */
   outcomes(chatId: string): Promise<readonly (string | null)[]>;

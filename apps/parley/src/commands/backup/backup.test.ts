@@ -290,7 +290,7 @@ function swap(bytes: Buffer, from: string, to: string): Buffer {
   return gzipSync(withGoodSums(changed));
 }
 
-/** Tar notes a sum over the beginning of each entry; whoever changes a name on purpose fixes it. */
+/** Tar stores a checksum of each header: a test that changes a name updates it. */
 function withGoodSums(bytes: Buffer): Buffer {
   for (let at = 0; at + 512 <= bytes.length; at += 512) {
     const block = bytes.subarray(at, at + 512);

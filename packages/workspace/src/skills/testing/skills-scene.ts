@@ -24,7 +24,7 @@ export interface SkillsScene {
   readonly lines: readonly string[];
   /** The folder of a source. */
   folderOf(source: SkillSource): string;
-  /** Writes `<source>/<folder>/SKILL.md`; gives back its path. */
+  /** Writes `<source>/<folder>/SKILL.md`; returns its path. */
   write(source: SkillSource, folder: string, text: string | Uint8Array): Promise<string>;
   open(settings?: Partial<SkillSettings>, change?: Partial<OpenSkillsOptions>): Skills;
   /** The status of one skill, with every setting as it comes. */
