@@ -2,7 +2,7 @@ import { silentLogger } from '@parley/core';
 import type * as routes from '@parley/gateway/routes';
 import type { Store } from '@parley/store';
 import { type Cli, withStore } from './cli.ts';
-import type { DataFolder } from './data-folder.ts';
+import { CliError, type DataFolder } from './data-folder.ts';
 import {
   answerOf,
   askGateway,
@@ -32,7 +32,7 @@ export async function withApi(
     const gateway = await findGateway(folder, env);
     if (gateway !== null) {
       const ask: Api['ask'] = (path, question) => askGateway(gateway, `${group}${path}`, question);
-      return await work({ isRunning: true, ask });
+      return await work({ isRunning: true, ask }).catch((error) => explainForm(gateway.pid, error));
     }
     return await withStore(cli, async (store, loaded) => {
       const opened = await HERE[group](await import('@parley/gateway/routes'), {
@@ -47,6 +47,16 @@ export async function withApi(
     print(error.message);
     return 1;
   }
+}
+
+/** An answer is not parsed, since its type is the gateway's own; only another version has another form. */
+function explainForm(pid: number, error: unknown): never {
+  if (!(error instanceof TypeError)) throw error;
+  throw new CliError(
+    'status-unanswered',
+    `Process ${pid} answers in another form than this command expects (${error.message}). It may run another version of Parley: restart it; nothing is lost by that.`,
+    error,
+  );
 }
 
 function apiHere(opened: RequestHandler): Api {
