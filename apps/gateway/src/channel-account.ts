@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChannelAdapter, ChannelState, HttpFacet } from '@parley/channels';
+import type { ChannelAdapter, ChannelState, DecisionRules, HttpFacet } from '@parley/channels';
 import { type AdapterValues, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
 import {
@@ -20,6 +20,8 @@ export interface ChannelAccount {
   /** Its web routes; those of another gateway, while that one is connected. */
   http(): HttpFacet | undefined;
   status(): AccountStatus;
+  /** Other rules for what is received from now on; the connection stays. */
+  useRules(rules: DecisionRules): void;
   /** Takes no new messages; what is being stored is stored first. */
   stopReceiving(): Promise<void>;
   /** Ends the deliveries; sends that are under way get `graceMs`. */
@@ -51,6 +53,7 @@ class OpenAccount implements ChannelAccount {
   readonly #rights: AccountRights;
   readonly #stopping = new AbortController();
   readonly #settled = Promise.withResolvers<void>();
+  #rules: DecisionRules;
   #state: ChannelState = { kind: 'starting' };
   #adapter: ChannelAdapter | undefined;
   #session: AccountSession | undefined;
@@ -66,6 +69,7 @@ class OpenAccount implements ChannelAccount {
     this.#name = { channel: definition.id, account };
     this.#deps = { ...deps, log: deps.log.child(this.#name) };
     this.#plan = plan;
+    this.#rules = plan.rules;
     const alone = everyRight(deps.store.outbox);
     this.#rights = definition.servedByAll ? alone : (deps.rights ?? alone);
   }
@@ -105,6 +109,10 @@ class OpenAccount implements ChannelAccount {
 
   status(): AccountStatus {
     return { ...this.#name, state: this.#state };
+  }
+
+  useRules(rules: DecisionRules): void {
+    this.#rules = rules;
   }
 
   async stopReceiving(): Promise<void> {
@@ -220,6 +228,7 @@ class OpenAccount implements ChannelAccount {
       {
         ...this.#deps,
         values,
+        rules: () => this.#rules,
         holdsAccount: () => holdsAccount(),
         isShared: this.#isServedByOthers,
         wakeFiles: () => this.#session?.wakeFiles(),
@@ -280,6 +289,6 @@ function logState(log: Logger, { channel, account, state }: AccountStatus): void
 
 /** The status of an account that could not even be opened. */
 export function brokenStatus(channel: string, account: string, thrown: unknown): AccountStatus {
-  const fix = 'Fix the settings of this channel and start Parley again.';
+  const fix = 'Fix the settings of this channel; they are read again as soon as they are saved.';
   return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), fix } };
 }

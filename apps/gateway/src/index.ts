@@ -1,4 +1,5 @@
 export type { AccountDeps, AccountPlan, AccountStatus } from './accounts/connect-account.ts';
+export type { PlannedAccount } from './accounts/gateway-accounts.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { CronPage, PromptInspector, RestoreRequest, SoulPage } from './http/api-routes.ts';
@@ -8,6 +9,6 @@ export { type HealthServerOptions, type HttpServer, startHealthServer } from './
 export {
   type Gateway,
   type GatewayOptions,
-  type PlannedAccount,
+  type GatewayServices,
   startGateway,
 } from './start-gateway.ts';

@@ -19,7 +19,8 @@ import { createLocalBus, openTurnQueue, type WakeUpQueue } from '@parley/queue';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Gateway, type PlannedAccount, startGateway } from './start-gateway.ts';
+import type { PlannedAccount } from './accounts/gateway-accounts.ts';
+import { type Gateway, startGateway } from './start-gateway.ts';
 
 const RULES: DecisionRules = {
   policy: {

@@ -1,21 +1,22 @@
-import { bootOfMachine, openSendNotes } from '@parley/channels';
+import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
 import { type Clock, countOf, reasonOf } from '@parley/core';
 import {
-  type Gateway,
   type GatewayOptions,
+  type GatewayServices,
   startGateway,
   startHealthServer,
 } from '@parley/gateway';
 import type { AuditReport } from '@parley/gateway/api';
 import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
-import { skillCommandsOf } from './agent-sources.ts';
+import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
-import type { Parts } from './open-parts.ts';
+import type { Foundation, Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { cronPage, startBoot } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
+import type { SettingsWatch } from './settings-watch.ts';
 import { soulPage } from './soul.ts';
 
 /** Sends that are under way at a shutdown, after the turns, get this long. In ms. */
@@ -24,41 +25,44 @@ const SEND_GRACE_MS = 3_000;
 /** Starts the channels and the web server, and leaves in `opened` how they are closed. */
 export async function composeGateway(
   options: StartOptions & OpenLog,
-  plugged: PluggedIn,
-  parts: Parts,
+  { report: plugins }: Pick<PluggedIn, 'report'>,
+  { configured, watch }: { readonly configured: Configured; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
-): Promise<Gateway> {
+) {
   const { folder, clock, log } = options;
   const boot = bootOfMachine();
   const sendNotes =
     boot === undefined ? undefined : openSendNotes(folder.sendNotes, boot, { now: clock(), log });
   opened.defer(() => sendNotes?.close());
-  const audit = () => auditHere({ ...options, ...parts.shared, ...parts.agent }, plugged.loaded);
+  const { parts } = configured;
+  const servicesNow = () => servicesOf(options, configured.parts, { plugins, watch });
   const gateway = await startGateway({
-    ...gatewayOptions(options, plugged, parts),
+    ...gatewayOptions(options, configured),
+    ...servicesNow(),
+    accounts: parts.accounts,
     sendNotes,
-    audit,
   });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
   const { processId, shared, agent, accounts, owners } = parts;
-  const among = isShared(plugged.loaded.settings) ? { processId } : null;
+  const among = isShared(parts.loaded.settings) ? { processId } : null;
   opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId, shared: among }));
-  opened.defer(startAudit(audit, options));
-  return gateway;
+  opened.defer(startAudit(() => auditHere(options, configured.parts), options));
+  return {
+    ...gateway,
+    /** Accounts and pages with what the settings have become. */
+    reload: () => gateway.reload(configured.parts.accounts, servicesNow()),
+  };
 }
 
+/** What stays as it was started; what depends on the settings is asked for when it is needed. */
 function gatewayOptions(
   options: StartOptions & OpenLog,
-  { loaded, report: plugins }: Pick<PluggedIn, 'loaded' | 'report'>,
-  parts: Parts,
-): GatewayOptions {
-  const { folder, clock, secrets, token, port, role, onState, onRestore } = options;
-  const { settings } = loaded;
-  const { media, http } = settings;
+  configured: Pick<Configured, 'parts'>,
+): Omit<GatewayOptions, keyof GatewayServices | 'accounts'> {
+  const { clock, secrets, token, port, role, onState } = options;
+  const { processId, shared, scrape, loaded } = configured.parts;
+  const { media, http } = loaded.settings;
   const { idleHours, longestDays } = http.sessions;
-  const { processId, shared, accounts, agent, model, mcp, scrape } = parts;
-  const { inspector, soul, cron } = parts;
-  const { heartbeat } = parts.proactive;
   return {
     ...shared,
     page: async () => (await import('@parley/console')).createConsole(),
@@ -70,18 +74,13 @@ function gatewayOptions(
       messageBytes: media.maxMessageMb * MEGABYTE,
       keptBytes: media.maxKeptMb * MEGABYTE,
     },
-    situation: () => ({ agentName: agent.name, model: model.line() }),
-    skillCommands: skillCommandsOf(agent.skills),
-    commandServices: {
-      memory: agent.memoryCommands?.show,
-      forget: agent.memoryCommands?.forget,
-      soul: soul.command,
-      heartbeat: (...asked) => heartbeat.answer(...asked),
-      statusLine: () => heartbeat.line(),
+    situation: () => {
+      const { agent, model } = configured.parts;
+      return { agentName: agent.name, model: model.line() };
     },
-    soul: soulPage(soul.service, agent.place.localTime),
-    accounts,
-    ...(isShared(settings) && { sharedAs: processId }),
+    skillCommands: (audience) => configured.parts.skillCommands(audience),
+    commandServices: () => commandServicesOf(configured.parts),
+    ...(isShared(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
       port: port ?? http.port,
@@ -90,17 +89,44 @@ function gatewayOptions(
     },
     metrics: scrape,
     ...(role === 'gateway' && { workers: () => liveWorkers(shared.store, clock) }),
+  };
+}
+
+function commandServicesOf({ agent, soul, proactive: { heartbeat } }: Parts): CommandServices {
+  return {
+    memory: agent.memoryCommands?.show,
+    forget: agent.memoryCommands?.forget,
+    soul: soul.command,
+    heartbeat: (...asked) => heartbeat.answer(...asked),
+    statusLine: () => heartbeat.line(),
+  };
+}
+
+/** What the routes show and do with the settings as they are now. */
+function servicesOf(
+  options: StartOptions & OpenLog,
+  parts: Parts,
+  { plugins, watch }: { readonly plugins: PluggedIn['report']; readonly watch: SettingsWatch },
+): GatewayServices {
+  const { folder, clock, onRestore, onRestart: restart } = options;
+  const { shared, accounts, agent, model, mcp, inspector, soul, cron, owners } = parts;
+  const { settings } = parts.loaded;
+  return {
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
       const { localTime } = agent.place;
-      return statusReport({ ...facts, mcp: mcp.lines() }, shared.store, clock, localTime);
+      const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
+      return statusReport(now, shared.store, clock, localTime);
     },
     inspector: inspector.shown,
-    heartbeat,
-    cron: cronPage(cron, settings, { ...shared, accounts, owners: parts.owners }),
+    heartbeat: parts.proactive.heartbeat,
+    cron: cronPage(cron, settings, { ...shared, accounts, owners }),
+    soul: soulPage(soul.service, agent.place.localTime),
+    audit: () => auditHere(options, parts),
     // Where several processes share a database, the restore command does it without them.
     ...(!isShared(settings) && { restore: onRestore }),
+    restart,
   };
 }
 
@@ -116,14 +142,11 @@ const MEGABYTE = 1_024 * 1_024;
 /** Channels are connected by then; nothing waits for the audit. In ms. */
 const AFTER_START_MS = 5_000;
 
-interface AuditHere extends Pick<StartOptions, 'folder' | 'env' | 'clock'> {
-  readonly store: Pick<Store, 'audit'>;
-  readonly promptFiles: PromptFiles;
-}
-
 /** The audit of the installation of this process (U05); its code is loaded when it is used. */
-export async function auditHere(here: AuditHere, loaded: LoadedSettings): Promise<AuditReport> {
-  const { folder, env, clock, store, promptFiles } = here;
+export async function auditHere(
+  { folder, env, clock }: Pick<StartOptions, 'folder' | 'env' | 'clock'>,
+  { loaded, shared: { store }, agent: { promptFiles } }: AuditedParts,
+): Promise<AuditReport> {
   const [{ auditOf, countsOf }, { gatherFacts }] = await Promise.all([
     import('./commands/audit/audit.ts'),
     import('./commands/audit/facts.ts'),
@@ -132,6 +155,13 @@ export async function auditHere(here: AuditHere, loaded: LoadedSettings): Promis
   const now = clock();
   const findings = auditOf(await gatherFacts({ folder, env, loaded, store, isPromptFile, now }));
   return { at: now, counts: countsOf(findings), findings };
+}
+
+/** What an audit looks at. */
+interface AuditedParts {
+  readonly loaded: LoadedSettings;
+  readonly shared: { readonly store: Pick<Store, 'audit'> };
+  readonly agent: { readonly promptFiles: PromptFiles };
 }
 
 /** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */
@@ -163,7 +193,7 @@ export function startAudit(
 export async function composeHealth(
   { log, secrets, token, port, clock }: StartOptions & OpenLog,
   http: LoadedSettings['settings']['http'],
-  { shared: { store, turns }, scrape }: Parts,
+  { shared: { store, turns }, scrape }: Foundation,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly address: string }> {
   const server = await startHealthServer({

@@ -16,28 +16,31 @@ import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { RetentionBounds, Store } from '@parley/store';
 import { openSpendGuard, servedBy } from './access.ts';
 import type { Parts } from './open-parts.ts';
-import type { PluggedIn } from './plug-in.ts';
 import { newId } from './process-options.ts';
 import { type LoadedSettings, retentionAges } from './settings.ts';
 
-/** Turns that are under way at a shutdown get this long, then they are released for another run. In ms. */
-const TURN_GRACE_MS = 4_000;
 const SWEEP_MS = 3_000;
+/** What runs at its time, as a heartbeat does, is only begun there, and takes no longer to end. In ms. */
+const SCHEDULE_GRACE_MS = 4_000;
 
-/** Starts what runs turns, and leaves in `opened` how it is closed. */
-export async function composeWorker(
-  { loaded }: PluggedIn,
-  parts: Parts,
-  opened: AsyncDisposableStack,
-): Promise<void> {
-  const { shared, agent, proactive, cron, processId: owner } = parts;
+/** What runs turns with the settings of its parts. */
+export interface RunningWorker {
+  /**
+   * Takes no new turns; those under way get `graceMs`, then they are released for another run. A second call
+   * with less time shortens the first.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts what runs turns; `owner` names it in leases, where it must differ from every other one. */
+export async function startWorker(parts: Parts, owner: string): Promise<RunningWorker> {
+  const { shared, agent, proactive, cron, loaded } = parts;
   const { store, turns: queue, bus, clock, log } = shared;
   const { concurrency, ...lanes } = loaded.settings.lanes;
-  const services = turnServices(loaded, parts);
+  const services = turnServices(parts);
   const summing = { ...services, ...summariesOf(parts) };
   const compactor = createCompactor(summing);
   const yesterday = yesterdaySource(summing);
-  opened.defer(async () => void (await Promise.all([compactor.close(), yesterday.close()])));
   const deps = { ...services, compactor, sources: [...agent.sources, yesterday] };
   const usual = withSubAgents(deps, createTurnRunner(deps));
   const runTurn = withTraces(deps, withHeartbeats(deps, usual));
@@ -45,26 +48,32 @@ export async function composeWorker(
     { lanes: store.lanes, runTurn, ...lanes, owner, clock, newId, log },
     { queue, bus, concurrency, sweepMs: SWEEP_MS },
   );
-  opened.defer(() => worker.close(TURN_GRACE_MS));
   const schedules = new Map([
     ['heartbeat', () => proactive.heartbeat.look()],
     ['cron', () => cron.look()],
   ]);
   const scheduler = startScheduler({ schedules, bus, clock, log });
-  opened.defer(() => scheduler.close(TURN_GRACE_MS));
-  opened.defer(expireApprovals(parts));
-  opened.defer(keepSoul(parts));
-  opened.defer(keepRetention(parts, loaded.settings));
+  const sweeps = [expireApprovals(parts), keepSoul(parts), keepRetention(parts)];
+  const end = async (turnsEnded: Promise<void>): Promise<void> => {
+    await Promise.all([scheduler.close(SCHEDULE_GRACE_MS), ...sweeps.map((stop) => stop())]);
+    await turnsEnded;
+    await Promise.all([compactor.close(), yesterday.close()]);
+  };
+  let ending: Promise<void> | undefined;
+  return {
+    async stop(graceMs) {
+      const turnsEnded = worker.close(graceMs);
+      ending ??= end(turnsEnded);
+      await Promise.all([turnsEnded, ending]);
+    },
+  };
 }
 
 /** What the model sees of a conversation's past, where it has room for it. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
-export function turnServices(
-  loaded: Pick<LoadedSettings, 'settings' | 'channels'>,
-  parts: Parts,
-): TurnServices {
-  const { settings } = loaded;
+export function turnServices(parts: Parts): TurnServices {
+  const { settings } = parts.loaded;
   const { shared, agent, owners, approvals, inspector, proactive } = parts;
   const { model } = parts.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
@@ -83,7 +92,7 @@ export function turnServices(
     model,
     limits: turnLimits(settings),
     approvals,
-    spendGuard: openSpendGuard(loaded, shared),
+    spendGuard: openSpendGuard(parts.loaded, shared),
     owners,
     history: HISTORY,
     contextTokens: () => contextTokensOf(settings.model, model.id),
@@ -181,10 +190,11 @@ const SHORTEST_PAUSE_MS = 5;
  * Removes old rows every so often, in one process of the deployment at a time and in small steps (D15); what
  * it returns ends that. Not at once: adapters that connect first may get earlier messages again.
  */
-function keepRetention(
-  { shared, processId: owner }: Pick<Parts, 'shared' | 'processId'>,
-  settings: LoadedSettings['settings'],
-): () => Promise<void> {
+function keepRetention({
+  shared,
+  processId: owner,
+  loaded: { settings },
+}: Pick<Parts, 'shared' | 'processId' | 'loaded'>): () => Promise<void> {
   const { store, clock, log } = shared;
   const { everyMinutes, maxMegabytes } = settings.retention;
   const everyMs = everyMinutes * MINUTE_MS;

@@ -132,7 +132,8 @@ export async function workspaceId(workspace: string): Promise<string | null> {
 /** What each machine or process may have for itself. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
 
-function sectionHashes(
+/** What tells the settings of two processes apart, section by section, and gives none of them away. */
+export function sectionHashes(
   { settings, channels, secrets }: LoadedSettings,
   { path }: Pick<DataFolder, 'path'>,
 ): Record<string, string> {
@@ -167,7 +168,12 @@ function addressFrom(host: string, address: string): string {
 export function announceProcess(
   { store, clock, log, onOutdated }: Announcing,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
-  known: { readonly facts: ProcessFacts; readonly workspace: string },
+  known: {
+    readonly facts: ProcessFacts;
+    readonly workspace: string;
+    /** They change while it runs. */
+    readonly settingsNow: () => ProcessFacts['settings'];
+  },
 ): () => Promise<void> {
   const { version } = manifest;
   const startedAt = clock();
@@ -178,7 +184,8 @@ export function announceProcess(
   let { facts } = known;
   const say = async (): Promise<void> => {
     // A restore may have put another folder there.
-    facts = { ...facts, workspace: await workspaceId(known.workspace) };
+    const workspace = await workspaceId(known.workspace);
+    facts = { ...facts, workspace, settings: known.settingsNow() };
     const asked = clock();
     const result = await store.processes.heartbeat({ ...row, facts }, asked);
     if (result.kind === 'outdated') {

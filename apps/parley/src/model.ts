@@ -10,6 +10,8 @@ import {
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
+export type ChosenModel = ReturnType<typeof chooseModel>;
+
 export function chooseModel(
   { settings }: LoadedSettings,
   { folder, env, clock, log, secrets }: StartOptions & OpenLog,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { openMcp } from '@parley/agent';
 import { reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
@@ -5,10 +6,12 @@ import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
 import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore } from '@parley/store';
+import { localLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import { approvalsOf, LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
+import { skillCommandsOf } from './agent-sources.ts';
 import { openInspector, previewOnPage } from './commands/prompt/page.ts';
-import { chooseModel } from './model.ts';
+import { type ChosenModel, chooseModel } from './model.ts';
 import { openAgent } from './open-agent.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { openCron, openHeartbeat } from './proactive.ts';
@@ -17,33 +20,56 @@ import type { LoadedSettings } from './settings.ts';
 import { openSoul } from './soul.ts';
 import type { GaugeDeps, ReadGauges } from './status-report.ts';
 
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 export type Parts = Awaited<ReturnType<typeof openParts>>;
+/** The MCP servers of some settings, and what they were connected by. */
+export type Servers = Awaited<ReturnType<typeof openServers>>;
 
-/** Opens what everything else is built on, and leaves in `opened` how it is closed. */
-export async function openParts(
+/**
+ * Opens what stays as long as the process, whatever becomes of its settings: database, queue, bus, metrics and
+ * traces. Leaves in `opened` how it is closed.
+ */
+export async function openFoundation(
   options: StartOptions & OpenLog,
-  { loaded, definitions, agent: plugins }: PluggedIn,
+  settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
   const { clock, log, pass } = options;
   const processId = newId('process');
-  const { settings } = loaded;
   const metrics = createMetrics({
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
   const durable = await openDurable({ ...options, processId }, settings, opened);
-  const { store, turns, bus, deliver, lock } = durable;
-  const mcp = await openServers(settings, options);
-  opened.defer(() => mcp.close());
+  const shared = { ...durable, log, meter: metrics.meter, clock, pass };
+  return {
+    processId,
+    shared,
+    // The agents of two settings write to the same files for a while.
+    files: durable.lock ?? localLock(),
+    scrape: openScrape(shared, metrics),
+  };
+}
+
+/** What is made of the settings, and made again when they change. `before`: what it takes the place of. */
+export async function openParts(
+  options: StartOptions & OpenLog,
+  { loaded, definitions, agent: plugins }: PluggedIn,
+  { processId, shared, files: lock, scrape }: Foundation,
+  mcp: Servers,
+  before?: { readonly loaded: LoadedSettings; readonly model: ChosenModel },
+) {
+  const { clock, log } = options;
+  const { settings } = loaded;
+  const { store, turns, deliver, meter } = shared;
   const wake = (conversationId: string) => turns.kick(conversationId);
   const delegation = { subAgents: store.subAgents, wake, newId, clock };
   const owners = [...settings.owners, ...LOCAL_OWNERS];
   const accounts = planAccounts(loaded, owners, definitions);
-  const cron = openCron(settings, { store, turns, bus, deliver, accounts, clock, log, pass });
+  const cron = openCron(settings, { ...shared, accounts });
   const { chats } = settings.tools.message;
   const messages = { store, owners, serves: servedBy(accounts), chats, deliver };
-  const { meter } = metrics;
-  // The model is known later, and asked later still.
+  const isSameModel = before !== undefined && asksTheSame(before.loaded, loaded);
+  const model = isSameModel ? before.model : chooseModel(loaded, options);
   const models = { model: () => model.model, meter };
   const soul = openSoul(settings, { ...options, store, lock, models });
   const agent = await openAgent({
@@ -52,8 +78,8 @@ export async function openParts(
     lock,
     settings,
     plugins,
-    mcp,
-    durable,
+    mcp: mcp.mcp,
+    durable: shared,
     work: {
       cron: { store, ask: cron.ask },
       delegation,
@@ -66,16 +92,15 @@ export async function openParts(
   const channels = definitions.map(({ id }) => id);
   const preview = previewOnPage(agent, channels, { owners, approvals, clock, log });
   const inspector = openInspector(store.prompts, settings.inspector, preview);
-  const model = chooseModel(loaded, options);
-  const shared = { ...durable, log, meter, clock, pass };
   const { folder } = options;
   const proactive = openHeartbeat(settings, { ...shared, ...agent, folder, owners, accounts });
   return {
+    loaded,
     processId,
     shared,
-    scrape: openScrape(shared, metrics),
+    scrape,
     agent,
-    mcp,
+    mcp: mcp.mcp,
     owners,
     approvals,
     accounts,
@@ -84,18 +109,25 @@ export async function openParts(
     proactive,
     cron,
     soul,
+    skillCommands: skillCommandsOf(agent.skills),
   };
 }
 
+/** Whether two settings choose the same model in the same way: then what is known of it stays. */
+function asksTheSame({ settings: a }: LoadedSettings, { settings: b }: LoadedSettings): boolean {
+  return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
+}
+
 /** The MCP servers, and what notices that they describe their tools otherwise than before. */
-async function openServers(
-  { mcp }: PluggedIn['loaded']['settings'],
+export async function openServers(
+  { mcp: settings }: LoadedSettings['settings'],
   options: StartOptions & OpenLog,
 ) {
   const deps = { ...options, random: Math.random };
-  if (Object.keys(mcp).length === 0) return openMcp(mcp, deps);
+  if (Object.keys(settings).length === 0) return { settings, mcp: await openMcp(settings, deps) };
   const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
-  return openMcp(mcp, { ...deps, onOffer: createMcpNotes(options.folder, options) });
+  const onOffer = createMcpNotes(options.folder, options);
+  return { settings, mcp: await openMcp(settings, { ...deps, onOffer }) };
 }
 
 /** Each role hears of other processes what concerns it. */

@@ -26,6 +26,8 @@ export interface StartOptions {
   readonly onState?: (status: AccountStatus) => void;
   /** Hears that a newer Parley has changed the database that is shared: the caller closes. */
   readonly onOutdated?: ((version: string) => void) | undefined;
+  /** Hears that this process is to start again, as for settings that count from a start: the caller does it. */
+  readonly onRestart?: (() => void) | undefined;
   /** Hears that a backup is to be put back: the caller closes, restores and starts again. */
   readonly onRestore?: ((request: RestoreRequest) => void) | undefined;
 }

@@ -5,17 +5,18 @@ import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
 import { type Running, reachableAddress } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
-import { composeWorker } from './compose-worker.ts';
+import { Configured } from './configured.ts';
 import {
   announceHere,
   createDataFolder,
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
-import { openParts } from './open-parts.ts';
+import { openFoundation } from './open-parts.ts';
 import { containErrors, type PluggedIn, plugIn } from './plug-in.ts';
 import { type OpenLog, openLog, type StartOptions } from './process-options.ts';
-import { checkRole, isShared, readSettings, watchSettings } from './settings.ts';
+import { checkRole, isShared, readSettings } from './settings.ts';
+import { SettingsWatch } from './settings-watch.ts';
 
 export interface RunningParley {
   readonly address: string;
@@ -49,42 +50,61 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   const containment = containErrors(open.log);
   opened.defer(() => containment.stop());
   const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });
-  const watch = { folder, env, channels: plugged.definitions, loaded: plugged.loaded };
-  opened.defer(watchSettings({ ...watch, ...open }));
-  const parley = await compose({ ...options, ...open, role }, plugged, opened);
+  const watch = new SettingsWatch({
+    ...options,
+    ...open,
+    ...plugged,
+    channels: plugged.definitions,
+  });
+  const parley = await compose({ ...options, ...open, role }, { plugged, watch }, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
 async function compose(
   options: StartOptions & OpenLog & { readonly role: ProcessRole },
-  plugged: PluggedIn,
+  { plugged, watch }: { readonly plugged: PluggedIn; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
 ): Promise<Omit<RunningParley, 'close'>> {
   const { folder, token, role } = options;
   const { settings } = plugged.loaded;
-  const parts = await openParts(options, plugged, opened);
-  const { shared, agent, model } = parts;
+  const foundation = await openFoundation(options, settings, opened);
+  const { shared } = foundation;
+  const configured = await Configured.open(options, plugged, foundation);
+  opened.defer(() => configured.close());
   // Before any work is taken.
   const deployment = isShared(settings) ? await import('./deployment.ts') : null;
   const facts = await deployment?.checkStrangers(shared, plugged.loaded, folder);
-  const gateway = role === 'worker' ? null : await composeGateway(options, plugged, parts, opened);
-  if (role !== 'gateway') await composeWorker(plugged, parts, opened);
+  const gateway =
+    role === 'worker'
+      ? null
+      : await composeGateway(options, plugged, { configured, watch }, opened);
+  if (role !== 'gateway') {
+    opened.defer(() => configured.stopWorkers());
+    await configured.startWorker();
+  }
   // The first thing that ends; whatever was taken before is still worked on.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
-  const server = gateway ?? (await composeHealth(options, settings.http, parts, opened));
+  const server = gateway ?? (await composeHealth(options, settings.http, foundation, opened));
   const address = reachableAddress(server.address);
   if (gateway !== null) opened.defer(announceHere(folder, address));
   if (deployment !== null && facts !== undefined) {
     const { onOutdated } = options;
-    const own = { id: parts.processId, role, address: server.address };
-    const known = { facts, workspace: settings.agent.workspace };
+    const own = { id: foundation.processId, role, address: server.address };
+    const settingsNow = () => deployment.sectionHashes(configured.parts.loaded, folder);
+    const known = { facts, workspace: settings.agent.workspace, settingsNow };
     opened.defer(deployment.announceProcess({ ...shared, onOutdated }, own, known));
   }
+  watch.start(async (loaded) => {
+    await configured.replace(loaded);
+    await gateway?.reload();
+  });
+  opened.defer(() => watch.stop());
   return {
     address,
     token: token(),
     banner: async () => {
+      const { agent, model } = configured.parts;
       const channels = gateway === null ? [] : await firstStates(gateway);
       const known = await model.known;
       return { role, agent, channels, address, token: token(), folder, model: known };

@@ -10,7 +10,7 @@ import { PROCESS_GONE_AFTER_MS, type RunningProcess, type Store, StoreError } fr
 const DAY_MS = 24 * 60 * 60_000;
 
 export async function statusReport(
-  facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp'>,
+  facts: Pick<StatusReport, 'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp' | 'settings'>,
   store: Pick<Store, 'turns' | 'outbox' | 'deadLetters' | 'spend' | 'processes' | 'trouble'>,
   clock: Clock,
   localTime: LocalTime,

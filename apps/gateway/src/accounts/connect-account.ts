@@ -66,7 +66,7 @@ export interface AccountDeps {
   /** The commands of skills; absent: there are none. */
   readonly skillCommands?: SkillCommands | undefined;
   /** For `/memory`, `/soul` and the like. */
-  readonly commandServices?: CommandServices | undefined;
+  readonly commandServices?: (() => CommandServices) | undefined;
   readonly media: MediaLimits;
   /** Keeps secrets out of what is sent to chats. */
   readonly scrub: Scrub;
@@ -95,6 +95,8 @@ export interface AccountPlan {
 export interface AdapterDeps extends AccountDeps {
   /** Of this account. */
   readonly log: Logger;
+  /** Of its ingress, as the settings have them now. */
+  readonly rules: () => DecisionRules;
   /** Other gateways may serve the account at the same time. */
   readonly isShared: boolean;
   /** What was received, or changed, may have brought files. */
@@ -122,7 +124,9 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     deliver: (to) => deliver(to.channel, to.account, to.chatId),
     answersStrangers: definition.answersStrangers ?? true,
     newCode: () => oneTimeCode(randomBytes(CODE_LENGTH)),
-    rules: plan.rules,
+    get rules() {
+      return deps.rules();
+    },
   });
   const context: ChannelContext<unknown> = {
     account,

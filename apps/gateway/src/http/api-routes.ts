@@ -272,6 +272,16 @@ export function restoreRoutes(ask: (request: RestoreRequest) => void): Hono {
   return app;
 }
 
+/** Starting again, at `/api/restart`, for settings that count from a start (D12). */
+export function restartRoutes(restart: () => void): Hono {
+  const app = new Hono();
+  app.post('/', (c) => {
+    restart();
+    return c.json({ text: 'It begins.' }, 202);
+  });
+  return app;
+}
+
 /** What the routes ask, and what they do; without one of them there are no such routes. */
 export interface ApiServices {
   /** Prompts of past turns, for `/api/prompts`. */
@@ -283,6 +293,8 @@ export interface ApiServices {
   readonly audit?: () => Promise<AuditReport>;
   /** Asks for a backup to be put back. */
   readonly restore?: ((request: RestoreRequest) => void) | undefined;
+  /** Asks this process to start again. */
+  readonly restart?: (() => void) | undefined;
 }
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });

@@ -26,6 +26,8 @@ export interface StatusReport {
   readonly plugins: readonly PluginLine[];
   /** The same of MCP servers. */
   readonly mcp: readonly PluginLine[];
+  /** How the settings file differs from what is in use. */
+  readonly settings: SettingsState;
   /** Where several share the database: all of them, and in what each does not fit the others. */
   readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
   /** What is wrong with the database, and what to do about it. */
@@ -37,6 +39,14 @@ export interface StatusReport {
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
   /** Dead letters that are neither replayed nor dropped (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
+}
+
+/** The settings file beside the settings that are in use (D12). */
+export interface SettingsState {
+  /** Names of what the file has otherwise, and what counts from the next start. */
+  readonly afterRestart: readonly string[];
+  /** Why the file cannot be used as it is now; those from before stay in use. */
+  readonly problems: readonly string[];
 }
 
 /** `/api/status`. */

@@ -9,6 +9,7 @@ import {
   cronRoutes,
   heartbeatRoutes,
   promptRoutes,
+  restartRoutes,
   restoreRoutes,
   sessionRoutes,
   soulRoutes,
@@ -110,6 +111,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     app.route('/api/why', whyRoutes(options.work.store, options.clock));
     app.route('/api/access', accessRoutes(options.work.store, options.clock));
   }
+  if (options.restart !== undefined) app.route('/api/restart', restartRoutes(options.restart));
   if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();

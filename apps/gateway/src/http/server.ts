@@ -13,6 +13,8 @@ const { createServer } = process.getBuiltinModule('node:http');
 export interface HttpServer {
   /** `http://host:port` as it is really served (port 0 chooses one). */
   readonly address: string;
+  /** Makes the routes again for the requests from now on. */
+  reload(): void;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,9 @@ export async function startHttp(
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
     address: `http://${host}:${port}`,
+    reload() {
+      listener = undefined;
+    },
     close: () => closeServer(server),
   };
 }

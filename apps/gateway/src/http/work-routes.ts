@@ -57,10 +57,15 @@ async function lookAtQueue(store: QueueStore, now: number): Promise<QueueReport>
   const other = processes.length === 0 ? 'this process' : 'a process that is gone';
   const running = backlog.running.map((turn) => ({
     ...turn,
-    owner: turn.owner === null ? null : (names.get(turn.owner) ?? other),
+    owner: turn.owner === null ? null : (names.get(processOf(turn.owner)) ?? other),
   }));
   const shown = processes.slice(0, SHOWN).map(({ id: _id, ...process }) => process);
   return { now, ...backlog, running, parts, dead, processes: shown };
+}
+
+/** A process whose settings have changed has another worker, named by a number behind its own name. */
+function processOf(owner: string): string {
+  return owner.replace(/\/\d+$/, '');
 }
 
 function nameOf({ host, pid }: RunningProcess): string {

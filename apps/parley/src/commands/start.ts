@@ -21,11 +21,9 @@ export async function start(
   const signal = signalled();
   const options = { folder, env, clock: Date.now, pass, ...how };
   let ending = await runToItsEnd(signal, options);
-  while (ending.kind === 'restore') {
-    const { restoreHere } = await import('./backup/exchange.ts');
-    const { error, aside } = await restoreHere(ending.request, folder);
+  while (ending.kind === 'restore' || ending.kind === 'restart') {
     const message =
-      error === null ? `A backup was restored; what was before is in ${aside}.` : error;
+      ending.kind === 'restore' ? await restored(ending.request, folder) : 'Parley starts again.';
     process.stdout.write(`${message}\n\n`);
     ending = await runToItsEnd(signal, options);
   }
@@ -40,9 +38,16 @@ export async function start(
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
-/** Why a Parley ends: it was asked to, or to restore before it starts again, or it is too old by now. */
+async function restored(request: RestoreRequest, folder: DataFolder): Promise<string> {
+  const { restoreHere } = await import('./backup/exchange.ts');
+  const { error, aside } = await restoreHere(request, folder);
+  return error ?? `A backup was restored; what was before is in ${aside}.`;
+}
+
+/** Why a Parley ends: it was asked to, or to start again, or to restore before that, or it is too old by now. */
 type Ending =
   | { readonly kind: 'stop' }
+  | { readonly kind: 'restart' }
   | { readonly kind: 'restore'; readonly request: RestoreRequest }
   | { readonly kind: 'outdated'; readonly version: string };
 
@@ -54,6 +59,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
   const parley = await startParley({
     ...options,
     onState,
+    onRestart: () => end({ kind: 'restart' }),
     onRestore: (request) => end({ kind: 'restore', request }),
     onOutdated: (version) => end({ kind: 'outdated', version }),
   });

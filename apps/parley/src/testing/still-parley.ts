@@ -9,7 +9,7 @@ import type { Store } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { turnServices } from '../compose-worker.ts';
 import { locateDataFolder } from '../data-folder.ts';
-import { openParts } from '../open-parts.ts';
+import { openFoundation, openParts, openServers } from '../open-parts.ts';
 import { plugIn } from '../plug-in.ts';
 import { newId, openLog } from '../process-options.ts';
 import { readSettings } from '../settings.ts';
@@ -65,12 +65,17 @@ export async function openStillParley(
   };
   const log = openLog(options, first);
   const plugged = await plugIn(first, { ...options, ...log });
-  const parts = await openParts({ ...options, ...log }, plugged, opened);
+  const all = { ...options, ...log };
+  const { settings: chosen } = plugged.loaded;
+  const foundation = await openFoundation(all, chosen, opened);
+  const servers = await openServers(chosen, all);
+  opened.defer(() => servers.mcp.close());
+  const parts = await openParts(all, plugged, foundation, servers);
   const { store } = parts.shared;
   mortal(store, pass);
   const asked: Asked[] = [];
   const deps = {
-    ...turnServices(plugged.loaded, parts),
+    ...turnServices(parts),
     model: scripted(clock, script, asked),
     deliver: async () => pass('deliver'),
     wake: async () => {},

@@ -7,7 +7,11 @@ function open(limit: number) {
     state.looks += 1;
     return state.waiting;
   };
-  const backlog = createBacklogLimit({ waitingInAll }, limit, () => state.now);
+  const backlog = createBacklogLimit(
+    { waitingInAll },
+    () => limit,
+    () => state.now,
+  );
   /** One more message that waits, if there is room. */
   const take = async (): Promise<boolean> => {
     const may = await backlog.reserve();

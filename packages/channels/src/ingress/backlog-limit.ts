@@ -17,7 +17,8 @@ const LOOK_AGAIN_MS = 50;
 /** Queries the number of waiting messages at most once a second, more often only at the limit. */
 export function createBacklogLimit(
   inbox: Pick<InboxRepository, 'waitingInAll'>,
-  limit: number,
+  /** As the settings have it now. */
+  limit: () => number,
   clock: Clock,
 ): BacklogLimit {
   let known = 0;
@@ -25,7 +26,7 @@ export function createBacklogLimit(
   let entering = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | null = null;
-  const isFull = (): boolean => known + since + entering >= limit;
+  const isFull = (): boolean => known + since + entering >= limit();
   const look = async (): Promise<void> => {
     const counted = since;
     known = await inbox.waitingInAll();

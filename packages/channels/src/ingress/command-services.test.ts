@@ -36,7 +36,7 @@ async function write(
 ): Promise<string | undefined> {
   const chat = inGroup ? ({ id: '-5', type: 'group', title: 'Team' } as const) : { id: sender };
   const access = { ...POLICY.access, direct: 'open' } as const;
-  const receive = scene.ingressWith({ access }, { commandServices: services });
+  const receive = scene.ingressWith({ access }, { commandServices: () => services ?? {} });
   await receive(
     aMessage({ messageId: 'm1', text, chat, sender: { id: sender }, addressed: true }),
     CAPABILITIES,

@@ -19,12 +19,13 @@ export interface IngressDeps {
   /** A fresh one-time code, unguessable. */
   readonly newCode: () => string;
   readonly bus: LiveBus;
+  /** Read for each message: they change with the settings. */
   readonly rules: DecisionRules;
   readonly situation: () => Situation;
   /** For `/help`; absent: there are no skills. */
   readonly skillCommands?: SkillCommands | undefined;
   /** For `/memory`, `/soul` and others; without its service a command answers that it is not available. */
-  readonly commandServices?: CommandServices | undefined;
+  readonly commandServices?: (() => CommandServices) | undefined;
   readonly log: Logger;
   readonly meter: Meter;
   /** Without it nothing is traced. */

@@ -30,7 +30,7 @@ export function createIngress(deps: IngressDeps): Receive {
   const remembered = {
     explain: createExplainer(deps),
     albums: createAlbums(clock),
-    backlog: createBacklogLimit(deps.store.inbox, deps.rules.limits.waitingInAll, clock),
+    backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.waitingInAll, clock),
     isLoop: createLoopGuard(clock),
   };
   return async (unchecked, capabilities, sender = {}) => {

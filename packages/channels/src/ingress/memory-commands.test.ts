@@ -36,7 +36,7 @@ async function write(
   nth += 1;
   const chat = inGroup ? GROUP : { id: sender };
   const access = { ...POLICY.access, direct: 'open' } as const;
-  const receive = scene.ingressWith({ access }, { commandServices: service ?? {} });
+  const receive = scene.ingressWith({ access }, { commandServices: () => service ?? {} });
   const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
   await receive(aMessage({ ...message, ...more }), CAPABILITIES);
   return (await scene.told(chat.id)).at(-1);

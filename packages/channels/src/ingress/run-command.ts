@@ -117,7 +117,8 @@ async function factsFor(
   command: TypedCommand,
   asker: CommandAsker,
 ): Promise<CommandFacts> {
-  const { store, commandServices = {}, skillCommands } = deps;
+  const { store, skillCommands } = deps;
+  const services = deps.commandServices?.() ?? {};
   const name = decision.kind === 'run' ? decision.name : undefined;
   // Every member reads an answer in a group.
   const audience = asker.isOwner && asker.isDirect ? 'owner' : 'others';
@@ -133,10 +134,10 @@ async function factsFor(
     serviceAnswer:
       name === 'why'
         ? await answerWhy(store.why, admitted, command, audience)
-        : await askService(commandServices, admitted, decision, command, audience),
+        : await askService(services, admitted, decision, command, audience),
     // What the agent does on its own is its owner's business.
     statusLine:
-      name === 'status' && audience === 'owner' ? await commandServices.statusLine?.() : undefined,
+      name === 'status' && audience === 'owner' ? await services.statusLine?.() : undefined,
     skills: name === 'help' ? ((await skillCommands?.(audience)) ?? []) : [],
     now: admitted.receivedAt,
   };

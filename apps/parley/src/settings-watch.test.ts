@@ -1,0 +1,127 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { locateDataFolder } from './data-folder.ts';
+import { openLog } from './process-options.ts';
+import { type LoadedSettings, readSettings } from './settings.ts';
+import { changedSettings, SettingsWatch } from './settings-watch.ts';
+
+const Line = z.looseObject({ level: z.string(), msg: z.string() });
+const BEFORE = 'log: { level: warn, format: json }\nowners: [telegram:1]\n';
+const TELEGRAM =
+  'channels: { telegram: { token: "123456:abcdefghijklmnopqrstuvwxyzabcdefghi" } }\n';
+
+let path: string;
+let lines: z.infer<typeof Line>[];
+let watch: SettingsWatch;
+let log: ReturnType<typeof openLog>['log'];
+let applied: LoadedSettings[];
+/** What using other settings ends with. */
+let apply: () => Promise<void>;
+beforeEach(() => {
+  path = mkdtempSync(join(tmpdir(), 'parley-watch-'));
+  const folder = locateDataFolder(path, {});
+  writeFileSync(folder.settingsFile, BEFORE);
+  const loaded = readSettings(folder, {});
+  lines = [];
+  applied = [];
+  apply = async () => {};
+  const logTo = { write: (line: string) => void lines.push(Line.parse(JSON.parse(line))) };
+  const open = openLog({ folder, logTo }, loaded);
+  log = open.log;
+  const channels = CHANNEL_DEFINITIONS;
+  watch = new SettingsWatch({ folder, env: {}, channels, loaded, ...open, everyMs: 20 });
+  watch.start(async (now) => {
+    await apply();
+    applied.push(now);
+  });
+});
+afterEach(async () => {
+  await watch.stop();
+  rmSync(path, { recursive: true });
+});
+
+/** As editors do: another file takes the place of the old one. Resolves when it was looked at. */
+async function save(text: string): Promise<void> {
+  writeFileSync(join(path, 'new.yaml'), text);
+  renameSync(join(path, 'new.yaml'), join(path, 'parley.yaml'));
+  const before = lines.length;
+  await expect.poll(() => lines.length, { timeout: 30_000 }).toBeGreaterThan(before);
+}
+
+describe('settings that change while Parley runs', () => {
+  it('[D12] change the log at once, and nothing else with it', async () => {
+    const child = log.child({ part: 'x' });
+    child.info({}, 'not said');
+    await save(BEFORE.replace('warn', 'info'));
+    expect(lines).toMatchObject([
+      { level: 'info', msg: expect.stringContaining('all of them are in use') },
+    ]);
+    child.info({}, 'said');
+    expect(lines.at(-1)).toMatchObject({ part: 'x', msg: 'said' });
+    expect(applied).toEqual([]);
+  });
+
+  it('[D12] are used at once, and named without their values', async () => {
+    await save(
+      `${BEFORE.replace('telegram:1', 'telegram:2').replace('warn', 'info')}limits: { turnSteps: 3 }\n${TELEGRAM}`,
+    );
+    const changed = ['owners', 'limits.turnSteps', 'log.level', 'channels.telegram/default'];
+    expect(lines).toMatchObject([{ level: 'info', changed: expect.arrayContaining(changed) }]);
+    expect(JSON.stringify(lines)).not.toContain('abcdefghi');
+    expect(applied).toMatchObject([
+      {
+        settings: { owners: ['telegram:2'], limits: { turnSteps: 3 } },
+        channels: { 'telegram/default': { kind: 'ok' } },
+      },
+    ]);
+    expect(watch.state).toEqual({ afterRestart: [], problems: [] });
+  });
+
+  it('[D12] keep what counts from a start as it was, and name it, until they are as before', async () => {
+    const moved = 'http: { port: 7500 }\nagent: { id: other }\nmedia: { maxFileMb: 3 }\n';
+    await save(`${BEFORE.replace('telegram:1', 'telegram:2')}${moved}`);
+    const afterRestart = ['agent.id', 'http.port', 'media.maxFileMb'];
+    expect(lines).toMatchObject([
+      { level: 'warn', changed: ['owners'], afterRestart: expect.arrayContaining(afterRestart) },
+    ]);
+    expect(watch.state.afterRestart.toSorted()).toEqual(afterRestart);
+    expect(applied).toMatchObject([{ settings: { agent: { id: 'main' }, http: { port: 7411 } } }]);
+    await save(BEFORE.replace('warn', 'info'));
+    expect(watch.state.afterRestart).toEqual([]);
+    expect(applied.at(-1)?.settings.owners).toEqual(['telegram:1']);
+  });
+
+  it('[D12] are reported as at a start where they are wrong, and those from before stay', async () => {
+    await save('log: { level: loud }\n');
+    const problems = [expect.stringContaining('log.level has a value that does not fit')];
+    expect(lines).toMatchObject([{ level: 'error', problems }]);
+    expect(watch.state).toEqual({ afterRestart: [], problems });
+    log.info({}, 'not said');
+    expect(lines).toHaveLength(1);
+    expect(applied).toEqual([]);
+  });
+
+  it('[D12] of which nothing can be made are reported, and used as soon as they are mended', async () => {
+    apply = () => Promise.reject(new Error('the workspace is away'));
+    await save(BEFORE.replace('telegram:1', 'telegram:2'));
+    expect(lines).toMatchObject([{ level: 'error', reason: 'the workspace is away' }]);
+    expect(watch.state.problems).toEqual(['the workspace is away']);
+    apply = async () => {};
+    await save(BEFORE.replace('telegram:1', 'telegram:3').replace('warn', 'info'));
+    expect(applied).toMatchObject([{ settings: { owners: ['telegram:3'] } }]);
+    expect(watch.state.problems).toEqual([]);
+  });
+});
+
+describe('what has changed', () => {
+  it('[D12] is nothing where only words in comments did', () => {
+    const folder = locateDataFolder(path, {});
+    const before = readSettings(folder, {});
+    writeFileSync(folder.settingsFile, `# mine\n\n${BEFORE}`);
+    expect(changedSettings(before, readSettings(folder, {}))).toEqual([]);
+  });
+});

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ChannelDefinition } from '@parley/channels';
+import { type Logger, reasonOf } from '@parley/core';
+import type { LogLevel, Secrets } from '@parley/core/telemetry';
+import type { SettingsState } from '@parley/gateway/api';
+import { describeProblem } from '@parley/settings';
+import { type DataFolder, printOf } from './data-folder.ts';
+import { checkSettings, type LoadedSettings } from './settings.ts';
+
+type Settings = LoadedSettings['settings'];
+
+/** What a process keeps as it was started: where it is found, what it is built on, and the code it has loaded. */
+const FROM_THE_START = ['store', 'queue', 'http', 'telemetry', 'plugins', 'media'] as const;
+const LOOK_EVERY_MS = 1_500;
+
+interface SettingsWatchDeps {
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+  readonly channels: readonly ChannelDefinition[];
+  readonly log: Logger;
+  readonly loaded: LoadedSettings;
+  readonly useLevel: (level: LogLevel) => void;
+  readonly secrets: Pick<Secrets, 'add'>;
+  /** `LOOK_EVERY_MS` when absent. */
+  readonly everyMs?: number;
+}
+
+/**
+ * Looks whether the settings file has changed (D12). A good one is used at once, but for what counts from a start,
+ * which is named; a broken one is reported as at a start, and nothing changes. Looking at the time of the file
+ * works wherever it lies, also below a mount.
+ */
+export class SettingsWatch {
+  readonly #deps: SettingsWatchDeps;
+  /** What is in use. */
+  #loaded: LoadedSettings;
+  #state: SettingsState = { afterRestart: [], problems: [] };
+  #timer: NodeJS.Timeout | undefined;
+  #taken: string;
+  #seen: string;
+  #looking: Promise<void> | undefined;
+
+  /** The file counts as read with `loaded`. */
+  constructor(deps: SettingsWatchDeps) {
+    this.#deps = deps;
+    this.#loaded = deps.loaded;
+    this.#taken = printOf(deps.folder.settingsFile);
+    this.#seen = this.#taken;
+  }
+
+  /** How the file differs from what is in use. */
+  get state(): SettingsState {
+    return this.#state;
+  }
+
+  /** `apply` uses other settings, or rejects and leaves everything as it was. */
+  start(apply: (loaded: LoadedSettings) => Promise<void>): void {
+    this.#timer = setInterval(() => {
+      const print = printOf(this.#deps.folder.settingsFile);
+      // One that is still being written has another print the next time.
+      if (print !== this.#taken && print === this.#seen && this.#looking === undefined) {
+        this.#taken = print;
+        this.#looking = this.#look(apply).finally(() => {
+          this.#looking = undefined;
+        });
+      }
+      this.#seen = print;
+    }, this.#deps.everyMs ?? LOOK_EVERY_MS).unref();
+  }
+
+  /** Ends it, and waits for settings that are being taken over. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(apply: (loaded: LoadedSettings) => Promise<void>): Promise<void> {
+    const { folder, env, channels, log } = this.#deps;
+    try {
+      await this.#take(checkSettings(folder, env, channels), apply);
+    } catch (error) {
+      this.#state = { ...this.#state, problems: [reasonOf(error)] };
+      log.error({ reason: reasonOf(error) }, KEPT);
+    }
+  }
+
+  async #take(
+    now: ReturnType<typeof checkSettings>,
+    apply: (loaded: LoadedSettings) => Promise<void>,
+  ): Promise<void> {
+    const { log, useLevel, secrets } = this.#deps;
+    secrets.add(now.secrets);
+    if (now.kind === 'invalid') {
+      const problems = now.problems.map(describeProblem);
+      this.#state = { ...this.#state, problems };
+      log.error({ problems }, KEPT);
+      return;
+    }
+    for (const warning of now.warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
+    logBroken(log, now);
+    const next = withStartOf(this.#deps.loaded, now);
+    const changed = changedSettings(this.#loaded, next);
+    useLevel(next.settings.log.level);
+    if (changed.some((name) => name !== 'log.level')) await apply(next);
+    this.#loaded = next;
+    const afterRestart = changedSettings(next, now);
+    this.#state = { afterRestart, problems: [] };
+    if (afterRestart.length === 0)
+      log.info({ changed }, 'the settings were read again; all of them are in use');
+    else
+      log.warn(
+        { changed, afterRestart },
+        'the settings were read again; some count from the next start',
+      );
+  }
+}
+
+const KEPT = 'the settings have changed, but cannot be used; those from before stay';
+
+function logBroken(log: Logger, { channels }: LoadedSettings): void {
+  const broken = Object.values(channels).flatMap((one) =>
+    one.kind === 'broken' ? one.problems : [],
+  );
+  if (broken.length === 0) return;
+  log.error(
+    { problems: broken.map(describeProblem) },
+    'a channel could not start with these settings',
+  );
+}
+
+/** Other settings, with what counts from a start as it was at the start. */
+function withStartOf({ settings: start }: LoadedSettings, now: LoadedSettings): LoadedSettings {
+  const kept: Partial<Settings> = Object.fromEntries(
+    FROM_THE_START.map((name) => [name, start[name]]),
+  );
+  const { settings } = now;
+  const { id, workspace } = start.agent;
+  return {
+    ...now,
+    settings: {
+      ...settings,
+      ...kept,
+      agent: { ...settings.agent, id, workspace },
+      log: { ...start.log, level: settings.log.level },
+    },
+  };
+}
+
+type Compared = Pick<LoadedSettings, 'settings' | 'channels'>;
+
+/** Names of what differs, never values: `log.level`, `model`, `channels.telegram/default`. */
+export function changedSettings(before: Compared, now: Compared): readonly string[] {
+  return [
+    ...namesThatDiffer(before.settings, now.settings, 2),
+    ...namesThatDiffer(before.channels, now.channels, 1).map((name) => `channels.${name}`),
+  ];
+}
+
+function namesThatDiffer(before: object, now: object, depth: number): readonly string[] {
+  const [old, young] = [new Map(Object.entries(before)), new Map(Object.entries(now))];
+  return [...new Set([...old.keys(), ...young.keys()])].flatMap((name) => {
+    const [a, b]: readonly unknown[] = [old.get(name), young.get(name)];
+    if (isDeepStrictEqual(a, b)) return [];
+    if (depth < 2 || !isBlock(a) || !isBlock(b)) return [name];
+    return namesThatDiffer(a, b, depth - 1).map((inner) => `${name}.${inner}`);
+  });
+}
+
+function isBlock(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
