@@ -38,7 +38,8 @@ export async function startLaneWorker(
   deps: LaneDeps,
   options: LaneWorkerOptions,
 ): Promise<LaneWorker> {
-  const lanes: LaneDeps = { keepLease: keepLeases(deps), ...deps };
+  let isClosing = false;
+  const lanes: LaneDeps = { keepLease: keepLeases(deps), ...deps, isLeaving: () => isClosing };
   const running = new Map<string, AbortController>();
   const cutOff = watchDatabase(deps, () => worker);
   const end = (stop: AbortController | undefined, reason: StopReason): void => stop?.abort(reason);
@@ -81,6 +82,7 @@ export async function startLaneWorker(
   });
   return {
     async close(graceMs) {
+      isClosing = true;
       cutOff.close();
       await sweep.stop();
       await worker.close(graceMs);

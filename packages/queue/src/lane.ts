@@ -34,6 +34,8 @@ export interface LaneDeps {
   readonly leaseMs?: number;
   /** Renews the lease together with those of other lanes; by itself when absent. */
   readonly keepLease?: KeepLease;
+  /** Whether what waits is for another worker: after the turn that runs the lane is left to it. */
+  readonly isLeaving?: () => boolean;
 }
 
 /**
@@ -69,7 +71,7 @@ export async function runLane(
   const { lease, turn } = started;
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(lease, askedAt, () => stop.abort(lost));
-  let ending: Ending = { left: false };
+  let ending = ENDED;
   let blameless: string | undefined;
   const onLeft = (): void => {
     ending = { left: true, again: null };
@@ -86,7 +88,7 @@ export async function runLane(
     endRenewal();
     if (!ending.left) await releaseLease(deps, lease, blameless);
   }
-  return ending.left ? ending.again : null;
+  return ending.again;
 }
 
 /** Whether work on a lane failed because this process cannot reach the database. */
@@ -94,8 +96,15 @@ export function isCutOff(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'store-unreachable';
 }
 
-/** The lane was left because nothing may be claimed before `again` (ms from now; null: nothing waits). */
-type Ending = { readonly left: true; readonly again: number | null } | { readonly left: false };
+/** `left`: the lane was given back already. Nothing may be claimed before `again` (ms from now; null: nothing waits). */
+interface Ending {
+  readonly left: boolean;
+  readonly again: number | null;
+}
+
+const ENDED: Ending = { left: false, again: null };
+/** Another worker may look at once. */
+const LEFT_TO_ANOTHER: Ending = { left: false, again: 1 };
 
 /** Turn after turn, until nothing more may be claimed. */
 async function runTurns(
@@ -109,15 +118,16 @@ async function runTurns(
   while (!signal.aborted) {
     await runOne(deps, turn, lease, signal);
     if (hasLeft()) return { left: true, again: null };
+    if (deps.isLeaving?.()) return LEFT_TO_ANOTHER;
     if (!isOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
-    if (signal.aborted) return { left: false };
+    if (signal.aborted) return ENDED;
     const next = await deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock());
-    if (next.kind === 'fenced') return { left: false };
+    if (next.kind === 'fenced') return ENDED;
     if (next.kind === 'none') return { left: true, again: null };
     if (next.kind === 'settling') return { left: true, again: next.retryInMs };
     turn = next.turn;
   }
-  return { left: false };
+  return ENDED;
 }
 
 /** Names the turn that threw. */

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { freePort } from '../services/free-port.ts';
+import { channelStates } from './channel-states.ts';
+import { writeSettings } from './parley-process.ts';
+import { ANN, BO, STRANGER, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+import { webClient } from './web-client.ts';
+
+const Settings = z.looseObject({
+  model: z.looseObject({}),
+  channels: z.looseObject({ telegram: z.looseObject({ access: z.looseObject({}) }) }),
+});
+type Settings = z.infer<typeof Settings>;
+
+let scene: TelegramScene;
+let settings: Settings;
+beforeAll(async () => {
+  scene = await startTelegramScene();
+  const text = readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
+  settings = Settings.parse(JSON.parse(text));
+});
+afterAll(() => scene?.close());
+
+const taken = () => scene.parley.err().split('settings were read again').length;
+
+/** Saves other settings and waits until the process has taken them over. */
+async function change(next: object): Promise<void> {
+  const before = taken();
+  writeSettings(scene.folder.path, next);
+  await expect.poll(taken, { timeout: 30_000 }).toBe(before + 1);
+}
+
+const connections = () => scene.parley.err().split('"msg":"channel connected"').length - 1;
+const modelsAsked = () => scene.model.requests.map(({ body }) => body.model);
+const telegramState = async () =>
+  (await channelStates(scene.parley)).find(({ channel }) => channel === 'telegram')?.kind;
+
+describe('settings that change while Parley runs', () => {
+  it('[D12] count from the next turn; the one under way ends with those it began with', async () => {
+    const story = scene.hold('a story');
+    scene.telegram.say({ chat: ANN, text: 'a story' });
+    await story.asked;
+    const connected = connections();
+    settings = { ...settings, model: { ...settings.model, model: 'second' } };
+    await change(settings);
+    scene.telegram.say({ chat: BO, text: 'hello' });
+    expect(await scene.untilAnswers(BO, 1)).toEqual(['You said: hello']);
+    scene.telegram.say({ chat: ANN, text: 'and then?' });
+    story.release();
+    expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: a story', 'You said: and then?']);
+    expect(modelsAsked()).toEqual(['double', 'second', 'second']);
+    expect(connections()).toBe(connected);
+  });
+
+  it('[D12] [F05] let somebody in without another connection', async () => {
+    const { telegram } = settings.channels;
+    const access = { ...telegram.access, allow: [BO, STRANGER] };
+    settings = { ...settings, channels: { telegram: { ...telegram, access } } };
+    const connected = connections();
+    await change(settings);
+    scene.telegram.say({ chat: STRANGER, text: 'good morning' });
+    expect(await scene.untilAnswers(STRANGER, 1)).toEqual(['You said: good morning']);
+    expect(connections()).toBe(connected);
+  });
+
+  it('[D12] close a channel and open it again; what is written meanwhile is answered then', async () => {
+    await change({ ...settings, channels: {} });
+    expect(await telegramState()).toBeUndefined();
+    scene.telegram.say({ chat: BO, text: 'are you there?' });
+    await change(settings);
+    await expect.poll(telegramState).toBe('connected');
+    const [, answer] = await scene.untilAnswers(BO, 2);
+    expect(answer).toBe('You said: are you there?');
+  });
+
+  it('[D12] keep what runs where they are wrong, and the report of the gateway says why', async () => {
+    const web = webClient(scene.parley);
+    writeSettings(scene.folder.path, { ...settings, modle: 'x', limits: { turnSteps: 'many' } });
+    const report = async () => (await web.get('/api/status')).body;
+    await expect.poll(report, { timeout: 30_000 }).toContain('limits.turnSteps has a value');
+    scene.telegram.say({ chat: BO, text: 'still there?' });
+    expect((await scene.untilAnswers(BO, 3)).at(-1)).toBe('You said: still there?');
+  });
+
+  it('[D12] that count from a start are named, and used once Parley is asked to start again', async () => {
+    const port = await freePort();
+    await change({ ...settings, http: { port } });
+    const { address, token } = scene.parley;
+    const headers = { authorization: `Bearer ${token}` };
+    const status = await fetch(`${address}/api/status`, { headers });
+    expect(await status.json()).toMatchObject({
+      settings: { afterRestart: ['http.port'], problems: [] },
+    });
+    expect((await fetch(`${address}/api/restart`, { method: 'POST' })).status).toBe(401);
+    expect((await fetch(`${address}/api/restart`, { method: 'POST', headers })).status).toBe(202);
+    const moved = { address: address.replace(/\d+$/, String(port)), token };
+    await expect
+      .poll(() => channelStates(moved).catch(() => []), { timeout: 30_000 })
+      .toContainEqual(expect.objectContaining({ channel: 'telegram', kind: 'connected' }));
+    scene.telegram.say({ chat: BO, text: 'and now?' });
+    expect((await scene.untilAnswers(BO, 4)).at(-1)).toBe('You said: and now?');
+  });
+});
