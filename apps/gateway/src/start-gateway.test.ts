@@ -20,7 +20,7 @@ import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { PlannedAccount } from './accounts/gateway-accounts.ts';
-import { type Gateway, startGateway } from './start-gateway.ts';
+import { type Gateway, type GatewayServices, startGateway } from './start-gateway.ts';
 
 const RULES: DecisionRules = {
   policy: {
@@ -73,7 +73,10 @@ function platform(id: string): {
       context = given;
       return {
         capabilities: { ...CAPABILITIES, idempotentSend: true },
-        start: async () => given.report({ kind: 'connected', as: `@${id}` }),
+        async start() {
+          happened.push(`${id} started with ${JSON.stringify(given.settings)}`);
+          given.report({ kind: 'connected', as: `@${id}` });
+        },
         async stop() {
           happened.push(`${id} stopped`);
           given.report({ kind: 'stopped' });
@@ -117,6 +120,7 @@ const ready = (definition: ChannelDefinition): PlannedAccount => ({
 
 async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gateway> {
   gateway = await startGateway({
+    accounts,
     store,
     turns,
     bus,
@@ -128,7 +132,6 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     pass: () => {},
     situation: () => ({ agentName: 'Polly', model: 'none' }),
     media: { fileBytes: 1_000, messageBytes: 2_000, keptBytes: 9_000 },
-    accounts,
     http: {
       host: '127.0.0.1',
       port,
@@ -137,21 +140,25 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     },
     page: async () => ({ fetch: () => new Response('the page') }),
     metrics: async () => '',
-    inspector: {
-      list: async () => ({}),
-      prompt: async () => null,
-      compare: async () => null,
-      preview: async () => ({}),
-    },
-    heartbeat: { report: async () => ({}), request: async () => ({}) },
-    report: async () => ({
-      agent: 'Polly',
-      mcp: 'refused: {"x-key":"chat-key-1"}',
-      port: 12345678,
-    }),
+    ...SERVICES,
   });
   return gateway;
 }
+
+const SERVICES: GatewayServices = {
+  inspector: {
+    list: async () => ({}),
+    prompt: async () => null,
+    compare: async () => null,
+    preview: async () => ({}),
+  },
+  heartbeat: { report: async () => ({}), request: async () => ({}) },
+  report: async () => ({
+    agent: 'Polly',
+    mcp: 'refused: {"x-key":"chat-key-1"}',
+    port: 12345678,
+  }),
+};
 
 /** A port that was free a moment ago. */
 async function unusedPort(): Promise<number> {
@@ -248,6 +255,41 @@ describe('a gateway', () => {
     expect(await good.say('hello')).toMatchObject({ kind: 'accepted' });
   });
 
+  it('[D12] opens, closes and opens again what other settings change, and leaves the rest connected', async () => {
+    const [same, moved, gone, added] = ['same', 'moved', 'gone', 'added'].map(platform);
+    const running = await open(
+      [same, moved, gone].flatMap((one) => (one ? [ready(one.definition)] : [])),
+    );
+    happened = [];
+    const plans = [same, moved, added].flatMap((one) => (one ? [ready(one.definition)] : []));
+    const changed = plans.map((one): PlannedAccount => {
+      if (one.kind !== 'ready') return one;
+      const isMoved = one.plan.definition === moved?.definition;
+      const policy = {
+        ...RULES.policy,
+        access: { ...RULES.policy.access, direct: 'disabled' } as const,
+      };
+      const settings = isMoved ? { token: 'other' } : {};
+      return { ...one, plan: { ...one.plan, settings, rules: { ...RULES, policy } } };
+    });
+    expect(await same?.say('before')).toMatchObject({ kind: 'accepted' });
+    await running.reload(changed, { ...SERVICES, report: async () => ({ agent: 'Molly' }) });
+    expect(happened.toSorted()).toEqual([
+      'added started with {}',
+      'gone stopped',
+      'moved started with {"token":"other"}',
+      'moved stopped',
+    ]);
+    expect(running.status().map(({ channel, state }) => [channel, state.kind])).toEqual([
+      ['same', 'connected'],
+      ['moved', 'connected'],
+      ['added', 'connected'],
+    ]);
+    expect(await same?.say('after')).toMatchObject({ kind: 'refused' });
+    expect(JSON.parse(await get('/api/status'))).toMatchObject({ agent: 'Molly' });
+    expect(await get('/channels/gone/default/x')).toContain('no channel gone/default');
+  });
+
   it('gives an account the web requests below its own path, and nobody else', async () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
@@ -287,6 +329,7 @@ describe('a gateway', () => {
   it('[D11] stops receiving first; what is owed is still sent', async () => {
     const one = platform('one');
     const { stopReceiving, close } = await open([ready(one.definition)]);
+    happened = [];
     await stopReceiving();
     expect(happened).toEqual(['one stopped']);
     const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
@@ -93,6 +93,16 @@ describe('settings that change while Parley runs', () => {
     await save(BEFORE.replace('warn', 'info'));
     expect(watch.state.afterRestart).toEqual([]);
     expect(applied.at(-1)?.settings.owners).toEqual(['telegram:1']);
+  });
+
+  it('[D12] may be those of the profile that they name', async () => {
+    const profile = join(path, 'profiles/mine.yaml');
+    mkdirSync(join(path, 'profiles'));
+    writeFileSync(profile, 'layout: lab\n');
+    await save(`${BEFORE.replace('warn', 'info')}agent: { profile: mine }\n`);
+    expect(applied).toMatchObject([{ settings: { agent: { layout: 'lab' } } }]);
+    writeFileSync(profile, 'layout: parley\n');
+    await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
   });
 
   it('[D12] are reported as at a start where they are wrong, and those from before stay', async () => {

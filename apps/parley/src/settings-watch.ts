@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { ChannelDefinition } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/core';
@@ -26,9 +28,9 @@ interface SettingsWatchDeps {
 }
 
 /**
- * Looks whether the settings file has changed (D12). A good one is used at once, but for what counts from a start,
- * which is named; a broken one is reported as at a start, and nothing changes. Looking at the time of the file
- * works wherever it lies, also below a mount.
+ * Looks whether the settings file or a profile has changed (D12). A good one is used at once, but for what counts from a start,
+ * which is named; a broken one is reported as at a start, and nothing changes. Looking at the time of the files
+ * works wherever they lie, also below a mount.
  */
 export class SettingsWatch {
   readonly #deps: SettingsWatchDeps;
@@ -44,7 +46,7 @@ export class SettingsWatch {
   constructor(deps: SettingsWatchDeps) {
     this.#deps = deps;
     this.#loaded = deps.loaded;
-    this.#taken = printOf(deps.folder.settingsFile);
+    this.#taken = printOfAll(deps.folder);
     this.#seen = this.#taken;
   }
 
@@ -56,7 +58,7 @@ export class SettingsWatch {
   /** `apply` uses other settings, or rejects and leaves everything as it was. */
   start(apply: (loaded: LoadedSettings) => Promise<void>): void {
     this.#timer = setInterval(() => {
-      const print = printOf(this.#deps.folder.settingsFile);
+      const print = printOfAll(this.#deps.folder);
       // One that is still being written has another print the next time.
       if (print !== this.#taken && print === this.#seen && this.#looking === undefined) {
         this.#taken = print;
@@ -113,6 +115,18 @@ export class SettingsWatch {
         'the settings were read again; some count from the next start',
       );
   }
+}
+
+/** Of the settings and of the profiles beside them, one of which they may name. */
+function printOfAll({ settingsFile, profiles }: DataFolder): string {
+  let names: readonly string[] = [];
+  try {
+    names = readdirSync(profiles);
+  } catch {
+    // There are none. A profile that is named and cannot be read is reported with the settings.
+  }
+  const files = [settingsFile, ...names.map((name) => join(profiles, name))];
+  return files.map((file) => `${file} ${printOf(file)}`).join('\n');
 }
 
 const KEPT = 'the settings have changed, but cannot be used; those from before stay';

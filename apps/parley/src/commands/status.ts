@@ -54,6 +54,8 @@ function statusLines(report: GatewayStatus, address: string, folder: DataFolder)
     }),
     ...report.plugins.flatMap((plugin) => line('plugin', plugin.line)),
     ...report.mcp.flatMap((server) => line('mcp', server.line)),
+    ...report.settings.problems.flatMap((problem) => line('settings', `not used: ${problem}`)),
+    ...line('settings', afterRestart(report)),
     ...line(
       'last 24 h',
       turns &&
@@ -75,6 +77,11 @@ function statusLines(report: GatewayStatus, address: string, folder: DataFolder)
         `${failed.refused} refused, ${failed.uncertain} uncertain, ${failed.unanswered} unanswered; to settle them: ${commandLine('dead', folder)}`,
     ),
   ];
+}
+
+function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | undefined {
+  if (afterRestart.length === 0) return undefined;
+  return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
 }
 
 /** Nothing for what is not known. */
