@@ -65,14 +65,36 @@ describe('settings that change while Parley runs', () => {
     expect(connections()).toBe(connected);
   });
 
+  it('[F09] [D12] offer models to /model, which counts for this conversation, also after a kill -9', async () => {
+    const choices = ['third'];
+    settings = { ...settings, model: { ...settings.model, choices } };
+    await change(settings);
+    const answered = scene.answers(ANN).length;
+    scene.telegram.say({ chat: ANN, text: '/model third' });
+    expect((await scene.untilAnswers(ANN, answered + 1)).at(-1)).toContain('third answers');
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    scene.telegram.say({ chat: ANN, text: 'who are you?' });
+    await scene.untilAnswers(ANN, answered + 2);
+    expect(modelsAsked().at(-1)).toBe('third');
+    const others = scene.answers(BO).length;
+    scene.telegram.say({ chat: BO, text: 'and for me?' });
+    await scene.untilAnswers(BO, others + 1);
+    expect(modelsAsked().at(-1)).toBe('second');
+    scene.telegram.say({ chat: ANN, text: '/model default' });
+    await scene.untilAnswers(ANN, answered + 3);
+    scene.telegram.say({ chat: ANN, text: 'and now?' });
+    await scene.untilAnswers(ANN, answered + 4);
+    expect(modelsAsked().at(-1)).toBe('second');
+  });
+
   it('[D12] close a channel and open it again; what is written meanwhile is answered then', async () => {
     await change({ ...settings, channels: {} });
     expect(await telegramState()).toBeUndefined();
     scene.telegram.say({ chat: BO, text: 'are you there?' });
     await change(settings);
     await expect.poll(telegramState).toBe('connected');
-    const [, answer] = await scene.untilAnswers(BO, 2);
-    expect(answer).toBe('You said: are you there?');
+    expect((await scene.untilAnswers(BO, 3)).at(-1)).toBe('You said: are you there?');
   });
 
   it('[D12] keep what runs where they are wrong, and the report of the gateway says why', async () => {
@@ -81,7 +103,7 @@ describe('settings that change while Parley runs', () => {
     const report = async () => (await web.get('/api/status')).body;
     await expect.poll(report, { timeout: 30_000 }).toContain('limits.turnSteps has a value');
     scene.telegram.say({ chat: BO, text: 'still there?' });
-    expect((await scene.untilAnswers(BO, 3)).at(-1)).toBe('You said: still there?');
+    expect((await scene.untilAnswers(BO, 4)).at(-1)).toBe('You said: still there?');
   });
 
   it('[D12] that count from a start are named, and used once Parley is asked to start again', async () => {
@@ -100,6 +122,6 @@ describe('settings that change while Parley runs', () => {
       .poll(() => channelStates(moved).catch(() => []), { timeout: 30_000 })
       .toContainEqual(expect.objectContaining({ channel: 'telegram', kind: 'connected' }));
     scene.telegram.say({ chat: BO, text: 'and now?' });
-    expect((await scene.untilAnswers(BO, 4)).at(-1)).toBe('You said: and now?');
+    expect((await scene.untilAnswers(BO, 5)).at(-1)).toBe('You said: and now?');
   });
 });

@@ -113,7 +113,7 @@ describe('an account that other gateways may have', () => {
     random: Math.random,
     scrub: (text) => text,
     pass: () => {},
-    situation: () => ({ agentName: 'Polly', model: 'none' }),
+    situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
     media: { fileBytes: 1, messageBytes: 1, keptBytes: 1 },
     onState: ({ state }) => void states.push(state.kind),
   });

@@ -130,7 +130,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     random: Math.random,
     scrub: openSecrets(['chat-key-1', '12345678']).scrub,
     pass: () => {},
-    situation: () => ({ agentName: 'Polly', model: 'none' }),
+    situation: () => ({ agentName: 'Polly', model: 'none', models: [] }),
     media: { fileBytes: 1_000, messageBytes: 2_000, keptBytes: 9_000 },
     http: {
       host: '127.0.0.1',

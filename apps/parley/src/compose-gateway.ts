@@ -76,7 +76,7 @@ function gatewayOptions(
     },
     situation: () => {
       const { agent, model } = configured.parts;
-      return { agentName: agent.name, model: model.line() };
+      return { agentName: agent.name, model: model.line(), models: [...model.choices.keys()] };
     },
     skillCommands: (audience) => configured.parts.skillCommands(audience),
     commandServices: () => commandServicesOf(configured.parts),

@@ -75,7 +75,7 @@ const HISTORY = { entries: 400, tokens: 24_000 };
 export function turnServices(parts: Parts): TurnServices {
   const { settings } = parts.loaded;
   const { shared, agent, owners, approvals, inspector, proactive } = parts;
-  const { model } = parts.model;
+  const { model, choices } = parts.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
   return {
     ...shared,
@@ -90,6 +90,7 @@ export function turnServices(parts: Parts): TurnServices {
     newId,
     busy: settings.lanes.busy,
     model,
+    modelChoices: choices,
     limits: turnLimits(settings),
     approvals,
     spendGuard: openSpendGuard(parts.loaded, shared),

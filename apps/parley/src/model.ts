@@ -28,8 +28,13 @@ export function chooseModel(
     line = modelLine(why);
     return line;
   });
-  /** `line`: which model answers and why, as far as it is known by now; `known`: for good. */
-  return { model: scrubbedModel(chosen.model, secrets), line: () => line, known };
+  /** `line`: which model answers and why, as far as it is known by now; `known`: for good; `choices`: see `/model`. */
+  const choices = new Map(
+    [...chosen.choices].map(
+      ([name, one]) => [name, { ...one, model: scrubbedModel(one.model, secrets) }] as const,
+    ),
+  );
+  return { model: scrubbedModel(chosen.model, secrets), choices, line: () => line, known };
 }
 
 /** `offline: no model …` reads better after "Model:" as `offline – no model …`. */

@@ -48,7 +48,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     deps.bus.publish({ type: 'turn-started', conversationId, turnId, route });
     let ended: Ended = { outcome: 'handed-back' };
     try {
-      ended = await answerTurn(deps, turn, lease, signal);
+      ended = await answerTurn(withChosenModel(deps, turn), turn, lease, signal);
     } finally {
       const { outcome } = ended;
       deps.bus.publish({ type: 'turn-ended', conversationId, turnId, outcome });
@@ -64,6 +64,13 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     deps.compactor?.afterTurn(conversationId);
     if (closing !== undefined) await callHooks(deps, ending, closing);
   };
+}
+
+/** With the model that was chosen in the conversation; one that the settings no longer know does not count. */
+function withChosenModel(deps: TurnServices, { model }: ClaimedTurn): TurnServices {
+  const chosen = model ? deps.modelChoices?.get(model) : undefined;
+  if (chosen === undefined) return deps;
+  return { ...deps, model: chosen.model, contextTokens: () => chosen.contextTokens };
 }
 
 async function answerTurn(

@@ -1,5 +1,5 @@
 import type { BusyPolicy, JudgeHeartbeat, Runtime } from '@parley/core';
-import type { ChatModel } from '@parley/models';
+import type { ChatModel, ChoosableModel } from '@parley/models';
 import type { ContextSource, PromptAssembler, PromptMode, SentParts } from '@parley/prompt';
 import type { WakeDelivery } from '@parley/queue';
 import type { HeartbeatRun, PromptRepository, Store } from '@parley/store';
@@ -46,6 +46,8 @@ export interface TurnServices extends Runtime, AgentContext {
   readonly limits?: Partial<TurnLimits>;
   /** Context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
+  /** Models that may be chosen with `/model`, by the names that conversations keep. */
+  readonly modelChoices?: ReadonlyMap<string, ChoosableModel>;
   readonly compactor?: Compactor | undefined;
   /** Without it nothing is capped (G17). */
   readonly spendGuard?: SpendGuard;

@@ -149,7 +149,12 @@ describe('a turn with tools', () => {
 
 describe('a turn without a model', () => {
   it('[G01] shows that tools work: the time is what the tool says', async () => {
-    const settings = { model: 'offline', fallback: [], timeouts: ModelTimeouts.parse({}) } as const;
+    const settings = {
+      model: 'offline',
+      fallback: [],
+      choices: [],
+      timeouts: ModelTimeouts.parse({}),
+    } as const;
     const deps = { settingsFile: 'parley.yaml', clock: () => 0, logger: silentLogger };
     // Its own clock stands at 1970, that of the scene at 2026.
     const { model } = createChatModel(settings, deps);

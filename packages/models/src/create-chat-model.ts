@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@parley/core';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { detectLocalServer, type LocalServer } from './local-servers.ts';
-import type { ModelSettings, ProviderChoice } from './model-settings.ts';
+import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
 import { type OfflineReason, offlineModel, whyOffline } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
 import {
@@ -34,6 +34,15 @@ export interface ChatModelDeps {
 export interface ChosenModel {
   readonly model: ChatModel;
   readonly why: Promise<string>;
+  /** Models that may be chosen instead, by their ids; the main one answers where one of them fails. */
+  readonly choices: ReadonlyMap<string, ChoosableModel>;
+}
+
+/** A model that may be chosen in a conversation. */
+export interface ChoosableModel {
+  readonly model: ChatModel;
+  /** What it can take at a time. */
+  readonly contextTokens: number;
 }
 
 /**
@@ -42,25 +51,36 @@ export interface ChosenModel {
  * it is written down, never because a key lies in the environment.
  */
 export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
-  if (settings.model === 'auto') return chooseAutomatically(settings, deps);
+  const choices = new Map<string, ChoosableModel>();
+  if (settings.model === 'auto') return { ...chooseAutomatically(settings, deps), choices };
   if (settings.model === 'offline') {
     const why = Promise.resolve(`offline: ${whyOffline('by-choice')}`);
-    return { model: offline(deps, 'by-choice'), why };
+    return { model: offline(deps, 'by-choice'), why, choices };
   }
   const first = provider(settings.model, settings, deps);
   const said = `${first.id} at ${serverOf(settings.model)}, as configured`;
-  if (settings.fallback.length === 0) return { model: first, why: Promise.resolve(said) };
   const others = settings.fallback.map((choice) =>
     choice === 'offline' ? offline(deps, 'all-failed') : provider(choice, settings, deps),
   );
+  for (const choice of settings.choices) {
+    const chosen = provider(choice, settings, deps);
+    const model = fallbackModel(chosen, [first, ...others], deps.logger);
+    const contextTokens = contextTokensOf({ model: choice }, chosen.id);
+    choices.set(chosen.id, { model, contextTokens });
+  }
+  if (others.length === 0) return { model: first, why: Promise.resolve(said), choices };
   const names = others.map((other) => other.id).join(', ');
   return {
     model: fallbackModel(first, others, deps.logger),
     why: Promise.resolve(`${said}; when it fails: ${names}`),
+    choices,
   };
 }
 
-function chooseAutomatically(settings: ModelSettings, deps: ChatModelDeps): ChosenModel {
+function chooseAutomatically(
+  settings: ModelSettings,
+  deps: ChatModelDeps,
+): Omit<ChosenModel, 'choices'> {
   const { model, first } = autoModel({
     clock: deps.clock,
     offline: offline(deps, 'nothing-found'),

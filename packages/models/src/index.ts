@@ -16,7 +16,12 @@ export {
   toolArguments,
   type UserMessage,
 } from './chat-model.ts';
-export { type ChatModelDeps, type ChosenModel, createChatModel } from './create-chat-model.ts';
+export {
+  type ChatModelDeps,
+  type ChoosableModel,
+  type ChosenModel,
+  createChatModel,
+} from './create-chat-model.ts';
 export {
   contextTokensOf,
   ModelPrice,

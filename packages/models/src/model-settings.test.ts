@@ -9,7 +9,12 @@ describe('the model settings', () => {
   it.each([undefined, 'auto', { provider: 'auto' }])(
     '[G01] choose automatically when %j is written',
     (written) => {
-      expect(ModelSettings.parse(written)).toEqual({ model: 'auto', fallback: [], timeouts });
+      expect(ModelSettings.parse(written)).toEqual({
+        model: 'auto',
+        fallback: [],
+        choices: [],
+        timeouts,
+      });
     },
   );
 
@@ -19,8 +24,18 @@ describe('the model settings', () => {
     expect(ModelSettings.parse({ ...claude, fallback })).toEqual({
       model: claude,
       fallback,
+      choices: [],
       timeouts,
     });
+  });
+
+  it('[F09] take models to choose from; a name alone is one of the same provider, at a price of its own', () => {
+    const price = { inputPerMillion: 3, outputPerMillion: 15 };
+    const claude = { provider: 'anthropic', apiKey: 'k', model: 'claude', price };
+    expect(ModelSettings.parse({ ...claude, choices: ['small', local] }).choices).toEqual([
+      { provider: 'anthropic', apiKey: 'k', model: 'small' },
+      local,
+    ]);
   });
 
   it.each([

@@ -75,7 +75,15 @@ export const ModelTimeouts = z.strictObject({
 });
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
+/** A model that may be chosen in a chat; a name alone is one of the provider of the main model. */
+const Choice = z.union([Name, ProviderChoice]);
+
 const Extras = {
+  choices: z
+    .array(Choice)
+    .max(50)
+    .default([])
+    .describe('Models that the owner may choose with /model in a conversation.'),
   /** Asked in order when the model before fails without having said anything. */
   fallback: z.array(z.union([z.literal('offline'), ProviderChoice])).default([]),
   timeouts: ModelTimeouts.prefault({}),
@@ -108,18 +116,39 @@ function arrange(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
+  /** Besides the main model. */
+  readonly choices: readonly ProviderChoice[];
   /** Of a model that is chosen automatically. */
   readonly contextTokens?: number;
 } {
   if (typeof written === 'string') {
-    return { model: written, fallback: [], timeouts: ModelTimeouts.parse({}) };
+    return { model: written, fallback: [], choices: [], timeouts: ModelTimeouts.parse({}) };
   }
   if (!('fallback' in written)) {
     const { provider: model, timeouts, contextTokens } = written;
-    return { model, fallback: [], timeouts, ...(contextTokens !== undefined && { contextTokens }) };
+    return {
+      model,
+      fallback: [],
+      choices: [],
+      timeouts,
+      ...(contextTokens !== undefined && { contextTokens }),
+    };
   }
-  const { fallback, timeouts, ...model } = written;
-  return { model, fallback, timeouts };
+  const { fallback, timeouts, choices, ...model } = written;
+  return {
+    model,
+    fallback,
+    timeouts,
+    choices: choices.map((one) => (typeof one === 'string' ? sameProvider(model, one) : one)),
+  };
+}
+
+/** What is known of the main model is not known of another one of its provider. */
+function sameProvider(
+  { vision: _, contextTokens: _c, price: _p, ...main }: ProviderChoice,
+  model: string,
+): ProviderChoice {
+  return { ...main, model };
 }
 
 /** Of models that only their makers serve, by their names; the first that fits counts. */
@@ -150,7 +179,10 @@ const UNKNOWN_REMOTE = 32_768;
  * What a model can take at a time, in tokens: as the settings say, else by its family, else little.
  * `id` is the one that answers now, as `provider/model`.
  */
-export function contextTokensOf(settings: ModelSettings, id: string): number {
+export function contextTokensOf(
+  settings: Pick<ModelSettings, 'model' | 'contextTokens'>,
+  id: string,
+): number {
   const { model: choice, contextTokens } = settings;
   if (typeof choice === 'string') return contextTokens ?? UNKNOWN_LOCAL;
   if (choice.contextTokens !== undefined) return choice.contextTokens;

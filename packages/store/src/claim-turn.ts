@@ -31,7 +31,7 @@ const LONGEST_FOLLOWUP = 100;
 /** A conversation that this transaction keeps for itself. */
 export type LockedLane = Pick<
   ConversationRow,
-  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run'
+  'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model'
 > & {
   /** False: no turn of it is unfinished. */
   readonly isUnfinished: boolean;
@@ -55,8 +55,8 @@ export async function claimIn(
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, conversationId, run) : null;
   // What was written meanwhile waits behind it: one turn at a time, in order (D02).
   if (unfinished === 'suspended') return { kind: 'none' };
-  const { mode } = conversation;
-  if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode } };
+  const { mode, model } = conversation;
+  if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };
   const busy = await busyNow(sql, conversationId, claim.busy);
   const ready = readyMessages(await waitingMessages(sql, conversationId, busy), busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
@@ -65,7 +65,7 @@ export async function claimIn(
   const turn = await beginTurn(sql, { ...claim, session, run }, ready.rows);
   const isPassed = conversation.plan !== null && turn?.messages.some(isOfPerson) === true;
   if (isPassed && conversation.plan_run === 0) dropPlan(sql, conversationId);
-  return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode } };
+  return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode, model } };
 }
 
 const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;

@@ -6,7 +6,9 @@ import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './l
 import {
   type ConversationMode,
   changeMode,
+  changeModel,
   type ModeChange,
+  type ModelChange,
   type PlanRun,
   takePlan,
 } from './modes.ts';
@@ -29,6 +31,8 @@ export type CommandEffect =
   /** `/pair`: allows the sender of the code (null: none), and lists who waits. */
   | { readonly kind: 'pair'; readonly code: string | null }
   | { readonly kind: 'mode'; readonly to: ConversationMode | null }
+  /** `/model`; `to` null: that of the settings. */
+  | { readonly kind: 'model'; readonly change: { readonly to: string | null } | 'show' }
   /** `/run`; `plan` as its button names it (null: the newest), `text` is what the message says that runs it. */
   | {
       readonly kind: 'run-plan';
@@ -65,6 +69,8 @@ export interface CommandResult {
   };
   /** Of `/mode`. */
   readonly mode?: ModeChange;
+  /** Of `/model` and `/status`. */
+  readonly model?: ModelChange;
   /** Of `/run`. */
   readonly plan?: PlanRun;
   /** Of `/approve` and `/deny`. */
@@ -109,6 +115,8 @@ export async function applyCommand(
       };
     case 'mode':
       return { ...NOTHING, mode: await changeMode(sql, conversationId, effect.to) };
+    case 'model':
+      return { ...NOTHING, model: await changeModel(sql, conversationId, effect.change) };
     case 'run-plan':
       return { ...NOTHING, plan: await takePlan(sql, conversationId, effect.plan) };
     case 'decide':

@@ -15,7 +15,7 @@ const ENSURE = statement(
 
 // On SQLite the transaction itself keeps the others out.
 const LOCK = statement(`
-  select epoch, session, lease_owner, lease_until, mode, plan, plan_run from conversation
+  select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model from conversation
   where id = :id /*pg for no key update*/`).rows<ConversationRow>();
 
 /** Makes sure that a conversation has its row. */
@@ -60,4 +60,6 @@ export interface ConversationRow {
   readonly plan: string | null;
   /** 1: it was run. */
   readonly plan_run: number;
+  /** Chosen with `/model`; null: that of the settings. */
+  readonly model: string | null;
 }

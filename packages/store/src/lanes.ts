@@ -270,7 +270,7 @@ const TAKE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner, lease_until = :until
   where id = :conversationId
     and (lease_until is null or lease_until <= :now or lease_owner = :owner)
-  returning epoch, session, lease_owner, mode, plan, plan_run, (select turn.id from turn
+  returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
   Omit<LockedLane, 'isUnfinished'> & {

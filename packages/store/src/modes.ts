@@ -29,6 +29,22 @@ export async function changeMode(
   return { before, now: to };
 }
 
+/** What `/model` found and did; null: the model of the settings. */
+export interface ModelChange {
+  readonly now: string | null;
+}
+
+/** Reads or sets the model of a conversation, which the caller has locked; `null` is that of the settings. */
+export async function changeModel(
+  sql: Sql,
+  conversationId: string,
+  change: { readonly to: string | null } | 'show',
+): Promise<ModelChange> {
+  if (change === 'show') return { now: (await heldBy(sql, conversationId)).model };
+  sql.send(SET_MODEL, { id: conversationId, model: change.to });
+  return { now: change.to };
+}
+
 /**
  * Takes the plan of a conversation, which the caller has locked, so that it is run once. `plan` is the
  * turn that wrote it (null: the newest).
@@ -57,11 +73,13 @@ async function heldBy(sql: Sql, conversationId: string) {
   return held;
 }
 
-const HELD = statement('select mode, plan, plan_run from conversation where id = :id').rows<
-  Pick<ConversationRow, 'mode' | 'plan' | 'plan_run'>
+const HELD = statement('select mode, plan, plan_run, model from conversation where id = :id').rows<
+  Pick<ConversationRow, 'mode' | 'plan' | 'plan_run' | 'model'>
 >();
 
 const SET_MODE = statement('update conversation set mode = :mode where id = :id');
+
+const SET_MODEL = statement('update conversation set model = :model where id = :id');
 
 const RUN_PLAN = statement(`update conversation set mode = 'agent', plan_run = 1 where id = :id`);
 

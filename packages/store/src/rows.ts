@@ -78,6 +78,8 @@ export interface ClaimedTurn {
   readonly steps: readonly JournalStep[];
   /** Of the conversation, now; `agent` when absent. A turn that is resumed may find another one. */
   readonly mode?: ConversationMode;
+  /** The same of the model; null or absent: that of the settings. */
+  readonly model?: string | null;
 }
 
 /** What the model call of a turn used, for `/status` and spending. */

@@ -22,7 +22,8 @@ const SCHEMA: readonly string[] = [
     mode text not null default 'agent',
     mode_since bigint not null default 0,
     plan text,
-    plan_run bigint not null default 0
+    plan_run bigint not null default 0,
+    model text
   )`,
   // A suspended turn stays `running` and says in `awaits` what it waits for, so that whatever ends or counts
   // unfinished turns sees it. `attempts` says how often it was started, `runs` (JSON) when and by which worker.

@@ -7,8 +7,6 @@ interface CommandSpec extends CommandInfo {
   readonly who: 'everyone' | 'owner' | 'approver';
   /** `direct`: it deals in codes, which are private. */
   readonly where: 'anywhere' | 'direct';
-  /** What it will do, for commands that are not there yet. */
-  readonly later?: string;
   /** It waits for the turn before it and runs as a turn: it asks the model. */
   readonly inTurn?: true;
   /** It changes the conversation for everyone in it: in groups a setting says who may (`GroupCommands`). */
@@ -32,7 +30,7 @@ const TABLE = [
   { name: 'status', summary: 'which model answers and how I am doing', ...ANYONE },
   { name: 'mode', summary: 'how freely I act: agent, ask or plan', ...ANYONE, ...SHARED },
   { name: 'run', summary: 'run the plan I have made, once', ...ANYONE, ...SHARED },
-  { name: 'model', summary: 'choose the model', ...OWNER, later: 'choosing a model in the chat' },
+  { name: 'model', summary: 'choose the model of this conversation', ...OWNER },
   { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE },
   { name: 'compact', summary: 'shorten what I remember', ...ANYONE, ...SHARED, inTurn: true },
   { name: 'resend', summary: 'send again what may not have arrived', ...ANYONE },
@@ -57,10 +55,7 @@ const TABLE = [
 export type CommandName = (typeof TABLE)[number]['name'];
 
 /** The names of the commands that do something at once. */
-export type ReadyCommand = Exclude<
-  (typeof TABLE)[number],
-  { readonly later: string } | { readonly inTurn: true }
->['name'];
+export type ReadyCommand = Exclude<(typeof TABLE)[number], { readonly inTurn: true }>['name'];
 
 /** A command as it was typed. */
 export interface TypedCommand {
@@ -84,17 +79,10 @@ export interface CommandAsker {
   readonly mayChangeChat: boolean;
 }
 
-/** What `/help` shows: what this person can use here now, and the names of what comes later. */
-export function commandsFor(asker: CommandAsker): {
-  readonly ready: readonly CommandInfo[];
-  readonly later: readonly CommandName[];
-} {
+/** What `/help` shows: what this person can use. */
+export function commandsFor(asker: CommandAsker): readonly CommandInfo[] {
   // What is for direct chats alone can be used there.
-  const visible = TABLE.filter((spec) => refusal(spec, { ...asker, isDirect: true }) === undefined);
-  return {
-    ready: visible.filter((spec) => !('later' in spec)),
-    later: visible.filter((spec) => 'later' in spec).map(({ name }) => name),
-  };
+  return TABLE.filter((spec) => refusal(spec, { ...asker, isDirect: true }) === undefined);
 }
 
 const ALIASES: ReadonlyMap<string, CommandName> = new Map([
@@ -137,7 +125,6 @@ export function isCommand(text: string, commands: readonly CommandInfo[]): boole
 /** Whether a command runs, or is answered at once and why. */
 export type CommandDecision =
   | { readonly kind: 'run'; readonly name: ReadyCommand }
-  | { readonly kind: 'decline'; readonly why: 'not-there-yet'; readonly feature: string }
   | { readonly kind: 'decline'; readonly why: Refusal };
 
 type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
@@ -149,7 +136,6 @@ export function decideCommand(name: CommandName, asker: CommandAsker): CommandDe
   const why = refusal(spec, asker);
   if (why !== undefined) return { kind: 'decline', why };
   if ('inTurn' in spec) throw new Error(`The command /${name} runs as a turn.`);
-  if ('later' in spec) return { kind: 'decline', why: 'not-there-yet', feature: spec.later };
   return { kind: 'run', name: spec.name };
 }
 

@@ -110,6 +110,23 @@ describe('/approve and /deny', () => {
   });
 });
 
+describe('/model', () => {
+  it('[F09] is the owner’s: it lists the models, takes one of them, and is kept until another is taken', async () => {
+    const say = (text: string) => write(text, '42');
+    expect(await write('/model', '7', true)).toContain('for my owner only');
+    expect(await say('/model')).toContain('/model provider/small');
+    expect(await say('/model')).toContain('the model of the settings');
+    expect(await say('/model gpt')).toContain('I know no model gpt.');
+    expect(await say('/model SMALL')).toContain('From the next message on provider/small answers');
+    expect(await say('/new')).toContain('fresh start');
+    expect(await say('/model')).toContain('Here provider/small answers.');
+    expect(await say('/status')).toContain('Model: provider/small');
+    expect(await say('/model provider')).toContain('I know no model provider.');
+    expect(await say('/model default')).toContain('the model of the settings');
+    expect(await say('/status')).toContain('Model: offline');
+  });
+});
+
 describe('/mode', () => {
   it.each([
     ['7', true, '/mode', 'This conversation is in agent mode.'],

@@ -54,6 +54,44 @@ export function runText(argument: string, found: PlanRun | undefined): string {
   }
 }
 
+/** The effect of `/model`: without an argument, or with a name that is not known, it shows which one answers. */
+export function modelEffect(argument: string, known: readonly string[]): CommandEffect {
+  if (argument.toLowerCase() === DEFAULT_MODEL) return { kind: 'model', change: { to: null } };
+  const to = modelNamed(argument, known);
+  return { kind: 'model', change: to === undefined ? 'show' : { to } };
+}
+
+/** What `/model` answers, in Markdown; `model`: that of the settings, where only the owner reads it. */
+export function modelText(
+  argument: string,
+  { models, model }: { readonly models: readonly string[]; readonly model: string | undefined },
+  now: string | null,
+): string {
+  const usual = `the model of the settings${model === undefined ? '' : ` (${model})`}`;
+  const answers = now === null ? usual : `\`${now}\``;
+  const isChanged = argument.toLowerCase() === DEFAULT_MODEL || modelNamed(argument, models);
+  if (isChanged) return `From the next message on ${answers} answers in this conversation.`;
+  const unknown = argument === '' ? [] : [`I know no model \`${argument.replaceAll('`', '')}\`.`];
+  const list = [...models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
+  const none = 'The settings name no other model: list some under `model.choices`.';
+  return [
+    ...unknown,
+    `Here ${answers} answers.`,
+    models.length === 0 ? none : list.join('\n'),
+  ].join('\n\n');
+}
+
+const DEFAULT_MODEL = 'default';
+
+/** A whole name, or the only one that contains what was typed. */
+function modelNamed(argument: string, known: readonly string[]): string | undefined {
+  if (argument === '') return undefined;
+  const word = argument.toLowerCase();
+  const whole = known.find((name) => name.toLowerCase() === word);
+  const partly = known.filter((name) => name.toLowerCase().includes(word));
+  return whole ?? (partly.length === 1 ? partly[0] : undefined);
+}
+
 function modeIn(argument: string): ConversationMode | null {
   const word = argument.toLowerCase();
   return word === 'agent' || word === 'ask' || word === 'plan' ? word : null;

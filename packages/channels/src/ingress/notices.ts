@@ -12,7 +12,7 @@ import {
   skillHelp,
 } from './command.ts';
 import { personId } from './decide.ts';
-import { approvalText, modeText, runText } from './modes-and-approvals.ts';
+import { approvalText, modelText, modeText, runText } from './modes-and-approvals.ts';
 import { linkText, pairText } from './pairing.ts';
 import { whyText } from './why.ts';
 
@@ -22,6 +22,8 @@ export interface Situation {
   readonly agentName: string;
   /** Which model answers and why, without a capital or a full stop: `offline – no model …`. */
   readonly model: string;
+  /** Those that `/model` may choose besides. */
+  readonly models: readonly string[];
 }
 
 /** What the answer to a command is made from, besides what its effect found. */
@@ -59,7 +61,7 @@ export function commandAnswer(
     case 'new':
       return 'A fresh start: I no longer see what was said here before.';
     case 'status':
-      return statusText(facts);
+      return statusText(facts, result);
     case 'stop':
       return stopText(result, asker);
     case 'whoami':
@@ -73,6 +75,8 @@ export function commandAnswer(
       return serviceAnswer ?? '';
     case 'mode':
       return modeText(argument, result.mode);
+    case 'model':
+      return modelText(argument, modelsFor(facts), result.model?.now ?? null);
     case 'run':
       return runText(argument, result.plan);
     case 'approve':
@@ -119,8 +123,6 @@ export function declined(
       return `Please send me /${name} in a direct chat: what it shows is not for everyone here.`;
     case 'group-right':
       return groupRefusal(name, rule);
-    case 'not-there-yet':
-      return `/${name} does nothing yet: ${decision.feature} comes with a later version of Parley.`;
   }
 }
 
@@ -129,7 +131,7 @@ export function strangerNotice(message: InboundMessage): string {
   const key = `channels.${message.channel}`;
   return [
     'This bot is private and does not know you yet.',
-    `If it is yours, add \`${personId(message)}\` to \`owners\` in its settings file and restart it.`,
+    `If it is yours, add \`${personId(message)}\` to \`owners\` in its settings file.`,
     `To allow another person, add \`"${message.sender.id}"\` to \`${key}.access.allow\`.`,
   ].join('\n\n');
 }
@@ -149,8 +151,17 @@ export const NO_ROOM =
   'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';
 
 /** Which model answers, and on which host, is the owner's business. */
-function statusText({ situation, audience, todos, statusLine }: CommandFacts): string {
-  const { agentName, model } = situation;
+/** How the model of the settings was chosen is the owner's business. */
+function modelsFor({ situation: { model, models }, audience }: CommandFacts) {
+  return { models, model: audience === 'owner' ? model : undefined };
+}
+
+function statusText(
+  { situation, audience, todos, statusLine }: CommandFacts,
+  { model: chosen }: CommandResult,
+): string {
+  const { agentName } = situation;
+  const model = chosen?.now ?? situation.model;
   return [
     `${agentName} is here.`,
     ...(audience === 'owner' ? [`Model: ${model}`] : []),
@@ -160,14 +171,10 @@ function statusText({ situation, audience, todos, statusLine }: CommandFacts): s
 }
 
 function helpText({ situation, asker, skills }: CommandFacts): string {
-  const { ready, later } = commandsFor(asker);
   return [
     `I am ${situation.agentName}. Just write to me, or use a command:\n`,
-    ...ready.map(({ name, summary }) => `- /${name} – ${summary}`),
+    ...commandsFor(asker).map(({ name, summary }) => `- /${name} – ${summary}`),
     ...skillHelp(skills),
-    ...(later.length === 0
-      ? []
-      : [`\nNot there yet: ${later.map((name) => `/${name}`).join(', ')}.`]),
   ].join('\n');
 }
 

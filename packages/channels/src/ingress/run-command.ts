@@ -12,7 +12,7 @@ import {
 import { askService } from './command-services.ts';
 import { personId, type Standing } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { approvalEffect, modeEffect } from './modes-and-approvals.ts';
+import { approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
 import { linkEffect, linkNews, typedCode, welcomeParts } from './pairing.ts';
 import { partsOf } from './route.ts';
@@ -58,7 +58,7 @@ export async function runCommand(
   // Without the right the table of commands declines; `/mode` alone asks for none.
   const decision = decideCommand(command.name, asker);
   const facts = await factsFor(deps, admitted, decision, command, asker);
-  const effect = effectOf(decision, command, message, asker, deps.newCode);
+  const effect = effectOf(deps, decision, command, message, asker);
   const woken: ReplyRoute[] = [route];
   const result = await deps.store.inbox.command(
     withoutSecret(admitted, command),
@@ -165,11 +165,11 @@ function newsFor({ pairing, link }: CommandResult, message: InboundMessage): rea
 }
 
 function effectOf(
+  { newCode, situation }: Pick<IngressDeps, 'newCode' | 'situation'>,
   decision: CommandDecision,
   { argument }: TypedCommand,
   message: InboundMessage,
   { isOwner, mayChangeChat }: CommandAsker,
-  newCode: () => string,
 ): CommandEffect {
   if (decision.kind !== 'run') return { kind: 'none' };
   switch (decision.name) {
@@ -182,6 +182,10 @@ function effectOf(
     case 'mode':
     case 'run':
       return modeEffect(decision.name, argument);
+    case 'model':
+      return modelEffect(argument, situation().models);
+    case 'status':
+      return { kind: 'model', change: 'show' };
     case 'approve':
     case 'deny':
       return approvalEffect(decision.name, argument, message);

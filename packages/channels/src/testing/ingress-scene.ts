@@ -56,7 +56,11 @@ export class IngressScene {
         owners: ['telegram:42'],
         limits: { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 100 },
       },
-      situation: () => ({ agentName: 'Polly', model: 'offline – no model' }),
+      situation: () => ({
+        agentName: 'Polly',
+        model: 'offline – no model',
+        models: ['provider/large', 'provider/small'],
+      }),
       log,
       meter: silentMeter,
       clock: () => this.now,

@@ -25,7 +25,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
   attachment: ['channel', 'account', 'kind', 'mime_type', 'ref', 'state'],
   beat: ['id', 'agent', 'task', 'target', 'state', 'turn_id'],
-  conversation: ['id', 'lease_owner', 'mode', 'plan'],
+  conversation: ['id', 'lease_owner', 'mode', 'model', 'plan'],
   cron_job: ['id', 'asked_by', 'conversation_id', 'route', 'timetable', 'state', 'last_message'],
   dead_letter: ['kind', 'subject', 'settled'],
   decision: ['channel', 'account', 'chat_id', 'message_id', 'sender_id', 'outcome', 'reason'],
