@@ -84,8 +84,9 @@ describe('a clone with a bundle', () => {
     const program = join(copy, 'apps/parley/bin/parley.js');
     const parley = await startParleyProcess(data.path, program, ['--data', data.path, 'start']);
     expect(parley.err().split('\n')[0]).toMatch(/^The sources have changed: .*"npm run build"/);
-    const page = await fetch(`${parley.address}/page/main.ts`);
-    expect(await page.text()).toContain('import');
+    const page = await (await fetch(parley.address)).text();
+    const [, script = ''] = /src="([^"]+)"/.exec(page) ?? [];
+    expect(await (await fetch(`${parley.address}${script}`)).text()).toContain('import');
     expect((await parley.end()).code).toBe(0);
     data.remove();
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { field, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -25,7 +25,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
       await say(page, words);
       await untilAnswer(page, `You said: ${words}`);
     }
-    await page.getByRole('link', { name: 'Prompt' }).click();
+    await openView(page, 'Prompt');
     await page.locator('.sheet').waitFor();
   });
   afterAll(() => scene.close());
@@ -93,14 +93,14 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
   });
 
   it('[U03] keeps what was being written in the chat', async () => {
-    await page.getByRole('link', { name: 'Chat' }).click();
+    await openView(page, 'Chat');
     await field(page).fill('half a sentence');
-    await page.getByRole('link', { name: 'Prompt' }).click();
+    await openView(page, 'Prompt');
     await expect.poll(() => field(page).isVisible()).toBe(false);
-    await page.getByRole('link', { name: 'Chat' }).click();
+    await openView(page, 'Chat');
     await expect.poll(() => field(page).inputValue()).toBe('half a sentence');
     await field(page).fill('');
-    await page.getByRole('link', { name: 'Prompt' }).click();
+    await openView(page, 'Prompt');
   });
 
   it('[U03] works by keyboard alone', async () => {
@@ -122,7 +122,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     '[U03] at %i pixels it shows the list, then a turn, and nothing scrolls sideways',
     async (width) => {
       const narrow = await scene.open({ viewport: { width, height: 740 } });
-      await narrow.getByRole('link', { name: 'Prompt' }).click();
+      await openView(narrow, 'Prompt');
       await narrow.locator('.entry-link').first().waitFor();
       expect(await fits(narrow)).toBe(true);
       await narrow.locator('.entry').waitFor({ state: 'hidden' });
@@ -143,7 +143,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     '[U03] is readable in %s: every text has contrast 4.5',
     async (colorScheme) => {
       const shown = await scene.open({ colorScheme });
-      await shown.getByRole('link', { name: 'Prompt' }).click();
+      await openView(shown, 'Prompt');
       await shown.locator('.sheet').waitFor();
       await layer('agents-file', shown).locator('summary').click();
       expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);
@@ -184,10 +184,10 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
   });
 
   it('[P17] shows a turn that came meanwhile', async () => {
-    await page.getByRole('link', { name: 'Chat' }).click();
+    await openView(page, 'Chat');
     await say(page, 'Third question');
     await untilAnswer(page, 'You said: Third question');
-    await page.getByRole('link', { name: 'Prompt' }).click();
+    await openView(page, 'Prompt');
     await expect.poll(() => page.locator('.entry-link').count()).toBe(3);
   });
 });

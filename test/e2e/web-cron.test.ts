@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
-import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -23,7 +23,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     page = await scene.open({ viewport: { width: 400, height: 800 } });
     await say(page, 'remind me of the plants');
     await untilAnswer(page, 'It is planned.');
-    await page.getByRole('link', { name: 'Heartbeat' }).click();
+    await openView(page, 'Heartbeat');
   });
   afterAll(() => scene.close());
 
@@ -41,9 +41,9 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
 
   it('[H08] [U03] are run, paused and removed there', async () => {
     await press('Run now');
-    await page.getByRole('link', { name: 'Chat' }).click();
+    await openView(page, 'Chat');
     await untilAnswer(page, 'Water them now.');
-    await page.getByRole('link', { name: 'Heartbeat' }).click();
+    await openView(page, 'Heartbeat');
     await jobs().getByText('Last run').waitFor();
     await press('Pause');
     await jobs().getByText('; paused').waitFor();

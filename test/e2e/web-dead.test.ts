@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { startWebScene, type WebScene } from './web-scene.ts';
+import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
@@ -28,7 +28,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     });
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
     await page.evaluate(HURRIED);
-    await page.getByRole('link', { name: 'Queue' }).click();
+    await openView(page, 'Queue');
     await page.getByText('No failed messages.').waitFor();
   });
   afterAll(async () => {
@@ -156,10 +156,10 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
 
   it('[U03] asks for a reload where an answer is not the one it expects, and the rest goes on', async () => {
     await page.route('**/api/audit', (route) => route.fulfill({ json: { findings: 'none' } }));
-    await page.getByRole('link', { name: 'Audit' }).click();
+    await openView(page, 'Audit');
     await page.getByRole('alert').filter({ hasText: 'Reload the page' }).waitFor();
     await page.unroute('**/api/audit');
-    await page.getByRole('link', { name: 'Queue' }).click();
+    await openView(page, 'Queue');
     await page.getByText('No failed messages.').waitFor();
   });
 
@@ -180,7 +180,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
 
   it('[U05] lists what weakens the guards on a page of its own, with what to do', async () => {
     const own = await scene.open();
-    await own.getByRole('link', { name: 'Audit' }).click();
+    await openView(own, 'Audit');
     const finding = own.getByRole('article', { name: 'Warning: files.secrets-in-clear' });
     await finding.waitFor();
     const text = await finding.innerText();
@@ -213,7 +213,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
       );
     expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
     expect(await fits()).toBe(true);
-    await own.getByRole('link', { name: 'Audit' }).click();
+    await openView(own, 'Audit');
     await own.getByRole('article').first().waitFor();
     expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
     expect(await fits()).toBe(true);

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { answers, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { answers, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     page = await scene.open({ viewport: { width: 1100, height: 860 } });
     await say(page, 'hello');
     await untilAnswer(page, 'You are welcome.');
-    await page.getByRole('link', { name: 'Heartbeat' }).click();
+    await openView(page, 'Heartbeat');
   });
   afterAll(() => scene.close());
 
@@ -81,9 +81,9 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     await run.getByText('sent to you').waitFor();
     await expect.poll(() => run.innerText()).toMatch(/\d tokens/);
     await expect.poll(() => run.locator('blockquote').innerText()).toBe('Two letters wait.');
-    await page.getByRole('link', { name: 'Chat' }).click();
+    await openView(page, 'Chat');
     await untilAnswer(page, '⚙️ Two letters wait.');
-    await page.getByRole('link', { name: 'Heartbeat' }).click();
+    await openView(page, 'Heartbeat');
     await card('mail').waitFor();
   });
 
@@ -94,7 +94,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
 
   it.each([320, 390, 768])('[U03] at %i pixels nothing scrolls sideways', async (width) => {
     const narrow = await scene.open({ viewport: { width, height: 740 } });
-    await narrow.getByRole('link', { name: 'Heartbeat' }).click();
+    await openView(narrow, 'Heartbeat');
     await card('mail', narrow).waitFor();
     expect(await fits(narrow)).toBe(true);
     await narrow.context().close();
@@ -104,7 +104,7 @@ describe.runIf(chromiumUrl)('the heartbeat as the page shows it', () => {
     '[U03] is readable in %s: every text has contrast 4.5',
     async (colorScheme) => {
       const shown = await scene.open({ colorScheme });
-      await shown.getByRole('link', { name: 'Heartbeat' }).click();
+      await openView(shown, 'Heartbeat');
       await card('mail', shown).waitFor();
       expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);
       await shown.context().close();

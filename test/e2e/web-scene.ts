@@ -67,6 +67,13 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
   };
 }
 
+/** Opens a view by its link, in a narrow window from the menu. */
+export async function openView(page: Page, name: string): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu' });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole('link', { name, exact: true }).click();
+}
+
 /** The field one writes in. */
 export const field = (page: Page) => page.getByRole('textbox', { name: /^Message to/ });
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { mine, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -85,7 +85,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     ];
     await say(page, 'a word for me alone');
     await untilAnswer(page, 'You said: a word for me alone');
-    await owner.getByRole('link', { name: 'Sessions' }).click();
+    await openView(owner, 'Sessions');
     const rows = owner.getByRole('listitem');
     await rows.filter({ hasText: 'this browser' }).waitFor();
     expect([await fits(owner), await owner.evaluate(POOR_CONTRAST)]).toEqual([true, []]);

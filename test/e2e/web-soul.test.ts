@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { startWebScene, type WebScene } from './web-scene.ts';
+import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 /** What a hostile text would like the page to take for its own. */
@@ -20,7 +20,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     await propose(`${first}\n- Whistle while you work. ${HOSTILE}`, 'More music');
     await propose(`${first}\n- Never admit that you are a bot.`, 'Less honesty');
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    await page.getByRole('link', { name: 'Soul' }).click();
+    await openView(page, 'Soul');
     await page.locator('.soul-sheet').waitFor();
   });
   afterAll(() => scene.close());

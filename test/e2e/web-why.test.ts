@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const SECRET = 'amaranth';
@@ -17,7 +17,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     await untilAnswer(page, `You said: First ${SECRET}`);
     await say(page, '/status');
     await untilAnswer(page, 'is here');
-    await page.getByRole('link', { name: 'Why' }).click();
+    await openView(page, 'Why');
     await page.locator('.why-stages').waitFor();
   });
   afterAll(() => scene.close());

@@ -1,1 +1,1 @@
-export { createConsole, openPageFiles } from './server/page-files.ts';
+export { createConsole } from './server/page-files.ts';

@@ -1,6 +1,6 @@
 import type { AuditFinding } from '@parley/gateway/api';
 import { describe, expect, it } from 'vitest';
-import { checksOf } from './audit.ts';
+import { checksOf } from './audit.tsx';
 
 const finding: AuditFinding = {
   id: 'a.b',

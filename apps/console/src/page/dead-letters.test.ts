@@ -1,6 +1,6 @@
 import type { ShownDeadLetter } from '@parley/gateway/dead-letters';
 import { describe, expect, it } from 'vitest';
-import { isCut } from './dead-letters.ts';
+import { isCut } from './dead-letters.tsx';
 
 const COMMON = { id: 3, diedAt: 1, reason: 'blocked', chat: 'telegram:5', settled: null };
 const part = (text: string): ShownDeadLetter => ({

@@ -1,9 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
 import { decoded } from './route.ts';
 
 // What the page says where the gateway cannot be reached, or failed.
 const UNREACHABLE = 'The gateway does not answer. It may be starting again.';
 const BROKEN = 'The gateway failed to do that; its log says why.';
+
+/** A gateway that does not answer for so long is treated as gone, in ms. An audit takes the longest. */
+const PATIENCE_MS = 60_000;
 
 /** Of this origin alone: another port of the same machine has a storage of its own. */
 const KEY = 'parley.session';
@@ -41,42 +43,21 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   return response;
 }
 
-/** The state of a question to the gateway. */
-export type Answer<Value> =
-  | { readonly kind: 'waiting' }
-  | { readonly kind: 'here'; readonly value: Value }
-  | { readonly kind: 'failed'; readonly reason: string };
+/** What the gateway answered, or why it did not. */
+export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
 
-const WAITING = { kind: 'waiting' } as const;
-
-/**
- * Asks `path`; asks again when `path` or `round` changes. The earlier answer stays until the new one has
- * come, unless it belongs to another path. `path` null asks nothing. The page is served by the gateway that
- * answers, so `Value` is the type that the gateway declares for that path.
- */
-export function useAnswer<Value>(path: string | null, round = 0): Answer<Value> {
-  const [had, setHad] = useState<{ path: string | null; answer: Answer<Value> }>({
-    path: null,
-    answer: WAITING,
-  });
-  useEffect(() => {
-    if (path === null) return;
-    let isOver = false;
-    ask<Value>(path).then((answer) => {
-      if (!isOver) setHad({ path, answer });
-    });
-    return () => {
-      isOver = true;
-    };
-  }, [path, round]);
-  return had.path === path ? had.answer : WAITING;
+/** Why there is no answer, for people, with what to do; `retryable`: asking again may help. */
+export interface Failure {
+  readonly kind: 'failed';
+  readonly reason: string;
+  readonly retryable: boolean;
 }
 
-/** Asks once; with `body` it is posted. Never rejects: a failure is a sentence for people. */
-export async function ask<Value>(
-  path: string,
-  body?: object,
-): Promise<Exclude<Answer<Value>, { kind: 'waiting' }>> {
+/**
+ * Asks once; with `body` it is posted. Never rejects: a failure is a sentence for people. The page is
+ * served by the gateway that answers, so `Value` is the type that the gateway declares for that path.
+ */
+export function ask<Value>(path: string, body?: object): Promise<Answer<Value>> {
   return send<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
 }
 
@@ -99,24 +80,21 @@ export async function act(
   return answer.kind === 'failed' ? { text: answer.reason, isTrouble: true } : undefined;
 }
 
-async function send<Value>(
-  path: string,
-  init: RequestInit | undefined,
-): Promise<Exclude<Answer<Value>, { kind: 'waiting' }>> {
+async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {
   try {
-    const response = await request(path, init);
+    const response = await request(path, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });
     if (response.status === 401) return failed('This browser is not signed in any more.');
-    if (response.status >= 500) return failed(BROKEN);
+    if (response.status >= 500) return failed(BROKEN, true);
     if (response.ok) return { kind: 'here', value: await response.json() };
     const { error = BROKEN } = await response.json().catch(() => ({}));
     return failed(String(error));
   } catch {
-    return failed(UNREACHABLE);
+    return failed(UNREACHABLE, true);
   }
 }
 
-function failed(reason: string) {
-  return { kind: 'failed', reason } as const;
+function failed(reason: string, retryable = false): Failure {
+  return { kind: 'failed', reason, retryable };
 }
 
 /** Exchanges the token for a session. Null: done; else why not, for people. Never rejects. */

@@ -1,6 +1,6 @@
 import type { GatewayStatus } from '@parley/gateway/api';
 import { describe, expect, it } from 'vitest';
-import { pairingOf } from './pairing.ts';
+import { pairingOf } from './pairing.tsx';
 
 type Account = GatewayStatus['channels'][number];
 const account = (state: Account['state']): Account => ({

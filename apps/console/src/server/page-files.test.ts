@@ -1,57 +1,84 @@
-import { describe, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { GROUPS } from '../page/views.ts';
+import { type BuiltPage, buildPage } from './build-page.ts';
 import { createConsole } from './page-files.ts';
 
 const page = createConsole();
+let built: BuiltPage;
+let html = '';
+/** The files that the page names, which a browser loads before it shows the chat. */
+let named: string[] = [];
+beforeAll(async () => {
+  built = await buildPage();
+  html = await (await page.request('/')).text();
+  named = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path]) => path ?? '');
+});
+const textOf = async (path: string) => (await page.request(path)).text();
+
+/** What the chat may take of a slow connection, in bytes after gzip, which is how it is served. */
+const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {
-  it('[U03] has no script, style or address in the page that is not a file of its own', async () => {
-    const html = await (await page.request('/')).text();
+  it('[U03] has no script, style or address in the page that is not a file of its own', () => {
     expect(html).not.toMatch(/<script(?![^>]*\ssrc="\/)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
   });
 
-  it('[U03] every file the page names is there', async () => {
-    const html = await (await page.request('/')).text();
-    const named = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path]) => path ?? '');
-    expect(named.length).toBeGreaterThan(10);
+  it('[U03] every file the page names is there, and what these import', async () => {
+    expect(named.length).toBeGreaterThan(3);
     for (const path of named)
       expect([path, (await page.request(path)).status]).toEqual([path, 200]);
-  });
-
-  it('takes the types out and leaves lines where they were, so that errors point to the source', async () => {
-    const response = await page.request('/page/chat/composer-keys.ts');
-    expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-    const code = await response.text();
-    expect(code).not.toContain('readonly CommandHint');
-    expect(code).toContain('export function matchCommands(');
-  });
-
-  it('[U03] finds every import at the gateway itself', async () => {
-    const html = await (await page.request('/')).text();
-    const modules = [...html.matchAll(/modulepreload" href="([^"]+)"/g)];
-    expect(modules.length).toBeGreaterThan(20);
-    for (const [, path = ''] of modules) {
-      const code = await (await page.request(path)).text();
-      const imports = [...code.matchAll(/\bfrom\s*["']([^"']+)["']/g)].map(
-        ([, from]) => from ?? '',
-      );
-      for (const from of imports) {
+    for (const path of [...built.keys()].filter((path) => path.endsWith('.js'))) {
+      const imports = (await textOf(path)).matchAll(/\b(?:from|import)\s*\(?"([^"]+)"/g);
+      for (const [, from = ''] of imports) {
         const target = new URL(from, `http://page${path}`).pathname;
-        expect([from, (await page.request(target)).status]).toEqual([from, 200]);
+        expect([from, built.has(target)]).toEqual([from, true]);
       }
     }
   });
 
-  it.each(['/page/index.html', '/page/chat/conversation.test.ts', '/page/%2e%2e/index.ts', '/x'])(
+  it('[U03] loads the chat with at most 150 kB, and names all of it in the page', async () => {
+    const sizes = await Promise.all(
+      ['/', ...named].map(async (path) => gzipSync(await textOf(path)).length),
+    );
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(FIRST_LOAD);
+    const imported = new Set<string>();
+    for (const path of named.filter((path) => path.endsWith('.js'))) {
+      for (const [, from = ''] of (await textOf(path)).matchAll(/\bfrom\s*"\.\/([^"]+)"/g))
+        imported.add(`/page/${from}`);
+    }
+    expect([...imported].filter((path) => !named.includes(path))).toEqual([]);
+  });
+
+  it('[U03] has a file for each view that the chat does not load', async () => {
+    const loads = GROUPS.flatMap(({ views }) => views.map(({ load }) => String(load)));
+    const files = new Set(loads.map((load) => /([\w-]+)\.tsx/.exec(load)?.[1]));
+    expect(files.size).toBeGreaterThan(6);
+    for (const file of files) {
+      const own = [...built.keys()].filter((path) => path.match(`^/page/${file}-\\w+\\.js$`));
+      expect([file, own.length, named.includes(own[0] ?? '')]).toEqual([file, 1, false]);
+    }
+  });
+
+  it.each(['/page/index.html', '/page/main.tsx', '/page/%2e%2e/index.ts', '/x'])(
     'has nothing at %s',
     async (path) => {
       expect((await page.request(path)).status).toBe(404);
     },
   );
 
-  it('answers "unchanged" to a browser that has the file', async () => {
-    const first = await page.request('/page/main.ts');
+  it('compresses a file, and lets a browser keep it for good: another content has another name', async () => {
+    const script = named.find((path) => path.includes('main-')) ?? '';
+    const packed = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(packed.headers.get('cache-control')).toContain('immutable');
+  });
+
+  it('answers "unchanged" to a browser that has the page', async () => {
+    const first = await page.request('/', { headers: { 'accept-encoding': 'gzip' } });
+    expect(first.headers.get('cache-control')).toBe('no-cache');
     const again = { headers: { 'if-none-match': first.headers.get('etag') ?? '' } };
-    expect((await page.request('/page/main.ts', again)).status).toBe(304);
+    expect((await page.request('/', again)).status).toBe(304);
   });
 });

@@ -34,7 +34,7 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiService
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
 
-/** Answers `/`, `/page/*` and `/vendor/*`. */
+/** Answers `/` and `/page/*`. */
 export interface PageFiles {
   fetch(request: Request): Response | Promise<Response>;
 }
@@ -88,7 +88,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     return refusal === null ? next() : refuse(c, refusal);
   });
   addSignIn(app, access, sessions);
-  for (const path of ['/', '/page/*', '/vendor/*']) app.get(path, (c) => page.fetch(c.req.raw));
+  for (const path of ['/', '/page/*']) app.get(path, (c) => page.fetch(c.req.raw));
   app.use('*', async (c, next) => {
     const caller = await access.admit(c, sessions);
     if ('status' in caller) return refuse(c, caller);

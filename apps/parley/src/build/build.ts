@@ -20,7 +20,7 @@ import {
   stampOf,
   writeManifest,
 } from '@parley/cli/bundle';
-import { openPageFiles } from '@parley/console';
+import { buildPage } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
 
 /** Of bundles, besides those that a process runs: one may be about to start. */
@@ -88,7 +88,7 @@ export async function untilUnchanged<Built>(
 function sourcesOf(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
   const build = filesIn(root, 'apps/parley/src/build');
-  const page = filesIn(root, 'apps/console/src/page');
+  const page = filesIn(root, 'apps/console/src');
   const manifests = own.map((file) => `${file.split('/').slice(0, 2).join('/')}/package.json`);
   const npm = ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
   const files = [...own, ...build, ...page, ...manifests, ...npm];
@@ -98,16 +98,15 @@ function sourcesOf(root: string, inputs: readonly string[]): string[] {
 function filesIn(root: string, folder: string): string[] {
   const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
 }
 
 async function writePage(folder: string): Promise<void> {
-  const page = await openPageFiles();
-  for (const path of page.paths) {
+  for (const [path, content] of await buildPage()) {
     const file = join(folder, path === '/' ? 'index.html' : path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, (await page.file(path))?.body ?? '');
+    writeFileSync(file, content);
   }
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Connection } from './connection.ts';
 import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
 import type { DeliveryListener, Sender, UnsentStore } from './sender.ts';
@@ -7,9 +7,7 @@ import type { DeliveryListener, Sender, UnsentStore } from './sender.ts';
 export interface ChatClient {
   /** Connects, and sends the messages that an earlier visit could not send. */
   start(): void;
-  now(): Conversation;
-  /** Calls back after every change; returns the function that ends it. */
-  subscribe(listener: () => void): () => void;
+  readonly conversation: ReadonlySignal<Conversation>;
   /** Shows a message at once and sends it until the gateway has answered. */
   send(text: string): void;
   /** Forgets a message that was refused. */
@@ -34,13 +32,11 @@ const PART_PATIENCE_MS = 600;
 
 /** Ties connection, sender and state together. */
 export function createChatClient(deps: ChatClientDeps): ChatClient {
-  let now = UNKNOWN;
+  const conversation = signal(UNKNOWN);
   let typing: number | undefined;
-  const listeners = new Set<() => void>();
 
   function apply(change: Change): void {
-    now = changed(now, change);
-    for (const listener of listeners) listener();
+    conversation.value = changed(conversation.peek(), change);
   }
 
   const sender = deps.sender((id, delivery, at) => {
@@ -75,11 +71,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
         },
       });
     },
-    now: () => now,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    conversation,
     send(text) {
       const message = { id: deps.newId(), text, at: deps.clock() };
       deps.unsent.add(message);
@@ -87,14 +79,4 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
     },
     dismiss: (id) => apply({ type: 'dismissed', id }),
   };
-}
-
-/** The conversation as it is now; the component is drawn again when it changes. */
-export function useConversation(client: ChatClient): Conversation {
-  const [now, setNow] = useState(client.now());
-  useEffect(() => {
-    setNow(client.now());
-    return client.subscribe(() => setNow(client.now()));
-  }, [client]);
-  return now;
 }

@@ -1,8 +1,8 @@
 import type { Audience, UnsentLayer } from '@parley/core';
 import type { PartComparison } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
-import { stretchesOf } from './comparison.ts';
-import { audienceName, whyUnsent } from './layers.ts';
+import { stretchesOf } from './comparison.tsx';
+import { audienceName, whyUnsent } from './layers.tsx';
 
 describe('prompts on the page', () => {
   it.each<[string, Audience | undefined]>([

@@ -1,9 +1,8 @@
 import type { Button } from '@parley/core';
-import { Fragment, h, type VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { dayOf, timeOf } from '../ui/format.ts';
-import { HtmlBlock } from '../ui/html-block.ts';
-import { p } from '../ui/widgets.ts';
+import { HtmlBlock } from '../ui/html-block.tsx';
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import {
   type Answer,
@@ -32,18 +31,24 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
     () => messagesOf(entries, commands, agent, actions),
     [entries, commands, agent, actions],
   );
-  const log = { role: 'log', 'aria-live': 'polite', 'aria-label': 'Conversation' } as const;
-  return h(
-    Fragment,
-    null,
-    h('div', { class: 'messages', ...log, 'aria-relevant': 'additions' }, list),
-    live &&
-      h(
-        'div',
-        { class: `answer is-live ${link === 'online' ? '' : 'is-stale'}`, 'aria-live': 'off' },
-        h(HtmlBlock, { html: live.html }),
-      ),
-    typing && !live && h(TypingDots, null),
+  return (
+    <>
+      <div
+        class="messages"
+        role="log"
+        aria-live="polite"
+        aria-label="Conversation"
+        aria-relevant="additions"
+      >
+        {list}
+      </div>
+      {live && (
+        <div class={`answer is-live ${link === 'online' ? '' : 'is-stale'}`} aria-live="off">
+          <HtmlBlock html={live.html} />
+        </div>
+      )}
+      {typing && !live && <TypingDots />}
+    </>
   );
 }
 
@@ -58,34 +63,44 @@ function messagesOf(
   let day = '';
   for (const entry of entries) {
     const ownDay = dayOf(entry.at, Date.now());
-    if (ownDay !== day) list.push(h('p', { key: `day ${ownDay}`, class: 'day hint' }, ownDay));
+    if (ownDay !== day) {
+      list.push(
+        <p key={`day ${ownDay}`} class="day hint">
+          {ownDay}
+        </p>,
+      );
+    }
     day = ownDay;
     list.push(
-      entry.kind === 'mine'
-        ? h(MineMessage, {
-            key: entry.id,
-            message: entry,
-            commands,
-            label: labels.get(entry.id) ?? null,
-            actions,
-          })
-        : h(AnswerMessage, {
-            key: entry.id,
-            message: entry,
-            agent,
-            chosen: chosenOf(entry, entries),
-            onPress: actions.press,
-          }),
+      entry.kind === 'mine' ? (
+        <MineMessage
+          key={entry.id}
+          message={entry}
+          commands={commands}
+          label={labels.get(entry.id) ?? null}
+          actions={actions}
+        />
+      ) : (
+        <AnswerMessage
+          key={entry.id}
+          message={entry}
+          agent={agent}
+          chosen={chosenOf(entry, entries)}
+          onPress={actions.press}
+        />
+      ),
     );
   }
   return list;
 }
 
 function TypingDots(): VNode {
-  return h(
-    'div',
-    { class: 'typing', 'aria-hidden': 'true' },
-    [1, 2, 3].map((dot) => h('i', { key: dot })),
+  return (
+    <div class="typing" aria-hidden="true">
+      <i />
+      <i />
+      <i />
+    </div>
   );
 }
 
@@ -111,17 +126,20 @@ function MineMessage({ message, commands, label, actions }: MineProps): VNode {
   const command = commandIn(text, commands);
   const isQuiet = (command !== null || label !== null) && delivery.kind === 'sent';
   const mark = command === 'new' ? 'New conversation' : `/${command}`;
-  const body = isQuiet
-    ? p('hint ruled command-mark', label ?? mark)
-    : h(Bubble, { text: label ?? text });
-  return h(
-    'article',
-    {
-      class: `mine ${isQuiet ? `is-command command-${command ?? 'press'}` : ''} is-${delivery.kind}`,
-    },
-    h('span', { class: 'visually-hidden' }, `You, ${timeOf(at)}:`),
-    body,
-    !isQuiet && h(DeliveryNote, { message, actions }),
+  return (
+    <article
+      class={`mine ${isQuiet ? `is-command command-${command ?? 'press'}` : ''} is-${delivery.kind}`}
+    >
+      <span class="visually-hidden">You, {timeOf(at)}:</span>
+      {isQuiet ? (
+        <p class="hint ruled command-mark">{label ?? mark}</p>
+      ) : (
+        <>
+          <Bubble text={label ?? text} />
+          <DeliveryNote message={message} actions={actions} />
+        </>
+      )}
+    </article>
   );
 }
 
@@ -135,39 +153,40 @@ function Bubble({ text }: { readonly text: string }): VNode {
     text.length > FOLD_CHARACTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
   // Laying out a megabyte that is not visible would freeze the page.
   const shown = long && !open ? text.slice(0, FOLD_CHARACTERS) : text;
-  return h(
-    'div',
-    { class: `bubble ${long && !open ? 'is-folded' : ''}` },
-    h('p', { dir: 'auto' }, shown),
-    long &&
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'text-button',
-          'aria-expanded': open,
-          onClick: () => setOpen(!open),
-        },
-        open ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`,
-      ),
+  return (
+    <div class={`bubble ${long && !open ? 'is-folded' : ''}`}>
+      <p dir="auto">{shown}</p>
+      {long && (
+        <button
+          type="button"
+          class="text-button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          {open ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`}
+        </button>
+      )}
+    </div>
   );
 }
 
-function DeliveryNote({ message, actions }: Omit<MineProps, 'commands' | 'label'>): VNode {
-  const { delivery, id } = message;
-  const notes = [h('span', null, deliveryText(delivery, message.at))];
-  if (delivery.kind === 'refused') {
-    const { edit, dismiss } = actions;
-    notes.push(
-      textButton('Edit', () => edit(message)),
-      textButton('Remove', () => dismiss(id)),
-    );
-  }
-  return p('note', notes);
-}
-
-function textButton(label: string, onClick: () => void): VNode {
-  return h('button', { type: 'button', class: 'text-button', onClick }, label);
+function DeliveryNote({ message, actions }: Pick<MineProps, 'message' | 'actions'>): VNode {
+  const { delivery, id, at } = message;
+  return (
+    <p class="note">
+      <span>{deliveryText(delivery, at)}</span>
+      {delivery.kind === 'refused' && (
+        <>
+          <button type="button" class="text-button" onClick={() => actions.edit(message)}>
+            Edit
+          </button>
+          <button type="button" class="text-button" onClick={() => actions.dismiss(id)}>
+            Remove
+          </button>
+        </>
+      )}
+    </p>
+  );
 }
 
 /** The line under the person's own message. */
@@ -191,13 +210,17 @@ interface AnswerProps {
 /** What was answered; commands and notices, which no model wrote, are set apart. */
 function AnswerMessage({ message, agent, chosen, onPress }: AnswerProps): VNode {
   const { html, buttons, at, turnId } = message;
-  return h(
-    'article',
-    { class: turnId === null ? 'answer is-notice' : 'answer' },
-    h('span', { class: 'visually-hidden' }, `${agent}, ${timeOf(at)}:`),
-    h(HtmlBlock, { html }),
-    h(Choices, { buttons, chosen, onPress: (button) => onPress(message, button) }),
-    p('note', h('time', { dateTime: new Date(at).toISOString() }, timeOf(at))),
+  return (
+    <article class={turnId === null ? 'answer is-notice' : 'answer'}>
+      <span class="visually-hidden">
+        {agent}, {timeOf(at)}:
+      </span>
+      <HtmlBlock html={html} />
+      <Choices buttons={buttons} chosen={chosen} onPress={(button) => onPress(message, button)} />
+      <p class="note">
+        <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
+      </p>
+    </article>
   );
 }
 
@@ -212,17 +235,19 @@ interface ChoicesProps {
 function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {
   if (buttons.length === 0) return null;
   if (chosen !== null) {
-    return p('chosen facts', 'You chose ', h('b', null, chosen.label), '.');
+    return (
+      <p class="chosen facts">
+        You chose <b>{chosen.label}</b>.
+      </p>
+    );
   }
-  return h(
-    'div',
-    { class: 'choices', role: 'group', 'aria-label': 'Your choice' },
-    buttons.map((button) =>
-      h(
-        'button',
-        { key: button.data, type: 'button', onClick: () => onPress(button) },
-        button.label,
-      ),
-    ),
+  return (
+    <div class="choices" role="group" aria-label="Your choice">
+      {buttons.map((button) => (
+        <button key={button.data} type="button" onClick={() => onPress(button)}>
+          {button.label}
+        </button>
+      ))}
+    </div>
   );
 }

@@ -1,17 +1,17 @@
-import { h, type VNode } from 'preact';
-import { useLayoutEffect } from 'preact/hooks';
-import { useElement } from './elements.ts';
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 /** Shows an answer that the gateway printed. While it grows, only the blocks that changed are replaced. */
 export function HtmlBlock({ html }: { readonly html: string }): VNode {
-  const box = useElement(HTMLDivElement);
+  const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (!box.current) return;
     const fragment = safeFragment(html);
     decorate(fragment);
     replaceChanged(box.current, fragment);
   }, [html]);
-  return h('div', { ref: box.ref, class: 'prose', dir: 'auto', onClick });
+  useEffect(() => box.current?.addEventListener('click', onClick), []);
+  return <div ref={box} class="prose" dir="auto" />;
 }
 
 /** So that a selection, or a scrolled block of code, survives the next piece of the answer. */

@@ -1,9 +1,11 @@
-import { h, render } from 'preact';
+import { signal } from '@preact/signals';
+import { render } from 'preact';
 import { createChatClient } from './chat/client.ts';
 import { browserConnection } from './chat/connection.ts';
 import { createSender, createUnsentStore } from './chat/sender.ts';
 import { randomId, request, signIn, takeToken } from './gateway.ts';
-import { Shell } from './shell.ts';
+import { routeOf } from './route.ts';
+import { Shell } from './shell.tsx';
 
 const BASE = '/channels/web/default';
 
@@ -18,13 +20,16 @@ async function main(): Promise<void> {
     newId: randomId,
     clock: Date.now,
   });
-  const show = (trouble: string | null): void => render(h(Shell, { client, trouble }), root);
+  const route = signal(routeOf(location.hash));
+  const trouble = signal<string | null>(null);
   const enter = async (): Promise<void> => {
     const token = takeToken();
-    show(token === null ? null : await signIn(token));
+    route.value = routeOf(location.hash);
+    trouble.value = token === null ? null : await signIn(token);
   };
   addEventListener('hashchange', () => void enter());
   await enter();
+  render(<Shell client={client} route={route} trouble={trouble} />, root);
   client.start();
 }
 

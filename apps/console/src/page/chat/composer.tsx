@@ -1,14 +1,16 @@
-import { h, type VNode } from 'preact';
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: the keys of the field move in the list and choose, as the pattern of a combobox says.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the keys of the field move in the list and choose, as the pattern of a combobox says.
+// biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: the keys of the field move in the list and choose, as the pattern of a combobox says.
+import type { RefObject, VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import type { ElementSlot } from '../ui/elements.ts';
-import { Icon } from '../ui/widgets.ts';
+import { Icon } from '../ui/widgets.tsx';
 import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
 
 /** Characters from which on the style sheet gives the field one direction, as lines of their own cost seconds. */
 const LONG = 20_000;
 
 interface ComposerProps {
-  readonly field: ElementSlot<HTMLTextAreaElement>;
+  readonly field: RefObject<HTMLTextAreaElement>;
   readonly draft: string;
   readonly agent: string;
   readonly commands: readonly CommandHint[];
@@ -42,30 +44,29 @@ export function Composer(props: ComposerProps): VNode {
     event.preventDefault();
     onSend(draft);
   };
-  return h(
-    'form',
-    { class: 'composer', onSubmit },
-    h(CommandMenu, { matches, at, onPick: onSend }),
-    h('label', { class: 'visually-hidden', for: 'message' }, `Message to ${props.agent}`),
-    h(MessageField, { ...props, onKeyDown, active: matches[at] }),
-    busy &&
-      h(
-        'button',
-        { type: 'button', class: 'quiet stop', onClick: onStop, title: 'Stop this answer (Esc)' },
-        h(Icon, { name: 'stop' }),
-        'Stop',
-      ),
-    h(
-      'button',
-      {
-        type: 'submit',
-        class: 'send',
-        'aria-label': 'Send',
-        title: 'Send (Enter)',
-        disabled: draft.trim() === '',
-      },
-      h(Icon, { name: 'send' }),
-    ),
+  return (
+    <form class="composer" onSubmit={onSubmit}>
+      <CommandMenu matches={matches} at={at} onPick={onSend} />
+      <label class="visually-hidden" for="message">
+        Message to {props.agent}
+      </label>
+      <MessageField {...props} onKeyDown={onKeyDown} active={matches[at]} />
+      {busy && (
+        <button type="button" class="quiet stop" onClick={onStop} title="Stop this answer (Esc)">
+          <Icon name="stop" />
+          Stop
+        </button>
+      )}
+      <button
+        type="submit"
+        class="send"
+        aria-label="Send"
+        title="Send (Enter)"
+        disabled={draft.trim() === ''}
+      >
+        <Icon name="send" />
+      </button>
+    </form>
   );
 }
 
@@ -75,31 +76,28 @@ interface FieldProps extends ComposerProps {
 }
 
 function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: FieldProps): VNode {
-  return h('textarea', {
-    ref: field.ref,
-    id: 'message',
-    class: draft.length > LONG ? 'is-long' : '',
-    rows: 1,
-    dir: 'auto',
-    value: draft,
-    placeholder: `Message ${agent}`,
-    enterKeyHint: 'send',
-    autoComplete: 'off',
-    'aria-autocomplete': 'list',
-    'aria-controls': active && 'commands',
-    'aria-activedescendant': active && `command-${active.name}`,
-    onBeforeInput: (event: Event) => {
-      const pasted = event instanceof InputEvent ? (event.data?.length ?? 0) : 0;
-      // The browser lays a pasted text out before anything is rendered.
-      if (event.target instanceof HTMLTextAreaElement && pasted > LONG) {
-        event.target.classList.add('is-long');
-      }
-    },
-    onInput: (event: Event) => {
-      if (event.target instanceof HTMLTextAreaElement) onDraft(event.target.value);
-    },
-    onKeyDown,
-  });
+  return (
+    <textarea
+      ref={field}
+      id="message"
+      class={draft.length > LONG ? 'is-long' : ''}
+      rows={1}
+      dir="auto"
+      value={draft}
+      placeholder={`Message ${agent}`}
+      enterkeyhint="send"
+      autocomplete="off"
+      aria-autocomplete="list"
+      aria-controls={active && 'commands'}
+      aria-activedescendant={active && `command-${active.name}`}
+      onBeforeInput={({ currentTarget, data }) => {
+        // The browser lays a pasted text out before anything is rendered.
+        if ((data?.length ?? 0) > LONG) currentTarget.classList.add('is-long');
+      }}
+      onInput={({ currentTarget }) => onDraft(currentTarget.value)}
+      onKeyDown={onKeyDown}
+    />
+  );
 }
 
 /** Grows with its text; the style sheet says how far. */
@@ -119,24 +117,22 @@ interface MenuProps {
 /** The slash commands that fit what is typed; the keys of the field move in it. */
 function CommandMenu({ matches, at, onPick }: MenuProps): VNode | null {
   if (matches.length === 0) return null;
-  return h(
-    'ul',
-    { id: 'commands', class: 'commands', role: 'listbox', 'aria-label': 'Commands' },
-    matches.map(({ name, summary }, index) =>
-      h(
-        'li',
-        {
-          key: name,
-          id: `command-${name}`,
-          role: 'option',
-          'aria-selected': index === at,
+  return (
+    <ul id="commands" class="commands" role="listbox" aria-label="Commands">
+      {matches.map(({ name, summary }, index) => (
+        <li
+          key={name}
+          id={`command-${name}`}
+          role="option"
+          aria-selected={index === at}
           // Before the field loses its focus.
-          onMouseDown: (event: Event) => event.preventDefault(),
-          onClick: () => onPick(`/${name}`),
-        },
-        h('b', null, `/${name}`),
-        h('span', null, summary),
-      ),
-    ),
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onPick(`/${name}`)}
+        >
+          <b>/{name}</b>
+          <span>{summary}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

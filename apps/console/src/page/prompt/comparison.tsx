@@ -1,35 +1,33 @@
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
-import { h, type VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { amount, percent } from '../ui/format.ts';
-import { p } from '../ui/widgets.ts';
 
 /** Two prompts: their shared prefix, and what differs. */
 export function ComparisonView({ comparison }: { readonly comparison: PromptComparison }): VNode {
   const { before, after, prefix, share, parts } = comparison;
   const end = parts.findIndex((part) => !isShared(part));
-  return h(
-    'div',
-    { class: 'comparison' },
-    h(
-      'div',
-      { class: 'whole' },
-      p(
-        'shared-words',
-        h('b', null, percent(share)),
-        ` of this prompt is a prefix that both share: ${amount(prefix.characters)} characters, about ${amount(prefix.tokens)} tokens.`,
-      ),
-      h(
-        'div',
-        { class: 'bar', 'aria-hidden': 'true' },
-        h('i', { style: { width: `${share * 100}%` } }),
-      ),
-      p('hint', `Before ${amount(before.tokens)} tokens, now ${amount(after.tokens)}.`),
-    ),
-    parts.map((part, index) => [
-      index === end && p(END, 'The shared prefix ends here'),
-      h(ChangeRow, { key: `${index} ${part.layer}`, part }),
-    ]),
-    end === -1 && p(END, 'The two are the same to the last character'),
+  return (
+    <div class="comparison">
+      <div class="whole">
+        <p class="shared-words">
+          <b>{percent(share)}</b> of this prompt is a prefix that both share:{' '}
+          {amount(prefix.characters)} characters, about {amount(prefix.tokens)} tokens.
+        </p>
+        <div class="bar" aria-hidden="true">
+          <i style={{ width: `${share * 100}%` }} />
+        </div>
+        <p class="hint">
+          Before {amount(before.tokens)} tokens, now {amount(after.tokens)}.
+        </p>
+      </div>
+      {parts.map((part, index) => (
+        <Fragment key={`${index} ${part.layer}`}>
+          {index === end && <p class={END}>The shared prefix ends here</p>}
+          <ChangeRow part={part} />
+        </Fragment>
+      ))}
+      {end === -1 && <p class={END}>The two are the same to the last character</p>}
+    </div>
   );
 }
 
@@ -42,31 +40,28 @@ const LABELS: Readonly<Record<PartComparison['change'], string>> = {
   removed: 'removed',
 };
 
+const ELEMENTS = { same: 'span', added: 'ins', removed: 'del' } as const;
+
 function ChangeRow({ part }: { readonly part: PartComparison }): VNode {
   const { layer, change } = part;
-  return h(
-    'details',
-    { class: `layer change is-${change}`, open: change !== 'same' },
-    h(
-      'summary',
-      null,
-      h('b', null, layer),
-      h('span', { class: `badge change-${change}` }, LABELS[change]),
-    ),
-    h(
-      'pre',
-      { class: 'layer-text', tabIndex: 0, dir: 'auto' },
-      stretchesOf(part).map((stretch, index) => h(StretchText, { key: index, stretch })),
-    ),
+  return (
+    <details class={`layer change is-${change}`} open={change !== 'same'}>
+      <summary>
+        <b>{layer}</b>
+        <span class={`badge change-${change}`}>{LABELS[change]}</span>
+      </summary>
+      <pre class="layer-text" tabIndex={0} dir="auto">
+        {stretchesOf(part).map(({ kind, text, shared }, index) => {
+          const Element = ELEMENTS[kind];
+          return (
+            <Element key={index} class={shared ? 'is-shared' : undefined}>
+              {text}
+            </Element>
+          );
+        })}
+      </pre>
+    </details>
   );
-}
-
-function StretchText({ stretch }: { readonly stretch: Stretch }): VNode {
-  const { kind, text, shared } = stretch;
-  const look = shared ? { class: 'is-shared' } : {};
-  if (kind === 'removed') return h('del', look, text);
-  if (kind === 'added') return h('ins', look, text);
-  return h('span', look, text);
 }
 
 /** Whether a whole layer is part of the shared prefix. */

@@ -1,7 +1,9 @@
 import type { AuditFinding, AuditReport, AuditSeverity } from '@parley/gateway/api';
-import { h, type VNode } from 'preact';
+import type { VNode } from 'preact';
+import { Show, useData } from './ui/data.tsx';
 import { counted } from './ui/format.ts';
-import { ColumnView, listOf, p, shown, useFresh } from './ui/widgets.ts';
+import { ColumnView } from './ui/frames.tsx';
+import { List } from './ui/widgets.tsx';
 
 const LABELS: Readonly<Record<AuditSeverity, string>> = {
   critical: 'Critical',
@@ -11,28 +13,29 @@ const LABELS: Readonly<Record<AuditSeverity, string>> = {
 
 /** The weaknesses of this installation, and what to do about them (U05). */
 export function AuditView(): VNode {
-  const { answer, refresh } = useFresh<AuditReport>('/api/audit');
-  const isBusy = answer.kind === 'waiting';
-  return h(
-    ColumnView,
-    { name: 'audit-view', title: 'Audit', isBusy, refresh, refreshLabel: 'Check again' },
-    shown(answer, (report) => h(Findings, { report })),
+  const audit = useData<AuditReport>('/api/audit');
+  return (
+    <ColumnView name="audit-view" title="Audit" refreshLabel="Check again">
+      <Show data={audit}>{(report) => <Findings {...report} />}</Show>
+    </ColumnView>
   );
 }
 
-function Findings({ report: { counts, findings } }: { readonly report: AuditReport }): VNode {
+function Findings({ counts, findings }: AuditReport): VNode {
   const { critical, warning, info } = counts;
   const summary =
     critical + warning === 0
       ? 'No warnings.'
       : `${critical} critical, ${counted(warning, 'warning')}, ${counted(info, 'note')}.`;
-  return h(
-    'section',
-    { 'aria-label': 'Findings' },
-    h('p', { class: 'facts', role: 'status' }, summary),
-    listOf('cards', checksOf(findings), (check) =>
-      h(Card, { key: `${check.id} ${check.severity}`, check }),
-    ),
+  return (
+    <section aria-label="Findings">
+      <p class="facts" role="status">
+        {summary}
+      </p>
+      <List look="cards" of={checksOf(findings)}>
+        {(check) => <Card key={`${check.id} ${check.severity}`} {...check} />}
+      </List>
+    </section>
   );
 }
 
@@ -51,14 +54,20 @@ export function checksOf(findings: readonly AuditFinding[]): readonly CheckFindi
   return [...checks.values()];
 }
 
-function Card({ check }: { readonly check: CheckFindings }): VNode {
-  const { id, severity, found, remedy } = check;
+function Card({ id, severity, found, remedy }: CheckFindings): VNode {
   const label = LABELS[severity];
-  return h(
-    'article',
-    { class: `card is-${severity}`, 'aria-label': `${label}: ${id}` },
-    h('header', null, h('h4', null, id), h('span', { class: 'card-kind' }, label)),
-    found.map((sentence) => h('p', { key: sentence, class: 'card-reason' }, sentence)),
-    p('facts', remedy),
+  return (
+    <article class={`card is-${severity}`} aria-label={`${label}: ${id}`}>
+      <header>
+        <h4>{id}</h4>
+        <span class="card-kind">{label}</span>
+      </header>
+      {found.map((sentence) => (
+        <p key={sentence} class="card-reason">
+          {sentence}
+        </p>
+      ))}
+      <p class="facts">{remedy}</p>
+    </article>
   );
 }

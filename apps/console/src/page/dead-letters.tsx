@@ -4,20 +4,12 @@ import type {
   DeadLetterOutcome,
   ShownDeadLetter,
 } from '@parley/gateway/dead-letters';
-import { h, type VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, type Outcome, useAnswer } from './gateway.ts';
+import { ask, type Outcome } from './gateway.ts';
+import { Show, useData, useWork } from './ui/data.tsx';
 import { counted, momentOf } from './ui/format.ts';
-import {
-  ActionButton,
-  ConfirmButton,
-  listOf,
-  OutcomeNote,
-  p,
-  shown,
-  Trouble,
-  useWork,
-} from './ui/widgets.ts';
+import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Trouble } from './ui/widgets.tsx';
 
 type Kind = ShownDeadLetter['kind'];
 
@@ -28,24 +20,28 @@ interface Settling {
   readonly evenTwice: boolean;
 }
 
-/** Failed messages that wait for a decision (D06). `onSettled`: other lists may have changed. */
-export function DeadLetterSection(props: {
-  readonly round: number;
-  readonly onSettled: () => void;
-}): VNode {
+/** Failed messages that wait for a decision (D06). */
+export function DeadLetterSection(): VNode {
   const [before, setBefore] = useState<number | null>(null);
-  const { isBusy, outcome, run } = useWork(props.onSettled);
+  const { isBusy, outcome, run } = useWork();
   const path = before === null ? '/api/dead?limit=20' : `/api/dead?limit=20&before=${before}`;
-  const answer = useAnswer<DeadLetterList>(path, props.round);
-  const settle = (settling: Settling): void => void run(() => settleDeadLetters(settling));
-  return h(
-    'section',
-    { class: 'dead', 'aria-label': 'Dead letters' },
-    h('h3', null, 'Dead letters'),
-    h(OutcomeNote, { outcome }),
-    shown(answer, (list) =>
-      h(Letters, { list, isBusy, isFirst: before === null, settle, onPage: setBefore }),
-    ),
+  const data = useData<DeadLetterList>(path);
+  const settle = (settling: Settling): void => run(() => settleDeadLetters(settling));
+  return (
+    <Section title="Dead letters" look="dead">
+      <OutcomeNote outcome={outcome} />
+      <Show data={data}>
+        {(list) => (
+          <Letters
+            list={list}
+            isBusy={isBusy}
+            isFirst={before === null}
+            settle={settle}
+            onPage={setBefore}
+          />
+        )}
+      </Show>
+    </Section>
   );
 }
 
@@ -61,58 +57,59 @@ interface DeadLettersProps extends ActionProps {
   readonly onPage: (before: number | null) => void;
 }
 
-function Letters({ list, isBusy, isFirst, settle, onPage }: DeadLettersProps): VNode {
+function Letters({ list, isFirst, onPage, ...actions }: DeadLettersProps): VNode {
   const { letters, counts, next } = list;
   if (counts.refused + counts.uncertain + counts.unanswered === 0) {
-    return h('p', null, 'No failed messages.');
+    return <p>No failed messages.</p>;
   }
-  return h(
-    'div',
-    null,
-    h(AllDeadLetters, { counts, isBusy, settle }),
-    listOf('cards', letters, (letter) =>
-      h(DeadLetterCard, { key: letter.id, letter, isBusy, settle }),
-    ),
-    p(
-      'actions',
-      !isFirst && h(ActionButton, { label: 'Newest', onPress: () => onPage(null) }),
-      next !== null && h(ActionButton, { label: 'Older', onPress: () => onPage(next) }),
-    ),
+  return (
+    <>
+      <AllDeadLetters counts={counts} {...actions} />
+      <List look="cards" of={letters}>
+        {(letter) => <DeadLetterCard key={letter.id} letter={letter} {...actions} />}
+      </List>
+      <p class="actions">
+        {!isFirst && <ActionButton label="Newest" onPress={() => onPage(null)} />}
+        {next !== null && <ActionButton label="Older" onPress={() => onPage(next)} />}
+      </p>
+    </>
   );
 }
 
 /** Actions on all dead letters, where there are several. */
-function AllDeadLetters({
-  counts,
-  isBusy,
-  settle,
-}: ActionProps & Pick<DeadLetterList, 'counts'>): VNode {
+function AllDeadLetters(props: ActionProps & Pick<DeadLetterList, 'counts'>): VNode {
+  const { counts, isBusy, settle } = props;
   const { refused, uncertain, unanswered } = counts;
   const certain = refused + unanswered;
   const all = certain + uncertain;
   const spared = uncertain > 0 ? ' What may have arrived is not sent again.' : '';
-  return h(
-    'div',
-    { class: 'actions' },
-    p('facts', `${refused} not delivered, ${uncertain} perhaps, ${unanswered} not answered.`),
-    certain > 1 &&
-      h(ConfirmButton, {
-        label: 'Send all again',
-        question: `${certain} dead letters are sent again.${spared}`,
-        confirm: `Send ${certain} again`,
-        isBusy,
-        onPress: () =>
-          settle({ action: 'replay', letters: ['refused', 'unanswered'], evenTwice: false }),
-      }),
-    all > 1 &&
-      h(ConfirmButton, {
-        label: 'Drop all',
-        look: 'is-grave',
-        question: `${all} dead letters are never sent and never listed again.`,
-        confirm: `Drop ${all}`,
-        isBusy,
-        onPress: () => settle({ action: 'drop', letters: ALL, evenTwice: false }),
-      }),
+  return (
+    <div class="actions">
+      <p class="facts">
+        {refused} not delivered, {uncertain} perhaps, {unanswered} not answered.
+      </p>
+      {certain > 1 && (
+        <ConfirmButton
+          label="Send all again"
+          question={`${certain} dead letters are sent again.${spared}`}
+          confirm={`Send ${certain} again`}
+          isBusy={isBusy}
+          onPress={() =>
+            settle({ action: 'replay', letters: ['refused', 'unanswered'], evenTwice: false })
+          }
+        />
+      )}
+      {all > 1 && (
+        <ConfirmButton
+          label="Drop all"
+          look="is-grave"
+          question={`${all} dead letters are never sent and never listed again.`}
+          confirm={`Drop ${all}`}
+          isBusy={isBusy}
+          onPress={() => settle({ action: 'drop', letters: ALL, evenTwice: false })}
+        />
+      )}
+    </div>
   );
 }
 
@@ -129,73 +126,78 @@ interface DeadLetterProps extends ActionProps {
 }
 
 /** One dead letter. Its texts were written by people and models, and are shown as text. */
-function DeadLetterCard({ letter, isBusy, settle }: DeadLetterProps): VNode {
+function DeadLetterCard(props: DeadLetterProps): VNode {
+  const { letter } = props;
   const { id, kind, chat, diedAt, reason } = letter;
   const [isWhole, setWhole] = useState(false);
-  const path = isWhole ? `/api/dead/${id}` : null;
-  const answer = useAnswer<{ readonly letter: ShownDeadLetter | null }>(path);
-  const whole = answer.kind === 'here' ? answer.value.letter : null;
+  const { value, failure } = useData<{ readonly letter: ShownDeadLetter | null }>(
+    isWhole ? `/api/dead/${id}` : null,
+  );
+  const whole = isWhole ? value?.letter : null;
   const name = `letter-${id}`;
   const facts = factsOf(letter);
-  return h(
-    'article',
-    { class: `card is-${kind}`, 'aria-labelledby': name },
-    h(
-      'header',
-      null,
-      h('h4', { id: name }, h('span', { class: 'card-kind' }, KINDS[kind]), ` ${chat}`),
-      p('facts', `${id} · ${momentOf(diedAt)}`),
-    ),
-    reason !== '' && h('p', { class: 'card-reason', dir: 'auto' }, reason),
-    textsOf(whole ?? letter).map(({ from, text }, index) =>
-      h(
-        'blockquote',
-        { key: index, class: 'said', dir: 'auto' },
-        from !== '' && h('b', null, `${from}: `),
-        text,
-      ),
-    ),
-    facts !== '' && p('facts', facts),
-    h(Trouble, { reason: answer.kind === 'failed' ? answer.reason : null }),
-    p(
-      'actions',
-      h(DeadLetterActions, { letter, isBusy, settle }),
-      isCut(letter) &&
-        h(ActionButton, {
-          label: isWhole ? 'Show less' : 'Show all',
-          isExpanded: isWhole,
-          onPress: () => setWhole(!isWhole),
-        }),
-    ),
+  return (
+    <article class={`card is-${kind}`} aria-labelledby={name}>
+      <header>
+        <h4 id={name}>
+          <span class="card-kind">{KINDS[kind]}</span> {chat}
+        </h4>
+        <p class="facts">
+          {id} · {momentOf(diedAt)}
+        </p>
+      </header>
+      {reason !== '' && (
+        <p class="card-reason" dir="auto">
+          {reason}
+        </p>
+      )}
+      {textsOf(whole ?? letter).map(({ from, text }, index) => (
+        <blockquote key={index} class="said" dir="auto">
+          {from !== '' && <b>{from}: </b>}
+          {text}
+        </blockquote>
+      ))}
+      {facts !== '' && <p class="facts">{facts}</p>}
+      <Trouble reason={isWhole && failure ? failure.reason : null} />
+      <p class="actions">
+        <DeadLetterActions {...props} />
+        {isCut(letter) && (
+          <ActionButton
+            label={isWhole ? 'Show less' : 'Show all'}
+            isExpanded={isWhole}
+            onPress={() => setWhole(!isWhole)}
+          />
+        )}
+      </p>
+    </article>
   );
 }
 
-function DeadLetterActions(props: DeadLetterProps): VNode {
-  const { letter, isBusy, settle } = props;
+function DeadLetterActions({ letter, isBusy, settle }: DeadLetterProps): VNode {
   const { id, kind } = letter;
   const again = kind === 'unanswered' ? 'Ask again' : 'Send again';
   const settleThis = (action: Settling['action']) => () =>
     settle({ action, letters: id, evenTwice: action === 'replay' && kind === 'uncertain' });
-  return h(
-    'span',
-    { class: 'actions' },
-    h(ConfirmButton, {
-      label: again,
-      name: `${again}: ${id}`,
-      question: riskOf(letter),
-      confirm: `${again} anyway`,
-      isBusy,
-      onPress: settleThis('replay'),
-    }),
-    h(ConfirmButton, {
-      label: 'Drop',
-      name: `Drop: ${id}`,
-      look: 'is-grave',
-      question: 'It is then never sent and never listed again.',
-      confirm: 'Drop it',
-      isBusy,
-      onPress: settleThis('drop'),
-    }),
+  return (
+    <span class="actions">
+      <ConfirmButton
+        label={again}
+        name={`${again}: ${id}`}
+        question={riskOf(letter)}
+        confirm={`${again} anyway`}
+        isBusy={isBusy}
+        onPress={settleThis('replay')}
+      />
+      <ConfirmButton
+        label="Drop"
+        name={`Drop: ${id}`}
+        look="is-grave"
+        question="It is then never sent and never listed again."
+        confirm="Drop it"
+        isBusy={isBusy}
+        onPress={settleThis('drop')}
+      />
+    </span>
   );
 }
 

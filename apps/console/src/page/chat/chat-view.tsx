@@ -1,0 +1,144 @@
+import type { Button } from '@parley/core';
+import type { VNode } from 'preact';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useStickToBottom } from '../ui/stick-to-bottom.ts';
+import { Icon, List } from '../ui/widgets.tsx';
+import type { ChatClient } from './client.ts';
+import { Composer } from './composer.tsx';
+import { type Answer, chosenOf, isBusy } from './conversation.ts';
+import { MessageLog } from './messages.tsx';
+
+/** The agent and its model. */
+export interface AgentInfo {
+  readonly name: string;
+  /** Which model answers and why, in one sentence; empty until it is known. */
+  readonly model: string;
+  /** Only the built-in model answers yet. */
+  readonly offline: boolean;
+}
+
+interface ChatViewProps {
+  readonly client: ChatClient;
+  readonly agent: AgentInfo;
+}
+
+/** The chat: all messages, and the field to write in. */
+export function ChatView({ client, agent }: ChatViewProps): VNode {
+  const conversation = client.conversation.value;
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [draft, setDraft] = useState('');
+  const { stuck, toEnd } = useStickToBottom(scroller, content);
+  const write = useCallback((text: string): void => {
+    setDraft(text);
+    field.current?.focus();
+  }, []);
+  const send = (text: string): void => {
+    if (text.trim() === '') return;
+    client.send(text);
+    write('');
+    toEnd();
+  };
+  const actions = useMemo(
+    () => actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
+    [client, write],
+  );
+  useEffect(() => {
+    // On a telephone this would push the keyboard over the page.
+    if (matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, []);
+  const { entries, loaded } = conversation;
+  const isEmpty = loaded && entries.length === 0 && !conversation.live;
+  const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
+  return (
+    <main class="chat">
+      <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
+        <div ref={content} class="column">
+          {isEmpty && <EmptyState agent={agent} onTry={onTry} />}
+          <MessageLog conversation={conversation} agent={agent.name} actions={actions} />
+        </div>
+      </div>
+      <div class="dock column">
+        {!stuck && <JumpButton toEnd={toEnd} />}
+        <Composer
+          field={field}
+          draft={draft}
+          agent={agent.name}
+          commands={conversation.commands}
+          busy={isBusy(conversation)}
+          onDraft={setDraft}
+          onSend={send}
+          onStop={() => {
+            client.send('/stop');
+            field.current?.focus();
+          }}
+        />
+        <p class="keys" aria-hidden="true">
+          Enter sends · Shift+Enter new line · / for commands
+        </p>
+      </div>
+    </main>
+  );
+}
+
+function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
+  const label = 'Go to the newest message';
+  return (
+    <button type="button" class="jump" onClick={toEnd} aria-label={label} title={label}>
+      <Icon name="down" />
+    </button>
+  );
+}
+
+function actionsOf(client: ChatClient, write: (text: string) => void, focus: () => void) {
+  return {
+    dismiss: client.dismiss,
+    edit({ id, text }: { readonly id: string; readonly text: string }) {
+      client.dismiss(id);
+      write(text);
+    },
+    press(answer: Answer, { data }: Button) {
+      // A second click may come before the page is drawn again.
+      if (chosenOf(answer, client.conversation.peek().entries) !== null) return;
+      client.send(data);
+      // The button disappears; who works by keyboard keeps a focus.
+      focus();
+    },
+  };
+}
+
+interface EmptyProps {
+  readonly agent: AgentInfo;
+  /** Puts a text into the composer, or sends it if it is a command. */
+  readonly onTry: (text: string) => void;
+}
+
+const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
+
+/** What a newcomer sees: what this is, and something to try. */
+function EmptyState({ agent: { name, offline }, onTry }: EmptyProps): VNode {
+  return (
+    <section class="empty" aria-label="Welcome">
+      <img src="/page/icon.svg" alt="" width={64} height={64} />
+      <h2 class="title">Say hello to {name}</h2>
+      <p class="lead">
+        This is your own agent, on your own machine. Here you talk to it as its owner; the same
+        agent answers in every chat you connect.
+      </p>
+      {offline && (
+        <p class="offline">
+          No model is connected yet, so answers come from a small built-in one. Connect yours in{' '}
+          <code>parley.yaml</code>, or start a local server such as Ollama.
+        </p>
+      )}
+      <List look="choices" of={TO_TRY}>
+        {(text) => (
+          <button key={text} type="button" onClick={() => onTry(text)}>
+            {text}
+          </button>
+        )}
+      </List>
+    </section>
+  );
+}

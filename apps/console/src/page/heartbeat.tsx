@@ -1,0 +1,154 @@
+import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
+import type { VNode } from 'preact';
+import { ask, type Outcome, randomId } from './gateway.ts';
+import { JobSection } from './jobs.tsx';
+import { Show, useData, useWork, type Work } from './ui/data.tsx';
+import { amount } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import { ActionButton, List, OutcomeNote } from './ui/widgets.tsx';
+
+/** While a task runs the page asks again this often, in ms; otherwise seldom. */
+const SOON_MS = 1_500;
+const LATER_MS = 60_000;
+
+/** Standing tasks, their runs, and why something did not run (H01–H05). */
+export function HeartbeatView(): VNode {
+  const data = useData<HeartbeatReport>('/api/heartbeat', (report) =>
+    report?.tasks.some(({ last }) => last.state === 'running') ? SOON_MS : LATER_MS,
+  );
+  const work = useWork();
+  return (
+    <ColumnView name="heartbeat-view" title="Heartbeat">
+      <OutcomeNote outcome={work.outcome} />
+      <Show data={data}>{(report) => <Report report={report} work={work} />}</Show>
+      <JobSection />
+    </ColumnView>
+  );
+}
+
+/** Runs a task at once. The id is new for each press, so that a request sent twice runs nothing twice. */
+async function runNow(task: string): Promise<Outcome> {
+  const answer = await ask<HeartbeatAnswer>('/api/heartbeat/now', { id: randomId(), task });
+  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+  return { text: answer.value.text, isTrouble: answer.value.task === null };
+}
+
+interface ReportProps {
+  readonly report: HeartbeatReport;
+  readonly work: Work;
+}
+
+function Report({ report, work }: ReportProps): VNode {
+  const { plan, timeZone, tokens, tasks, runs, problems } = report;
+  const { lastSkip } = plan;
+  return (
+    <>
+      <p class="heartbeat-plan">
+        {plan.text.replaceAll('`', '')} ({timeZone})
+      </p>
+      <p class="facts">
+        {amount(tokens.today)} of {amount(tokens.perDay)} tokens today.
+        {lastSkip !== null && ` The last heartbeat run started no task – ${lastSkip}.`}
+      </p>
+      {problems.length > 0 && <Problems problems={problems} />}
+      <h3>Tasks</h3>
+      {tasks.length === 0 ? (
+        <NoTasks />
+      ) : (
+        <List look="cards" of={tasks}>
+          {(task) => <Task key={task.name} task={task} work={work} />}
+        </List>
+      )}
+      {runs.length > 0 && <RunList runs={runs} />}
+    </>
+  );
+}
+
+interface TaskProps {
+  readonly task: HeartbeatReport['tasks'][number];
+  readonly work: Work;
+}
+
+/** A standing task. Its texts were written by people and models, and are shown as text. */
+function Task({ task, work }: TaskProps): VNode {
+  const { name, schedule, instruction, tell, last, next } = task;
+  const isRunning = last.state === 'running';
+  return (
+    <article class="card heartbeat-task" aria-label={name}>
+      <header>
+        <h4>{name}</h4>
+        <p class="facts">{tell === null ? schedule : `${schedule}, notifies ${tell}`}</p>
+        <ActionButton
+          label={isRunning ? 'Running…' : 'Run now'}
+          name={`Run ${name} now`}
+          isBusy={work.isBusy || isRunning}
+          onPress={() => work.run(() => runNow(name))}
+        />
+      </header>
+      <p class="heartbeat-instruction" dir="auto">
+        {instruction}
+      </p>
+      <dl>
+        <dt>Last</dt>
+        <dd class={`is-${last.state}`}>{last.text}</dd>
+        <dt>Next</dt>
+        <dd class={`is-${next.state}`}>{next.text}</dd>
+      </dl>
+    </article>
+  );
+}
+
+/** The last runs, newest first: result, cost and alert of each. */
+function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
+  return (
+    <>
+      <h3>Last runs</h3>
+      <ol class="rows heartbeat-runs">
+        {runs.map(({ id, task, state, text, tokens, alert }) => (
+          <li key={id}>
+            <b>{task}</b>
+            <span class={`is-${state}`}>{text}</span>
+            <span>{amount(tokens)} tokens</span>
+            {alert !== null && (
+              <blockquote class="said" dir="auto">
+                {alert}
+              </blockquote>
+            )}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Problems({ problems }: Pick<HeartbeatReport, 'problems'>): VNode {
+  return (
+    <section class="heartbeat-problems" aria-label="Problems">
+      <h3>HEARTBEAT.md needs a fix</h3>
+      <ul>
+        {problems.map((problem) => (
+          <li key={problem}>{problem}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const EXAMPLE = `## mail
+- every: 30 min
+- between: 9:00-21:00
+- do: Look through new mail. Tell me of what cannot wait.`;
+
+function NoTasks(): VNode {
+  return (
+    <>
+      <p>
+        There are no tasks, so the model is not called. Write them into HEARTBEAT.md of the
+        workspace, for example:
+      </p>
+      <pre class="layer-text" tabIndex={0}>
+        {EXAMPLE}
+      </pre>
+    </>
+  );
+}

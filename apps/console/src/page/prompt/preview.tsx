@@ -1,0 +1,126 @@
+import type { SentPrompt } from '@parley/core';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Show, useData } from '../ui/data.tsx';
+import { amount } from '../ui/format.ts';
+import { PromptLayers, tokensOf } from './layers.tsx';
+
+/** A hypothetical message. The gateway chooses for empty fields. */
+interface Preview {
+  readonly channel: string;
+  readonly chat: string;
+  readonly user: string;
+  readonly text: string;
+  readonly mode: string;
+  readonly heartbeat: string;
+}
+
+const FIRST: Preview = {
+  channel: 'web',
+  chat: 'direct',
+  user: '',
+  text: '',
+  mode: 'full',
+  heartbeat: '',
+};
+
+const CHOICES = {
+  channel: ['web', 'terminal', 'discord', 'telegram', 'whatsapp'],
+  chat: ['direct', 'group', 'channel', 'thread'],
+  mode: ['full', 'minimal', 'none'],
+} as const;
+
+/** The prompt of a hypothetical turn: the model is not called, and nothing is stored (P17). */
+export function PreviewSheet(): VNode {
+  const [preview, setPreview] = useState(FIRST);
+  const [asked, setAsked] = useState(FIRST);
+  const data = useData<SentPrompt>(pathOf(asked));
+  const change = (part: Partial<Preview>, isFinal: boolean): void => {
+    const next = { ...preview, ...part };
+    setPreview(next);
+    if (isFinal) setAsked(next);
+  };
+  return (
+    <>
+      <header class="entry-head">
+        <h2 class="title">Preview</h2>
+        <p>The first turn of a new session. The model is not called; nothing is stored.</p>
+      </header>
+      <PreviewForm preview={preview} change={change} submit={() => setAsked(preview)} />
+      <Show data={data}>
+        {({ layout, parts, unsent }) => (
+          <>
+            <p class="lead">
+              {amount(tokensOf(parts))} tokens · layout {layout}
+            </p>
+            <PromptLayers parts={parts} unsent={unsent} />
+          </>
+        )}
+      </Show>
+    </>
+  );
+}
+
+interface PreviewFormProps {
+  readonly preview: Preview;
+  /** `isFinal`: the prompt is built again at once. */
+  readonly change: (part: Partial<Preview>, isFinal: boolean) => void;
+  readonly submit: () => void;
+}
+
+function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    submit();
+  };
+  const text = (name: 'user' | 'text', label: string, placeholder: string): VNode => (
+    <label class={`hint is-${name}`}>
+      {label}
+      <input
+        class="field"
+        value={preview[name]}
+        placeholder={placeholder}
+        onInput={({ currentTarget }) => change({ [name]: currentTarget.value }, false)}
+      />
+    </label>
+  );
+  const choice = (name: keyof typeof CHOICES, label: string): VNode => (
+    <label class="hint">
+      {label}
+      <select
+        class="field"
+        value={preview[name]}
+        onChange={({ currentTarget }) => change({ [name]: currentTarget.value }, true)}
+      >
+        {CHOICES[name].map((value) => (
+          <option key={value}>{value}</option>
+        ))}
+      </select>
+    </label>
+  );
+  return (
+    <form class="preview" onSubmit={onSubmit}>
+      {choice('channel', 'Channel')}
+      {choice('chat', 'Chat')}
+      {text('user', 'Person', 'id of the sender')}
+      {choice('mode', 'Mode')}
+      {text('text', 'Text', 'Hello')}
+      <label class="is-check">
+        <input
+          type="checkbox"
+          checked={preview.heartbeat === '1'}
+          onChange={() => change({ heartbeat: preview.heartbeat === '1' ? '' : '1' }, true)}
+        />
+        Heartbeat
+      </label>
+      <button type="submit" class="quiet">
+        Show
+      </button>
+    </form>
+  );
+}
+
+function pathOf(preview: Preview): string {
+  const given = Object.entries(preview).filter(([, value]) => value !== '');
+  return `/api/prompts/preview?${new URLSearchParams(given)}`;
+}

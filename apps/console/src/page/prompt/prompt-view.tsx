@@ -1,0 +1,236 @@
+import type { PromptComparison } from '@parley/prompt';
+import type { PromptSummary, StoredPrompt } from '@parley/store';
+import type { VNode } from 'preact';
+import { hrefOf, type Route } from '../route.ts';
+import { type Pages, Show, useData, usePages } from '../ui/data.tsx';
+import { amount, dayOf, momentOf, timeOf } from '../ui/format.ts';
+import { EntryLink, SplitView } from '../ui/frames.tsx';
+import { List } from '../ui/widgets.tsx';
+import { ComparisonView } from './comparison.tsx';
+import { PromptLayers } from './layers.tsx';
+import { PreviewSheet } from './preview.tsx';
+
+/** A page of `/api/prompts`; `next` asks for the one after it. */
+interface TurnPage {
+  readonly prompts: readonly PromptSummary[];
+  readonly next: string | null;
+}
+
+/**
+ * What the model got, turn by turn (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
+ * Every text is shown as text, never as HTML.
+ */
+export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
+  const data = usePages('/api/prompts', ({ prompts, next }: TurnPage) => ({
+    items: prompts,
+    next,
+  }));
+  const turns = data.value ?? [];
+  const isPreview = view === 'preview';
+  const chosen = turn || turns[0]?.turnId;
+  const against = word === 'against' && earlier !== '' ? earlier : null;
+  return (
+    <SplitView
+      name="prompts"
+      title="Prompts"
+      label="Turns"
+      showsList={!isPreview && turn === ''}
+      list={
+        <>
+          <a
+            class="preview-link"
+            href={hrefOf('preview')}
+            aria-current={isPreview ? 'true' : undefined}
+          >
+            Preview…
+          </a>
+          <Show data={data}>
+            {() => (
+              <TurnList turns={turns} chosen={isPreview ? undefined : chosen} more={data.more} />
+            )}
+          </Show>
+        </>
+      }
+      back={hrefOf('prompt')}
+    >
+      {isPreview && <PreviewSheet />}
+      {!isPreview && chosen && (
+        <Turn key={chosen} turnId={chosen} against={against} turns={turns} />
+      )}
+    </SplitView>
+  );
+}
+
+interface TurnListProps extends Pick<Pages<PromptSummary>, 'more'> {
+  readonly turns: readonly PromptSummary[];
+  readonly chosen: string | undefined;
+}
+
+/** The recorded turns, newest first, under the day they ran. */
+function TurnList({ turns, chosen, more }: TurnListProps): VNode {
+  if (turns.length === 0) {
+    return (
+      <p class="nothing">
+        Nothing is recorded yet. Write to the agent, and the prompt of that turn appears here.
+      </p>
+    );
+  }
+  return (
+    <div class="entry-list">
+      {daysOf(turns).map(({ day, entries }) => (
+        <section key={day} aria-label={day}>
+          <h3 class="hint">{day}</h3>
+          <List look="" of={entries}>
+            {(turn) => <TurnLink key={turn.turnId} turn={turn} isChosen={turn.turnId === chosen} />}
+          </List>
+        </section>
+      ))}
+      {more && (
+        <button type="button" class="quiet" onClick={more}>
+          Older turns
+        </button>
+      )}
+    </div>
+  );
+}
+
+function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }): VNode {
+  const { turnId, at, layout, tokens, place } = turn;
+  return (
+    <EntryLink
+      href={hrefOf('prompt', turnId)}
+      title={chatName(turn)}
+      at={at}
+      time={timeOf(at)}
+      facts={`${place.channel} · ${layout}`}
+      isChosen={isChosen}
+    >
+      {amount(tokens)} tokens
+    </EntryLink>
+  );
+}
+
+/** The title of a group, else the sender. */
+function chatName({ place: { title, personName, chatType } }: PromptSummary): string {
+  const name = title ?? personName;
+  return chatType === 'direct' ? name : `${name} · ${chatType}`;
+}
+
+function daysOf(turns: readonly PromptSummary[]) {
+  const days: { day: string; entries: PromptSummary[] }[] = [];
+  for (const turn of turns) {
+    const day = dayOf(turn.at, Date.now());
+    const last = days.at(-1);
+    if (last?.day === day) last.entries.push(turn);
+    else days.push({ day, entries: [turn] });
+  }
+  return days;
+}
+
+interface TurnProps {
+  readonly turnId: string;
+  readonly against: string | null;
+  readonly turns: readonly PromptSummary[];
+}
+
+function Turn({ turnId, against, turns }: TurnProps): VNode {
+  const data = useData<StoredPrompt>(`/api/prompts/${encodeURIComponent(turnId)}`);
+  const turn = data.value;
+  return (
+    <>
+      {turn && <TurnHead turn={turn} />}
+      {turn && <CompareChoice turn={turn} turns={turns} against={against} />}
+      {against === null ? (
+        <Show data={data}>{(prompt) => <PromptSheet prompt={prompt} />}</Show>
+      ) : (
+        <Compared turnId={turnId} against={against} />
+      )}
+    </>
+  );
+}
+
+function Compared({
+  turnId,
+  against,
+}: {
+  readonly turnId: string;
+  readonly against: string;
+}): VNode {
+  const [before, after] = [against, turnId].map(encodeURIComponent);
+  const data = useData<PromptComparison>(`/api/prompts/${before}/compare/${after}`);
+  return <Show data={data}>{(comparison) => <ComparisonView comparison={comparison} />}</Show>;
+}
+
+function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
+  const { at, place, layout, model, tokens, characters } = turn;
+  const { personName, personId, channel, account } = place;
+  return (
+    <header class="entry-head">
+      <h2 class="title">{chatName(turn)}</h2>
+      <p>
+        {momentOf(at)} · {personName} ({personId}) · {channel}/{account}
+      </p>
+      <p>
+        <b>{amount(tokens)} tokens</b> in {amount(characters)} characters · layout {layout} ·{' '}
+        {model}
+      </p>
+      <p class="entry-id">{turn.turnId}</p>
+    </header>
+  );
+}
+
+/** Everything that one turn sent to its model. */
+function PromptSheet({ prompt }: { readonly prompt: StoredPrompt }): VNode {
+  const { parts, unsent, tools, messages } = prompt;
+  return (
+    <div class="sheet">
+      <PromptLayers parts={parts} unsent={unsent} />
+      <dl class="facts beside">
+        <dt>Tools it could call</dt>
+        <dd>{tools.length === 0 ? 'none' : tools.join(', ')}</dd>
+        <dt>Messages sent with it</dt>
+        <dd>
+          {messages.map(({ role, characters }) => `${role} ${amount(characters)}`).join(' · ')}{' '}
+          (characters)
+        </dd>
+      </dl>
+    </div>
+  );
+}
+
+interface CompareChoiceProps extends Omit<TurnProps, 'turnId'> {
+  readonly turn: PromptSummary;
+}
+
+/** Chooses an earlier turn to compare with; turns of the same chat come first. */
+function CompareChoice({ turn, turns, against }: CompareChoiceProps): VNode | null {
+  const others = turns.filter(({ turnId }) => turnId !== turn.turnId);
+  if (others.length === 0 && against === null) return null;
+  const isHere = (other: PromptSummary): boolean => other.conversationId === turn.conversationId;
+  const compareWith = (other: string): void => {
+    location.hash = hrefOf('prompt', turn.turnId, ...(other === '' ? [] : ['against', other]));
+  };
+  const option = (other: PromptSummary): VNode => (
+    <option key={other.turnId} value={other.turnId}>
+      {momentOf(other.at)} · {chatName(other)} · {amount(other.tokens)} tokens
+    </option>
+  );
+  const isListed = others.some(({ turnId }) => turnId === against);
+  return (
+    <label class="compare-choice">
+      <span>Compare with</span>
+      <select
+        class="field"
+        value={against ?? ''}
+        onChange={({ currentTarget }) => compareWith(currentTarget.value)}
+      >
+        <option value="">nothing</option>
+        {against !== null && !isListed && <option value={against}>{against}</option>}
+        <optgroup label="This chat">{others.filter(isHere).map(option)}</optgroup>
+        <optgroup label="Other chats">
+          {others.filter((other) => !isHere(other)).map(option)}
+        </optgroup>
+      </select>
+    </label>
+  );
+}

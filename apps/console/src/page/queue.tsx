@@ -1,0 +1,131 @@
+import type { QueueReport } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { DeadLetterSection } from './dead-letters.tsx';
+import { Show, useData } from './ui/data.tsx';
+import { amount, counted, spanOf } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import { Section } from './ui/widgets.tsx';
+
+/** The page asks again this often, in ms. */
+const AGAIN_MS = 5_000;
+
+/** Dead letters, and messages and turns that wait, run or are still to be sent (D06, U03). */
+export function QueueView(): VNode {
+  const queue = useData<QueueReport>('/api/queue', AGAIN_MS);
+  return (
+    <ColumnView name="queue-view" title="Queue">
+      {queue.value && <p class="facts">{summaryOf(queue.value)}</p>}
+      <DeadLetterSection />
+      <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
+    </ColumnView>
+  );
+}
+
+function summaryOf({ messages, turns, parts }: QueueReport): string {
+  const owed = counted(parts.pending + parts.sending, 'part');
+  return `${counted(messages, 'message')} waiting, ${counted(turns, 'turn')} under way, ${owed} to be sent.`;
+}
+
+/** The oldest entries first. */
+function QueueLists(report: QueueReport): VNode {
+  const { now, waiting, running, outgoing, processes, messages, conversations, turns, parts } =
+    report;
+  return (
+    <>
+      <QueueList
+        name="Waiting for a turn"
+        none="No message waits."
+        facts={`${counted(messages, 'message')} in ${counted(conversations, 'conversation')}.`}
+        rows={waiting.map(({ conversationId, messages, oldestAt }) => ({
+          key: conversationId,
+          name: conversationId,
+          text: counted(messages, 'message'),
+          since: now - oldestAt,
+        }))}
+      />
+      <QueueList
+        name="Turns under way"
+        none="No turn is under way."
+        facts={`${counted(turns, 'turn')}.`}
+        rows={running.map((turn) => ({
+          key: turn.turnId,
+          name: turn.conversationId,
+          text: turnText(turn),
+          since: now - turn.startedAt,
+        }))}
+      />
+      <QueueList
+        name="Still to be sent"
+        none="Nothing is to be sent."
+        facts={`${counted(parts.pending + parts.sending, 'part')} of answers.`}
+        rows={outgoing.map(({ channel, account, pending, sending, chats, oldestAt }) => ({
+          key: `${channel}/${account}`,
+          name: `${channel}/${account}`,
+          text: `${pending} waiting, ${sending} being sent, in ${counted(chats, 'chat')}`,
+          since: now - oldestAt,
+        }))}
+      />
+      {/* A process that runs alone is not listed. */}
+      {processes.length > 0 && (
+        <QueueList
+          name="Processes"
+          none=""
+          facts={`${counted(processes.length, 'process', 'processes')}.`}
+          rows={processes.map(({ role, host, pid, version, startedAt }) => ({
+            key: `${host} ${pid}`,
+            name: `${ROLES[role]} on ${host}`,
+            text: `process ${pid}, version ${version}`,
+            since: now - startedAt,
+          }))}
+        />
+      )}
+      <p class="facts queue-sum">
+        Since the first start: {counted(parts.sent, 'part')} sent, {amount(parts.failed)} failed,{' '}
+        {amount(parts.unknown)} with an unknown outcome.
+      </p>
+    </>
+  );
+}
+
+const ROLES: Readonly<Record<QueueReport['processes'][number]['role'], string>> = {
+  all: 'Gateway and worker',
+  gateway: 'Gateway',
+  worker: 'Worker',
+};
+
+function turnText({ owner, isSuspended, attempts }: QueueReport['running'][number]): string {
+  const by = owner === null ? 'no process works on it' : `by ${owner}`;
+  const state = isSuspended ? 'waits for approval' : by;
+  return attempts > 1 ? `${state}, started ${attempts} times` : state;
+}
+
+interface QueueListProps {
+  readonly name: string;
+  /** Instead of an empty list. */
+  readonly none: string;
+  readonly facts: string;
+  readonly rows: readonly {
+    readonly key: string;
+    readonly name: string;
+    readonly text: string;
+    /** In ms. */
+    readonly since: number;
+  }[];
+}
+
+function QueueList({ name, none, facts, rows }: QueueListProps): VNode {
+  return (
+    <Section title={name}>
+      {rows.length === 0 ? <p>{none}</p> : <p class="facts">{facts}</p>}
+      <ol class="rows">
+        {rows.map(({ key, name, text, since }) => (
+          <li key={key}>
+            <b>{name}</b>
+            <span>{text}</span>
+            <time>{spanOf(since)}</time>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}

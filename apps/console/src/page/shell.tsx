@@ -1,0 +1,207 @@
+import type { GatewayStatus } from '@parley/gateway/api';
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
+import type { ComponentType, VNode } from 'preact';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
+import type { ChatClient } from './chat/client.ts';
+import { isBusy, type Link } from './chat/conversation.ts';
+import { PairingView, pairingOf } from './pairing.tsx';
+import { hrefOf, type Route } from './route.ts';
+import { SignInView } from './sign-in.tsx';
+import { DataScope, useData } from './ui/data.tsx';
+import { Icon, type IconName, Trouble } from './ui/widgets.tsx';
+import { GROUPS, type View, viewOf } from './views.ts';
+
+const LINK_LABELS: Readonly<Record<Link, string>> = {
+  connecting: 'Connecting…',
+  online: 'Connected',
+  reconnecting: 'Reconnecting…',
+  'signed-out': 'Signed out',
+};
+
+interface ShellProps {
+  readonly client: ChatClient;
+  readonly route: ReadonlySignal<Route>;
+  /** Why the address that was opened did not sign in. */
+  readonly trouble: ReadonlySignal<string | null>;
+}
+
+/** Before the gateway has answered. */
+const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
+
+/** While an account waits for its phone, or may have to soon, the status is asked for this often, in ms. */
+const SOON_MS = 3_000;
+const LATER_MS = 60_000;
+
+/** The frame of the console: the agent, the state of the connection, the navigation and the view. */
+export function Shell({ client, route, trouble }: ShellProps): VNode {
+  const link = useComputed(() => client.conversation.value.link).value;
+  const isOnline = link === 'online';
+  const status = useData<GatewayStatus>(isOnline ? '/api/status' : null, (known) =>
+    known !== undefined && pairingOf(known.channels).isMoving ? SOON_MS : LATER_MS,
+  ).value;
+  const agent = status === undefined ? SOME_AGENT : agentOf(status);
+  const unlinked = status !== undefined && isOnline ? pairingOf(status.channels).unlinked : [];
+  const isOut = link === 'signed-out';
+  const view = viewOf(route.value);
+  const stage = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    document.title = agent.name;
+  }, [agent.name]);
+  return (
+    <div class="shell">
+      {/* Without a session nothing else is shown. */}
+      {isOut ? (
+        <SignInView trouble={trouble.value} />
+      ) : (
+        <TopBar agent={agent} link={link} isChat={view === undefined} client={client}>
+          <button type="button" class="action skip" onClick={() => stage.current?.focus()}>
+            Skip to content
+          </button>
+        </TopBar>
+      )}
+      <div class="body">
+        {!isOut && <Navigation shown={view?.within ?? view?.id ?? 'chat'} />}
+        <div class="stage" ref={stage} tabIndex={-1}>
+          {unlinked.map((account) => (
+            <PairingView key={account.id} account={account} />
+          ))}
+          {/* Hidden, not removed: a draft stays. */}
+          <div class="view" hidden={isOut || view !== undefined}>
+            <ChatView client={client} agent={agent} />
+          </div>
+          {!isOut && view && <LazyView key={view.id} view={view} route={route.value} />}
+        </div>
+      </div>
+      <Announcement client={client} agent={agent.name} />
+    </div>
+  );
+}
+
+function agentOf({ agent, model }: GatewayStatus): AgentInfo {
+  return { name: agent, model, offline: model.startsWith('offline') };
+}
+
+/** A view whose file is loaded when it is opened. */
+function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode | null {
+  // The answer of a gateway that was updated since this page was loaded may be another one than
+  // expected; the file of the view may be gone.
+  const [error] = useErrorBoundary();
+  const isGone = useSignal(false);
+  const loaded = useSignal<ComponentType<Route> | null>(null);
+  useEffect(() => {
+    view.load().then(
+      (component) => {
+        loaded.value = component;
+      },
+      () => {
+        isGone.value = true;
+      },
+    );
+  }, []);
+  if (error !== undefined || isGone.value) {
+    const reason =
+      'This view could not be shown. Reload the page: the gateway may be newer than it.';
+    return (
+      <main class="column-view">
+        <div>
+          <h2>Error</h2>
+          <Trouble reason={reason} again={() => location.reload()} />
+        </div>
+      </main>
+    );
+  }
+  const Loaded = loaded.value;
+  return (
+    Loaded && (
+      <DataScope>
+        <Loaded {...route} />
+      </DataScope>
+    )
+  );
+}
+
+interface TopBarProps {
+  readonly agent: AgentInfo;
+  readonly link: Link;
+  readonly isChat: boolean;
+  readonly client: ChatClient;
+  /** Before everything else, for the keyboard. */
+  readonly children: VNode;
+}
+
+function TopBar({ agent, link, isChat, client, children }: TopBarProps): VNode {
+  return (
+    <header class="top">
+      {children}
+      <button type="button" class="quiet menu" popovertarget="views" aria-label="Menu">
+        <Icon name="menu" />
+      </button>
+      <img src="/page/icon.svg" alt="" width={34} height={34} />
+      <div class="who">
+        <h1 class="clip">{agent.name}</h1>
+        <p class="hint clip" title={agent.model}>
+          {agent.model}
+        </p>
+      </div>
+      <span class={`hint link is-${link}`}>
+        <i aria-hidden="true" />
+        {LINK_LABELS[link]}
+      </span>
+      {isChat && (
+        <button
+          type="button"
+          class="quiet fresh"
+          onClick={() => client.send('/new')}
+          aria-label="New"
+          title="Start a new session: earlier messages are left out of the prompt"
+        >
+          <Icon name="fresh" />
+          <span>New</span>
+        </button>
+      )}
+    </header>
+  );
+}
+
+/** The views of the console in their groups: beside the view, or in a narrow window behind a button. */
+function Navigation({ shown }: { readonly shown: string }): VNode {
+  const box = useRef<HTMLElement>(null);
+  const link = (id: string, label: string, icon: IconName): VNode => (
+    <a
+      key={id}
+      class="quiet"
+      href={hrefOf(id)}
+      aria-current={shown === id ? 'page' : undefined}
+      onClick={() => box.current?.hidePopover()}
+    >
+      <Icon name={icon} />
+      {label}
+    </a>
+  );
+  return (
+    <nav id="views" class="views" aria-label="Views" popover="auto" ref={box}>
+      {link('chat', 'Chat', 'chat')}
+      {GROUPS.map(({ name, views }) => (
+        <div key={name} role="group" aria-label={name}>
+          <p class="hint" aria-hidden="true">
+            {name}
+          </p>
+          {views.map(({ id, label, icon }) => label && link(id, label, icon))}
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** Changes that a screen reader reads out. */
+function Announcement(props: { readonly client: ChatClient; readonly agent: string }): VNode {
+  const conversation = props.client.conversation.value;
+  const { link } = conversation;
+  const writes = isBusy(conversation) ? `${props.agent} is writing…` : '';
+  return (
+    <p class="visually-hidden" role="status">
+      {link === 'online' ? writes : LINK_LABELS[link]}
+    </p>
+  );
+}

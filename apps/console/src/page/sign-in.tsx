@@ -1,0 +1,61 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { signIn } from './gateway.ts';
+
+interface SignInProps {
+  /** Why the address that was opened did not sign in; null: it did not try to. */
+  readonly trouble: string | null;
+}
+
+/** Shown to a browser without a session. */
+export function SignInView({ trouble: first }: SignInProps): VNode {
+  const [trouble, setTrouble] = useState(first);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    if (!(form instanceof HTMLFormElement)) return;
+    setBusy(true);
+    const reason = await signIn(String(new FormData(form).get('token')).trim());
+    // Signed in, this view is gone.
+    if (reason === null) return;
+    setBusy(false);
+    setTrouble(reason);
+    form.querySelector('input')?.select();
+  };
+  return (
+    <main class="sign-in">
+      <img src="/page/icon.svg" alt="" width={56} height={56} />
+      <h1 class="title">This chat is private</h1>
+      <p>Sign in with the token of this gateway.</p>
+      <form onSubmit={(event) => void submit(event)}>
+        <label for="token">Token</label>
+        <div class="sign-in-row">
+          <input
+            class="field"
+            id="token"
+            name="token"
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            required
+            autofocus
+            aria-describedby={trouble === null ? undefined : 'sign-in-trouble'}
+          />
+          <button type="submit" class="action is-main" disabled={isBusy}>
+            Open the chat
+          </button>
+        </div>
+        {trouble !== null && (
+          <p id="sign-in-trouble" class="trouble" role="alert">
+            {trouble}
+          </p>
+        )}
+      </form>
+      <p class="lead">
+        On the machine of the gateway, <code>parley token show</code> prints an address that signs
+        in directly.
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,165 @@
+import type { ShownSoul, SoulAction } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { act } from './gateway.ts';
+import { hrefOf, type Route } from './route.ts';
+import { Show, useData, useWork, type Work } from './ui/data.tsx';
+import { EntryLink, SplitView } from './ui/frames.tsx';
+import { ActionButton, List, OutcomeNote, Section } from './ui/widgets.tsx';
+
+/** SOUL.md: its versions, and proposals that the owner decides on (W06). Without a number in the address the list. */
+export function SoulView({ args: [number = ''] }: Route): VNode {
+  const data = useData<{ readonly versions: readonly ShownSoul[] }>('/api/soul');
+  const work = useWork();
+  const versions = data.value?.versions ?? [];
+  const asked = /^\d{1,9}$/.test(number) ? Number(number) : null;
+  const open = versions.find(({ can }) => can.includes('apply'));
+  const chosen = asked ?? open?.number ?? versions[0]?.number ?? null;
+  const version = versions.find(({ number }) => number === chosen);
+  return (
+    <SplitView
+      name="soul-view"
+      title="SOUL.md"
+      label="Versions"
+      showsList={asked === null}
+      list={<Show data={data}>{() => <VersionList versions={versions} chosen={chosen} />}</Show>}
+      back={hrefOf('soul')}
+    >
+      <OutcomeNote outcome={work.outcome} />
+      {version && <VersionSheet key={version.number} version={version} work={work} />}
+    </SplitView>
+  );
+}
+
+const DONE: Readonly<Record<SoulAction, string>> = {
+  apply: 'Done. It is in use from the next message on.',
+  veto: 'Done. It will not come into use.',
+  rollback: 'Done. That text is in use again, as a new version.',
+};
+
+const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
+  applied: 'in use',
+  passed: 'passed',
+  proposed: 'evaluated…',
+  refused: 'refused',
+  vetoed: 'vetoed',
+  replaced: '',
+};
+
+interface VersionListProps {
+  readonly versions: readonly ShownSoul[];
+  readonly chosen: number | null;
+}
+
+/** All versions, newest first; what is in use and what is open are marked. */
+function VersionList({ versions, chosen }: VersionListProps): VNode {
+  if (versions.length === 0) {
+    return (
+      <p class="nothing">
+        There is no SOUL.md yet. Write one into the workspace: it becomes the first version.
+      </p>
+    );
+  }
+  return (
+    <List look="entry-list" of={versions}>
+      {({ number, name, state, reason, createdAt }) => (
+        <EntryLink
+          key={number}
+          href={hrefOf('soul', String(number))}
+          title={name}
+          at={createdAt}
+          facts={reason}
+          isChosen={number === chosen}
+          look={`soul-${state}`}
+        >
+          {MARKS[state]}
+        </EntryLink>
+      )}
+    </List>
+  );
+}
+
+interface VersionSheetProps {
+  readonly version: ShownSoul;
+  readonly work: Work;
+}
+
+const LABELS: Readonly<Record<SoulAction, string>> = {
+  apply: 'Use it now',
+  veto: 'Veto it',
+  rollback: 'Go back to this',
+};
+
+const LOOKS: Readonly<Record<SoulAction, 'is-main' | 'is-grave' | ''>> = {
+  apply: 'is-main',
+  veto: 'is-grave',
+  rollback: '',
+};
+
+/** One version: state, findings, changes, text. Every text is shown as text. */
+function VersionSheet({ version, work }: VersionSheetProps): VNode {
+  const { number, name, standing, score, origin, reason, can, findings, diff, basedOn, text } =
+    version;
+  const decide = async (action: SoulAction) =>
+    (await act(`/api/soul/${number}/${action}`)) ?? { text: DONE[action], isTrouble: false };
+  return (
+    <div class="sheet soul-sheet">
+      <header class="entry-head">
+        <h2 class="title">{name}</h2>
+        <p>
+          <b>{sentence(standing)}</b> {sentence(origin)}
+        </p>
+        <p>
+          Evaluation: {score}. Reason: {reason}
+        </p>
+      </header>
+      {can.length > 0 && (
+        <p class="actions">
+          {can.map((action) => (
+            <ActionButton
+              key={action}
+              label={LABELS[action]}
+              look={LOOKS[action]}
+              isBusy={work.isBusy}
+              onPress={() => work.run(() => decide(action))}
+            />
+          ))}
+        </p>
+      )}
+      {findings.length > 0 && (
+        <section class="soul-findings" aria-label="Findings">
+          <h3>Findings of the evaluation</h3>
+          <ul>
+            {findings.map(({ words }, index) => (
+              <li key={index}>{words}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {basedOn !== null && (
+        <Section title={`Against version ${basedOn}`}>
+          <pre class="layer-text soul-diff" tabIndex={0} dir="auto">
+            {diffLines(diff)}
+          </pre>
+        </Section>
+      )}
+      <details class="soul-whole" open={basedOn === null}>
+        <summary>The whole text</summary>
+        <pre class="layer-text" tabIndex={0} dir="auto">
+          {text}
+        </pre>
+      </details>
+    </div>
+  );
+}
+
+function diffLines(diff: string): readonly VNode[] {
+  if (diff === '') return [<span key="none">Nothing changes.</span>];
+  return diff.split('\n').map((line, index) => {
+    const Kind = line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span';
+    return <Kind key={index}>{`${line}\n`}</Kind>;
+  });
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,144 @@
+import type { MessageName, Timeline, TimelineEntry, WhyAnswer } from '@parley/core';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { hrefOf, type Route } from './route.ts';
+import { Show, useData } from './ui/data.tsx';
+import { spanOf } from './ui/format.ts';
+import { EntryLink, SplitView } from './ui/frames.tsx';
+import { List } from './ui/widgets.tsx';
+
+/** What happened to a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the newest. */
+export function WhyView({ args: [message = ''] }: Route): VNode {
+  const recent = useData<{ readonly messages: readonly MessageName[] }>('/api/why/recent');
+  const why = useData<WhyAnswer>(`/api/why?message=${encodeURIComponent(message || 'last')}`);
+  const chosen = why.value?.kind === 'found' ? keyOf(why.value.timeline.message) : null;
+  return (
+    <SplitView
+      name="why-view"
+      title="Why"
+      label="Messages"
+      showsList={message === ''}
+      list={
+        <>
+          <SearchForm key={message} asked={message} />
+          <Show data={recent}>
+            {({ messages }) => <MessageList messages={messages} chosen={chosen} />}
+          </Show>
+        </>
+      }
+      back={hrefOf('why')}
+    >
+      <Show data={why}>{(answer) => <WhySheet why={answer} />}</Show>
+    </SplitView>
+  );
+}
+
+/** Finds a message that the list does not show. */
+function SearchForm({ asked }: { readonly asked: string }): VNode {
+  const [text, setText] = useState(asked);
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    if (text.trim() !== '') location.hash = hrefOf('why', text.trim());
+  };
+  return (
+    <form class="why-ask" onSubmit={onSubmit}>
+      <input
+        class="field"
+        aria-label="Message"
+        placeholder="Message, channel:chat/message or turn"
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+      <button type="submit" class="quiet">
+        Ask
+      </button>
+    </form>
+  );
+}
+
+interface MessageListProps {
+  readonly messages: readonly MessageName[];
+  readonly chosen: string | null;
+}
+
+/** Messages to choose from, newest first. */
+function MessageList({ messages, chosen }: MessageListProps): VNode {
+  return (
+    <List look="entry-list" of={messages}>
+      {(message) => {
+        const key = keyOf(message);
+        return (
+          <EntryLink
+            key={key}
+            href={hrefOf('why', key)}
+            title={`${message.channel} ${message.chatId}`}
+            at={message.at}
+            facts={message.messageId}
+            isChosen={key === chosen}
+          />
+        );
+      }}
+    </List>
+  );
+}
+
+/** Names a message in a question to the gateway. */
+function keyOf({ channel, account, chatId, messageId }: MessageName): string {
+  return `${channel}/${account}:${chatId}/${messageId}`;
+}
+
+function WhySheet({ why }: { readonly why: WhyAnswer }): VNode {
+  switch (why.kind) {
+    case 'unknown':
+      return <p class="nothing">There is no such message.</p>;
+    case 'several':
+      return (
+        <section>
+          <h3>Several messages have that id</h3>
+          <MessageList messages={why.candidates} chosen={null} />
+        </section>
+      );
+    case 'found':
+      return <TimelineSheet timeline={why.timeline} />;
+  }
+}
+
+function TimelineSheet({ timeline }: { readonly timeline: Timeline }): VNode {
+  const { message, verdict, detail, entries, turnId, hasPrompt } = timeline;
+  return (
+    <section class="sheet why-sheet">
+      <h3>{detail === undefined ? verdict : `${verdict} (${detail})`}</h3>
+      <p class="why-name">
+        {message.channel} {message.chatId}, {message.messageId}
+      </p>
+      <ol class="why-stages">
+        {entries.map((entry, index) => (
+          <Stage key={index} entry={entry} receivedAt={message.at} />
+        ))}
+      </ol>
+      {hasPrompt && turnId !== null && (
+        <a class="why-prompt" href={hrefOf('prompt', turnId)}>
+          The prompt of its turn
+        </a>
+      )}
+    </section>
+  );
+}
+
+/** One stage; its time counts from the receipt of the message. */
+function Stage(props: { readonly entry: TimelineEntry; readonly receivedAt: number }): VNode {
+  const { stage, at, ms, text, detail, mark } = props.entry;
+  const after = at === null ? null : at - props.receivedAt;
+  const offset = after === null ? '' : `${after < 0 ? '−' : '+'}${spanOf(Math.abs(after))}`;
+  return (
+    <li class={mark === undefined ? '' : 'is-marked'}>
+      <time title={at === null ? '' : new Date(at).toLocaleString()}>{offset}</time>
+      <b>{stage}</b>
+      <span>
+        {text}
+        {ms !== null && <i>{spanOf(ms)}</i>}
+        {detail !== undefined && <small class="hint">{detail}</small>}
+      </span>
+    </li>
+  );
+}

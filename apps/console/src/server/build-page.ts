@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile } from 'esbuild';
+
+const SOURCES = dirname(fileURLToPath(new URL('../page/main.tsx', import.meta.url)));
+
+/** Where the built files are named in `index.html`. */
+const MARK = '<!-- built files -->';
+
+/** The built page: each file by its path at the gateway; `/` is the HTML. */
+export type BuiltPage = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * Builds the page in memory: the chat with what it needs at once, and a file of its own for each view
+ * that is loaded when it is opened. Names carry a hash of the content, so a browser may keep the files.
+ * Throws esbuild's `BuildFailure`, which names file and line.
+ */
+export async function buildPage(): Promise<BuiltPage> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: SOURCES,
+    entryPoints: { main: 'main.tsx', style: 'style/style.css' },
+    outdir: 'page',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    sourcemap: 'linked',
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+    tsconfigRaw: {},
+  });
+  const pathOf = (file: string): string => `/${relative(SOURCES, file).replaceAll(sep, '/')}`;
+  const html = readFileSync(join(SOURCES, 'index.html'), 'utf8').replace(MARK, tagsOf(metafile));
+  return new Map([
+    ['/', new TextEncoder().encode(html)],
+    ['/page/icon.svg', readFileSync(join(SOURCES, 'icon.svg'))],
+    ...outputFiles.map(({ path, contents }) => [pathOf(path), contents] as const),
+  ]);
+}
+
+/** The style, the script, and what the script imports: naming it saves a round trip for each link of the chain. */
+function tagsOf({ outputs }: Metafile): string {
+  const files = Object.entries(outputs);
+  const [style] = files.find(([, { entryPoint }]) => entryPoint === 'style/style.css') ?? [];
+  const [script, main] = files.find(([, { entryPoint }]) => entryPoint === 'main.tsx') ?? [];
+  const imported = main?.imports.filter(({ kind }) => kind === 'import-statement') ?? [];
+  return [
+    `<link rel="stylesheet" href="/${style}">`,
+    ...imported.map(({ path }) => `<link rel="modulepreload" href="/${path}">`),
+    `<script type="module" src="/${script}"></script>`,
+  ].join('\n');
+}
