@@ -100,6 +100,22 @@ describe('a clone with a bundle', () => {
   }, 120_000);
 });
 
+describe('the bundle', () => {
+  it('[U06] has the page ready, and nothing that builds it', () => {
+    const { hash = '' } = readManifest(ROOT) ?? {};
+    const files = readdirSync(join(ROOT, 'dist', hash), { recursive: true }).map(String);
+    expect(files).toContain('page/index.html');
+    expect(files.filter((file) => /^build-page|esbuild/.test(file))).toEqual([]);
+    const code = files.filter((file) => /^[^/]*\.mjs$/.test(file));
+    const naming = code.filter((file) =>
+      /(?:from|import\(|require\()\s*"esbuild"/.test(
+        readFileSync(join(ROOT, 'dist', hash, file), 'utf8'),
+      ),
+    );
+    expect(naming).toEqual([]);
+  });
+});
+
 describe('what BullMQ requires when it uses Redis', () => {
   it.each([
     ['ioredis', 'ioredis/built/index.js'],

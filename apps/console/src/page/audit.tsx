@@ -29,6 +29,7 @@ function Findings({ counts, findings }: AuditReport): VNode {
       : `${critical} critical, ${counted(warning, 'warning')}, ${counted(info, 'note')}.`;
   return (
     <section aria-label="Findings">
+      <h3 class="visually-hidden">Findings</h3>
       <p class="facts" role="status">
         {summary}
       </p>

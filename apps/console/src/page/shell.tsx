@@ -55,7 +55,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
         <SignInView trouble={trouble.value} />
       ) : (
         <TopBar agent={agent} link={link} isChat={view === undefined} client={client}>
-          <button type="button" class="action skip" onClick={() => stage.current?.focus()}>
+          <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
             Skip to content
           </button>
         </TopBar>

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const VIOLATIONS = `axe.run().then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
+const WIDE = `[document.documentElement, ...document.querySelectorAll('main, .entry, .entries, .top')]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => 'too wide: ' + box.className)`;
+
+describe.runIf(chromiumUrl)('every view of the page', () => {
+  let scene: WebScene;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumUrl ?? '');
+    const page = await scene.open();
+    await say(page, 'hello');
+    await untilAnswer(page, 'You said: hello');
+    await page.context().close();
+  });
+  afterAll(() => scene.close());
+
+  const links = (page: Page) => page.locator('nav.views a');
+
+  it.each([
+    [320, 'light'],
+    [1280, 'dark'],
+  ] as const)(
+    '[U03] at %i pixels in %s fits, is readable, and has no fault that axe finds',
+    async (width, colorScheme) => {
+      const page = await scene.open({ colorScheme, viewport: { width, height: 740 } });
+      const views = await links(page).evaluateAll((all) => all.map((one) => String(one.hash)));
+      expect(views.length).toBeGreaterThan(7);
+      for (const view of views) {
+        await page.goto(`${scene.parley.address}/${view}`);
+        const main = page.locator('main:visible');
+        await main.waitFor();
+        await main.getByText('Loading…').first().waitFor({ state: 'detached' });
+        await page.evaluate(AXE);
+        const faults = [VIOLATIONS, WIDE, POOR_CONTRAST].map((look) => page.evaluate(look));
+        expect([view, (await Promise.all(faults)).flat()]).toEqual([view, []]);
+      }
+      await page.context().close();
+    },
+    240_000,
+  );
+
+  it('[U03] is loaded when it is opened, by keyboard too, and the menu closes behind it', async () => {
+    const page = await scene.open({ viewport: { width: 320, height: 740 } });
+    const loaded: string[] = [];
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+    await page.reload();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    expect(loaded.filter((path) => path.includes('audit'))).toEqual([]);
+    await page.getByRole('button', { name: 'Menu' }).focus();
+    await page.keyboard.press('Enter');
+    const audit = links(page).filter({ hasText: 'Audit' });
+    const isThere = () => audit.evaluate((link) => link === link.ownerDocument.activeElement);
+    while (!(await isThere())) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Audit' }).waitFor();
+    await audit.waitFor({ state: 'hidden' });
+    expect(loaded.filter((path) => path.includes('/audit-'))).toHaveLength(1);
+    await page.context().close();
+  });
+
+  it('[U03] is reached past the navigation by one key', async () => {
+    const page = await scene.open();
+    await openView(page, 'Queue');
+    await page.getByRole('heading', { name: 'Queue' }).waitFor();
+    await page.getByRole('button', { name: 'Skip to content' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Refresh');
+    await page.context().close();
+  });
+
+  it('[U03] asks for a reload where its file is gone, and keeps what was shown while the gateway is away', async () => {
+    const page = await scene.open();
+    await page.route('**/page/soul-*', (route) => route.fulfill({ status: 404 }));
+    await openView(page, 'Soul');
+    await page.getByRole('alert').filter({ hasText: 'Reload the page' }).waitFor();
+    await openView(page, 'Audit');
+    const finding = page.getByRole('article').first();
+    await finding.waitFor();
+    await page.route('**/api/audit', (route) => route.abort());
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
+    await finding.waitFor();
+    await page.unroute('**/api/audit');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+});
