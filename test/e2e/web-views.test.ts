@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const VIOLATIONS = `axe.run().then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
 const WIDE = `[document.documentElement, ...document.querySelectorAll('main, .entry, .entries, .top')]
@@ -39,7 +37,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
         const main = page.locator('main:visible');
         await main.waitFor();
         await main.getByText('Loading…').first().waitFor({ state: 'detached' });
-        await page.evaluate(AXE);
+        await page.evaluate(axe.source);
         const faults = [VIOLATIONS, WIDE, POOR_CONTRAST].map((look) => page.evaluate(look));
         expect([view, (await Promise.all(faults)).flat()]).toEqual([view, []]);
       }
