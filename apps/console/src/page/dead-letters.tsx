@@ -9,7 +9,15 @@ import { useState } from 'preact/hooks';
 import { ask, type Outcome } from './gateway.ts';
 import { Show, useData, useWork } from './ui/data.tsx';
 import { counted, momentOf } from './ui/format.ts';
-import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Trouble } from './ui/widgets.tsx';
+import {
+  ActionButton,
+  ConfirmButton,
+  List,
+  OutcomeNote,
+  Said,
+  Section,
+  Trouble,
+} from './ui/widgets.tsx';
 
 type Kind = ShownDeadLetter['kind'];
 
@@ -146,16 +154,12 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
           {id} · {momentOf(diedAt)}
         </p>
       </header>
-      {reason !== '' && (
-        <p class="card-reason" dir="auto">
-          {reason}
-        </p>
-      )}
+      {reason !== '' && <Said look="card-reason">{reason}</Said>}
       {textsOf(whole ?? letter).map(({ from, text }, index) => (
-        <blockquote key={index} class="said" dir="auto">
+        <Said as="blockquote" key={index} look="said">
           {from !== '' && <b>{from}: </b>}
           {text}
-        </blockquote>
+        </Said>
       ))}
       {facts !== '' && <p class="facts">{facts}</p>}
       <Trouble reason={isWhole && failure ? failure.reason : null} />

@@ -5,7 +5,7 @@ import { JobSection } from './jobs.tsx';
 import { Show, useData, useWork, type Work } from './ui/data.tsx';
 import { amount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, Said } from './ui/widgets.tsx';
 
 /** While a task runs the page asks again this often, in ms; otherwise seldom. */
 const SOON_MS = 1_500;
@@ -85,9 +85,7 @@ function Task({ task, work }: TaskProps): VNode {
           onPress={() => work.run(() => runNow(name))}
         />
       </header>
-      <p class="heartbeat-instruction" dir="auto">
-        {instruction}
-      </p>
+      <Said look="heartbeat-instruction">{instruction}</Said>
       <dl>
         <dt>Last</dt>
         <dd class={`is-${last.state}`}>{last.text}</dd>
@@ -110,9 +108,9 @@ function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
             <span class={`is-${state}`}>{text}</span>
             <span>{amount(tokens)} tokens</span>
             {alert !== null && (
-              <blockquote class="said" dir="auto">
+              <Said as="blockquote" look="said">
                 {alert}
-              </blockquote>
+              </Said>
             )}
           </li>
         ))}
@@ -146,9 +144,9 @@ function NoTasks(): VNode {
         There are no tasks, so the model is not called. Write them into HEARTBEAT.md of the
         workspace, for example:
       </p>
-      <pre class="layer-text" tabIndex={0}>
+      <Said as="pre" look="layer-text">
         {EXAMPLE}
-      </pre>
+      </Said>
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import { act } from './gateway.ts';
 import { Show, useData, useWork } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
-import { ActionButton, List, OutcomeNote, Section } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, Said, Section } from './ui/widgets.tsx';
 
 /** Jobs with a timetable: next run, result of the last one, and what can be done (H08). */
 export function JobSection(): VNode {
@@ -57,11 +57,7 @@ function Job({ job, isBusy, onAct }: JobProps): VNode {
       <p class="facts">
         In {chat}. {lastRunText(job)}
       </p>
-      {task !== title && (
-        <p class="job-task" dir="auto">
-          {task}
-        </p>
-      )}
+      {task !== title && <Said look="job-task">{task}</Said>}
       <p class="actions">
         {ACTIONS[state].map((action) => (
           <ActionButton

@@ -187,7 +187,7 @@ function Navigation({ shown }: { readonly shown: string }): VNode {
           <p class="hint" aria-hidden="true">
             {name}
           </p>
-          {views.map(({ id, label, icon }) => label && link(id, label, icon))}
+          {views.map(({ id, label, icon }) => label !== null && link(id, label, icon))}
         </div>
       ))}
     </nav>

@@ -4,7 +4,7 @@ import { act } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
 import { Show, useData, useWork, type Work } from './ui/data.tsx';
 import { EntryLink, SplitView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, Section } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, Said, Section } from './ui/widgets.tsx';
 
 /** SOUL.md: its versions, and proposals that the owner decides on (W06). Without a number in the address the list. */
 export function SoulView({ args: [number = ''] }: Route): VNode {
@@ -137,16 +137,16 @@ function VersionSheet({ version, work }: VersionSheetProps): VNode {
       )}
       {basedOn !== null && (
         <Section title={`Against version ${basedOn}`}>
-          <pre class="layer-text soul-diff" tabIndex={0} dir="auto">
+          <Said as="pre" look="layer-text soul-diff">
             {diffLines(diff)}
-          </pre>
+          </Said>
         </Section>
       )}
       <details class="soul-whole" open={basedOn === null}>
         <summary>The whole text</summary>
-        <pre class="layer-text" tabIndex={0} dir="auto">
+        <Said as="pre" look="layer-text">
           {text}
-        </pre>
+        </Said>
       </details>
     </div>
   );

@@ -6,77 +6,42 @@ import type { IconName } from './ui/widgets.tsx';
 export interface View {
   /** The first part of its address, `#/queue`. */
   readonly id: string;
-  /** In the navigation. Without it the view is reached from another one. */
-  readonly label?: string;
   readonly icon: IconName;
-  /** The view that the navigation marks instead. */
+  /** In the navigation. Null: the view is reached from `within`, which the navigation marks. */
+  readonly label: string | null;
   readonly within?: string;
   readonly load: () => Promise<ComponentType<Route>>;
 }
 
-/** The navigation: all views but the chat, in groups. A new page is one entry here and a file. */
+const prompt = async () => (await import('./prompt/prompt-view.tsx')).PromptView;
+const why = async () => (await import('./why.tsx')).WhyView;
+const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
+const soul = async () => (await import('./soul.tsx')).SoulView;
+const queue = async () => (await import('./queue.tsx')).QueueView;
+const audit = async () => (await import('./audit.tsx')).AuditView;
+const sessions = async () => (await import('./sessions.tsx')).SessionsView;
+
+/** The navigation: all views but the chat, in groups. A new page is a line here, and its file. */
 export const GROUPS: readonly { readonly name: string; readonly views: readonly View[] }[] = [
   {
     name: 'Conversations',
-    views: [
-      {
-        id: 'why',
-        label: 'Why',
-        icon: 'why',
-        load: async () => (await import('./why.tsx')).WhyView,
-      },
-    ],
+    views: [{ id: 'why', label: 'Why', icon: 'why', load: why }],
   },
   {
     name: 'Agent',
     views: [
-      {
-        id: 'prompt',
-        label: 'Prompt',
-        icon: 'prompt',
-        load: async () => (await import('./prompt/prompt-view.tsx')).PromptView,
-      },
-      {
-        id: 'preview',
-        within: 'prompt',
-        icon: 'prompt',
-        load: async () => (await import('./prompt/prompt-view.tsx')).PromptView,
-      },
-      {
-        id: 'heartbeat',
-        label: 'Heartbeat',
-        icon: 'heartbeat',
-        load: async () => (await import('./heartbeat.tsx')).HeartbeatView,
-      },
-      {
-        id: 'soul',
-        label: 'Soul',
-        icon: 'soul',
-        load: async () => (await import('./soul.tsx')).SoulView,
-      },
+      { id: 'prompt', label: 'Prompt', icon: 'prompt', load: prompt },
+      { id: 'preview', label: null, within: 'prompt', icon: 'prompt', load: prompt },
+      { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', load: heartbeat },
+      { id: 'soul', label: 'Soul', icon: 'soul', load: soul },
     ],
   },
   {
     name: 'Operation',
     views: [
-      {
-        id: 'queue',
-        label: 'Queue',
-        icon: 'queue',
-        load: async () => (await import('./queue.tsx')).QueueView,
-      },
-      {
-        id: 'audit',
-        label: 'Audit',
-        icon: 'audit',
-        load: async () => (await import('./audit.tsx')).AuditView,
-      },
-      {
-        id: 'sessions',
-        label: 'Sessions',
-        icon: 'key',
-        load: async () => (await import('./sessions.tsx')).SessionsView,
-      },
+      { id: 'queue', label: 'Queue', icon: 'queue', load: queue },
+      { id: 'audit', label: 'Audit', icon: 'audit', load: audit },
+      { id: 'sessions', label: 'Sessions', icon: 'key', load: sessions },
     ],
   },
 ];

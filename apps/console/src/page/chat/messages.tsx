@@ -1,15 +1,15 @@
 import type { Button } from '@parley/core';
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { dayOf, timeOf } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
+import { TextButton } from '../ui/widgets.tsx';
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import {
   type Answer,
   type Conversation,
   chosenOf,
   type Delivery,
-  type Entry,
   labelsOf,
   type Mine,
 } from './conversation.ts';
@@ -27,10 +27,34 @@ interface LogProps {
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link } = conversation;
-  const list = useMemo(
-    () => messagesOf(entries, commands, agent, actions),
-    [entries, commands, agent, actions],
-  );
+  const list = useMemo(() => {
+    const labels = labelsOf(entries);
+    return entries.map((entry, nth) => {
+      const day = dayOf(entry.at, Date.now());
+      const before = entries[nth - 1];
+      const isNewDay = before === undefined || dayOf(before.at, Date.now()) !== day;
+      return (
+        <Fragment key={entry.id}>
+          {isNewDay && <p class="day hint">{day}</p>}
+          {entry.kind === 'mine' ? (
+            <MineMessage
+              message={entry}
+              commands={commands}
+              label={labels.get(entry.id) ?? null}
+              actions={actions}
+            />
+          ) : (
+            <AnswerMessage
+              message={entry}
+              agent={agent}
+              chosen={chosenOf(entry, entries)}
+              onPress={actions.press}
+            />
+          )}
+        </Fragment>
+      );
+    });
+  }, [entries, commands, agent, actions]);
   return (
     <>
       <div
@@ -47,60 +71,14 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
           <HtmlBlock html={live.html} />
         </div>
       )}
-      {typing && !live && <TypingDots />}
+      {typing && !live && (
+        <div class="typing" aria-hidden="true">
+          <i />
+          <i />
+          <i />
+        </div>
+      )}
     </>
-  );
-}
-
-function messagesOf(
-  entries: readonly Entry[],
-  commands: readonly CommandHint[],
-  agent: string,
-  actions: MessageActions,
-): VNode[] {
-  const list: VNode[] = [];
-  const labels = labelsOf(entries);
-  let day = '';
-  for (const entry of entries) {
-    const ownDay = dayOf(entry.at, Date.now());
-    if (ownDay !== day) {
-      list.push(
-        <p key={`day ${ownDay}`} class="day hint">
-          {ownDay}
-        </p>,
-      );
-    }
-    day = ownDay;
-    list.push(
-      entry.kind === 'mine' ? (
-        <MineMessage
-          key={entry.id}
-          message={entry}
-          commands={commands}
-          label={labels.get(entry.id) ?? null}
-          actions={actions}
-        />
-      ) : (
-        <AnswerMessage
-          key={entry.id}
-          message={entry}
-          agent={agent}
-          chosen={chosenOf(entry, entries)}
-          onPress={actions.press}
-        />
-      ),
-    );
-  }
-  return list;
-}
-
-function TypingDots(): VNode {
-  return (
-    <div class="typing" aria-hidden="true">
-      <i />
-      <i />
-      <i />
-    </div>
   );
 }
 
@@ -157,14 +135,11 @@ function Bubble({ text }: { readonly text: string }): VNode {
     <div class={`bubble ${long && !open ? 'is-folded' : ''}`}>
       <p dir="auto">{shown}</p>
       {long && (
-        <button
-          type="button"
-          class="text-button"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          {open ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`}
-        </button>
+        <TextButton
+          label={open ? 'Show less' : `Show all ${text.length.toLocaleString()} characters`}
+          isExpanded={open}
+          onPress={() => setOpen(!open)}
+        />
       )}
     </div>
   );
@@ -177,12 +152,8 @@ function DeliveryNote({ message, actions }: Pick<MineProps, 'message' | 'actions
       <span>{deliveryText(delivery, at)}</span>
       {delivery.kind === 'refused' && (
         <>
-          <button type="button" class="text-button" onClick={() => actions.edit(message)}>
-            Edit
-          </button>
-          <button type="button" class="text-button" onClick={() => actions.dismiss(id)}>
-            Remove
-          </button>
+          <TextButton label="Edit" onPress={() => actions.edit(message)} />
+          <TextButton label="Remove" onPress={() => actions.dismiss(id)} />
         </>
       )}
     </p>

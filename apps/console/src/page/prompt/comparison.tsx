@@ -1,6 +1,7 @@
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
 import { Fragment, type VNode } from 'preact';
 import { amount, percent } from '../ui/format.ts';
+import { Said } from '../ui/widgets.tsx';
 
 /** Two prompts: their shared prefix, and what differs. */
 export function ComparisonView({ comparison }: { readonly comparison: PromptComparison }): VNode {
@@ -50,7 +51,7 @@ function ChangeRow({ part }: { readonly part: PartComparison }): VNode {
         <b>{layer}</b>
         <span class={`badge change-${change}`}>{LABELS[change]}</span>
       </summary>
-      <pre class="layer-text" tabIndex={0} dir="auto">
+      <Said as="pre" look="layer-text">
         {stretchesOf(part).map(({ kind, text, shared }, index) => {
           const Element = ELEMENTS[kind];
           return (
@@ -59,7 +60,7 @@ function ChangeRow({ part }: { readonly part: PartComparison }): VNode {
             </Element>
           );
         })}
-      </pre>
+      </Said>
     </details>
   );
 }

@@ -2,6 +2,7 @@ import type { Audience, SentPart, SentPrompt, UnsentLayer } from '@parley/core';
 import { Fragment, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { amount, percent } from '../ui/format.ts';
+import { Said } from '../ui/widgets.tsx';
 
 /** The layers of a prompt, and those that are not in it. */
 export function PromptLayers({ parts, unsent }: Pick<SentPrompt, 'parts' | 'unsent'>): VNode {
@@ -132,9 +133,9 @@ function LayerRow({ part, share }: { readonly part: SentPart; readonly share: nu
       {/* A long text is laid out only once it is opened. */}
       {isOpen && (
         <>
-          <pre class="layer-text" tabIndex={0} dir="auto">
+          <Said as="pre" look="layer-text">
             {text}
-          </pre>
+          </Said>
           <p class="hint layer-foot">
             {amount(text.length)} characters, about {amount(tokens)} tokens
           </p>

@@ -6,14 +6,13 @@ import { Trouble } from './widgets.tsx';
 
 /** What the gateway has answered for a path, kept up to date while it is shown. */
 export interface Data<Value> {
-  /** The last answer; it stays while it is asked again, also in vain. */
+  /** The last answer; it stays while it is loaded again, also in vain. */
   readonly value: Value | undefined;
   readonly failure: Failure | null;
   readonly isLoading: boolean;
-  refresh(): void;
 }
 
-/** Counts the refreshes of a view: all its data is asked for again when it changes. */
+/** Counts the refreshes of a view: all its data is loaded again when it changes. */
 const Round = createContext<Signal<number> | null>(null);
 
 /** The scope of one view: its refresh button and its actions refresh all data that is used in it. */
@@ -21,25 +20,18 @@ export function DataScope({ children }: { readonly children: ComponentChildren }
   return <Round.Provider value={useSignal(0)}>{children}</Round.Provider>;
 }
 
-/** Refreshes all data of the view; outside of one, what the component itself shows. */
-export function useRefresh(): () => void {
-  return useRound().refresh;
-}
-
-function useRound() {
+/** Loads all data of the view again; outside of one, that of the component. */
+export function useRefresh() {
   const own = useSignal(0);
   const round = useContext(Round) ?? own;
   const refresh = (): void => {
     round.value += 1;
   };
-  return { round, refresh };
+  return { refresh, round: round.value };
 }
 
-interface DataState<Value> extends Pick<Data<Value>, 'value' | 'failure' | 'isLoading'> {
-  readonly path: string | null;
-}
-
-/** After a failure that may pass it is asked again after so many ms. */
+const LOADING = { value: undefined, failure: null, isLoading: true } as const;
+/** After a failure that may pass it is loaded again after so many ms. */
 const RETRY_MS = 5_000;
 
 /**
@@ -49,83 +41,73 @@ const RETRY_MS = 5_000;
  *
  * @example
  * const audit = useData<AuditReport>('/api/audit');
- * return <Show data={audit}>{(report) => <Findings report={report} />}</Show>;
+ * return <Show data={audit}>{(report) => <Findings {...report} />}</Show>;
  */
 export function useData<Value>(
   path: string | null,
   everyMs?: number | ((value: Value | undefined) => number),
 ): Data<Value> {
-  const { round, refresh } = useRound();
-  const state = useSignal<DataState<Value>>({
-    path,
-    value: undefined,
-    failure: null,
-    isLoading: path !== null,
-  });
+  const { refresh, round } = useRefresh();
+  const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
+  const isOwn = path === null || state.value.path === path;
+  const { value, failure, isLoading }: Data<Value> = isOwn ? state.value : LOADING;
   useEffect(() => {
     if (path === null) return;
     let isOver = false;
-    const { value, failure } = state.peek().path === path ? state.peek() : NOTHING;
     state.value = { path, value, failure, isLoading: true };
     ask<Value>(path).then((answer) => {
       if (isOver) return;
-      state.value =
-        answer.kind === 'here'
-          ? { path, value: answer.value, failure: null, isLoading: false }
-          : { path, value, failure: answer, isLoading: false };
+      const isHere = answer.kind === 'here';
+      const news = isHere ? { value: answer.value, failure: null } : { value, failure: answer };
+      state.value = { path, isLoading: false, ...news };
     });
     return () => {
       isOver = true;
     };
-  }, [path, round.value]);
-  const { failure, isLoading, ...had } = state.value;
-  // Until the effect runs, the state is that of the path before.
-  const isOld = path !== null && had.path !== path;
-  const value = isOld ? undefined : had.value;
+  }, [path, round]);
   useEffect(() => {
     if (isLoading || path === null) return;
     const ms = typeof everyMs === 'function' ? everyMs(value) : everyMs;
     return whenDue(failure?.retryable ? RETRY_MS : ms, refresh);
   }, [state.value]);
-  return isOld ? { ...NOTHING, isLoading: true, refresh } : { value, failure, isLoading, refresh };
+  return { value, failure, isLoading };
 }
-
-const NOTHING = { value: undefined, failure: null } as const;
 
 /** Calls once: after `ms`, but not while the window is hidden; or when it gets the focus. */
 function whenDue(ms: number | undefined, task: () => void): () => void {
   const over = new AbortController();
-  const { signal } = over;
+  const once = { once: true, signal: over.signal };
   const due = (): void => {
-    if (document.hidden)
-      document.addEventListener('visibilitychange', task, { once: true, signal });
+    if (document.hidden) document.addEventListener('visibilitychange', task, once);
     else task();
   };
   const timer = ms === undefined ? undefined : setTimeout(due, ms);
-  addEventListener('focus', task, { once: true, signal });
+  addEventListener('focus', task, once);
   return () => {
     clearTimeout(timer);
     over.abort();
   };
 }
 
-/** The data once it is here; until then that it is awaited, or why there is none and what to do. */
-export function Show<Value>(props: {
+interface ShowProps<Value> {
   readonly data: Data<Value>;
   readonly children: (value: Value) => ComponentChildren;
-}): VNode {
-  const { value, failure, isLoading, refresh } = props.data;
+}
+
+/** The data once it is here; until then that it is loading, or why there is none and what to do. */
+export function Show<Value>({ data, children }: ShowProps<Value>): VNode {
+  const { value, failure } = data;
+  const { refresh } = useRefresh();
+  const isAwaited = value === undefined && !failure;
   return (
     <>
-      {failure && (
-        <Trouble reason={failure.reason} {...(failure.retryable && { again: refresh })} />
-      )}
-      {value !== undefined && props.children(value)}
-      {value === undefined && isLoading && !failure && (
+      {failure && <Trouble reason={failure.reason} again={failure.retryable && refresh} />}
+      {isAwaited && (
         <p class="facts" role="status">
           Loading…
         </p>
       )}
+      {value !== undefined && children(value)}
     </>
   );
 }
@@ -136,37 +118,37 @@ export interface Pages<Item> extends Data<readonly Item[]> {
   readonly more: (() => void) | null;
 }
 
-/** Where the items of a page are, and what asks for the page after it (`before=`). */
-type ReadPage<Page, Item> = (page: Page) => {
-  readonly items: readonly Item[];
-  readonly next: string | number | null;
-};
-
-/** Loads the first page of `path` like `useData`, and more pages on request; a refresh leaves the first one. */
-export function usePages<Page, Item>(path: string, read: ReadPage<Page, Item>): Pages<Item> {
+/**
+ * Loads the first page of `path` like `useData`, and more pages on request; a refresh leaves the first one.
+ * `read` finds the items of a page, and what asks for the page after it (`before=`).
+ */
+export function usePages<Page, Item>(
+  path: string,
+  read: (page: Page) => {
+    readonly items: readonly Item[];
+    readonly next: string | number | null;
+  },
+): Pages<Item> {
   const first = useData<Page>(path);
-  const added = useSignal<{
-    after: Page | undefined;
-    pages: readonly Page[];
-    failure: Failure | null;
-  }>({ after: undefined, pages: [], failure: null });
-  const { after, pages, failure } = added.value;
-  const older = after === first.value ? pages : [];
-  const all = first.value === undefined ? [] : [first.value, ...older].map(read);
+  const none = { of: first.value, pages: [] as Page[], failure: first.failure };
+  const added = useSignal(none);
+  const older = added.value.of === first.value ? added.value : none;
+  const all = first.value === undefined ? [] : [first.value, ...older.pages].map(read);
   const next = all.at(-1)?.next ?? null;
   const more = async (): Promise<void> => {
-    const answer = await ask<Page>(
-      `${path}${path.includes('?') ? '&' : '?'}before=${encodeURIComponent(String(next))}`,
-    );
-    added.value =
-      answer.kind === 'here'
-        ? { after: first.value, pages: [...older, answer.value], failure: null }
-        : { after: first.value, pages: older, failure: answer };
+    const query = `before=${encodeURIComponent(String(next))}`;
+    const answer = await ask<Page>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const isHere = answer.kind === 'here';
+    added.value = {
+      of: first.value,
+      pages: isHere ? [...older.pages, answer.value] : older.pages,
+      failure: isHere ? null : answer,
+    };
   };
   return {
-    ...first,
     value: first.value && all.flatMap(({ items }) => items),
-    failure: first.failure ?? (after === first.value ? failure : null),
+    failure: first.failure ?? older.failure,
+    isLoading: first.isLoading,
     more: next === null ? null : () => void more(),
   };
 }
@@ -183,7 +165,7 @@ export interface Work {
 export function useWork(): Work {
   const isBusy = useSignal(false);
   const outcome = useSignal<Outcome | undefined>(undefined);
-  const refresh = useRefresh();
+  const { refresh } = useRefresh();
   const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
     isBusy.value = true;
     outcome.value = await work();

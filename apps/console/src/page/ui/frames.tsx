@@ -32,7 +32,7 @@ function ViewHead({ title, refreshLabel = 'Refresh' }: Omit<FrameProps, 'name'>)
   return (
     <div class="view-head">
       <h2>{title}</h2>
-      <button type="button" class="quiet" title={refreshLabel} onClick={useRefresh()}>
+      <button type="button" class="quiet" title={refreshLabel} onClick={useRefresh().refresh}>
         <Icon name="again" />
         {refreshLabel}
       </button>

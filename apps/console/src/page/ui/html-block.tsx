@@ -97,36 +97,17 @@ async function copyText(pre: HTMLPreElement, button: HTMLButtonElement): Promise
  * Elements that the gateway's printer of Markdown makes, with the attributes each may have. The
  * printer escapes everything; this is the second lock, for a page that shows what strangers wrote.
  */
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  a: ['href'],
-  blockquote: [],
-  br: [],
-  code: ['class'],
-  del: [],
-  em: [],
-  h1: [],
-  h2: [],
-  h3: [],
-  h4: [],
-  h5: [],
-  h6: [],
-  hr: [],
-  input: ['type', 'checked', 'disabled'],
-  li: ['value', 'class'],
-  ol: [],
-  p: [],
-  pre: [],
-  span: ['class'],
-  strong: [],
-  table: [],
-  tbody: [],
-  td: ['class'],
-  th: ['class'],
-  thead: [],
-  tr: [],
-  u: [],
-  ul: [],
-};
+const PLAIN = 'blockquote br del em h1 h2 h3 h4 h5 h6 hr ol p pre strong table tbody thead tr u ul';
+const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
+  ...PLAIN.split(' ').map((name): [string, string[]] => [name, []]),
+  ['a', ['href']],
+  ['code', ['class']],
+  ['input', ['type', 'checked', 'disabled']],
+  ['li', ['value', 'class']],
+  ['span', ['class']],
+  ['td', ['class']],
+  ['th', ['class']],
+]);
 
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
@@ -139,7 +120,7 @@ function safeFragment(html: string): DocumentFragment {
 }
 
 function clean(element: Element): void {
-  const attributes = ALLOWED[element.localName];
+  const attributes = ALLOWED.get(element.localName);
   if (attributes === undefined || element.namespaceURI !== 'http://www.w3.org/1999/xhtml') {
     element.replaceWith(document.createTextNode(element.textContent ?? ''));
     return;

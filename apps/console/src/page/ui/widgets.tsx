@@ -65,6 +65,16 @@ export function ActionButton(props: ActionProps): VNode {
   );
 }
 
+/** A button that looks like a part of the text around it. */
+export function TextButton(props: Pick<ActionProps, 'label' | 'onPress' | 'isExpanded'>): VNode {
+  const { label, onPress, isExpanded } = props;
+  return (
+    <button type="button" class="text-button" aria-expanded={isExpanded} onClick={onPress}>
+      {label}
+    </button>
+  );
+}
+
 interface ConfirmButtonProps extends ActionProps {
   /** The risk; absent: it is done at once. */
   readonly question?: string | undefined;
@@ -103,21 +113,18 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
   );
 }
 
-/** What went wrong, for people; nothing when null. With `again` there is a button that tries it again. */
-export function Trouble(props: {
+interface TroubleProps {
   readonly reason: string | null;
-  readonly again?: () => void;
-}): VNode | null {
-  const { reason, again } = props;
+  /** Of a button that tries it again. */
+  readonly again?: (() => void) | false;
+}
+
+/** What went wrong, for people; nothing when null. */
+export function Trouble({ reason, again }: TroubleProps): VNode | null {
   if (reason === null) return null;
   return (
     <p class="trouble" role="alert">
-      {reason}{' '}
-      {again && (
-        <button type="button" class="text-button" onClick={again}>
-          Try again
-        </button>
-      )}
+      {reason} {again && <TextButton label="Try again" onPress={again} />}
     </p>
   );
 }
@@ -128,6 +135,21 @@ export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined
     <p class={outcome?.isTrouble ? 'trouble' : 'outcome'} role="status" hidden={!outcome}>
       {outcome?.text}
     </p>
+  );
+}
+
+/** A paragraph that a person or a model wrote, or a `blockquote` or `pre`: shown as text, in the direction of its script. */
+export function Said(props: {
+  readonly as?: 'p' | 'blockquote' | 'pre';
+  readonly look: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  const { as: Element = 'p', look, children } = props;
+  return (
+    // A long `pre` scrolls, by keyboard too.
+    <Element class={look} dir="auto" {...(Element === 'pre' && { tabIndex: 0 })}>
+      {children}
+    </Element>
   );
 }
 
