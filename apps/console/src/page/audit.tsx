@@ -1,9 +1,9 @@
 import type { AuditFinding, AuditReport, AuditSeverity } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { Show, useData } from './ui/data.tsx';
+import { useData } from './ui/data.tsx';
 import { counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { List } from './ui/widgets.tsx';
+import { List, Show } from './ui/widgets.tsx';
 
 const LABELS: Readonly<Record<AuditSeverity, string>> = {
   critical: 'Critical',

@@ -7,7 +7,7 @@ import type {
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask, type Outcome } from './gateway.ts';
-import { Show, useData, useWork } from './ui/data.tsx';
+import { useData, useWork } from './ui/data.tsx';
 import { counted, momentOf } from './ui/format.ts';
 import {
   ActionButton,
@@ -16,6 +16,7 @@ import {
   OutcomeNote,
   Said,
   Section,
+  Show,
   Trouble,
 } from './ui/widgets.tsx';
 
@@ -31,7 +32,7 @@ interface Settling {
 /** Failed messages that wait for a decision (D06). */
 export function DeadLetterSection(): VNode {
   const [before, setBefore] = useState<number | null>(null);
-  const { isBusy, outcome, run } = useWork();
+  const { outcome, run } = useWork();
   const path = before === null ? '/api/dead?limit=20' : `/api/dead?limit=20&before=${before}`;
   const data = useData<DeadLetterList>(path);
   const settle = (settling: Settling): void => run(() => settleDeadLetters(settling));
@@ -40,41 +41,33 @@ export function DeadLetterSection(): VNode {
       <OutcomeNote outcome={outcome} />
       <Show data={data}>
         {(list) => (
-          <Letters
-            list={list}
-            isBusy={isBusy}
-            isFirst={before === null}
-            settle={settle}
-            onPage={setBefore}
-          />
+          <Letters list={list} isFirst={before === null} settle={settle} onPage={setBefore} />
         )}
       </Show>
     </Section>
   );
 }
 
-interface ActionProps {
-  readonly isBusy: boolean;
-  readonly settle: (settling: Settling) => void;
-}
+type Settle = (settling: Settling) => void;
 
-interface DeadLettersProps extends ActionProps {
+interface LettersProps {
   readonly list: DeadLetterList;
+  readonly settle: Settle;
   readonly isFirst: boolean;
   /** Null: the newest. */
   readonly onPage: (before: number | null) => void;
 }
 
-function Letters({ list, isFirst, onPage, ...actions }: DeadLettersProps): VNode {
+function Letters({ list, settle, isFirst, onPage }: LettersProps): VNode {
   const { letters, counts, next } = list;
   if (counts.refused + counts.uncertain + counts.unanswered === 0) {
     return <p>No failed messages.</p>;
   }
   return (
     <>
-      <AllDeadLetters counts={counts} {...actions} />
+      <AllDeadLetters counts={counts} settle={settle} />
       <List look="cards" of={letters}>
-        {(letter) => <DeadLetterCard key={letter.id} letter={letter} {...actions} />}
+        {(letter) => <DeadLetterCard key={letter.id} letter={letter} settle={settle} />}
       </List>
       <p class="actions">
         {!isFirst && <ActionButton label="Newest" onPress={() => onPage(null)} />}
@@ -85,8 +78,7 @@ function Letters({ list, isFirst, onPage, ...actions }: DeadLettersProps): VNode
 }
 
 /** Actions on all dead letters, where there are several. */
-function AllDeadLetters(props: ActionProps & Pick<DeadLetterList, 'counts'>): VNode {
-  const { counts, isBusy, settle } = props;
+function AllDeadLetters({ counts, settle }: Pick<DeadLetterList, 'counts'> & { settle: Settle }) {
   const { refused, uncertain, unanswered } = counts;
   const certain = refused + unanswered;
   const all = certain + uncertain;
@@ -101,7 +93,6 @@ function AllDeadLetters(props: ActionProps & Pick<DeadLetterList, 'counts'>): VN
           label="Send all again"
           question={`${certain} dead letters are sent again.${spared}`}
           confirm={`Send ${certain} again`}
-          isBusy={isBusy}
           onPress={() =>
             settle({ action: 'replay', letters: ['refused', 'unanswered'], evenTwice: false })
           }
@@ -113,7 +104,6 @@ function AllDeadLetters(props: ActionProps & Pick<DeadLetterList, 'counts'>): VN
           look="is-grave"
           question={`${all} dead letters are never sent and never listed again.`}
           confirm={`Drop ${all}`}
-          isBusy={isBusy}
           onPress={() => settle({ action: 'drop', letters: ALL, evenTwice: false })}
         />
       )}
@@ -129,8 +119,9 @@ const KINDS: Readonly<Record<Kind, string>> = {
   unanswered: 'Not answered',
 };
 
-interface DeadLetterProps extends ActionProps {
+interface DeadLetterProps {
   readonly letter: ShownDeadLetter;
+  readonly settle: Settle;
 }
 
 /** One dead letter. Its texts were written by people and models, and are shown as text. */
@@ -177,7 +168,7 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
   );
 }
 
-function DeadLetterActions({ letter, isBusy, settle }: DeadLetterProps): VNode {
+function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
   const { id, kind } = letter;
   const again = kind === 'unanswered' ? 'Ask again' : 'Send again';
   const settleThis = (action: Settling['action']) => () =>
@@ -189,7 +180,6 @@ function DeadLetterActions({ letter, isBusy, settle }: DeadLetterProps): VNode {
         name={`${again}: ${id}`}
         question={riskOf(letter)}
         confirm={`${again} anyway`}
-        isBusy={isBusy}
         onPress={settleThis('replay')}
       />
       <ConfirmButton
@@ -198,7 +188,6 @@ function DeadLetterActions({ letter, isBusy, settle }: DeadLetterProps): VNode {
         look="is-grave"
         question="It is then never sent and never listed again."
         confirm="Drop it"
-        isBusy={isBusy}
         onPress={settleThis('drop')}
       />
     </span>

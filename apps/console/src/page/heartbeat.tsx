@@ -2,10 +2,10 @@ import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import type { VNode } from 'preact';
 import { ask, type Outcome, randomId } from './gateway.ts';
 import { JobSection } from './jobs.tsx';
-import { Show, useData, useWork, type Work } from './ui/data.tsx';
+import { useData, useWork, type Work } from './ui/data.tsx';
 import { amount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, Said } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
 
 /** While a task runs the page asks again this often, in ms; otherwise seldom. */
 const SOON_MS = 1_500;
@@ -81,7 +81,7 @@ function Task({ task, work }: TaskProps): VNode {
         <ActionButton
           label={isRunning ? 'Running…' : 'Run now'}
           name={`Run ${name} now`}
-          isBusy={work.isBusy || isRunning}
+          isBusy={isRunning}
           onPress={() => work.run(() => runNow(name))}
         />
       </header>

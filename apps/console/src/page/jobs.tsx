@@ -2,14 +2,14 @@ import type { CronAction } from '@parley/gateway/api';
 import type { JobView } from '@parley/proactive';
 import type { VNode } from 'preact';
 import { act } from './gateway.ts';
-import { Show, useData, useWork } from './ui/data.tsx';
+import { useData, useWork } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
-import { ActionButton, List, OutcomeNote, Said, Section } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
 /** Jobs with a timetable: next run, result of the last one, and what can be done (H08). */
 export function JobSection(): VNode {
   const data = useData<{ readonly jobs: readonly JobView[] }>('/api/cron');
-  const { isBusy, outcome, run } = useWork();
+  const { outcome, run } = useWork();
   return (
     <Section title="Jobs" look="jobs">
       <OutcomeNote outcome={outcome} />
@@ -25,7 +25,6 @@ export function JobSection(): VNode {
                 <Job
                   key={job.id}
                   job={job}
-                  isBusy={isBusy}
                   onAct={(action) => run(() => act('/api/cron', 'POST', { action, id: job.id }))}
                 />
               )}
@@ -39,12 +38,11 @@ export function JobSection(): VNode {
 
 interface JobProps {
   readonly job: JobView;
-  readonly isBusy: boolean;
   readonly onAct: (action: CronAction) => void;
 }
 
 /** A job. Its texts were written by people and models, and are shown as text. */
-function Job({ job, isBusy, onAct }: JobProps): VNode {
+function Job({ job, onAct }: JobProps): VNode {
   const { id, title, task, when, chat, state } = job;
   return (
     <article class={`job is-${state}`}>
@@ -65,7 +63,6 @@ function Job({ job, isBusy, onAct }: JobProps): VNode {
             label={LABELS[action]}
             name={`${LABELS[action]}: ${title}`}
             look={action === 'remove' ? 'is-grave' : ''}
-            isBusy={isBusy}
             onPress={() => onAct(action)}
           />
         ))}

@@ -1,10 +1,10 @@
 import type { QueueReport } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { DeadLetterSection } from './dead-letters.tsx';
-import { Show, useData } from './ui/data.tsx';
+import { useData } from './ui/data.tsx';
 import { amount, counted, spanOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { Section } from './ui/widgets.tsx';
+import { Section, Show } from './ui/widgets.tsx';
 
 /** The page asks again this often, in ms. */
 const AGAIN_MS = 5_000;

@@ -1,10 +1,10 @@
 import type { ShownSession } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { act, forgetEverything, type Outcome } from './gateway.ts';
-import { Show, useData, useWork } from './ui/data.tsx';
+import { useData, useWork } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, Show } from './ui/widgets.tsx';
 
 /** The browsers that are signed in, each with a button that ends it (U03). */
 export function SessionsView(): VNode {
@@ -72,27 +72,16 @@ function Session({ session, onEnd }: SessionProps): VNode {
   );
 }
 
-/** The first that fits: most browsers also name those whose pages they want to be shown. */
-const BROWSERS = [
-  ['Edg', 'Edge'],
-  ['OPR', 'Opera'],
-  ['Firefox', 'Firefox'],
-  ['Chrome', 'Chrome'],
-  ['Safari', 'Safari'],
-] as const;
-const SYSTEMS = [
-  ['Android', 'Android'],
-  ['iPhone', 'iPhone'],
-  ['iPad', 'iPad'],
-  ['Mac OS', 'macOS'],
-  ['Windows', 'Windows'],
-  ['Linux', 'Linux'],
-] as const;
+/** The first that fits: most browsers also name those whose pages they want to be shown. Empty: it is the name. */
+const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '' };
+const SYSTEMS = { Android: '', iPhone: '', iPad: '', 'Mac OS': 'macOS', Windows: '', Linux: '' };
 
 /** `Firefox on Linux`; what is not known is shown as it was sent. */
 export function browserName(userAgent: string): string {
-  const named = (names: typeof BROWSERS | typeof SYSTEMS): string | undefined =>
-    names.find(([mark]) => userAgent.includes(mark))?.[1];
+  const named = (names: Readonly<Record<string, string>>): string | undefined => {
+    const [mark, name] = Object.entries(names).find(([mark]) => userAgent.includes(mark)) ?? [];
+    return name || mark;
+  };
   const browser = named(BROWSERS) ?? (userAgent || 'Unknown browser');
   const system = named(SYSTEMS);
   return system === undefined ? browser : `${browser} on ${system}`;

@@ -2,9 +2,9 @@ import type { ShownSoul, SoulAction } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { act } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
-import { Show, useData, useWork, type Work } from './ui/data.tsx';
+import { useData, useWork, type Work } from './ui/data.tsx';
 import { EntryLink, SplitView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, Said, Section } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
 /** SOUL.md: its versions, and proposals that the owner decides on (W06). Without a number in the address the list. */
 export function SoulView({ args: [number = ''] }: Route): VNode {
@@ -30,11 +30,19 @@ export function SoulView({ args: [number = ''] }: Route): VNode {
   );
 }
 
-const DONE: Readonly<Record<SoulAction, string>> = {
-  apply: 'Done. It is in use from the next message on.',
-  veto: 'Done. It will not come into use.',
-  rollback: 'Done. That text is in use again, as a new version.',
-};
+const ACTIONS = {
+  apply: {
+    label: 'Use it now',
+    look: 'is-main',
+    done: 'Done. It is in use from the next message on.',
+  },
+  veto: { label: 'Veto it', look: 'is-grave', done: 'Done. It will not come into use.' },
+  rollback: {
+    label: 'Go back to this',
+    look: '',
+    done: 'Done. That text is in use again, as a new version.',
+  },
+} as const satisfies Record<SoulAction, object>;
 
 const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
   applied: 'in use',
@@ -83,24 +91,15 @@ interface VersionSheetProps {
   readonly work: Work;
 }
 
-const LABELS: Readonly<Record<SoulAction, string>> = {
-  apply: 'Use it now',
-  veto: 'Veto it',
-  rollback: 'Go back to this',
-};
-
-const LOOKS: Readonly<Record<SoulAction, 'is-main' | 'is-grave' | ''>> = {
-  apply: 'is-main',
-  veto: 'is-grave',
-  rollback: '',
-};
-
 /** One version: state, findings, changes, text. Every text is shown as text. */
 function VersionSheet({ version, work }: VersionSheetProps): VNode {
   const { number, name, standing, score, origin, reason, can, findings, diff, basedOn, text } =
     version;
   const decide = async (action: SoulAction) =>
-    (await act(`/api/soul/${number}/${action}`)) ?? { text: DONE[action], isTrouble: false };
+    (await act(`/api/soul/${number}/${action}`)) ?? {
+      text: ACTIONS[action].done,
+      isTrouble: false,
+    };
   return (
     <div class="sheet soul-sheet">
       <header class="entry-head">
@@ -117,9 +116,8 @@ function VersionSheet({ version, work }: VersionSheetProps): VNode {
           {can.map((action) => (
             <ActionButton
               key={action}
-              label={LABELS[action]}
-              look={LOOKS[action]}
-              isBusy={work.isBusy}
+              label={ACTIONS[action].label}
+              look={ACTIONS[action].look}
               onPress={() => work.run(() => decide(action))}
             />
           ))}

@@ -2,10 +2,10 @@ import type { MessageName, Timeline, TimelineEntry, WhyAnswer } from '@parley/co
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { hrefOf, type Route } from './route.ts';
-import { Show, useData } from './ui/data.tsx';
+import { useData } from './ui/data.tsx';
 import { spanOf } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
-import { List } from './ui/widgets.tsx';
+import { List, Show } from './ui/widgets.tsx';
 
 /** What happened to a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the newest. */
 export function WhyView({ args: [message = ''] }: Route): VNode {

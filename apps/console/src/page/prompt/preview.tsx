@@ -1,28 +1,14 @@
 import type { SentPrompt } from '@parley/core';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { Show, useData } from '../ui/data.tsx';
+import { useData } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
+import { Show } from '../ui/widgets.tsx';
 import { PromptLayers, tokensOf } from './layers.tsx';
 
 /** A hypothetical message. The gateway chooses for empty fields. */
-interface Preview {
-  readonly channel: string;
-  readonly chat: string;
-  readonly user: string;
-  readonly text: string;
-  readonly mode: string;
-  readonly heartbeat: string;
-}
-
-const FIRST: Preview = {
-  channel: 'web',
-  chat: 'direct',
-  user: '',
-  text: '',
-  mode: 'full',
-  heartbeat: '',
-};
+const FIRST = { channel: 'web', chat: 'direct', user: '', text: '', mode: 'full', heartbeat: '' };
+type Preview = Readonly<typeof FIRST>;
 
 const CHOICES = {
   channel: ['web', 'terminal', 'discord', 'telegram', 'whatsapp'],

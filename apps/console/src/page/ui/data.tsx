@@ -1,8 +1,7 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { batch, type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext, type VNode } from 'preact';
-import { useContext, useEffect } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { ask, type Failure, type Outcome } from '../gateway.ts';
-import { Trouble } from './widgets.tsx';
 
 /** What the gateway has answered for a path, kept up to date while it is shown. */
 export interface Data<Value> {
@@ -12,22 +11,29 @@ export interface Data<Value> {
   readonly isLoading: boolean;
 }
 
-/** Counts the refreshes of a view: all its data is loaded again when it changes. */
-const Round = createContext<Signal<number> | null>(null);
-
-/** The scope of one view: its refresh button and its actions refresh all data that is used in it. */
-export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
-  return <Round.Provider value={useSignal(0)}>{children}</Round.Provider>;
+interface Scope {
+  /** Counts the refreshes of a view: all its data is loaded again when it changes. */
+  readonly round: Signal<number>;
+  /** Something is done in the view; its buttons wait. */
+  readonly isBusy: Signal<boolean>;
 }
 
-/** Loads all data of the view again; outside of one, that of the component. */
-export function useRefresh() {
-  const own = useSignal(0);
-  const round = useContext(Round) ?? own;
+const Scope = createContext<Scope | null>(null);
+
+/** One view: its refresh button and its actions refresh all data in it, one action at a time. */
+export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
+  const scope = { round: useSignal(0), isBusy: useSignal(false) };
+  return <Scope.Provider value={useState(scope)[0]}>{children}</Scope.Provider>;
+}
+
+/** The view around a component; outside of one, the component itself. */
+export function useScope() {
+  const own = { round: useSignal(0), isBusy: useSignal(false) };
+  const { round, isBusy } = useContext(Scope) ?? own;
   const refresh = (): void => {
     round.value += 1;
   };
-  return { refresh, round: round.value };
+  return { refresh, round, isBusy };
 }
 
 const LOADING = { value: undefined, failure: null, isLoading: true } as const;
@@ -47,7 +53,7 @@ export function useData<Value>(
   path: string | null,
   everyMs?: number | ((value: Value | undefined) => number),
 ): Data<Value> {
-  const { refresh, round } = useRefresh();
+  const { refresh, round } = useScope();
   const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
   const isOwn = path === null || state.value.path === path;
   const { value, failure, isLoading }: Data<Value> = isOwn ? state.value : LOADING;
@@ -64,7 +70,7 @@ export function useData<Value>(
     return () => {
       isOver = true;
     };
-  }, [path, round]);
+  }, [path, round.value]);
   useEffect(() => {
     if (isLoading || path === null) return;
     const ms = typeof everyMs === 'function' ? everyMs(value) : everyMs;
@@ -87,29 +93,6 @@ function whenDue(ms: number | undefined, task: () => void): () => void {
     clearTimeout(timer);
     over.abort();
   };
-}
-
-interface ShowProps<Value> {
-  readonly data: Data<Value>;
-  readonly children: (value: Value) => ComponentChildren;
-}
-
-/** The data once it is here; until then that it is loading, or why there is none and what to do. */
-export function Show<Value>({ data, children }: ShowProps<Value>): VNode {
-  const { value, failure } = data;
-  const { refresh } = useRefresh();
-  const isAwaited = value === undefined && !failure;
-  return (
-    <>
-      {failure && <Trouble reason={failure.reason} again={failure.retryable && refresh} />}
-      {isAwaited && (
-        <p class="facts" role="status">
-          Loading…
-        </p>
-      )}
-      {value !== undefined && children(value)}
-    </>
-  );
 }
 
 /** A list that the gateway answers page by page. */
@@ -153,24 +136,26 @@ export function usePages<Page, Item>(
   };
 }
 
-/** What a person can do in a view, one thing at a time; the buttons wait while it `isBusy`. */
+/** What a person can do in a view; all its buttons wait meanwhile. */
 export interface Work {
-  readonly isBusy: boolean;
+  /** How the last one ended, for `OutcomeNote`. */
   readonly outcome: Outcome | undefined;
-  /** Does it, shows how it ended (`OutcomeNote`), and refreshes the view. */
+  /** Does it, and refreshes the view. */
   run(work: () => Promise<Outcome | undefined>): void;
 }
 
 /** See `Work`. */
 export function useWork(): Work {
-  const isBusy = useSignal(false);
   const outcome = useSignal<Outcome | undefined>(undefined);
-  const { refresh } = useRefresh();
+  const { isBusy, refresh } = useScope();
   const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
     isBusy.value = true;
-    outcome.value = await work();
-    isBusy.value = false;
-    refresh();
+    const ended = await work();
+    batch(() => {
+      outcome.value = ended;
+      isBusy.value = false;
+      refresh();
+    });
   };
-  return { isBusy: isBusy.value, outcome: outcome.value, run: (work) => void run(work) };
+  return { outcome: outcome.value, run: (work) => void run(work) };
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useRefresh } from './data.tsx';
+import { useScope } from './data.tsx';
 import { momentOf } from './format.ts';
 import { Icon } from './widgets.tsx';
 
@@ -32,7 +32,7 @@ function ViewHead({ title, refreshLabel = 'Refresh' }: Omit<FrameProps, 'name'>)
   return (
     <div class="view-head">
       <h2>{title}</h2>
-      <button type="button" class="quiet" title={refreshLabel} onClick={useRefresh().refresh}>
+      <button type="button" class="quiet" title={refreshLabel} onClick={useScope().refresh}>
         <Icon name="again" />
         {refreshLabel}
       </button>

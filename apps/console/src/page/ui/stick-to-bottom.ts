@@ -1,24 +1,17 @@
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** How the log stays at its end. */
-export interface StickToBottom {
-  /** False while the reader has scrolled up to read. */
-  readonly stuck: boolean;
-  toEnd(): void;
-}
-
 /** This near the end counts as being there, in CSS pixels. */
 const NEAR = 48;
 
 /**
  * Keeps `scroller` at its end while `content` grows, unless the reader has scrolled up: then it
- * leaves the place alone until they come back down or ask for the end.
+ * leaves the place alone until they come back down or ask for the end (`toEnd`). `stuck`: it is not left alone.
  */
 export function useStickToBottom(
   scroller: RefObject<HTMLElement>,
   content: RefObject<HTMLElement>,
-): StickToBottom {
+) {
   const [stuck, setStuck] = useState(true);
   const [follow] = useState({ now: true, last: 0 });
   const toEnd = (): void => {

@@ -1,6 +1,7 @@
 import type { ComponentChildren, Ref, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Outcome } from '../gateway.ts';
+import { type Data, useScope } from './data.tsx';
 
 const PATHS = {
   send: 'M12 19V5.500M5.500 11.500 12 5l6.500 6.500',
@@ -41,7 +42,8 @@ interface ActionProps {
   readonly name?: string | undefined;
   /** `is-main`: what is meant to be pressed; `is-grave`: it cannot be undone. */
   readonly look?: 'is-main' | 'is-grave' | '' | undefined;
-  readonly isBusy?: boolean | undefined;
+  /** It waits for more than the work of the view. */
+  readonly isBusy?: boolean;
   /** Of a button that shows more. */
   readonly isExpanded?: boolean;
   readonly slot?: Ref<HTMLButtonElement>;
@@ -50,13 +52,14 @@ interface ActionProps {
 /** A button for what can be done with one thing of a view. */
 export function ActionButton(props: ActionProps): VNode {
   const { label, onPress, name, look = '', isBusy = false, isExpanded, slot } = props;
+  const scope = useScope();
   return (
     <button
       type="button"
       class={`action ${look}`}
       aria-label={name}
       aria-expanded={isExpanded}
-      disabled={isBusy}
+      disabled={isBusy || scope.isBusy.value}
       onClick={onPress}
       {...(slot && { ref: slot })}
     >
@@ -83,7 +86,7 @@ interface ConfirmButtonProps extends ActionProps {
 
 /** A button that asks for confirmation before it does what cannot be undone. */
 export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonProps): VNode {
-  const { look, isBusy, onPress } = action;
+  const { look, onPress } = action;
   const [isAsked, setAsked] = useState(false);
   const start = useRef<HTMLButtonElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
@@ -107,7 +110,7 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
       onKeyDown={({ key }) => key === 'Escape' && setAsked(false)}
     >
       <span class="confirm-question">{question}</span>
-      <ActionButton label={confirm} look={look} isBusy={isBusy} onPress={answer} />
+      <ActionButton label={confirm} look={look} onPress={answer} />
       <ActionButton label="Cancel" slot={cancel} onPress={() => setAsked(false)} />
     </span>
   );
@@ -126,6 +129,28 @@ export function Trouble({ reason, again }: TroubleProps): VNode | null {
     <p class="trouble" role="alert">
       {reason} {again && <TextButton label="Try again" onPress={again} />}
     </p>
+  );
+}
+
+interface ShowProps<Value> {
+  readonly data: Data<Value>;
+  readonly children: (value: Value) => ComponentChildren;
+}
+
+/** The data once it is here; until then that it is loading, or why there is none and what to do. */
+export function Show<Value>({ data, children }: ShowProps<Value>): VNode {
+  const { value, failure } = data;
+  const { refresh } = useScope();
+  return (
+    <>
+      {failure && <Trouble reason={failure.reason} again={failure.retryable && refresh} />}
+      {value !== undefined && children(value)}
+      {value === undefined && !failure && (
+        <p class="facts" role="status">
+          Loading…
+        </p>
+      )}
+    </>
   );
 }
 
