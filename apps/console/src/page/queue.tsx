@@ -37,7 +37,6 @@ function QueueLists(report: QueueReport): VNode {
         none="No message waits."
         facts={`${counted(messages, 'message')} in ${counted(conversations, 'conversation')}.`}
         rows={waiting.map(({ conversationId, messages, oldestAt }) => ({
-          key: conversationId,
           name: conversationId,
           text: counted(messages, 'message'),
           since: now - oldestAt,
@@ -48,7 +47,6 @@ function QueueLists(report: QueueReport): VNode {
         none="No turn is under way."
         facts={`${counted(turns, 'turn')}.`}
         rows={running.map((turn) => ({
-          key: turn.turnId,
           name: turn.conversationId,
           text: turnText(turn),
           since: now - turn.startedAt,
@@ -59,7 +57,6 @@ function QueueLists(report: QueueReport): VNode {
         none="Nothing is to be sent."
         facts={`${counted(parts.pending + parts.sending, 'part')} of answers.`}
         rows={outgoing.map(({ channel, account, pending, sending, chats, oldestAt }) => ({
-          key: `${channel}/${account}`,
           name: `${channel}/${account}`,
           text: `${pending} waiting, ${sending} being sent, in ${counted(chats, 'chat')}`,
           since: now - oldestAt,
@@ -72,7 +69,6 @@ function QueueLists(report: QueueReport): VNode {
           none=""
           facts={`${counted(processes.length, 'process', 'processes')}.`}
           rows={processes.map(({ role, host, pid, version, startedAt }) => ({
-            key: `${host} ${pid}`,
             name: `${ROLES[role]} on ${host}`,
             text: `process ${pid}, version ${version}`,
             since: now - startedAt,
@@ -105,7 +101,6 @@ interface QueueListProps {
   readonly none: string;
   readonly facts: string;
   readonly rows: readonly {
-    readonly key: string;
     readonly name: string;
     readonly text: string;
     /** In ms. */
@@ -118,8 +113,8 @@ function QueueList({ name, none, facts, rows }: QueueListProps): VNode {
     <Section title={name}>
       {rows.length === 0 ? <p>{none}</p> : <p class="facts">{facts}</p>}
       <ol class="rows">
-        {rows.map(({ key, name, text, since }) => (
-          <li key={key}>
+        {rows.map(({ name, text, since }, nth) => (
+          <li key={nth}>
             <b>{name}</b>
             <span>{text}</span>
             <time>{spanOf(since)}</time>

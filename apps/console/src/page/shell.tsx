@@ -9,7 +9,8 @@ import { PairingView, pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
 import { DataScope, useData } from './ui/data.tsx';
-import { Icon, type IconName, Trouble } from './ui/widgets.tsx';
+import { Icon, type IconName } from './ui/icon.tsx';
+import { Trouble } from './ui/widgets.tsx';
 import { GROUPS, type View, viewOf } from './views.ts';
 
 const LINK_LABELS: Readonly<Record<Link, string>> = {
@@ -83,41 +84,30 @@ function agentOf({ agent, model }: GatewayStatus): AgentInfo {
 }
 
 /** A view whose file is loaded when it is opened. */
-function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode | null {
-  // The answer of a gateway that was updated since this page was loaded may be another one than
-  // expected; the file of the view may be gone.
+function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
+  // The gateway may have been updated since this page was loaded: the file of the view may be gone, and
+  // an answer may be another one than expected.
   const [error] = useErrorBoundary();
-  const isGone = useSignal(false);
   const loaded = useSignal<ComponentType<Route> | null>(null);
   useEffect(() => {
-    view.load().then(
-      (component) => {
-        loaded.value = component;
-      },
-      () => {
-        isGone.value = true;
-      },
-    );
+    const show = (found: ComponentType<Route>): void => {
+      loaded.value = found;
+    };
+    view.load().then(show, () => show(BrokenView));
   }, []);
-  if (error !== undefined || isGone.value) {
-    const reason =
-      'This view could not be shown. Reload the page: the gateway may be newer than it.';
-    return (
-      <main class="column-view">
-        <div>
-          <h2>Error</h2>
-          <Trouble reason={reason} again={() => location.reload()} />
-        </div>
-      </main>
-    );
-  }
-  const Loaded = loaded.value;
+  const Loaded = error === undefined ? loaded.value : BrokenView;
+  return <DataScope>{Loaded && <Loaded {...route} />}</DataScope>;
+}
+
+function BrokenView(): VNode {
+  const reason = 'This view could not be shown. Reload the page: the gateway may be newer than it.';
   return (
-    Loaded && (
-      <DataScope>
-        <Loaded {...route} />
-      </DataScope>
-    )
+    <main class="column-view">
+      <div>
+        <h2>Error</h2>
+        <Trouble reason={reason} again={() => location.reload()} />
+      </div>
+    </main>
   );
 }
 

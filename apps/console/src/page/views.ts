@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { Route } from './route.ts';
-import type { IconName } from './ui/widgets.tsx';
+import type { IconName } from './ui/icon.tsx';
 
 /** A page of the console. Its file is loaded when it is first opened. */
 export interface View {

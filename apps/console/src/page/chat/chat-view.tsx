@@ -1,8 +1,9 @@
 import type { Button } from '@parley/core';
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Icon } from '../ui/icon.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
-import { Icon, List } from '../ui/widgets.tsx';
+import { List } from '../ui/widgets.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
 import { type Answer, chosenOf, isBusy } from './conversation.ts';

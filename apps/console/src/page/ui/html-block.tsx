@@ -41,33 +41,23 @@ function decorate(fragment: DocumentFragment): void {
 
 function codeBox(pre: HTMLPreElement): HTMLElement {
   const language = /(?:^|\s)language-(\S+)/.exec(pre.firstElementChild?.className ?? '')?.[1];
-  const box = document.createElement('div');
-  box.className = 'code-box';
-  const bar = document.createElement('div');
-  bar.className = 'code-bar';
-  const name = document.createElement('span');
-  name.textContent = language ?? 'text';
-  const copy = document.createElement('button');
-  copy.type = 'button';
-  copy.className = 'copy';
+  const name = Object.assign(document.createElement('span'), { textContent: language ?? 'text' });
+  const facts = { type: 'button', className: 'copy', textContent: 'Copy', ariaLabel: 'Copy code' };
+  const copy = Object.assign(document.createElement('button'), facts);
   copy.dataset.copy = '';
-  copy.textContent = 'Copy';
-  copy.setAttribute('aria-label', 'Copy code');
+  const bar = Object.assign(document.createElement('div'), { className: 'code-bar' });
   bar.append(name, copy);
   const scroll = scrollBox('code-scroll', 'Code');
   scroll.append(pre.cloneNode(true));
+  const box = Object.assign(document.createElement('div'), { className: 'code-box' });
   box.append(bar, scroll);
   return box;
 }
 
 /** Content that is too wide scrolls in a box of its own, by keyboard too. */
-function scrollBox(name: string, label: string): HTMLDivElement {
-  const box = document.createElement('div');
-  box.className = name;
-  box.tabIndex = 0;
-  box.setAttribute('role', 'group');
-  box.setAttribute('aria-label', label);
-  return box;
+function scrollBox(className: string, ariaLabel: string): HTMLElement {
+  const facts = { className, tabIndex: 0, role: 'group', ariaLabel };
+  return Object.assign(document.createElement('div'), facts);
 }
 
 const COPIED_MS = 1_600;

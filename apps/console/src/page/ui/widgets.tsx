@@ -3,38 +3,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Outcome } from '../gateway.ts';
 import { type Data, useScope } from './data.tsx';
 
-const PATHS = {
-  send: 'M12 19V5.500M5.500 11.500 12 5l6.500 6.500',
-  stop: 'M7 7h10v10H7z',
-  down: 'M12 5v13.500M5.500 12.500 12 19l6.500-6.500',
-  fresh: 'M12 5v14M5 12h14',
-  menu: 'M4.500 7h15M4.500 12h15M4.500 17h15',
-  chat: 'M4.500 6.500h15v10h-8l-4.500 3.500v-3.500h-2.500z',
-  prompt:
-    'M12 4 3.500 8.500 12 13l8.500-4.500zM3.500 12.500 12 17l8.500-4.500M3.500 16.500 12 21l8.500-4.500',
-  soul: 'M12 20s-7.500-4.600-7.500-10a4.200 4.200 0 0 1 7.500-2.600A4.200 4.200 0 0 1 19.500 10c0 5.400-7.500 10-7.500 10z',
-  heartbeat: 'M3 12.500h4l2.500-6 4.500 12 2.500-6H21',
-  why: 'M8.500 9a3.500 3.500 0 1 1 5 3.200c-1 .500-1.500 1.200-1.500 2.300M12 18.500v.500',
-  queue: 'M4 13.500h4.500l1.500 2.500h4l1.500-2.500H20M6.500 5.500h11L20 13.500v5H4v-5z',
-  audit:
-    'M12 3.500 5 6v5.500c0 4.500 3 7.500 7 9 4-1.500 7-4.500 7-9V6zM9 11.500l2.200 2.300 4-4.300',
-  again: 'M19.500 12a7.500 7.500 0 1 1-2.200-5.300M19.500 4v4h-4',
-  key: 'M8.500 19a4.500 4.500 0 1 1 0-9 4.500 4.500 0 0 1 0 9zM11.700 11.300 19.500 3.500M16 7l2.500 2.500',
-  back: 'M14.500 5.500 8 12l6.500 6.500',
-} as const;
-
-/** A drawing of `Icon`. */
-export type IconName = keyof typeof PATHS;
-
-/** A line drawing in the colour of its text; says nothing to a screen reader, its button does. */
-export function Icon({ name }: { readonly name: IconName }): VNode {
-  return (
-    <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true">
-      <path d={PATHS[name]} />
-    </svg>
-  );
-}
-
 interface ActionProps {
   readonly label: string;
   readonly onPress: () => void;
