@@ -73,10 +73,7 @@ export async function act(
   method: 'POST' | 'DELETE' = 'POST',
   body?: object,
 ): Promise<Outcome | undefined> {
-  const answer = await send(path, {
-    method,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
+  const answer = await send(path, { method, ...(body && { body: JSON.stringify(body) }) });
   return answer.kind === 'failed' ? { text: answer.reason, isTrouble: true } : undefined;
 }
 

@@ -33,12 +33,7 @@ async function runNow(task: string): Promise<Outcome> {
   return { text: answer.value.text, isTrouble: answer.value.task === null };
 }
 
-interface ReportProps {
-  readonly report: HeartbeatReport;
-  readonly work: Work;
-}
-
-function Report({ report, work }: ReportProps): VNode {
+function Report({ report, work }: { report: HeartbeatReport; work: Work }): VNode {
   const { plan, timeZone, tokens, tasks, runs, problems } = report;
   const { lastSkip } = plan;
   return (
@@ -50,7 +45,16 @@ function Report({ report, work }: ReportProps): VNode {
         {amount(tokens.today)} of {amount(tokens.perDay)} tokens today.
         {lastSkip !== null && ` The last heartbeat run started no task – ${lastSkip}.`}
       </p>
-      {problems.length > 0 && <Problems problems={problems} />}
+      {problems.length > 0 && (
+        <section class="heartbeat-problems" aria-label="Problems">
+          <h3>HEARTBEAT.md needs a fix</h3>
+          <ul>
+            {problems.map((problem) => (
+              <li key={problem}>{problem}</li>
+            ))}
+          </ul>
+        </section>
+      )}
       <h3>Tasks</h3>
       {tasks.length === 0 ? (
         <NoTasks />
@@ -64,13 +68,10 @@ function Report({ report, work }: ReportProps): VNode {
   );
 }
 
-interface TaskProps {
-  readonly task: HeartbeatReport['tasks'][number];
-  readonly work: Work;
-}
+type StandingTask = HeartbeatReport['tasks'][number];
 
 /** A standing task. Its texts were written by people and models, and are shown as text. */
-function Task({ task, work }: TaskProps): VNode {
+function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
   const { name, schedule, instruction, tell, last, next } = task;
   const isRunning = last.state === 'running';
   return (
@@ -116,19 +117,6 @@ function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
         ))}
       </ol>
     </>
-  );
-}
-
-function Problems({ problems }: Pick<HeartbeatReport, 'problems'>): VNode {
-  return (
-    <section class="heartbeat-problems" aria-label="Problems">
-      <h3>HEARTBEAT.md needs a fix</h3>
-      <ul>
-        {problems.map((problem) => (
-          <li key={problem}>{problem}</li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

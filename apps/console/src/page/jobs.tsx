@@ -36,13 +36,8 @@ export function JobSection(): VNode {
   );
 }
 
-interface JobProps {
-  readonly job: JobView;
-  readonly onAct: (action: CronAction) => void;
-}
-
 /** A job. Its texts were written by people and models, and are shown as text. */
-function Job({ job, onAct }: JobProps): VNode {
+function Job({ job, onAct }: { job: JobView; onAct: (action: CronAction) => void }): VNode {
   const { id, title, task, when, chat, state } = job;
   return (
     <article class={`job is-${state}`}>

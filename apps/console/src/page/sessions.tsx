@@ -40,12 +40,7 @@ const NETWORKS: Readonly<Record<ShownSession['network'], string>> = {
   proxy: 'through a proxy',
 };
 
-interface SessionProps {
-  readonly session: ShownSession;
-  readonly onEnd: () => void;
-}
-
-function Session({ session, onEnd }: SessionProps): VNode {
+function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void }): VNode {
   const { id, userAgent, isCurrent, usedAt, createdAt, expiresAt, network } = session;
   const name = browserName(userAgent);
   return (

@@ -39,10 +39,10 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
   const status = useData<GatewayStatus>(isOnline ? '/api/status' : null, (known) =>
-    known !== undefined && pairingOf(known.channels).isMoving ? SOON_MS : LATER_MS,
+    pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
   const agent = status === undefined ? SOME_AGENT : agentOf(status);
-  const unlinked = status !== undefined && isOnline ? pairingOf(status.channels).unlinked : [];
+  const { unlinked } = pairingOf((isOnline && status?.channels) || []);
   const isOut = link === 'signed-out';
   const view = viewOf(route.value);
   const stage = useRef<HTMLDivElement>(null);

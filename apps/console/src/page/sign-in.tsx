@@ -2,14 +2,9 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { signIn } from './gateway.ts';
 
-interface SignInProps {
-  /** Why the address that was opened did not sign in; null: it did not try to. */
-  readonly trouble: string | null;
-}
-
-/** Shown to a browser without a session. */
-export function SignInView({ trouble: first }: SignInProps): VNode {
-  const [trouble, setTrouble] = useState(first);
+/** Shown to a browser without a session. `trouble`: why the address that was opened did not sign in. */
+export function SignInView(props: { readonly trouble: string | null }): VNode {
+  const [trouble, setTrouble] = useState(props.trouble);
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();

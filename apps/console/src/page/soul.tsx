@@ -8,7 +8,7 @@ import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widge
 
 /** SOUL.md: its versions, and proposals that the owner decides on (W06). Without a number in the address the list. */
 export function SoulView({ args: [number = ''] }: Route): VNode {
-  const data = useData<{ readonly versions: readonly ShownSoul[] }>('/api/soul');
+  const data = useData<{ readonly versions: Versions }>('/api/soul');
   const work = useWork();
   const versions = data.value?.versions ?? [];
   const asked = /^\d{1,9}$/.test(number) ? Number(number) : null;
@@ -53,13 +53,11 @@ const MARKS: Readonly<Record<ShownSoul['state'], string>> = {
   replaced: '',
 };
 
-interface VersionListProps {
-  readonly versions: readonly ShownSoul[];
-  readonly chosen: number | null;
-}
+type Versions = readonly ShownSoul[];
 
 /** All versions, newest first; what is in use and what is open are marked. */
-function VersionList({ versions, chosen }: VersionListProps): VNode {
+function VersionList(props: { versions: Versions; chosen: number | null }): VNode {
+  const { versions, chosen } = props;
   if (versions.length === 0) {
     return (
       <p class="nothing">
@@ -86,13 +84,8 @@ function VersionList({ versions, chosen }: VersionListProps): VNode {
   );
 }
 
-interface VersionSheetProps {
-  readonly version: ShownSoul;
-  readonly work: Work;
-}
-
 /** One version: state, findings, changes, text. Every text is shown as text. */
-function VersionSheet({ version, work }: VersionSheetProps): VNode {
+function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VNode {
   const { number, name, standing, score, origin, reason, can, findings, diff, basedOn, text } =
     version;
   const decide = async (action: SoulAction) =>

@@ -9,7 +9,7 @@ import { List, Show } from './ui/widgets.tsx';
 
 /** What happened to a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the newest. */
 export function WhyView({ args: [message = ''] }: Route): VNode {
-  const recent = useData<{ readonly messages: readonly MessageName[] }>('/api/why/recent');
+  const recent = useData<{ readonly messages: Messages }>('/api/why/recent');
   const why = useData<WhyAnswer>(`/api/why?message=${encodeURIComponent(message || 'last')}`);
   const chosen = why.value?.kind === 'found' ? keyOf(why.value.timeline.message) : null;
   return (
@@ -56,15 +56,12 @@ function SearchForm({ asked }: { readonly asked: string }): VNode {
   );
 }
 
-interface MessageListProps {
-  readonly messages: readonly MessageName[];
-  readonly chosen: string | null;
-}
+type Messages = readonly MessageName[];
 
 /** Messages to choose from, newest first. */
-function MessageList({ messages, chosen }: MessageListProps): VNode {
+function MessageList(props: { messages: Messages; chosen: string | null }): VNode {
   return (
-    <List look="entry-list" of={messages}>
+    <List look="entry-list" of={props.messages}>
       {(message) => {
         const key = keyOf(message);
         return (
@@ -74,7 +71,7 @@ function MessageList({ messages, chosen }: MessageListProps): VNode {
             title={`${message.channel} ${message.chatId}`}
             at={message.at}
             facts={message.messageId}
-            isChosen={key === chosen}
+            isChosen={key === props.chosen}
           />
         );
       }}
@@ -126,9 +123,9 @@ function TimelineSheet({ timeline }: { readonly timeline: Timeline }): VNode {
 }
 
 /** One stage; its time counts from the receipt of the message. */
-function Stage(props: { readonly entry: TimelineEntry; readonly receivedAt: number }): VNode {
-  const { stage, at, ms, text, detail, mark } = props.entry;
-  const after = at === null ? null : at - props.receivedAt;
+function Stage({ entry, receivedAt }: { entry: TimelineEntry; receivedAt: number }): VNode {
+  const { stage, at, ms, text, detail, mark } = entry;
+  const after = at === null ? null : at - receivedAt;
   const offset = after === null ? '' : `${after < 0 ? '−' : '+'}${spanOf(Math.abs(after))}`;
   return (
     <li class={mark === undefined ? '' : 'is-marked'}>

@@ -18,13 +18,8 @@ export interface AgentInfo {
   readonly offline: boolean;
 }
 
-interface ChatViewProps {
-  readonly client: ChatClient;
-  readonly agent: AgentInfo;
-}
-
 /** The chat: all messages, and the field to write in. */
-export function ChatView({ client, agent }: ChatViewProps): VNode {
+export function ChatView({ client, agent }: { client: ChatClient; agent: AgentInfo }): VNode {
   const conversation = client.conversation.value;
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -109,16 +104,11 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
   };
 }
 
-interface EmptyProps {
-  readonly agent: AgentInfo;
-  /** Puts a text into the composer, or sends it if it is a command. */
-  readonly onTry: (text: string) => void;
-}
-
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
-/** What a newcomer sees: what this is, and something to try. */
-function EmptyState({ agent: { name, offline }, onTry }: EmptyProps): VNode {
+/** What a newcomer sees: what this is, and something to try: `onTry` writes or sends it. */
+function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }): VNode {
+  const { name, offline } = props.agent;
   return (
     <section class="empty" aria-label="Welcome">
       <img src="/page/icon.svg" alt="" width={64} height={64} />
@@ -135,7 +125,7 @@ function EmptyState({ agent: { name, offline }, onTry }: EmptyProps): VNode {
       )}
       <List look="choices" of={TO_TRY}>
         {(text) => (
-          <button key={text} type="button" onClick={() => onTry(text)}>
+          <button key={text} type="button" onClick={() => props.onTry(text)}>
             {text}
           </button>
         )}

@@ -198,12 +198,9 @@ function PromptSheet({ prompt }: { readonly prompt: StoredPrompt }): VNode {
   );
 }
 
-interface CompareChoiceProps extends Omit<TurnProps, 'turnId'> {
-  readonly turn: PromptSummary;
-}
-
 /** Chooses an earlier turn to compare with; turns of the same chat come first. */
-function CompareChoice({ turn, turns, against }: CompareChoiceProps): VNode | null {
+function CompareChoice(props: Omit<TurnProps, 'turnId'> & { turn: PromptSummary }) {
+  const { turn, turns, against } = props;
   const others = turns.filter(({ turnId }) => turnId !== turn.turnId);
   if (others.length === 0 && against === null) return null;
   const isHere = (other: PromptSummary): boolean => other.conversationId === turn.conversationId;

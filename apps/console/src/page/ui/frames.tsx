@@ -11,12 +11,9 @@ interface FrameProps {
   readonly refreshLabel?: string;
 }
 
-interface ColumnViewProps extends FrameProps {
-  readonly children?: ComponentChildren;
-}
-
 /** A view of one column: its title, and what it shows. */
-export function ColumnView({ name, children, ...head }: ColumnViewProps): VNode {
+export function ColumnView(props: FrameProps & { children: ComponentChildren }): VNode {
+  const { name, children, ...head } = props;
   return (
     <main class={`column-view ${name}`}>
       <div>

@@ -100,19 +100,17 @@ export function Trouble({ reason, again }: TroubleProps): VNode | null {
   );
 }
 
-interface ShowProps<Value> {
+/** The data once it is here; until then that it is loading, or why there is none and what to do. */
+export function Show<Value>(props: {
   readonly data: Data<Value>;
   readonly children: (value: Value) => ComponentChildren;
-}
-
-/** The data once it is here; until then that it is loading, or why there is none and what to do. */
-export function Show<Value>({ data, children }: ShowProps<Value>): VNode {
-  const { value, failure } = data;
+}): VNode {
+  const { value, failure } = props.data;
   const { refresh } = useScope();
   return (
     <>
       {failure && <Trouble reason={failure.reason} again={failure.retryable && refresh} />}
-      {value !== undefined && children(value)}
+      {value !== undefined && props.children(value)}
       {value === undefined && !failure && (
         <p class="facts" role="status">
           Loading…
