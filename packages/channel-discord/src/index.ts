@@ -13,6 +13,10 @@ type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => Ch
 export const discord = {
   id: 'discord',
   settings: DiscordSettings,
+  async probe(settings, env) {
+    const { probeDiscord } = await import('./probe.ts');
+    return probeDiscord(DiscordSettings.parse(settings), env);
+  },
   async load(): Promise<ConnectDiscord> {
     const { createDiscordAdapter } = await import('./adapter.ts');
     return (context, env) => {

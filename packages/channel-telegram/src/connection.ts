@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import http, { Agent, type IncomingMessage } from 'node:http';
+import http, { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { Telegram, TelegramError } from 'telegraf';
@@ -34,14 +34,20 @@ const SentMessage = z.object({ message_id: z.int() });
 
 const Updates = z.array(WireUpdate);
 
-/** Telegraf's Bot API; nothing of it shows outside. Calls without files do without its copy of fetch. */
-export function connectTelegramApi(settings: TelegramSettings): TelegramApi {
+/**
+ * Telegraf's Bot API; nothing of it shows outside. Calls without files do without its copy of fetch, and call
+ * `onAnswer`.
+ */
+export function connectTelegramApi(
+  settings: TelegramSettings,
+  onAnswer: (headers: IncomingHttpHeaders) => void = () => {},
+): TelegramApi {
   const apiRoot = withTrailingSlash(settings.apiRoot);
   const telegram = new Telegram(settings.token, { apiRoot, webhookReply: false });
   const { agent, watched } = watchConnections(apiRoot);
   // Not among the options above: there telegraf drops it for http.
   telegram.options.agent = agent;
-  const post = jsonCaller(apiRoot, settings.token, agent);
+  const post = jsonCaller(apiRoot, settings.token, agent, onAnswer);
   const call = (method: string, payload: object, limits: CallLimits): Promise<unknown> =>
     watched(() => post(method, payload, limits));
   const quick: TelegramApi['call'] = (method, payload, signal) =>
@@ -104,7 +110,12 @@ const Answer = z.discriminatedUnion('ok', [
  * Makes calls as JSON, over the agent's connections. Rejects with what the connection threw, with a
  * `TelegramError`, or with an `AbortError`; none of them names the address, which holds the token.
  */
-function jsonCaller(apiRoot: string, token: string, agent: Agent) {
+function jsonCaller(
+  apiRoot: string,
+  token: string,
+  agent: Agent,
+  onAnswer: (headers: IncomingHttpHeaders) => void,
+) {
   const { request } = apiRoot.startsWith('https:') ? https : http;
   const place = urlToHttpOptions(new URL(`./bot${token}/`, apiRoot));
   const headers = { 'content-type': 'application/json' };
@@ -121,7 +132,10 @@ function jsonCaller(apiRoot: string, token: string, agent: Agent) {
     const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
     signal.addEventListener('abort', end);
     call.on('error', reject);
-    call.on('response', (response) => readAnswer(response).then(resolve, reject));
+    call.on('response', (response) => {
+      onAnswer(response.headers);
+      readAnswer(response).then(resolve, reject);
+    });
     if (signal.aborted) end();
     else call.end(JSON.stringify(payload));
     try {

@@ -13,6 +13,10 @@ type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => C
 export const telegram = {
   id: 'telegram',
   settings: TelegramSettings,
+  async probe(settings, env) {
+    const { probeTelegram } = await import('./probe.ts');
+    return probeTelegram(TelegramSettings.parse(settings), env);
+  },
   async load(): Promise<ConnectTelegram> {
     const { createTelegramAdapter } = await import('./adapter.ts');
     return (context, env) => {

@@ -11,6 +11,11 @@ type ConnectWhatsApp = (context: ChannelContext<unknown>, env?: WhatsAppEnv) => 
 
 type Library = Pick<typeof import('./adapter.ts'), 'createWhatsAppAdapter'>;
 
+const NOT_INSTALLED = {
+  reason: 'WhatsApp needs the library Baileys, which is not installed',
+  fix: 'Run "npm install --include=optional", or "npm install @whiskeysockets/baileys@7.0.0-rc14" (a part of it is under GPL-3.0), and start Parley again.',
+};
+
 /** WhatsApp as a linked device. This import loads the settings schema only; `load` loads Baileys. */
 export const whatsapp = whatsappFrom(() => import('./adapter.ts'));
 
@@ -24,6 +29,17 @@ export function whatsappFrom(library: () => Promise<Library>) {
     settings: WhatsAppSettings,
     // WhatsApp blocks numbers that write to strangers.
     answersStrangers: false,
+    async probe(_settings, env) {
+      quietLibsignal();
+      try {
+        await library();
+        const { probeWhatsApp } = await import('./probe.ts');
+        return await probeWhatsApp(env);
+      } catch (thrown) {
+        if (!isMissingLibrary(thrown)) throw thrown;
+        return { kind: 'problem', ...NOT_INSTALLED, retryable: false };
+      }
+    },
     async load(): Promise<ConnectWhatsApp> {
       // Before the import: libsignal prints private keys.
       quietLibsignal();
@@ -65,11 +81,7 @@ export function accountWithoutLibrary({
   return {
     capabilities: WITHOUT,
     async start() {
-      report({
-        kind: 'failed',
-        reason: 'WhatsApp needs the library Baileys, which is not installed',
-        fix: 'Run "npm install --include=optional", or "npm install @whiskeysockets/baileys@7.0.0-rc14" (a part of it is under GPL-3.0), and start Parley again.',
-      });
+      report({ kind: 'failed', ...NOT_INSTALLED });
     },
     async stop() {
       report({ kind: 'stopped' });

@@ -12,6 +12,7 @@ import type { PrefixRenderer } from '@parley/markup';
 import type { BeforePart } from '@parley/store';
 import type { z } from 'zod';
 import type { HistoryEntry } from './history.ts';
+import type { ChannelProbe, ProbeEnv } from './probe.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
@@ -169,6 +170,11 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly answersStrangers?: boolean;
   /** True: any number of gateways may serve an account at the same time. By default one does (D09). */
   readonly servedByAll?: boolean;
+  /**
+   * Asks the platform once whether an account with these settings works, beside a gateway that may run on it.
+   * Rejects for a defect of its own alone. Absent: only starting the account shows that.
+   */
+  readonly probe?: (settings: unknown, env: ProbeEnv) => Promise<ChannelProbe>;
   load(): Promise<(context: ChannelContext<Settings>) => ChannelAdapter>;
 }
 

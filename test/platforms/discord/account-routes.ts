@@ -1,4 +1,5 @@
 import { describeChannel, describeGuild, describeMember } from './descriptions.ts';
+import { INTENT } from './intents.ts';
 import { missingAccess, unknown } from './refusal.ts';
 import type { Routes, Scene } from './route-table.ts';
 import type { Json } from './wire.ts';
@@ -56,7 +57,10 @@ function guildFor(world: World, id: string): Guild {
   return guild;
 }
 
-function describeApplication({ world }: Scene): Json {
+/** The flag of an application whose Message Content Intent is on in the portal, for up to 100 servers. */
+const CONTENT_LIMITED = 1 << 19;
+
+function describeApplication({ world, gateway }: Scene): Json {
   const { id, username } = world.bot;
   return {
     id,
@@ -68,7 +72,7 @@ function describeApplication({ world }: Scene): Json {
     verify_key: '0'.repeat(64),
     owner: world.user('190000000000000001'),
     team: null,
-    flags: 0,
+    flags: (gateway.portalIntents & INTENT.content) === 0 ? 0 : CONTENT_LIMITED,
     bot: world.bot,
     redirect_uris: [],
     tags: [],

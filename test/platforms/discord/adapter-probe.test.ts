@@ -1,0 +1,58 @@
+import { discord } from '@parley/channel-discord';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type DiscordDoubleOptions, startDiscordDouble } from './discord-double.ts';
+
+async function openDouble(options: DiscordDoubleOptions = {}) {
+  const double = await startDiscordDouble(options);
+  onTestFinished(() => double.close());
+  const { token, apiRoot } = double;
+  return { double, settings: { token, apiRoot } };
+}
+
+const probe = (settings: object, clock = Date.now) =>
+  discord.probe(settings, { signal: AbortSignal.timeout(5_000), clock, values: null });
+
+describe('a probe of a Discord bot', () => {
+  it('[U02] names the bot, reads the clock, and uses up no login', async () => {
+    const { double, settings } = await openDouble();
+    const found = await probe(settings, () => Date.now() - 90_000);
+    const clock = { server: new URL(settings.apiRoot).host, aheadMs: expect.any(Number) };
+    expect(found).toEqual({ kind: 'works', as: '@parley-test', warnings: [], clock });
+    expect(found.kind === 'works' && found.clock?.aheadMs).toBeLessThan(-85_000);
+    expect(double.gateway()).toMatchObject({ identifies: 0, connections: 0 });
+  });
+
+  it('[U02] says how to get another token for a wrong one, without showing it', async () => {
+    const { settings } = await openDouble();
+    const found = await probe({ ...settings, token: 'wrong.token.here' });
+    expect(found).toMatchObject({ kind: 'problem', reason: 'Discord refuses the bot token' });
+    expect(found).toMatchObject({ fix: expect.stringContaining('Reset Token') });
+    expect(JSON.stringify(found)).not.toContain('wrong.token');
+  });
+
+  it('[U02] says where to switch the Message Content Intent on, unless it is not wanted', async () => {
+    const { settings } = await openDouble({ portalIntents: 0 });
+    expect(await probe(settings)).toMatchObject({
+      kind: 'problem',
+      fix: expect.stringContaining('Privileged Gateway Intents'),
+    });
+    expect(await probe({ ...settings, messageContent: false })).toMatchObject({ kind: 'works' });
+  });
+
+  it('[U02] warns when hardly any logins are left', async () => {
+    const { settings } = await openDouble({ sessionStarts: 3 });
+    const reason = 'only 3 logins to Discord are left for today';
+    expect(await probe(settings)).toMatchObject({ kind: 'works', warnings: [{ reason }] });
+  });
+
+  it('[U02] names the server that cannot be reached', async () => {
+    const { double, settings } = await openDouble();
+    await double.close();
+    const { host } = new URL(settings.apiRoot);
+    expect(await probe(settings)).toMatchObject({
+      kind: 'problem',
+      fix: expect.stringContaining(host),
+      retryable: true,
+    });
+  });
+});

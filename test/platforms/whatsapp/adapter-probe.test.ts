@@ -1,0 +1,32 @@
+import { whatsapp } from '@parley/channel-whatsapp';
+import { type AdapterValues, memoryValues } from '@parley/core';
+import { describe, expect, it } from 'vitest';
+import { scene } from './adapter-scene.ts';
+
+const probe = (values: AdapterValues | null) =>
+  whatsapp.probe({}, { signal: AbortSignal.timeout(5_000), clock: Date.now, values });
+
+describe('a probe of a WhatsApp account', () => {
+  it('[U02] knows by what is stored whether it is linked, and asks WhatsApp nothing', async () => {
+    const { values, double } = await scene();
+    expect(await probe(values)).toMatchObject({ kind: 'works', warnings: [], clock: null });
+    expect(double.state()).not.toBe('connected');
+    expect(await probe(memoryValues())).toMatchObject({
+      kind: 'unlinked',
+      fix: expect.stringContaining('Linked devices'),
+    });
+  });
+
+  it('[U02] says what to do about a damaged link', async () => {
+    const values = memoryValues();
+    await values.set([{ kind: 'credentials', id: 'credentials', value: '{}' }]);
+    expect(await probe(values)).toMatchObject({
+      kind: 'problem',
+      reason: expect.stringContaining('Restore the database'),
+    });
+  });
+
+  it('[U02] leaves the answer to the gateway that holds the link', async () => {
+    expect(await probe(null)).toMatchObject({ kind: 'unknown' });
+  });
+});
