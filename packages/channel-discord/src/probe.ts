@@ -4,7 +4,7 @@ import {
   type ProbeEnv,
   type ProbeWarning,
   readClock,
-} from '@parley/channels';
+} from '@parley/channels/probe';
 import { REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
 import { afterEnding, callFailureOf } from './failures.ts';

@@ -4,7 +4,7 @@ import {
   type ProbeEnv,
   type ProbeWarning,
   readClock,
-} from '@parley/channels';
+} from '@parley/channels/probe';
 import { z } from 'zod';
 import { connectTelegramApi, type TelegramApi } from './connection.ts';
 import { afterPollFailure, callFailureOf } from './failures.ts';

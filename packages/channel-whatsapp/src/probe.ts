@@ -1,4 +1,4 @@
-import type { ChannelProbe, ProbeEnv } from '@parley/channels';
+import type { ChannelProbe, ProbeEnv } from '@parley/channels/probe';
 import { reasonOf } from '@parley/core';
 import { loadCredentials } from './credentials.ts';
 

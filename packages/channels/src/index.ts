@@ -70,11 +70,4 @@ export {
   senderNow,
 } from './known-chats.ts';
 export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
-export {
-  type ChannelProbe,
-  type ClockReading,
-  type ProbeEnv,
-  type ProbeWarning,
-  readClock,
-} from './probe.ts';
 export { type CallFacts, type CallOutcome, callOutcome } from './send-outcome.ts';

@@ -25,8 +25,10 @@ export type ProviderPart =
     ? Part
     : never;
 
-const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
-const OPENAI_URL = 'https://api.openai.com/v1';
+export const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
+export const OPENAI_URL = 'https://api.openai.com/v1';
+/** Of the API, which every request names. */
+export const ANTHROPIC_VERSION = '2023-06-01';
 
 /**
  * Loads the one provider package that is needed and returns its model. The address is always passed,

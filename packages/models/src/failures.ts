@@ -208,53 +208,75 @@ export interface FailedModel {
  * said; it is quoted only where it helps, and never for a refused key, because some echo the key.
  */
 export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
+  return `${whatFailed(failure, model, said)} ${whatToDo(failure)}`.trim();
+}
+
+/** The first half of `explainFailure`, a whole sentence. */
+export function whatFailed(failure: ModelFailure, model: FailedModel, said: string): string {
   const { id, server } = model;
   switch (failure.kind) {
     case 'unreachable':
-      return `The model ${id} cannot be reached at ${server}. Check that the server runs and that baseUrl in the settings is right.`;
+      return `The model ${id} cannot be reached at ${server}.`;
     case 'broken-off':
-      return `The connection to ${id} at ${server} broke off before the answer was complete. Try again.`;
+      return `The connection to ${id} at ${server} broke off before the answer was complete.`;
     case 'unauthorised':
-      return `${server} refused the key for ${id}. Check apiKey in the settings.`;
+      return `${server} refused the key for ${id}.`;
     case 'no-credit':
-      return `The account for ${id} at ${server} has no credit left. Add credit or set another model.`;
+      return `The account for ${id} at ${server} has no credit left.`;
     case 'not-found':
-      return `${server} knows no model or address for ${id}. Check model and baseUrl in the settings; baseUrl usually ends in /v1.`;
+      return `${server} knows no model or address for ${id}.`;
     case 'rate-limited':
-      return `${id} is asked too often just now${waiting(failure.retryAfterMs)}. Try again later or set a fallback model.`;
+      return `${id} is asked too often just now${waiting(failure.retryAfterMs)}.`;
     case 'overloaded':
-      return `${id} at ${server} is overloaded or has an error of its own${quote(said)}. Try again later or set a fallback model.`;
+      return `${id} at ${server} is overloaded or has an error of its own${quote(said)}.`;
     case 'too-long':
-      return `The conversation is too long for ${id}. Start a new session or use a model with a larger context.`;
+      return `The conversation is too long for ${id}.`;
     case 'refused':
-      return `${id} at ${server} did not accept the request${quote(said)}. Check the model settings.`;
+      return `${id} at ${server} did not accept the request${quote(said)}.`;
     case 'no-tools':
-      return `${id} at ${server} cannot use tools${quote(said)}. Use a model that can.`;
+      return `${id} at ${server} cannot use tools${quote(said)}.`;
     case 'filtered':
-      return `${id} declined to answer because of its content filter. Put the request in other words.`;
+      return `${id} declined to answer because of its content filter.`;
     case 'rubbish':
-      return `${server} answered for ${id} with something that is not a model's answer${quote(said)}. Check baseUrl in the settings; it usually ends in /v1.`;
+      return `${server} answered for ${id} with something that is not a model's answer${quote(said)}.`;
     case 'empty':
-      return `${id} sent an empty answer. Try again, or use another model if it happens often.`;
+      return `${id} sent an empty answer.`;
     case 'timeout':
-      return explainTimeout(failure.phase, model);
+      return `${id} at ${server} ${TOO_SLOW[failure.phase].what}.`;
     case 'aborted':
       return `The call to ${id} was stopped on request.`;
   }
 }
 
-function explainTimeout(
-  phase: 'first-token' | 'stalled' | 'total',
-  { id, server }: FailedModel,
-): string {
-  switch (phase) {
-    case 'first-token':
-      return `${id} at ${server} took too long to begin its answer. Try again, or raise timeouts.firstTokenMs for a slow model.`;
-    case 'stalled':
-      return `${id} at ${server} stopped in the middle of its answer. Try again.`;
-    case 'total':
-      return `${id} at ${server} took longer for its answer than timeouts.totalMs allows.`;
-  }
+const TOO_SLOW = {
+  'first-token': {
+    what: 'took too long to begin its answer',
+    fix: 'Try again, or raise timeouts.firstTokenMs for a slow model.',
+  },
+  stalled: { what: 'stopped in the middle of its answer', fix: 'Try again.' },
+  total: { what: 'took longer for its answer than timeouts.totalMs allows', fix: '' },
+} as const;
+
+const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> = {
+  unreachable: 'Check that the server runs and that baseUrl in the settings is right.',
+  'broken-off': 'Try again.',
+  unauthorised: 'Check apiKey in the settings.',
+  'no-credit': 'Add credit or set another model.',
+  'not-found': 'Check model and baseUrl in the settings; baseUrl usually ends in /v1.',
+  'rate-limited': 'Try again later or set a fallback model.',
+  overloaded: 'Try again later or set a fallback model.',
+  'too-long': 'Start a new session or use a model with a larger context.',
+  refused: 'Check the model settings.',
+  'no-tools': 'Use a model that can.',
+  filtered: 'Put the request in other words.',
+  rubbish: 'Check baseUrl in the settings; it usually ends in /v1.',
+  empty: 'Try again, or use another model if it happens often.',
+  aborted: '',
+};
+
+/** The second half of `explainFailure`; empty where nothing helps. */
+export function whatToDo(failure: ModelFailure): string {
+  return failure.kind === 'timeout' ? TOO_SLOW[failure.phase].fix : FIXES[failure.kind];
 }
 
 function waiting(retryAfterMs: number | null): string {

@@ -1,0 +1,153 @@
+import type { Clock } from '@parley/core';
+import { z } from 'zod';
+import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
+import { ModelError } from './chat-model.ts';
+import { whatFailed, whatToDo } from './failures.ts';
+import { httpFetch } from './http-fetch.ts';
+import { detectLocalServer } from './local-servers.ts';
+import type { ModelSettings, ProviderChoice } from './model-settings.ts';
+import { providerModel } from './provider-model.ts';
+
+/** What a probe may use; `fetch` is `httpFetch` when absent. */
+export interface ModelProbeEnv {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** What one small call to a model has found. Texts hold no key. */
+export type ModelProbe = {
+  /** `provider/model`. */
+  readonly id: string;
+  /** Host and port of the server. */
+  readonly server: string;
+  /** The models that the server offers; null where it does not list them. */
+  readonly models: readonly string[] | null;
+  /** `Date` header of an answer, and when that was asked for and came, in ms. */
+  readonly time: {
+    readonly date: string;
+    readonly asked: number;
+    readonly answered: number;
+  } | null;
+} & (
+  | { readonly kind: 'works'; readonly tookMs: number }
+  | {
+      readonly kind: 'problem';
+      readonly reason: string;
+      readonly fix: string;
+      readonly retryable: boolean;
+    }
+);
+
+/** Answers are thrown away; the API of OpenAI takes no smaller number. */
+const FEWEST_TOKENS = 16;
+const QUESTION = 'Answer with one word: ready';
+
+/**
+ * Lists the models of a provider and asks the chosen one for a word. Costs a few tokens. Never rejects; the deadline
+ * is the signal's.
+ */
+export async function probeProvider(
+  choice: ProviderChoice,
+  { signal, clock, fetch = httpFetch }: ModelProbeEnv,
+): Promise<ModelProbe> {
+  const id = `${choice.provider}/${choice.model}`;
+  const baseUrl = baseUrlOf(choice);
+  const server = new URL(baseUrl).host;
+  let time: ModelProbe['time'] = null;
+  const noting: typeof fetch = async (...request) => {
+    const asked = clock();
+    const answer = await fetch(...request);
+    const date = answer.headers.get('date');
+    if (date !== null) time ??= { date, asked, answered: clock() };
+    return answer;
+  };
+  const startedAt = clock();
+  const env = { signal, clock, fetch: noting };
+  const [failure, models] = await Promise.all([
+    askOnce(choice, { id, server }, env),
+    listModels(choice, baseUrl, env),
+  ]);
+  const facts = { id, server, models, time };
+  if (failure === null) return { ...facts, kind: 'works', tookMs: clock() - startedAt };
+  return { ...facts, kind: 'problem', ...failure };
+}
+
+type Problem = Pick<Extract<ModelProbe, { kind: 'problem' }>, 'reason' | 'fix' | 'retryable'>;
+
+/** Null: it answered. */
+async function askOnce(
+  choice: ProviderChoice,
+  model: { readonly id: string; readonly server: string },
+  { signal, clock, fetch }: Required<ModelProbeEnv>,
+): Promise<Problem | null> {
+  const longest = 300_000;
+  const timeouts = { firstTokenMs: longest, chunkMs: longest, totalMs: longest };
+  const chat = providerModel({ ...model, choice, timeouts, clock, fetch });
+  const messages = [{ role: 'user', content: QUESTION }] as const;
+  const request = { system: [], messages, maxOutputTokens: FEWEST_TOKENS };
+  try {
+    for await (const event of chat.stream(request, signal)) if (event.type === 'finish') break;
+    return null;
+  } catch (thrown) {
+    if (!(thrown instanceof ModelError)) throw thrown;
+    // A model that thinks first has used up its few tokens: it works.
+    if (thrown.failure.kind === 'empty') return null;
+    if (thrown.failure.kind === 'aborted') return late(model);
+    const said = thrown.cause instanceof Error ? thrown.cause.message : '';
+    const reason = whatFailed(thrown.failure, model, said);
+    return { reason, fix: whatToDo(thrown.failure), retryable: thrown.retryable };
+  }
+}
+
+function late(model: { readonly id: string; readonly server: string }): Problem {
+  const reason = whatFailed({ kind: 'timeout', phase: 'first-token' }, model, '');
+  const fix = 'Check that the server is up and not still loading the model, and try again.';
+  return { reason, fix, retryable: true };
+}
+
+const List = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
+
+/** Null where there is no list: some servers have none, and the call itself says what is wrong. */
+async function listModels(
+  choice: ProviderChoice,
+  baseUrl: string,
+  { signal, fetch }: Required<ModelProbeEnv>,
+): Promise<readonly string[] | null> {
+  try {
+    const answer = await fetch(`${baseUrl}/models`, { headers: headersOf(choice), signal });
+    if (!answer.ok) return null;
+    return List.parse(await answer.json()).data.map(({ id }) => id);
+  } catch {
+    return null;
+  }
+}
+
+function headersOf(choice: ProviderChoice): Record<string, string> {
+  switch (choice.provider) {
+    case 'anthropic':
+      return { 'x-api-key': choice.apiKey, 'anthropic-version': ANTHROPIC_VERSION };
+    case 'openai':
+      return { authorization: `Bearer ${choice.apiKey}` };
+    case 'openai-compatible':
+      return {
+        ...(choice.apiKey !== undefined && { authorization: `Bearer ${choice.apiKey}` }),
+        ...choice.headers,
+      };
+  }
+}
+
+function baseUrlOf(choice: ProviderChoice): string {
+  const standard = choice.provider === 'anthropic' ? ANTHROPIC_URL : OPENAI_URL;
+  return (choice.baseUrl ?? standard).replace(/\/$/, '');
+}
+
+/** The models that the settings name, the first one first; one that is chosen automatically is looked for. */
+export async function configuredModels(
+  { model, fallback }: Pick<ModelSettings, 'model' | 'fallback'>,
+  { ollamaHost }: { readonly ollamaHost: string | undefined },
+): Promise<readonly ('offline' | ProviderChoice)[]> {
+  if (model !== 'auto') return [model, ...fallback];
+  const server = await detectLocalServer({ ollamaHost });
+  return [server === null ? 'offline' : { provider: 'openai-compatible', ...server }];
+}

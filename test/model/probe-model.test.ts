@@ -1,0 +1,76 @@
+import { configuredModels, probeProvider } from '@parley/models/probe';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startModelDouble } from './index.ts';
+
+async function openDouble(options: Parameters<typeof startModelDouble>[0] = {}) {
+  const double = await startModelDouble(options);
+  onTestFinished(() => double.close());
+  const choice = {
+    provider: 'openai-compatible',
+    baseUrl: double.baseUrl,
+    model: 'double',
+  } as const;
+  return { double, choice };
+}
+
+const probe = (choice: Parameters<typeof probeProvider>[0], ms = 5_000) =>
+  probeProvider(choice, { signal: AbortSignal.timeout(ms), clock: Date.now });
+
+describe('a probe of a model', () => {
+  it('[U02] asks for a word and lists the models of the server', async () => {
+    const { double, choice } = await openDouble({ models: ['double', 'other'] });
+    const found = await probe({ ...choice, baseUrl: `${double.baseUrl}/` });
+    expect(found).toMatchObject({
+      kind: 'works',
+      id: 'openai-compatible/double',
+      server: new URL(double.baseUrl).host,
+      models: ['double', 'other'],
+      time: { date: expect.stringContaining('GMT') },
+    });
+    expect(double.requests).toHaveLength(1);
+    expect(double.requests[0]?.body.max_tokens).toBe(16);
+  });
+
+  it('[U02] takes a model that only thinks within a few words for a working one', async () => {
+    const { double, choice } = await openDouble();
+    double.fault({ kind: 'no-text' });
+    expect(await probe(choice)).toMatchObject({ kind: 'works' });
+  });
+
+  it.each([
+    ['a wrong key', { kind: 'status', status: 401 }, 'refused the key', 'apiKey'],
+    ['a model that is not there', { kind: 'status', status: 404 }, 'knows no model', 'baseUrl'],
+    ['a server with an error', { kind: 'status', status: 500 }, 'error of its own', 'later'],
+    ['a server that hangs', { kind: 'hang' }, 'took too long', 'loading the model'],
+  ] as const)('[U02] says what to do about %s', async (_what, fault, reason, fix) => {
+    const { double, choice } = await openDouble();
+    double.fault(fault);
+    const found = await probe({ ...choice, apiKey: 'sk-of-the-test' }, 1_000);
+    expect(found).toMatchObject({
+      kind: 'problem',
+      reason: expect.stringContaining(reason),
+      fix: expect.stringContaining(fix),
+    });
+    expect(JSON.stringify(found)).not.toContain('sk-of-the-test');
+  });
+
+  it('[U02] says what to do about a server that is not there', async () => {
+    const { double, choice } = await openDouble();
+    await double.close();
+    expect(await probe(choice)).toMatchObject({
+      kind: 'problem',
+      reason: expect.stringContaining('cannot be reached'),
+      models: null,
+      time: null,
+    });
+  });
+
+  it('[U02] is made of the model and of each fallback', async () => {
+    const { choice } = await openDouble();
+    const deps = { ollamaHost: undefined };
+    expect(await configuredModels({ model: choice, fallback: ['offline'] }, deps)).toEqual([
+      choice,
+      'offline',
+    ]);
+  });
+});
