@@ -183,7 +183,7 @@ function kindOf(error: unknown): string {
 }
 
 /** Node says "several addresses failed" with an empty message; the first of them says more. */
-function innermost(error: unknown): unknown {
+export function innermost(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 

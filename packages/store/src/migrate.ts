@@ -31,8 +31,8 @@ export async function migrate(
   });
 }
 
-/** Looked at first, within the usual deadline: most starts find nothing to do. */
-async function isUpToDate(
+/** Looked at first, within the usual deadline: most starts find nothing to do. Throws as `migrate`. */
+export async function isUpToDate(
   database: Database,
   migrations: readonly Migration[],
   name: string,

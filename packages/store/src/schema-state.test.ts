@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from './open-store.ts';
+import { databaseState } from './schema-state.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-state-'));
+  path = join(folder, 'parley.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const state = () => databaseState({ url: `sqlite:${path}` });
+const open = () => openStore({ url: `sqlite:${path}`, clock: Date.now });
+
+describe('a look at a database', () => {
+  it('[U02] makes none', async () => {
+    expect(await state()).toMatchObject({ kind: 'absent', dialect: 'sqlite', name: path });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('[U02] works beside a process that has it open, and after that', async () => {
+    const store = await open();
+    expect(await state()).toMatchObject({ kind: 'current' });
+    await store.close();
+    const before = readFileSync(path);
+    expect(await state()).toMatchObject({ kind: 'current', bytes: before.length });
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(folder)).toEqual(['parley.db']);
+  });
+
+  it('[U02] leaves a schema alone that opening would change', async () => {
+    await (await open()).close();
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec('delete from parley_migration');
+    sqlite.close();
+    const before = readFileSync(path);
+    expect(await state()).toMatchObject({ kind: 'behind' });
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('[U02] refuses one of a newer Parley, and a damaged one', async () => {
+    await (await open()).close();
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec("insert into parley_migration values (9999, 'x', '99.0.0', 0)");
+    sqlite.close();
+    await expect(state()).rejects.toMatchObject({ code: 'store-newer' });
+    writeFileSync(path, 'no database at all '.repeat(500));
+    await expect(state()).rejects.toMatchObject({ code: 'store-damaged' });
+  });
+
+  it('[U02] finds a damaged page', async () => {
+    await (await open()).close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, 3 * 4096, 6 * 4096);
+    writeFileSync(path, bytes);
+    await expect(state()).rejects.toMatchObject({ code: 'store-damaged' });
+  });
+});

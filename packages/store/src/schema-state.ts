@@ -1,0 +1,78 @@
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { Database } from './database.ts';
+import { isUpToDate, refuseUnknown } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
+import type { PostgresLimits } from './postgres/open-postgres.ts';
+import { readAppliedSteps } from './sqlite/read-schema.ts';
+import { explainSqliteFailure } from './sqlite/sqlite-failure.ts';
+import { parseStoreUrl, type StoreAddress } from './store-url.ts';
+
+/** `absent`: there is no database yet. `behind`: opening it would change its schema. */
+export interface DatabaseState {
+  readonly kind: 'absent' | 'behind' | 'current';
+  readonly dialect: StoreAddress['dialect'];
+  /** Where it is; holds no password. */
+  readonly name: string;
+  /** Of a file, without its log; null for a server. */
+  readonly bytes: number | null;
+}
+
+/** A larger file takes longer than a person waits for its check; its damage shows when it is used. */
+const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Looks at a database as it is and changes nothing, not even its schema: `openStore` would. Throws StoreError:
+ * `store-newer`, `store-older`, `store-damaged`, `store-unreachable`, `store-refused`.
+ */
+export async function databaseState({
+  url,
+  ...limits
+}: { readonly url: string } & PostgresLimits): Promise<DatabaseState> {
+  const address = parseStoreUrl(url);
+  const { name, dialect } = address;
+  if (address.dialect === 'sqlite') return { ...fileState(address), name, dialect };
+  const { openPostgres } = await import('./postgres/open-postgres.ts');
+  const database: Database = await openPostgres({ ...limits, ...address });
+  try {
+    const isCurrent = await isUpToDate(database, MIGRATIONS, name);
+    return { kind: isCurrent ? 'current' : 'behind', name, dialect, bytes: null };
+  } finally {
+    await database.close();
+  }
+}
+
+function fileState({
+  path,
+  name,
+}: Extract<StoreAddress, { dialect: 'sqlite' }>): Pick<DatabaseState, 'kind' | 'bytes'> {
+  const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes === 0) return { kind: 'absent', bytes };
+  const steps = readAppliedSteps(path);
+  refuseUnknown(steps ?? [], MIGRATIONS, name);
+  if (steps === null || bytes <= LARGEST_CHECKED_BYTES) refuseDamaged(path, name);
+  return { kind: (steps ?? []).length < MIGRATIONS.length ? 'behind' : 'current', bytes };
+}
+
+/** SQLite's own check of the file, on a connection that cannot write. */
+function refuseDamaged(path: string, name: string): void {
+  try {
+    // Without a log no process has it open; as immutable SQLite leaves no side files behind.
+    const hasLog = existsSync(`${path}-wal`);
+    const url = pathToFileURL(path);
+    url.searchParams.set('immutable', '1');
+    const sqlite = new DatabaseSync(hasLog ? path : url, { readOnly: true, timeout: 1_000 });
+    try {
+      const result = sqlite.prepare('pragma quick_check(1)').get();
+      if (result?.quick_check === 'ok') return;
+      throw Object.assign(new Error(String(result?.quick_check)), { errcode: SQLITE_CORRUPT });
+    } finally {
+      sqlite.close();
+    }
+  } catch (reason) {
+    throw explainSqliteFailure(name, reason);
+  }
+}
+
+const SQLITE_CORRUPT = 11;
