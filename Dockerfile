@@ -6,6 +6,8 @@ COPY . .
 RUN npm ci --omit=dev --ignore-scripts && chown node:node /parley
 # Node keeps what it has compiled apart for each user.
 USER node
+# What `parley --version` says: docker build --build-arg PARLEY_COMMIT=$(git rev-parse --short=12 HEAD) …
+ARG PARLEY_COMMIT=""
 RUN node apps/parley/src/build/main.ts && test -f dist/bundle.json
 
 FROM node:24-slim

@@ -17,8 +17,10 @@ export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
 export interface Runs {
   /** What is printed holds no secret of the settings (G18). */
   readonly run: Run;
-  /** For commands that run a gateway, or show a secret because that is what they are for. */
+  /** For commands that show a secret because that is what they are for. */
   readonly bare: Run;
+  /** For commands that start a process; a running one does not decide about its settings file. */
+  readonly starting: Run;
 }
 
 /** Runs functions of a command's module, which is loaded then. */
@@ -43,13 +45,25 @@ export function addDefault(parent: Command, name: string): Command {
   const command = parent.command(name, { isDefault: true }).allowExcessArguments();
   return command.hook('preAction', () => {
     const [word] = command.args;
-    if (word === undefined) return;
-    const names = parent.commands.map((known) => known.name());
-    const meant = nearest(word, names);
-    const hint =
-      meant === undefined ? `It is one of ${names.join(', ')}.` : `Did you mean ${meant}?`;
-    command.error(`error: unknown command '${parent.name()} ${word}'\n(${hint})`);
+    if (word !== undefined) refuseWord(parent, word);
   });
+}
+
+/** Has every group of commands refuse an unknown one. Commander's own guesses are too far off. */
+export function refuseUnknown(parent: Command): void {
+  if (parent.commands.length === 0) return;
+  parent.on('command:*', ([word = '']: readonly string[]) => refuseWord(parent, word));
+  for (const command of parent.commands) refuseUnknown(command);
+}
+
+/** Suggests a command only if it is there and spelt much like that word. */
+function refuseWord(parent: Command, word: string): never {
+  const path = parent.parent === null ? '' : `${parent.name()} `;
+  const names = parent.commands.map((known) => known.name());
+  const meant = nearest(word, [...names, 'help']);
+  const all = path === '' ? '' : `\n(It is one of ${names.join(', ')}.)`;
+  const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
+  return parent.error(`error: unknown command '${path}${word}'${hint}`);
 }
 
 /** `17`, `#17` and `v3`: numbers of dead letters and versions. */

@@ -150,7 +150,13 @@ function quoted(path: string): string {
 }
 
 /** How the commands of another terminal find the gateway that runs on a data folder. */
-const Instance = z.object({ pid: z.int(), address: z.url(), host: z.string().exactOptional() });
+const Instance = z.object({
+  pid: z.int(),
+  address: z.url(),
+  host: z.string().exactOptional(),
+  /** The settings file that it was started with. */
+  settings: z.string().exactOptional(),
+});
 export type Instance = z.infer<typeof Instance>;
 
 /**
@@ -158,7 +164,8 @@ export type Instance = z.infer<typeof Instance>;
  * folder has come since.
  */
 export function announceHere(folder: DataFolder, address: string): () => void {
-  return announce(folder, { pid: process.pid, address, host: hostname() });
+  const { settingsFile: settings } = folder;
+  return announce(folder, { pid: process.pid, address, host: hostname(), settings });
 }
 
 export function announce({ instanceFile }: DataFolder, instance: Instance): () => void {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { ParleyError } from '@parley/core';
 import { CommanderError } from 'commander';
 import type { Run } from './cli.ts';
-import { CliError, type DataFolder, locateDataFolder } from './data-folder.ts';
+import { CliError, type DataFolder, findInstance, locateDataFolder } from './data-folder.ts';
 import { describeProgram } from './program.ts';
 
 interface GlobalFlags {
@@ -25,15 +25,17 @@ export async function main(
   let code = 0;
   let scrub = (text: string): string => text;
   const print = (text: string) => void stdout.write(`${scrub(text)}\n`);
-  const bare: Run = async (command) => {
+  const starting: Run = async (command) => {
     code = await command({ folder: folderOf(program.opts<GlobalFlags>()), env, print });
   };
+  const bare: Run = (command) =>
+    starting((cli) => command({ ...cli, folder: asStarted(cli.folder, program.opts()) }));
   const run: Run = (command) =>
     bare(async (cli) => {
       scrub = (await import('./settings.ts')).scrubOf(cli.folder, env);
       return command(cli);
     });
-  const program = describeProgram({ run, bare });
+  const program = describeProgram({ run, bare, starting });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return code;
@@ -45,6 +47,12 @@ export async function main(
     }
     throw error;
   }
+}
+
+/** With the settings file that the gateway which runs there was started with, unless the person names one. */
+function asStarted(folder: DataFolder, { config }: GlobalFlags): DataFolder {
+  const settingsFile = config === undefined ? findInstance(folder)?.settings : undefined;
+  return settingsFile === undefined ? folder : { ...folder, settingsFile };
 }
 
 /** Throws CliError when a named settings file is not there: a typo must not start with the defaults. */

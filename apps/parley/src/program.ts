@@ -1,9 +1,19 @@
 import { Command, Option } from 'commander';
-import { add, addDefault, idNumber, type Json, numberFrom, type Runs, using } from './cli.ts';
+import {
+  add,
+  addDefault,
+  idNumber,
+  type Json,
+  numberFrom,
+  type Runs,
+  refuseUnknown,
+  using,
+} from './cli.ts';
 import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 import type { Settling } from './commands/dead.ts';
 import { describeAgent } from './program-agent.ts';
+import { versionText } from './version.ts';
 
 export function describeProgram(runs: Runs): Command {
   const program = new Command('parley')
@@ -11,7 +21,11 @@ export function describeProgram(runs: Runs): Command {
       'One agent, every chat: a messaging gateway that loses nothing, repeats nothing and keeps secrets.',
     )
     .option('--data <folder>', 'where everything is kept (default: PARLEY_HOME, else ~/.parley)')
-    .option('--config <file>', 'the settings file (default: parley.yaml in the data folder)')
+    .option(
+      '--config <file>',
+      'the settings file (default: that of the gateway which runs there, else parley.yaml in the data folder)',
+    )
+    .version(versionText(), '--version', 'the versions of Parley and Node')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('Run "parley --help" to see what there is.')
@@ -19,10 +33,12 @@ export function describeProgram(runs: Runs): Command {
   describeStart(program, runs);
   describeStatus(program, runs);
   describeAccess(program, runs);
+  describeDoctor(program, runs);
   describeAudit(program, runs);
   describeAgent(program, runs);
   describeDead(program, runs);
   describeFiles(program, runs);
+  refuseUnknown(program);
   return program;
 }
 
@@ -45,8 +61,8 @@ const ROLES = [
   ['worker', 'worker', 'start what answers alone; any number, on any machine'],
 ] as const;
 
-function describeStart(program: Command, { bare }: Runs): void {
-  const start = using(bare, () => import('./commands/start.ts'));
+function describeStart(program: Command, { bare, starting }: Runs): void {
+  const start = using(starting, () => import('./commands/start.ts'));
   const port = 'instead of http.port of the settings; 0 takes any free one';
   for (const [name, role, description] of ROLES) {
     add(program, name, description, ({ port }: { readonly port?: number }) =>
@@ -122,6 +138,19 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
         end.error('Name a session as "parley sessions" lists it, or say --all.');
       return secret((m, cli) => m.endSessions(cli, all ? 'all' : (id ?? '')));
     });
+}
+
+const DOCTOR_HELP = `
+It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
+Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
+
+function describeDoctor(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/doctor/doctor.ts'));
+  const what =
+    'check everything (settings, model, channels, database, machine) and say how to fix it';
+  add(program, 'doctor', what, (flags: Json) => work((m, cli) => m.doctor(cli, flags)))
+    .option(...JSON_OPTION)
+    .addHelpText('after', DOCTOR_HELP);
 }
 
 const AUDIT_HELP = `

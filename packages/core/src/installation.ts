@@ -6,6 +6,12 @@ declare const PARLEY_BUNDLE: true | undefined;
 /** Whether this is the bundle in `dist/<hash>/`; else the sources run. */
 export const isBundle = typeof PARLEY_BUNDLE !== 'undefined';
 
+/** Defined by the build alone, too. */
+declare const PARLEY_COMMIT: string | undefined;
+
+/** The commit that the bundle was built from, with `+` for one with changes; empty where the build did not know. */
+export const BUILT_FROM = typeof PARLEY_COMMIT === 'undefined' ? '' : PARLEY_COMMIT;
+
 /** The folder of this installation. All modules of the bundle lie side by side in `dist/<hash>/`. */
 export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
 

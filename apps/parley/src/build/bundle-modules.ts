@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
@@ -53,7 +54,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    define: { PARLEY_BUNDLE: 'true' },
+    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(commitOf(root)) },
     // CommonJS libraries ask for Node's own modules.
     banner: {
       js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
@@ -71,6 +72,31 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
   });
   return metafile;
 }
+
+/**
+ * The commit of the sources, with `+` where they were changed since; empty where this is no repository of its own, as
+ * in an image, unless the variable PARLEY_COMMIT says it.
+ */
+export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
+  const git = (...args: readonly string[]): string | null => {
+    const { status, stdout } = spawnSync('git', args, {
+      cwd: root,
+      encoding: 'utf8',
+      timeout: GIT_MS,
+    });
+    return status === 0 ? stdout.trim() : null;
+  };
+  const given = env.PARLEY_COMMIT ?? '';
+  // A repository around an installed package is another one's.
+  if (given !== '' || git('rev-parse', '--show-prefix') !== '') return given;
+  const commit = git('rev-parse', '--short=12', 'HEAD') ?? '';
+  const isChanged =
+    git('status', '--porcelain', '--', 'apps', 'packages', 'package-lock.json') !== '';
+  return commit !== '' && isChanged ? `${commit}+` : commit;
+}
+
+/** A repository that takes longer is on a network; the build goes on without its commit. */
+const GIT_MS = 5_000;
 
 const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 

@@ -8,7 +8,8 @@ import { checkSettings } from '../settings.ts';
 /** `parley config check`: says all that is wrong with the settings; 0 when nothing keeps anything from running. */
 export async function configCheck(cli: Cli): Promise<number> {
   const { folder, print } = cli;
-  const { result, report } = await checkWithPlugins(cli);
+  const { result, report, end } = await checkWithPlugins(cli);
+  end();
   const broken =
     result.kind === 'ok' ? Object.values(result.channels).filter((c) => c.kind === 'broken') : [];
   const problems =
@@ -30,15 +31,19 @@ export async function configCheck(cli: Cli): Promise<number> {
   return 0;
 }
 
-/** Plugins know channels of their own; they are loaded for a look where the settings name some. */
-async function checkWithPlugins({ folder, env }: Cli) {
+/**
+ * Checks the settings as a start does. Plugins know channels of their own; they are loaded for a look where the
+ * settings name some, and `end` is to be called when the command is finished with them. `loaded`: the settings, null
+ * where they are invalid.
+ */
+export async function checkWithPlugins({ folder, env }: Pick<Cli, 'folder' | 'env'>) {
   const first = checkSettings(folder, env);
-  if (first.kind === 'invalid' || first.settings.plugins.length === 0) {
-    return { result: first, report: [] };
-  }
+  const nothing = { report: [], definitions: null, end: () => {} };
+  if (first.kind === 'invalid') return { result: first, loaded: null, ...nothing };
+  if (first.settings.plugins.length === 0) return { result: first, loaded: first, ...nothing };
   const { definitions, report, end } = await plugInForCommand(first, { folder, env });
-  end();
-  return { result: checkSettings(folder, env, definitions), report };
+  const result = checkSettings(folder, env, definitions);
+  return { result, loaded: result.kind === 'ok' ? result : null, report, definitions, end };
 }
 
 /**

@@ -89,16 +89,18 @@ function checkPlace(folder: DataFolder): void {
   throw new CliError('audit-nothing', message);
 }
 
-async function lookAt(
+/** Without the database where there is none, or where opening it would change it. */
+export async function lookAt(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   loaded: LoadedSettings,
+  opensDatabase = hasDatabase(folder, loaded),
 ): Promise<AuditFacts> {
   const look = async (store: Store | null): Promise<AuditFacts> => {
     const isPromptFile = await promptFilesOf(folder, env, loaded);
     return gatherFacts({ folder, env, loaded, store, isPromptFile, now: Date.now() });
   };
-  return hasDatabase(folder, loaded) ? withStore({ folder, env }, look) : look(null);
+  return opensDatabase ? withStore({ folder, env }, look) : look(null);
 }
 
 /** A workspace that is not there yet has none, and is not made. */

@@ -233,7 +233,7 @@ function realOf(path: string): string | null {
 const TRIED_WITHIN_MS = 5_000;
 
 /** Runs a command that does nothing, in a folder of its own. */
-async function trySandbox(): Promise<Sandbox> {
+export async function trySandbox(): Promise<Sandbox> {
   const { openSandbox } = await import('@parley/tools/sandbox');
   const workspace = await mkdtemp(join(tmpdir(), 'parley-audit-'));
   try {

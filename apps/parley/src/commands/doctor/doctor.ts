@@ -1,0 +1,76 @@
+import type { Clock } from '@parley/core';
+import { type Cli, jsonText } from '../../cli.ts';
+import { tableText } from '../../terminal/text.ts';
+import { versionFacts } from '../../version.ts';
+import { type CheckResult, type CheckStatus, runChecks } from './check.ts';
+import { machineChecks } from './machine-checks.ts';
+import { clockFindings, gatewayFindings, settingsFindings, versionFindings } from './own-checks.ts';
+import { serviceChecks } from './service-checks.ts';
+import { lookAround } from './situation.ts';
+
+/** Each check has this long, in ms. */
+const DEADLINE_MS = 10_000;
+
+interface DoctorEnv {
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+}
+
+/** `parley doctor` (U02): 0 nothing has failed, 1 something has. Changes nothing, beside a running gateway or without. */
+export async function doctor(
+  cli: Cli,
+  { json = false }: { readonly json?: boolean },
+  { clock, deadlineMs }: DoctorEnv = { clock: Date.now, deadlineMs: DEADLINE_MS },
+): Promise<number> {
+  const { folder, print } = cli;
+  const { situation, end } = await lookAround(cli, clock);
+  const at = (name: string, work: () => ReturnType<typeof settingsFindings>) => ({
+    name,
+    run: async () => work(),
+  });
+  const asked = await runChecks(
+    [
+      at('version', versionFindings),
+      at('settings', () => settingsFindings(situation)),
+      at('gateway', () => gatewayFindings(situation)),
+      ...serviceChecks(situation),
+      ...machineChecks(situation),
+    ],
+    deadlineMs,
+    clock,
+  );
+  // The others have asked servers for the time by now.
+  const clocks = at('clock', () => clockFindings(situation.clocks));
+  const checks = [...asked, ...(await runChecks([clocks], deadlineMs, clock))];
+  const counts = countsOf(checks);
+  if (json) {
+    const { parley, node } = versionFacts();
+    const report = { version: 1, parley, node, at: new Date(clock()).toISOString() };
+    const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
+    print(jsonText({ ...report, ...place, counts, checks }));
+  } else print(doctorText(checks, counts));
+  end();
+  return counts.failed > 0 ? 1 : 0;
+}
+
+type Counts = Readonly<Record<CheckStatus, number>>;
+
+function countsOf(checks: readonly CheckResult[]): Counts {
+  const count = (status: CheckStatus) => checks.filter((one) => one.status === status).length;
+  return {
+    ok: count('ok'),
+    warning: count('warning'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+  };
+}
+
+function doctorText(checks: readonly CheckResult[], counts: Counts): string {
+  const rows = checks.flatMap(({ status, check, subject, found, fix }) => [
+    [status, check, subject === undefined ? found : `${subject}: ${found}`],
+    ...(fix === undefined ? [] : [['', '', `→ ${fix}`]]),
+  ]);
+  const { ok, warning, failed, skipped } = counts;
+  const sum = `${ok} ok, ${warning} with a warning, ${failed} failed, ${skipped} skipped.`;
+  return `${tableText(rows)}\n\n${sum}`;
+}

@@ -1,0 +1,90 @@
+import type { ClockReading } from '@parley/channels/probe';
+import { describeProblem } from '@parley/settings';
+import { commandLine } from '../../data-folder.ts';
+import { NODE_NEEDED, versionFacts } from '../../version.ts';
+import { type Finding, failed, failure, ok, skipped, warning } from './check.ts';
+import type { Situation } from './situation.ts';
+
+/** The settings as `parley config check` sees them. */
+export function settingsFindings({ folder, checked, plugins }: Situation): readonly Finding[] {
+  const { settingsFile } = folder;
+  if (checked.kind === 'unreadable') return [failure(checked.error)];
+  const correct = `Correct ${settingsFile}; "${commandLine('config check', folder)}" shows the place.`;
+  const broken =
+    checked.kind === 'ok'
+      ? Object.values(checked.channels).flatMap((one) =>
+          one.kind === 'broken' ? one.problems : [],
+        )
+      : checked.problems;
+  const findings = [
+    ...broken.map((problem) => failed(oneLine(describeProblem(problem)), correct)),
+    ...checked.warnings.map((problem) => warning(oneLine(describeProblem(problem)), correct)),
+    ...plugins
+      .filter(({ works }) => !works)
+      .map(({ line }) => warning(`the plugin ${line}`, 'Correct the plugin or take it out.')),
+  ];
+  if (findings.length > 0) return findings;
+  const isThere = checked.kind === 'ok' && checked.origin === 'file';
+  return [
+    ok(isThere ? `${settingsFile} is fine` : `${settingsFile} does not exist; the defaults apply`),
+  ];
+}
+
+function oneLine(text: string): string {
+  return text.trim().replaceAll(/\s*\n\s*/g, '; ');
+}
+
+export function gatewayFindings({ folder, gateway }: Situation): readonly Finding[] {
+  if (gateway.kind === 'none') return [skipped('none runs here')];
+  const where = `process ${gateway.at.pid} at ${gateway.at.address}`;
+  if (gateway.kind === 'silent') {
+    const fix = `If it hangs, end process ${gateway.at.pid} and start again; nothing is lost by that.`;
+    return [failed(`${where} does not answer: ${gateway.reason}`, fix)];
+  }
+  const { health, processes } = gateway.status;
+  const strange = processes.flatMap(({ role, host, pid, notes }) =>
+    notes.map((note) =>
+      warning(`${role} on ${host} (${pid}): ${note}`, 'Make all processes alike.'),
+    ),
+  );
+  if (health.status === 'ready') return [ok(`${where} is ready`), ...strange];
+  const reasons = health.reasons.join('; ');
+  const result = health.status === 'down' ? failed : warning;
+  const fix = `See below, and "${commandLine('status', folder)}".`;
+  return [result(`${where} is ${health.status}: ${reasons}`, fix), ...strange];
+}
+
+export function versionFindings(): readonly Finding[] {
+  const { parley, node, sqlite } = versionFacts();
+  const text = `Parley ${parley}, Node ${node}, SQLite ${sqlite}`;
+  if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
+  return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
+}
+
+/** Reminders come at the wrong time, in ms. */
+const WRONG_MS = 5_000;
+/** Servers refuse certificates and logins, in ms. */
+const FAR_OFF_MS = 5 * 60_000;
+
+const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
+
+/**
+ * Compares this machine's clock with those of the servers that answered. The one that agrees most counts: one server
+ * with a wrong clock proves nothing. A server of this machine is no witness where it agrees.
+ */
+export function clockFindings(readings: readonly ClockReading[]): readonly Finding[] {
+  const outside = readings.filter(({ server }) => !LOOPBACK.test(server));
+  const witnesses = outside.length > 0 ? outside : readings;
+  const [best] = witnesses.toSorted((a, b) => Math.abs(a.aheadMs) - Math.abs(b.aheadMs));
+  if (best === undefined) return [skipped('no server answered whose clock could be compared')];
+  const { server, aheadMs } = best;
+  const off = Math.abs(aheadMs);
+  if (off < WRONG_MS) {
+    if (outside.length === 0) return [skipped('only servers of this machine answered')];
+    return [ok(`agrees with ${server}`)];
+  }
+  const found = `${Math.round(off / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${server}`;
+  const fix =
+    'Let the machine synchronize its clock (NTP): "timedatectl set-ntp true", on many systems.';
+  return [(off < FAR_OFF_MS ? warning : failed)(found, fix)];
+}

@@ -1,0 +1,217 @@
+import type { ChannelDefinition } from '@parley/channels';
+import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
+import { countOf } from '@parley/core';
+import type { AccountStatus } from '@parley/gateway';
+import { configuredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
+import { probeRedis } from '@parley/queue/probe';
+import { nearest } from '@parley/settings';
+import { channelLine } from '../../banner.ts';
+import { withStore } from '../../cli.ts';
+import { commandLine } from '../../data-folder.ts';
+import type { LoadedSettings } from '../../settings.ts';
+import { type Check, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
+import type { Situation } from './situation.ts';
+
+/** What the installation talks to; nothing of it is checked where the settings are invalid. */
+export function serviceChecks(situation: Situation): readonly Check[] {
+  const { loaded } = situation;
+  if (loaded === null) return [];
+  return [
+    { name: 'model', run: (signal) => modelFindings(situation, loaded, signal) },
+    ...channelChecks(situation, loaded),
+    { name: 'database', run: () => databaseFindings(situation) },
+    { name: 'queue', run: (signal) => queueFindings(loaded, signal) },
+  ];
+}
+
+async function modelFindings(
+  { env, clock, clocks, folder }: Situation,
+  { settings: { model } }: LoadedSettings,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const choices = await configuredModels(model, { ollamaHost: env.OLLAMA_HOST });
+  const findings = choices.map(async (choice, at): Promise<readonly Finding[]> => {
+    if (choice === 'offline') {
+      if (at > 0) return [];
+      if (model.model === 'offline') return [ok('the built-in one answers, as configured')];
+      const fix = `Uncomment "model" in ${folder.settingsFile}, or start a local server such as Ollama.`;
+      return [warning('no language model is connected, and no local server was found', fix)];
+    }
+    const probe = await probeProvider(choice, { signal, clock });
+    const { time, server } = probe;
+    const reading = time === null ? null : readClock(server, time.date, time);
+    if (reading !== null) clocks.push(reading);
+    return [modelFinding(probe, choice.model, at > 0)];
+  });
+  return (await Promise.all(findings)).flat();
+}
+
+const MOST_NAMED = 5;
+
+function modelFinding(probe: ModelProbe, wanted: string, isFallback: boolean): Finding {
+  const { id, server, models } = probe;
+  if (probe.kind === 'works') {
+    const offers = models === null ? '' : `; it offers ${countOf(models.length, 'model')}`;
+    return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`, id);
+  }
+  const others = models === null || models.includes(wanted) ? [] : models;
+  const close = nearest(wanted, others);
+  const named = [...new Set([...(close === undefined ? [] : [close]), ...others])];
+  const more = named.length > MOST_NAMED ? ' and more' : '';
+  const offer =
+    named.length === 0 ? '' : ` The server offers ${named.slice(0, MOST_NAMED).join(', ')}${more}.`;
+  const result = isFallback ? warning : failed;
+  return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.', id);
+}
+
+/** Those that are always there are checked with the port. */
+const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
+
+function channelChecks(situation: Situation, { channels }: LoadedSettings): readonly Check[] {
+  return Object.values(channels).flatMap((account) => {
+    if (account.kind === 'disabled' || LOCAL.has(account.channel)) return [];
+    const subject = nameOf(account);
+    if (account.kind === 'broken') {
+      const finding = skipped('its settings have problems; see above', subject);
+      return [{ name: 'channel', run: async () => [finding] }];
+    }
+    const definition = situation.definitions.find(({ id }) => id === account.channel);
+    const run = async (signal: AbortSignal): Promise<readonly Finding[]> => {
+      const probe = await probeOf(situation, account, definition, signal);
+      return channelFindings(probe, stateOf(situation, account), subject);
+    };
+    return [{ name: 'channel', run }];
+  });
+}
+
+interface AccountName {
+  readonly channel: string;
+  readonly account: string;
+}
+
+function nameOf({ channel, account }: AccountName): string {
+  return account === 'default' ? channel : `${channel}/${account}`;
+}
+
+type Configured = Extract<LoadedSettings['channels'][string], { kind: 'ok' }>;
+
+async function probeOf(
+  { folder, env, clock, clocks, database, gateway }: Situation,
+  { channel, account, settings }: Configured,
+  definition: ChannelDefinition | undefined,
+  signal: AbortSignal,
+): Promise<ChannelProbe> {
+  if (definition?.probe === undefined)
+    return { kind: 'unknown', reason: 'this channel shows how it is only while Parley runs' };
+  const hasValues = database.kind === 'seen' && database.state.kind === 'current';
+  const get: NonNullable<ProbeEnv['values']>['get'] = (kind, ids) =>
+    hasValues
+      ? withStore({ folder, env }, (store) => store.adapterValues(channel, account).get(kind, ids))
+      : Promise.resolve(new Map());
+  const values = gateway.kind === 'none' ? { get } : null;
+  const probe = await definition.probe(settings, { signal, clock, values });
+  if (probe.kind === 'works' && probe.clock !== null) clocks.push(probe.clock);
+  return probe;
+}
+
+type AccountState = AccountStatus['state'] | 'not-served' | null;
+
+/** What the running gateway says of an account; null where none runs. */
+function stateOf({ gateway }: Situation, { channel, account }: AccountName): AccountState {
+  if (gateway.kind !== 'runs') return null;
+  const served = gateway.status.channels.find(
+    (one) => one.channel === channel && one.account === account,
+  );
+  return served?.state ?? 'not-served';
+}
+
+/** The worse of what the platform and the running gateway say. */
+function channelFindings(
+  probe: ChannelProbe,
+  state: AccountState,
+  subject: string,
+): readonly Finding[] {
+  const line = typeof state === 'object' && state !== null ? lineOf(state) : null;
+  const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);
+  if (probe.kind === 'problem') {
+    const { reason, fix, retryable } = probe;
+    if (!works || !retryable) return [failed(reason, fix, subject)];
+    return [warning(`${reason}; the running gateway is ${line}`, fix, subject)];
+  }
+  const trouble = stateTrouble(state, subject);
+  if (trouble !== null) return [trouble];
+  if (probe.kind === 'unlinked') return [warning(probe.reason, probe.fix, subject)];
+  if (probe.kind === 'unknown')
+    return [line === null ? skipped(probe.reason, subject) : ok(line, subject)];
+  const { as, warnings } = probe;
+  if (warnings.length > 0) return warnings.map(({ reason, fix }) => warning(reason, fix, subject));
+  return [ok(line === null ? `the platform answers; the bot is ${as}` : line, subject)];
+}
+
+const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'starting']);
+
+/** A code that links an account is secret, and `channelLine` shows none. */
+function lineOf(state: AccountStatus['state']): string {
+  return channelLine({ channel: '', account: '', state });
+}
+
+function stateTrouble(state: AccountState, subject: string): Finding | null {
+  if (state === null) return null;
+  if (state === 'not-served') {
+    return warning('the running gateway does not serve it', 'Start Parley again.', subject);
+  }
+  switch (state.kind) {
+    case 'failed':
+      return failed(state.reason, state.fix, subject);
+    case 'retrying':
+      return warning(lineOf(state), 'It tries again by itself; its log says more.', subject);
+    case 'pairing':
+      return warning(
+        'it waits to be linked',
+        'Scan its code, on the page or in "parley status".',
+        subject,
+      );
+    case 'stopped':
+      return warning('it is stopped', 'Start Parley again.', subject);
+    default:
+      return null;
+  }
+}
+
+async function databaseFindings(situation: Situation): Promise<readonly Finding[]> {
+  const { folder, env, database, gateway } = situation;
+  if (database.kind === 'failed') return [failure(database.error)];
+  const { kind, dialect, name, bytes } = database.state;
+  const size = bytes === null || bytes === 0 ? '' : `, ${(bytes / 1e6).toFixed(1)} MB`;
+  const what = `${dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${name}${size}`;
+  if (kind === 'absent') return [ok(`${what}: there is none yet; the first start makes it`)];
+  if (kind === 'behind') {
+    const fix = `Nothing, the next start does it. A backup before that lets you go back: ${commandLine('backup FILE', folder)}`;
+    return [warning(`${what}: its schema is that of an older Parley`, fix)];
+  }
+  if (gateway.kind === 'runs') {
+    const { trouble } = gateway.status;
+    if (trouble === undefined) return [ok(`${what}; the running gateway reads and writes it`)];
+    return [failed(trouble, `Then look again with "${commandLine('status', folder)}".`)];
+  }
+  if (gateway.kind === 'silent') return [ok(`${what}; the schema is current`)];
+  await withStore({ folder, env }, (store) => store.ping());
+  return [ok(`${what}; it can be read and written`)];
+}
+
+async function queueFindings(
+  { settings: { queue } }: LoadedSettings,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { url } = queue;
+  if (url === undefined) return [ok('in memory; each start fills it from the database')];
+  const { host } = new URL(url);
+  const probe = await probeRedis({ ...queue, url }, signal);
+  if (probe.kind === 'problem') {
+    const fix = 'Check that Redis runs there, and queue.url, user and password in the settings.';
+    return [failed(`Redis at ${host} cannot be used: ${probe.reason}`, fix)];
+  }
+  const fix = 'Change that on the server of Redis.';
+  if (probe.complaints.length > 0) return probe.complaints.map((text) => warning(text, fix));
+  return [ok(`Redis ${probe.version} at ${host}`)];
+}

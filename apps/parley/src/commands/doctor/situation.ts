@@ -1,0 +1,108 @@
+import type { ChannelDefinition } from '@parley/channels';
+import type { ClockReading } from '@parley/channels/probe';
+import { type Clock, reasonOf } from '@parley/core';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
+import type { SettingsResult } from '@parley/settings';
+import { type DatabaseState, databaseState } from '@parley/store/schema-state';
+import type { Cli } from '../../cli.ts';
+import { type DataFolder, findInstance, type Instance } from '../../data-folder.ts';
+import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
+import type { LoadedSettings } from '../../settings.ts';
+import { checkWithPlugins } from '../config.ts';
+
+/** What all checks start from; looked at once. */
+export interface Situation {
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
+  /** Null: the settings are invalid, and everything that needs them is skipped. */
+  readonly loaded: LoadedSettings | null;
+  readonly plugins: readonly PluginLine[];
+  readonly definitions: readonly ChannelDefinition[];
+  readonly database: DatabaseLook;
+  readonly gateway: GatewayLook;
+  /** Checks add what they learn of the time elsewhere. */
+  readonly clocks: ClockReading[];
+}
+
+export type DatabaseLook =
+  | { readonly kind: 'seen'; readonly state: DatabaseState }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export type GatewayLook =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
+  /** Its process lives and does not answer. */
+  | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
+
+/** Looks around without changing anything; `end` is to be called when all checks are over. */
+export async function lookAround(
+  { folder, env }: Cli,
+  clock: Clock,
+): Promise<{ readonly situation: Situation; readonly end: () => void }> {
+  const { result, report, definitions, loaded, end } = await readAll({ folder, env });
+  const database = await lookAtDatabase(folder, loaded);
+  const gateway = await lookForGateway(folder, env, database);
+  const situation: Situation = {
+    folder,
+    env,
+    clock,
+    checked: result,
+    loaded,
+    plugins: report,
+    definitions: definitions ?? CHANNEL_DEFINITIONS,
+    database,
+    gateway,
+    clocks: [],
+  };
+  return { situation, end };
+}
+
+type Read = Omit<Awaited<ReturnType<typeof checkWithPlugins>>, 'result'> & {
+  readonly result: Situation['checked'];
+};
+
+async function readAll(place: Pick<Cli, 'folder' | 'env'>): Promise<Read> {
+  try {
+    return await checkWithPlugins(place);
+  } catch (error) {
+    const nothing = { loaded: null, report: [], definitions: null, end: () => {} };
+    return { result: { kind: 'unreadable', error }, ...nothing };
+  }
+}
+
+async function lookAtDatabase(
+  folder: DataFolder,
+  loaded: LoadedSettings | null,
+): Promise<DatabaseLook> {
+  const { url, ...limits } = loaded?.settings.store ?? {};
+  try {
+    const state = await databaseState({ ...limits, url: url ?? folder.storeUrl });
+    return { kind: 'seen', state };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** Elsewhere on the same database only where opening it changes nothing. */
+async function lookForGateway(
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+  database: DatabaseLook,
+): Promise<GatewayLook> {
+  const here = findInstance(folder);
+  const isCurrent = database.kind === 'seen' && database.state.kind === 'current';
+  if (here === null && !isCurrent) return { kind: 'none' };
+  let at: FoundGateway | null = null;
+  try {
+    at = await findGateway(folder, env);
+    if (at === null) return { kind: 'none' };
+    return { kind: 'runs', at, status: await askGateway<GatewayStatus>(at, '/api/status') };
+  } catch (error) {
+    const silent = at ?? here;
+    if (silent === null) return { kind: 'none' };
+    return { kind: 'silent', at: silent, reason: reasonOf(error) };
+  }
+}

@@ -1,0 +1,21 @@
+import { BUILT_FROM, isBundle } from '@parley/core/installation';
+import manifest from '../package.json' with { type: 'json' };
+
+/** The oldest major version of Node that runs Parley; the launcher in `bin/` looks for one. */
+export const NODE_NEEDED = 24;
+
+export function versionFacts() {
+  const { node, sqlite = 'of an unknown version' } = process.versions;
+  return { parley: manifest.version, node, sqlite };
+}
+
+/** What `parley --version` prints. */
+export function versionText(): string {
+  const { parley, node } = versionFacts();
+  const from = isBundle
+    ? BUILT_FROM === ''
+      ? ''
+      : ` (commit ${BUILT_FROM})`
+    : ' (run from its sources)';
+  return `parley ${parley}${from}\nnode ${node}`;
+}
