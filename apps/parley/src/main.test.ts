@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { announceHere, locateDataFolder } from './data-folder.ts';
 import { main } from './main.ts';
 import { type CapturedOutput, captureOutput } from './testing/captured-output.ts';
 
@@ -39,13 +40,54 @@ describe('the command line', () => {
     [['start', '--prot', '80'], "unknown option '--prot'"],
     [['--data'], 'argument missing'],
     [['start', 'now'], 'too many arguments'],
-    [['config', 'chekc'], "unknown command 'chekc'"],
-    [['dead', 'shwo'], "unknown command 'dead shwo'\n(Did you mean show?)"],
+    [['docter'], "unknown command 'docter'\n(Did you mean doctor?)"],
+    [['setup'], "unknown command 'setup'\nRun"],
+    [['config', 'chekc'], "unknown command 'config chekc'\n(Did you mean config check?)"],
+    [['memory', 'xyzzy'], '(It is one of list, search, rebuild, versions, diff, restore.)'],
+    [['dead', 'shwo'], "unknown command 'dead shwo'\n(Did you mean dead show?)"],
     [['soul', 'xyzzy'], "unknown command 'soul xyzzy'"],
   ])('ends with code 2 on wrong usage, and names it: %j', async (args, words) => {
     expect(await main(args)).toBe(2);
     expect(written.err).toContain(words);
     expect(written.err).toContain('--help');
+  });
+
+  it('[U02] suggests nothing that is not there', async () => {
+    const words = [
+      'stert',
+      'statsu',
+      'cofnig',
+      'hlep',
+      'dead drpo',
+      'cron hlep',
+      'skils',
+      'vresion',
+    ];
+    for (const word of words) {
+      written.err = '';
+      expect(await main(word.split(' '))).toBe(2);
+      const [, meant] = /Did you mean (.+)\?/.exec(written.err) ?? [];
+      if (meant !== undefined) expect(await main([...meant.split(' '), '--help'])).toBe(0);
+    }
+  });
+
+  it.each([[['--version']], [['start', '--version']]])(
+    '[U02] prints the versions: %j',
+    async (args) => {
+      expect(await main(args)).toBe(0);
+      expect(written.out).toMatch(/^parley \d+\.\d+\.\d+.*\nnode \d+\.\d+\.\d+\n$/);
+    },
+  );
+
+  it('[D12] looks at the settings that a running gateway was started with', async () => {
+    const other = join(folder, 'other.yaml');
+    writeFileSync(other, 'http:\n  port: 99999\n');
+    const place = { ...locateDataFolder(folder, {}), settingsFile: other };
+    const end = announceHere(place, 'http://127.0.0.1:1');
+    expect(await main(['--data', folder, 'config', 'check'])).toBe(1);
+    expect(written.out).toContain(`${other}: 1 problem`);
+    end();
+    expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
   });
 
   it('takes --data before and after the command', async () => {

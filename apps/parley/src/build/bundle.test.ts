@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findProgram, hashOf, readManifest, stampOf, writeManifest } from '@parley/cli/bundle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeOld, untilUnchanged } from './build.ts';
+import { commitOf } from './bundle-modules.ts';
 
 const FILES = ['apps/parley/src/main.ts', 'package-lock.json'];
 let root = '';
@@ -106,5 +108,30 @@ describe('a build while sources change', () => {
       (_, startedAt) => (inAnHour >= startedAt ? 'main.ts' : undefined),
     );
     await expect(built).rejects.toThrow('main.ts changed during each of 3 builds');
+  });
+});
+
+describe('the commit of a bundle', () => {
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], {
+      cwd: root,
+      encoding: 'utf8',
+    }).trim();
+
+  it('[U02] is that of the repository of the sources, with + for one with changes', () => {
+    git('init', '-q');
+    git('add', 'apps', 'package-lock.json');
+    git('commit', '-qm', 'one');
+    const commit = git('rev-parse', '--short=12', 'HEAD');
+    expect(commitOf(root, {})).toBe(commit);
+    write('apps/parley/src/main.ts', 'two');
+    expect(commitOf(root, {})).toBe(`${commit}+`);
+    mkdirSync(join(root, 'installed'));
+    expect(commitOf(join(root, 'installed'), {})).toBe('');
+  });
+
+  it('[U02] is given where there is no repository', () => {
+    expect(commitOf(root, { PARLEY_COMMIT: 'abc' })).toBe('abc');
+    expect(commitOf(root, {})).toBe('');
   });
 });

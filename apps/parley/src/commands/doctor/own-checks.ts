@@ -1,5 +1,5 @@
 import type { ClockReading } from '@parley/channels/probe';
-import { describeProblem } from '@parley/settings';
+import { describeProblem, type SettingsProblem } from '@parley/settings';
 import { commandLine } from '../../data-folder.ts';
 import { NODE_NEEDED, versionFacts } from '../../version.ts';
 import { type Finding, failed, failure, ok, skipped, warning } from './check.ts';
@@ -17,8 +17,8 @@ export function settingsFindings({ folder, checked, plugins }: Situation): reado
         )
       : checked.problems;
   const findings = [
-    ...broken.map((problem) => failed(oneLine(describeProblem(problem)), correct)),
-    ...checked.warnings.map((problem) => warning(oneLine(describeProblem(problem)), correct)),
+    ...broken.map((problem) => failed(oneLine(problem), correct)),
+    ...checked.warnings.map((problem) => warning(oneLine(problem), correct)),
     ...plugins
       .filter(({ works }) => !works)
       .map(({ line }) => warning(`the plugin ${line}`, 'Correct the plugin or take it out.')),
@@ -30,8 +30,12 @@ export function settingsFindings({ folder, checked, plugins }: Situation): reado
   ];
 }
 
-function oneLine(text: string): string {
-  return text.trim().replaceAll(/\s*\n\s*/g, '; ');
+/** Without the passage of the file. */
+function oneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
+  return describeProblem(problem)
+    .trim()
+    .replaceAll(/\s*\n\s*/g, '; ')
+    .replaceAll(/ {2,}/g, ' ');
 }
 
 export function gatewayFindings({ folder, gateway }: Situation): readonly Finding[] {
