@@ -265,6 +265,15 @@ describe('parley doctor beside a running gateway', () => {
     expect((await examine(path)).one('port')).toMatchObject({ found: text('another Parley') });
   });
 
+  it('[U02] says what of the file is not in use', async () => {
+    const file = join(folder.path, 'other.yaml');
+    writeFileSync(file, JSON.stringify({ ...works(), http: { port: 0, host: '127.0.0.2' } }));
+    const found = async () => (await examine(folder.path)).one('settings')?.found;
+    await expect.poll(found, { timeout: 30_000 }).toContain('http.host will count from the next');
+    writeFileSync(file, JSON.stringify(works()));
+    await expect.poll(found, { timeout: 30_000 }).toContain('is fine');
+  });
+
   it('[D12] config check looks at the file of that gateway, unless another one is named', async () => {
     const check = (...flags: readonly string[]) =>
       runCommand(['--data', folder.path, 'config', 'check', ...flags]);
@@ -272,5 +281,15 @@ describe('parley doctor beside a running gateway', () => {
     const broken = join(folder.path, 'broken.yaml');
     writeFileSync(broken, 'http: { port: 99999 }');
     expect(await check('--config', broken)).toMatchObject({ code: 1, out: text('http.port') });
+  });
+
+  it('[U02] looks into the database itself once the gateway has ended', async () => {
+    await parley.end();
+    const file = join(folder.path, 'linked.yaml');
+    writeFileSync(file, JSON.stringify({ ...works(), channels: { whatsapp: {} } }));
+    const { one } = await examine(folder.path, '--config', file);
+    expect(one('gateway')).toMatchObject({ status: 'skipped' });
+    expect(one('database')).toMatchObject({ status: 'ok', found: text('can be read and written') });
+    expect(one('channel', 'whatsapp')).toMatchObject({ status: 'warning', fix: text('scan') });
   });
 });

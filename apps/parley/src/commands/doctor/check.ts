@@ -83,12 +83,15 @@ async function withinDeadline(run: Check['run'], deadlineMs: number): Promise<re
   }
 }
 
+const DEFECT =
+  'If the running gateway is of another version, start it again. Else report this as a defect.';
+
 const SLOW = 'Find out what is slow (network, disk, server), and run the doctor again.';
 
 /** Messages of Parley's errors say what to do; anything else is a defect. */
 export function failure(thrown: unknown): Finding {
   if (!(thrown instanceof ParleyError)) {
-    return failed(`The check itself failed: ${reasonOf(thrown)}`, 'Report this as a defect.');
+    return failed(`The check itself failed: ${reasonOf(thrown)}`, DEFECT);
   }
   const [, what = thrown.message, fix = 'Correct that and run the doctor again.'] =
     /^(.+?[.!?])\s+(\S.*)$/s.exec(thrown.message) ?? [];

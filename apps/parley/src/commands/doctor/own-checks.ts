@@ -6,7 +6,8 @@ import { type Finding, failed, failure, ok, skipped, warning } from './check.ts'
 import type { Situation } from './situation.ts';
 
 /** The settings as `parley config check` sees them. */
-export function settingsFindings({ folder, checked, plugins }: Situation): readonly Finding[] {
+export function settingsFindings(situation: Situation): readonly Finding[] {
+  const { folder, checked, plugins } = situation;
   const { settingsFile } = folder;
   if (checked.kind === 'unreadable') return [failure(checked.error)];
   const correct = `Correct ${settingsFile}; "${commandLine('config check', folder)}" shows the place.`;
@@ -22,11 +23,25 @@ export function settingsFindings({ folder, checked, plugins }: Situation): reado
     ...plugins
       .filter(({ works }) => !works)
       .map(({ line }) => warning(`the plugin ${line}`, 'Correct the plugin or take it out.')),
+    ...notInUse(situation),
   ];
   if (findings.length > 0) return findings;
   const isThere = checked.kind === 'ok' && checked.origin === 'file';
   return [
     ok(isThere ? `${settingsFile} is fine` : `${settingsFile} does not exist; the defaults apply`),
+  ];
+}
+
+/** In what the running gateway differs from the file. */
+function notInUse({ checked, gateway }: Situation): readonly Finding[] {
+  if (gateway.kind !== 'runs' || checked.kind !== 'ok') return [];
+  const { afterRestart, problems } = gateway.status.settings;
+  const restart = 'Start Parley again, with the same environment variables.';
+  return [
+    ...problems.map((problem) => warning(`the running gateway cannot use it: ${problem}`, restart)),
+    ...(afterRestart.length === 0
+      ? []
+      : [warning(`${afterRestart.join(', ')} will count from the next start`, restart)]),
   ];
 }
 

@@ -158,7 +158,11 @@ function lineOf(state: AccountStatus['state']): string {
 function stateTrouble(state: AccountState, subject: string): Finding | null {
   if (state === null) return null;
   if (state === 'not-served') {
-    return warning('the running gateway does not serve it', 'Start Parley again.', subject);
+    return warning(
+      'the running gateway does not serve it',
+      'If it was added just now, look again in some seconds; else start Parley again.',
+      subject,
+    );
   }
   switch (state.kind) {
     case 'failed':
