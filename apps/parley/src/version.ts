@@ -6,16 +6,17 @@ export const NODE_NEEDED = 24;
 
 export function versionFacts() {
   const { node, sqlite = 'of an unknown version' } = process.versions;
-  return { parley: manifest.version, node, sqlite };
+  return { parley: manifest.version, node, sqlite, from: builtFrom() };
+}
+
+/** Where this program is from, in brackets; empty where the build did not know. */
+function builtFrom(): string {
+  if (!isBundle) return ' (run from its sources)';
+  return BUILT_FROM === '' ? '' : ` (commit ${BUILT_FROM})`;
 }
 
 /** What `parley --version` prints. */
 export function versionText(): string {
-  const { parley, node } = versionFacts();
-  const from = isBundle
-    ? BUILT_FROM === ''
-      ? ''
-      : ` (commit ${BUILT_FROM})`
-    : ' (run from its sources)';
+  const { parley, node, from } = versionFacts();
   return `parley ${parley}${from}\nnode ${node}`;
 }

@@ -74,8 +74,8 @@ export function gatewayFindings({ folder, gateway }: Situation): readonly Findin
 }
 
 export function versionFindings(): readonly Finding[] {
-  const { parley, node, sqlite } = versionFacts();
-  const text = `Parley ${parley}, Node ${node}, SQLite ${sqlite}`;
+  const { parley, node, sqlite, from } = versionFacts();
+  const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
   if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
   return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
 }
