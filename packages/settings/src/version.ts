@@ -1,8 +1,7 @@
-import { copyFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { reasonOf } from '@parley/core';
-import { type Document, isMap, isScalar, type Pair, parseDocument, YAMLMap } from 'yaml';
+import { type Document, isMap, isNode, isScalar, type Node, type Pair, YAMLMap } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
-import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './read-text.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
+import { parseForWriting, useDraft, writeDraft } from './settings-file.ts';
 import type { SettingsPath } from './source.ts';
 
 /**
@@ -79,13 +78,15 @@ function apply(document: Document, edit: SettingsEdit): void {
 }
 
 /** The block at a path, made where there is none. */
-function sectionAt(document: Document, path: SettingsPath): YAMLMap {
+export function sectionAt(document: Document, path: SettingsPath): YAMLMap {
   const found = at(document, path);
   if (isMap(found)) return found;
   const section = new YAMLMap();
   const pair = pairAt(document, path);
-  if (pair !== undefined) pair.value = section;
-  else if (path.length === 0) document.contents = section;
+  if (pair !== undefined) {
+    if (isNode(pair.value)) keepComments(pair.value, section);
+    pair.value = section;
+  } else if (path.length === 0) document.contents = section;
   else {
     const key = document.createNode(path.at(-1));
     sectionAt(document, path.slice(0, -1)).items.push(document.createPair(key, section));
@@ -93,7 +94,13 @@ function sectionAt(document: Document, path: SettingsPath): YAMLMap {
   return section;
 }
 
-function pairAt(document: Document, path: SettingsPath): Pair | undefined {
+/** Settings that are commented out belong, for YAML, to the empty value above them. */
+export function keepComments(from: Node, to: Node): void {
+  to.comment ??= from.comment ?? null;
+  to.commentBefore ??= from.commentBefore ?? null;
+}
+
+export function pairAt(document: Document, path: SettingsPath): Pair | undefined {
   const parent = at(document, path.slice(0, -1));
   if (!isMap(parent)) return undefined;
   return parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1));
@@ -132,23 +139,12 @@ export function upgradeSettings(
 ): SettingsUpgrade {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'missing') return { kind: 'missing' };
-  const document = parseDocument(read.text, { schema: 'core', logLevel: 'error' });
+  const document = parseForWriting(read.text);
   if (document.errors.length > 0) return { kind: 'broken' };
   const check = upgradeDocument(document, steps);
   if (check.kind !== 'upgraded') return check;
   const kept = `${file}.version-${check.from}`;
-  try {
-    copyFileSync(file, kept);
-    writeFileSync(`${file}.new`, document.toString({ lineWidth: 0 }), {
-      mode: statSync(file).mode & 0o777,
-    });
-    renameSync(`${file}.new`, file);
-  } catch (error) {
-    throw new SettingsError(
-      'settings-unwritable',
-      `${file} cannot be written (${reasonOf(error)}). Make it and its folder writable.`,
-      error,
-    );
-  }
+  writeDraft(file, document.toString({ lineWidth: 0 }));
+  useDraft(file, kept);
   return { ...check, kept };
 }

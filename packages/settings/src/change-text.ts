@@ -1,0 +1,253 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  YAMLSeq,
+} from 'yaml';
+import { parseForWriting } from './settings-file.ts';
+import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
+import { keepComments, pairAt, SETTINGS_STEPS, sectionAt, upgradeDocument } from './version.ts';
+
+/** A value as YAML has it. In a text, `${NAME}` and `${file:/path}` are references, `$${` is a literal `${`. */
+export type SettingsValue =
+  | string
+  | number
+  | boolean
+  | readonly SettingsValue[]
+  | { readonly [key: string]: SettingsValue };
+
+/**
+ * One change of the file. `set` and `remove` are about the key at a path, `add` and `take` about one entry of the
+ * list there. `comment` is written behind a value that is new: what the value stands for, such as a group's title.
+ */
+export type SettingsChange =
+  | {
+      readonly kind: 'set' | 'add';
+      readonly path: SettingsPath;
+      readonly value: SettingsValue;
+      readonly comment?: string;
+    }
+  | { readonly kind: 'take'; readonly path: SettingsPath; readonly value: string | number }
+  | { readonly kind: 'remove'; readonly path: SettingsPath };
+
+const LONGEST_COMMENT = 80;
+
+/** What became of a text; `problems` say what cannot be changed, and why. */
+export type ChangedText =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
+
+/** The text with the changes. Pure. */
+export function changeText(text: string, changes: readonly SettingsChange[]): ChangedText {
+  let now = text;
+  for (const change of changes) {
+    const document = parseForWriting(now);
+    if (document.errors.length > 0) return refused(change.path, 'a file of valid YAML around it');
+    if (upgradeDocument(document, SETTINGS_STEPS).kind === 'newer') {
+      return refused(['version'], 'a version that this Parley knows');
+    }
+    const printed = print(document, now);
+    const obstacle = apply(document, change);
+    if (obstacle !== undefined) return refused(change.path, obstacle);
+    const after = print(document, now);
+    if (after !== printed) now = withLinesOf(now, printed, after);
+  }
+  return { kind: 'text', text: now };
+}
+
+function refused(path: SettingsPath, expected: string): ChangedText {
+  return {
+    kind: 'refused',
+    problems: [{ kind: 'value', path: formatPath(path), expected }],
+  };
+}
+
+/** Changes the nodes; returns what would have to be there, where the change cannot be made. */
+function apply(document: Document, change: SettingsChange): string | undefined {
+  const { kind, path } = change;
+  const alias = path.find((_, index) => isAlias(document.getIn(path.slice(0, index + 1), true)));
+  if (alias !== undefined) {
+    return 'a value of its own: an alias (*name) stands there, which only a person can change';
+  }
+  if (kind === 'remove') {
+    remove(document, path);
+    return undefined;
+  }
+  if (kind === 'set') return set(document, change);
+  const list = document.getIn(path, true);
+  if (list !== undefined && !isSeq(list) && !isEmpty(list)) return 'a list';
+  const entries = isSeq(list) ? list.items : [];
+  const at = entries.findIndex((entry) => isSame(entry, change.value));
+  if (kind === 'take') {
+    if (at >= 0) entries.splice(at, 1);
+    return undefined;
+  }
+  if (at >= 0) return undefined;
+  const entry = nodeOf(document, change);
+  if (isSeq(list) && list.items.length > 0) {
+    // A comment inside of brackets would end their line.
+    if (list.flow === true) entry.comment = null;
+    list.items.push(entry);
+    return undefined;
+  }
+  const made = new YAMLSeq();
+  made.items.push(entry);
+  return put(document, path, made);
+}
+
+/** The comments around a key stay: they may be about what follows, or settings that are commented out. */
+function remove(document: Document, path: SettingsPath): void {
+  const block = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const pair = pairAt(document, path);
+  if (!isMap(block) || pair === undefined) {
+    if (document.hasIn(path)) document.deleteIn(path);
+    return;
+  }
+  const at = block.items.indexOf(pair);
+  const comments = [isNode(pair.key) ? pair.key.commentBefore : null, ...commentsAtEnd(pair.value)];
+  const next = block.items[at + 1]?.key;
+  block.items.splice(at, 1);
+  const joined = (last: string | null | undefined) =>
+    [...comments, last].filter((text) => typeof text === 'string').join('\n') || null;
+  if (isNode(next)) next.commentBefore = joined(next.commentBefore);
+  else block.comment = joined(block.comment);
+}
+
+/** What is written below the last entry of a block. */
+function commentsAtEnd(node: unknown): (string | null | undefined)[] {
+  if (!isMap(node) && !isSeq(node)) return [];
+  const last = node.items.at(-1);
+  return [...commentsAtEnd(isPair(last) ? last.value : last), node.comment];
+}
+
+function set(
+  document: Document,
+  change: Extract<SettingsChange, { kind: 'set' | 'add' }>,
+): string | undefined {
+  const known = document.getIn(change.path, true);
+  if (isScalar(known) && typeof change.value !== 'object') {
+    if (known.value === change.value) return undefined;
+    // The quotes of the value before may not fit; what is written behind it stays.
+    document.setIn(change.path, change.value);
+    return undefined;
+  }
+  if (isMap(known) || isSeq(known)) {
+    if (isDeepStrictEqual(known.toJS(document), change.value)) return undefined;
+  }
+  return put(document, change.path, nodeOf(document, change));
+}
+
+/** Writes a node at a path, with the blocks above it. */
+function put(document: Document, path: SettingsPath, node: Node): string | undefined {
+  for (let depth = 1; depth < path.length; depth++) {
+    const above = document.getIn(path.slice(0, depth), true);
+    if (above !== undefined && !isMap(above) && !isSeq(above) && !isEmpty(above)) {
+      return `a block, for ${formatPath(path.slice(0, depth))} to contain it`;
+    }
+  }
+  const known = pairAt(document, path);
+  if (known !== undefined) {
+    if (isNode(known.value)) keepComments(known.value, node);
+    known.value = node;
+  } else if (typeof path.at(-1) === 'number') document.setIn(path, node);
+  else {
+    const key = document.createNode(path.at(-1));
+    sectionAt(document, path.slice(0, -1)).items.push(document.createPair(key, node));
+  }
+  return undefined;
+}
+
+function nodeOf(
+  document: Document,
+  { value, comment }: Extract<SettingsChange, { kind: 'set' | 'add' }>,
+): Node {
+  const node = document.createNode(value);
+  if (comment === undefined) return node;
+  const line = comment.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+  if (line !== '') node.comment = ` ${[...line].slice(0, LONGEST_COMMENT).join('')}`;
+  return node;
+}
+
+/** A key without a value counts as absent. */
+function isEmpty(node: unknown): boolean {
+  return node === null || (isScalar(node) && node.value === null);
+}
+
+/** An id may be written as a number or as a text. */
+function isSame(entry: unknown, value: SettingsValue): boolean {
+  if (isScalar(entry)) return typeof value !== 'object' && String(entry.value) === String(value);
+  return isMap(entry) && isDeepStrictEqual(entry.toJSON(), value);
+}
+
+/** In the manner of the text, as far as the writer of YAML has one. */
+function print(document: Document, like: string): string {
+  const indent = /^( +)[^\s#-]/m.exec(like)?.[1]?.length ?? 2;
+  return document.toString({
+    lineWidth: 0,
+    indent: Math.min(8, indent),
+    indentSeq: !/^( *)[^\s#-].*:[ \t]*(#.*)?\n\1- /m.test(like),
+    flowCollectionPadding: false,
+  });
+}
+
+/**
+ * The text after a change, where what was not changed has the lines of the file: `printed` is the file as the
+ * writer prints it, which has other spaces. Where its lines cannot be matched to those of the file, or the
+ * result would have another meaning, the text is `after` as it is printed.
+ */
+function withLinesOf(text: string, printed: string, after: string): string {
+  const [file, old, young] = [linesOf(text), linesOf(printed), linesOf(after)];
+  const places = matchLines(old, file);
+  if (places === undefined) return after;
+  const shorter = Math.min(old.length, young.length);
+  let start = 0;
+  while (start < shorter && old[start] === young[start]) start++;
+  let end = 0;
+  while (end < shorter - start && old.at(-1 - end) === young.at(-1 - end)) end++;
+  const fromStart = places[start] ?? file.length;
+  const fromEnd = end === 0 ? file.length : (places[old.length - end] ?? file.length);
+  const merged = [
+    ...file.slice(0, start === 0 ? 0 : Math.max(fromStart, (places[start - 1] ?? 0) + 1)),
+    ...young.slice(start, young.length - end),
+    ...file.slice(fromEnd),
+  ].join('\n');
+  const result = merged.endsWith('\n') ? merged : `${merged}\n`;
+  return isSameMeaning(result, after) ? result : after;
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\n$/, '').split(/\r?\n/);
+}
+
+/** The line of the file for each printed one, blank lines left out of the comparison. */
+function matchLines(printed: readonly string[], file: readonly string[]): number[] | undefined {
+  const places: number[] = [];
+  let at = 0;
+  for (const line of printed) {
+    const bare = bareLine(line);
+    if (bare === '') {
+      places.push(at);
+      continue;
+    }
+    while (at < file.length && bareLine(file[at] ?? '') === '') at++;
+    if (bareLine(file[at] ?? '') !== bare) return undefined;
+    places.push(at);
+    at++;
+  }
+  return places;
+}
+
+function bareLine(line: string): string {
+  return line.replaceAll(/\s/g, '');
+}
+
+function isSameMeaning(text: string, other: string): boolean {
+  const [one, two] = [parseForWriting(text), parseForWriting(other)];
+  return one.errors.length === 0 && isDeepStrictEqual(one.toJS(), two.toJS());
+}
