@@ -25,7 +25,7 @@ const SEND_GRACE_MS = 3_000;
 /** Starts the channels and the web server, and leaves in `opened` how they are closed. */
 export async function composeGateway(
   options: StartOptions & OpenLog,
-  { report: plugins }: Pick<PluggedIn, 'report'>,
+  plugged: Pick<PluggedIn, 'report' | 'definitions'>,
   { configured, watch }: { readonly configured: Configured; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
 ) {
@@ -35,7 +35,7 @@ export async function composeGateway(
     boot === undefined ? undefined : openSendNotes(folder.sendNotes, boot, { now: clock(), log });
   opened.defer(() => sendNotes?.close());
   const { parts } = configured;
-  const servicesNow = () => servicesOf(options, configured.parts, { plugins, watch });
+  const servicesNow = () => servicesOf(options, configured.parts, { plugged, watch });
   const gateway = await startGateway({
     ...gatewayOptions(options, configured),
     ...servicesNow(),
@@ -106,7 +106,13 @@ function commandServicesOf({ agent, soul, proactive: { heartbeat } }: Parts): Co
 function servicesOf(
   options: StartOptions & OpenLog,
   parts: Parts,
-  { plugins, watch }: { readonly plugins: PluggedIn['report']; readonly watch: SettingsWatch },
+  {
+    plugged,
+    watch,
+  }: {
+    readonly plugged: Pick<PluggedIn, 'report' | 'definitions'>;
+    readonly watch: SettingsWatch;
+  },
 ): GatewayServices {
   const { folder, clock, onRestore, onRestart: restart } = options;
   const { shared, accounts, agent, model, mcp, inspector, soul, cron, owners } = parts;
@@ -114,6 +120,7 @@ function servicesOf(
   return {
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
+      const plugins = plugged.report;
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
       const { localTime } = agent.place;
       const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
@@ -124,6 +131,10 @@ function servicesOf(
     cron: cronPage(cron, settings, { ...shared, accounts, owners }),
     soul: soulPage(soul.service, agent.place.localTime),
     audit: () => auditHere(options, parts),
+    settings: async () => {
+      const { settingsPage } = await import('./settings-page.ts');
+      return settingsPage(options, plugged.definitions, () => watch.state);
+    },
     // Where several processes share a database, the restore command does it without them.
     ...(!isShared(settings) && { restore: onRestore }),
     restart,

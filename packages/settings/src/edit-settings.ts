@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { changeText, type SettingsChange } from './change-text.ts';
+import { parseSettings } from './document.ts';
+import { withSecrets } from './hidden-secrets.ts';
 import { type SettingsResult, settingsTemplate } from './load-settings.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
 import { draftOf, dropDraft, parseForWriting, useDraft, writeDraft } from './settings-file.ts';
@@ -47,17 +50,54 @@ export function editSettings(
   changes: readonly SettingsChange[],
   { file, check, now }: EditSettingsOptions,
 ): SettingsEdited {
-  const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
-  const before = read.kind === 'text' ? read.text : settingsTemplate();
-  const changed = changeText(before, changes);
+  const changed = changeText(readWritten(file).text, changes);
   if (changed.kind === 'refused') {
     // A file that is no YAML is explained by the check, with its place.
     const broken = check(file);
     return broken.kind === 'invalid' ? { kind: 'refused', problems: broken.problems } : changed;
   }
-  if (changed.text === before) return { kind: 'unchanged' };
+  return writeSettings(changed.text, { file, check, now });
+}
+
+/** The settings file as it is written; the template of a first start where there is none. */
+export interface WrittenSettings {
+  readonly text: string;
+  /** Another one for another text. */
+  readonly print: string;
+  /** References as such; null where it is no valid YAML. */
+  readonly values: object | null;
+}
+
+/** Throws `SettingsError` where the file cannot be read at all. */
+export function readWritten(file: string): WrittenSettings {
+  const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
+  const text = read.kind === 'text' ? read.text : settingsTemplate();
+  const document = parseSettings(text);
+  return {
+    text,
+    print: createHash('sha256').update(text).digest('base64url'),
+    values: document.kind === 'document' ? document.value : null,
+  };
+}
+
+/**
+ * Puts a whole text in the place of the file, as `editSettings` does it with changes. Where the text shows a
+ * secret hidden, as `hide` leaves it, the one that the file has there stays.
+ */
+export function replaceSettings(
+  text: string,
+  hide: (text: string) => string,
+  options: EditSettingsOptions,
+): SettingsEdited {
+  const whole = withSecrets(text, readWritten(options.file).text, hide);
+  return whole.kind === 'refused' ? whole : writeSettings(whole.text, options);
+}
+
+function writeSettings(text: string, { file, check, now }: EditSettingsOptions): SettingsEdited {
+  const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
+  if (read.kind === 'text' && read.text === text) return { kind: 'unchanged' };
   const problems = new Set(problemsOf(check(file)).map(printOf));
-  writeDraft(file, changed.text);
+  writeDraft(file, text);
   try {
     const result = check(draftOf(file));
     const found = problemsOf(result).filter(

@@ -7,6 +7,7 @@ import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
 import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { PageSessions } from './page-sessions.ts';
+import type { SettingsPage } from './settings-routes.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
 export function uncachedRoutes<E extends Env>(): Hono<E> {
@@ -293,6 +294,7 @@ export interface ApiServices {
   readonly audit?: () => Promise<AuditReport>;
   /** Asks for a backup to be put back. */
   readonly restore?: ((request: RestoreRequest) => void) | undefined;
+  readonly settings?: () => Promise<SettingsPage>;
   /** Asks this process to start again. */
   readonly restart?: (() => void) | undefined;
 }

@@ -49,6 +49,38 @@ export interface SettingsState {
   readonly problems: readonly string[];
 }
 
+/** `GET /api/settings`. */
+export interface ShownSettings {
+  readonly file: string;
+  /** As it is written; that of a first start where there is none. Secrets are hidden. */
+  readonly text: string;
+  /** Changes with the file; a change of the file names it. */
+  readonly print: string;
+  /** The values as they are written, references as such; null: it is no valid YAML. */
+  readonly values: object | null;
+  readonly problems: readonly ShownProblem[];
+  readonly state: SettingsState;
+}
+
+/** What is wrong at one place of the settings. */
+export interface ShownProblem {
+  /** `channels.telegram.token`; empty for the file as a whole. */
+  readonly path: string;
+  /** Counted from 1; absent where there is no such place. */
+  readonly line?: number;
+  readonly column?: number;
+  /** What was found, what is expected, what was probably meant. */
+  readonly text: string;
+}
+
+/** What became of a change of the settings file. */
+export type SettingsWritten =
+  | { readonly kind: 'written' | 'unchanged' }
+  /** Nothing was written. */
+  | { readonly kind: 'refused'; readonly problems: readonly ShownProblem[] }
+  /** The file has changed since it was read: nothing was written. */
+  | { readonly kind: 'outdated' };
+
 /** `/api/status`. */
 export interface GatewayStatus extends StatusReport {
   readonly health: Health;

@@ -17,6 +17,7 @@ import {
 } from './api-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
+import { settingsRoutes } from './settings-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
@@ -111,6 +112,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     app.route('/api/why', whyRoutes(options.work.store, options.clock));
     app.route('/api/access', accessRoutes(options.work.store, options.clock));
   }
+  if (options.settings !== undefined) app.route('/api/settings', settingsRoutes(options.settings));
   if (options.restart !== undefined) app.route('/api/restart', restartRoutes(options.restart));
   if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));
   app.all('/channels/:channel/:account/*', async (c) => {

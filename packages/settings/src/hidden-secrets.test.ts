@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { withSecrets } from './hidden-secrets.ts';
+
+const hide = (text: string) => text.replaceAll(/s3cret-\w+/g, '[secret]');
+const BEFORE = `# my bot
+# old: s3cret-four
+channels:
+  telegram:
+    token: s3cret-one   # from @BotFather
+mcp:
+  desk: { headers: { auth: "Bearer s3cret-two" } }
+  list: [a, s3cret-three]
+`;
+
+describe('a text with hidden secrets', () => {
+  it('[G18] gets back those that stand where they stood, and keeps everything else', () => {
+    expect(withSecrets(hide(BEFORE), BEFORE, hide)).toEqual({ kind: 'text', text: BEFORE });
+    const changed = `agent: { name: Polly }\n${hide(BEFORE).replace('my bot', 'ours')}`;
+    expect(withSecrets(changed, BEFORE, hide)).toEqual({
+      kind: 'text',
+      text: `agent: { name: Polly }\n${BEFORE.replace('my bot', 'ours')}`,
+    });
+  });
+
+  it('[G18] is refused where a hidden one has moved, with the place', () => {
+    const moved = hide(BEFORE).replace('telegram:', 'discord:');
+    expect(withSecrets(moved, BEFORE, hide)).toMatchObject({
+      kind: 'refused',
+      problems: [{ path: 'channels.discord.token' }],
+    });
+  });
+
+  it('takes a new secret as it is', () => {
+    const renewed = hide(BEFORE).replace('[secret]   #', 's3cret-new   #');
+    expect(withSecrets(renewed, BEFORE, hide)).toEqual({
+      kind: 'text',
+      text: BEFORE.replace('s3cret-one', 's3cret-new'),
+    });
+  });
+});
