@@ -67,6 +67,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
           {unlinked.map((account) => (
             <PairingView key={account.id} account={account} />
           ))}
+          {isOnline && status && view?.id !== 'settings' && <SettingsNote {...status.settings} />}
           {/* Hidden, not removed: a draft stays. */}
           <div class="view" hidden={isOut || view !== undefined}>
             <ChatView client={client} agent={agent} />
@@ -81,6 +82,20 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
 
 function agentOf({ agent, model }: GatewayStatus): AgentInfo {
   return { name: agent, model, offline: model.startsWith('offline') };
+}
+
+/** The way to the settings, where what is saved is not what is used (D12). */
+function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VNode | null {
+  if (problems.length === 0 && afterRestart.length === 0) return null;
+  const text =
+    problems.length > 0
+      ? 'The settings file has a mistake; the settings from before are used.'
+      : `${afterRestart.join(', ')}: saved, but used from the next start only.`;
+  return (
+    <p class="note" role="status">
+      {text} <a href={hrefOf('settings')}>Open the settings</a>
+    </p>
+  );
 }
 
 /** A view whose file is loaded when it is opened. */

@@ -3,6 +3,7 @@ import { configPath } from '@parley/core/installation';
 import { describe, expect, it } from 'vitest';
 import { type Field, fieldOf, readTyped, type Schema, valueAt, writeTyped } from './fields.ts';
 
+const REFERENCE = `\${NAME}`;
 const schema: Schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
 
 function at(path: string, written?: unknown): Field {
@@ -19,7 +20,7 @@ function at(path: string, written?: unknown): Field {
 describe('a setting in the form', () => {
   it.each<[string, unknown, object]>([
     ['heartbeat.enabled', undefined, { kind: 'switch' }],
-    ['heartbeat.enabled', '${BEATS}', { kind: 'text' }],
+    ['heartbeat.enabled', REFERENCE, { kind: 'text' }],
     ['limits.turnSteps', undefined, { kind: 'text', numbers: true }],
     ['retention.messageDays', undefined, { kind: 'text', numbers: true }],
     ['log.level', undefined, { kind: 'choice' }],
@@ -38,7 +39,7 @@ describe('a setting in the form', () => {
   it.each<[string, string, unknown]>([
     ['heartbeat.enabled', 'false', false],
     ['limits.turnSteps', ' 12 ', 12],
-    ['limits.turnSteps', '${STEPS}', '${STEPS}'],
+    ['limits.turnSteps', REFERENCE, REFERENCE],
     ['retention.messageDays', 'forever', 'forever'],
     ['agent.name', '42', '42'],
     ['owners', 'telegram:1\n\n discord:2 ', ['telegram:1', 'discord:2']],

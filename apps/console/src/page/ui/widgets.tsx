@@ -5,7 +5,7 @@ import { type Data, useScope } from './data.tsx';
 
 interface ActionProps {
   readonly label: string;
-  readonly onPress: () => void;
+  readonly onPress?: () => void;
   /** What a screen reader says instead, where several buttons have the same label. */
   readonly name?: string | undefined;
   /** `is-main`: what is meant to be pressed; `is-grave`: it cannot be undone. */
@@ -15,15 +15,17 @@ interface ActionProps {
   /** Of a button that shows more. */
   readonly isExpanded?: boolean;
   readonly slot?: Ref<HTMLButtonElement>;
+  /** It sends the form that it is in. */
+  readonly isSubmit?: boolean;
 }
 
 /** A button for what can be done with one thing of a view. */
 export function ActionButton(props: ActionProps): VNode {
-  const { label, onPress, name, look = '', isBusy = false, isExpanded, slot } = props;
+  const { label, onPress, name, look = '', isBusy = false, isExpanded, slot, isSubmit } = props;
   const scope = useScope();
   return (
     <button
-      type="button"
+      type={isSubmit ? 'submit' : 'button'}
       class={`action ${look}`}
       aria-label={name}
       aria-expanded={isExpanded}
@@ -68,7 +70,7 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
   if (!isAsked) return <ActionButton {...action} slot={start} onPress={() => setAsked(true)} />;
   const answer = (): void => {
     setAsked(false);
-    onPress();
+    onPress?.();
   };
   return (
     <span

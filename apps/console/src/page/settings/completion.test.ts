@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { configPath } from '@parley/core/installation';
+import { describe, expect, it } from 'vitest';
+import { offersAt } from './completion.ts';
+
+const schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
+const labels = (lines: readonly string[], typed: string) =>
+  offersAt(schema, lines, typed).map(({ label }) => label);
+
+describe('what the editor of the settings offers', () => {
+  it('[U03] is the keys of the block in which the line stands', () => {
+    expect(labels([], 'he')).toContain('heartbeat');
+    expect(labels(['heartbeat:', '  enabled: true'], '  ')).toContain('quietHours');
+    expect(labels(['channels:', '  telegram:', '    token: x'], '    ')).toContain('access');
+    expect(labels(['heartbeat:', '  enabled: true'], 'lo')).toContain('log');
+    expect(labels(['channels:', '  telegram:', '    access:'], '      ')).toContain('groups');
+  });
+
+  it('[U03] is the values of a key that has few, and nothing where anything may stand', () => {
+    expect(labels(['log:'], '  level: ')).toEqual(['debug', 'info', 'warn', 'error', 'silent']);
+    expect(labels(['heartbeat:'], '  enabled: t')).toEqual(['true', 'false']);
+    expect(labels(['agent:'], '  name: P')).toEqual([]);
+    expect(labels(['nothing:'], '  ')).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+import { fieldOf, type Schema } from './fields.ts';
+
+/** A key or a value that fits at a place of the file. */
+export interface Offer {
+  readonly label: string;
+  readonly about?: string | undefined;
+  readonly isKey: boolean;
+}
+
+/**
+ * What can be written behind `typed`, the start of a line below `lines`: the keys of the block that its indent
+ * belongs to, or the values of its key. Blocks in braces are not looked into.
+ */
+export function offersAt(
+  schema: Schema,
+  lines: readonly string[],
+  typed: string,
+): readonly Offer[] {
+  const [, indent = '', key = '', value] = /^(\s*)([\w-]*)(:\s+\S*)?$/.exec(typed) ?? [];
+  if (!/^\s*[\w-]*(:\s+\S*)?$/.test(typed)) return [];
+  const block = blockAt(schema, pathAbove(lines, indent.length));
+  if (block === undefined) return [];
+  if (value === undefined) {
+    return block.map(([label, { description }]) => ({ label, about: description, isKey: true }));
+  }
+  const [, found] = block.find(([name]) => name === key) ?? [];
+  if (found === undefined) return [];
+  const field = fieldOf(key, found, undefined);
+  const words = field.kind === 'switch' ? ['true', 'false'] : [];
+  const options = field.kind === 'choice' ? field.options : words;
+  return options.map((label) => ({ label, isKey: false }));
+}
+
+/** The keys of the blocks around a line with that indent, from the outermost. */
+function pathAbove(lines: readonly string[], indent: number): readonly string[] {
+  const path: string[] = [];
+  let depth = indent;
+  for (const line of lines.toReversed()) {
+    const [, spaces, key] = /^(\s*)([\w-]+):(?:\s|$)/.exec(line) ?? [];
+    if (spaces === undefined || key === undefined || spaces.length >= depth) continue;
+    path.unshift(key);
+    depth = spaces.length;
+    if (depth === 0) break;
+  }
+  return path;
+}
+
+function blockAt(
+  schema: Schema,
+  path: readonly string[],
+): readonly (readonly [string, Schema])[] | undefined {
+  let here = schema;
+  for (const key of path) {
+    const field = fieldOf('', here, undefined);
+    const found = field.kind === 'block' ? field.fields.find(([name]) => name === key) : undefined;
+    if (found === undefined) return undefined;
+    here = found[1];
+  }
+  const field = fieldOf('', here, undefined);
+  return field.kind === 'block' ? field.fields : undefined;
+}

@@ -1,0 +1,56 @@
+import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ActionButton } from '../ui/widgets.tsx';
+import { type Editor, openEditor } from './editor.ts';
+import type { Schema } from './fields.ts';
+import type { Save } from './settings-view.tsx';
+
+interface FileProps {
+  readonly settings: ShownSettings;
+  readonly schema: Schema;
+  readonly problems: readonly ShownProblem[];
+  readonly save: Save;
+}
+
+/** The file itself, with its keys completed while one types and each problem at its place. */
+export function SettingsFile({ settings, schema, problems, save }: FileProps): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor>();
+  const [isChanged, setChanged] = useState(false);
+  const store = (): void => {
+    const text = editor.current?.text();
+    if (text !== undefined) save({ kind: 'text', text });
+  };
+  const latest = useRef(store);
+  latest.current = store;
+  useEffect(() => {
+    if (box.current === null) return;
+    const opened = openEditor(box.current, {
+      text: settings.text,
+      schema,
+      onChange: (text) => setChanged(text !== settings.text),
+      onSave: () => latest.current(),
+    });
+    editor.current = opened;
+    return () => opened.close();
+  }, []);
+  useEffect(() => editor.current?.mark(problems), [problems]);
+  return (
+    <div class="settings-file">
+      <p class="hint">
+        Secrets are shown as [secret]; leave that as it is to keep them. Ctrl-Space completes,
+        Ctrl-S saves, Escape and Tab leave the text.
+      </p>
+      <div class="editor" ref={box} />
+      <div class="settings-save">
+        <ActionButton
+          label={isChanged ? 'Save the file' : 'Nothing to save'}
+          look="is-main"
+          isBusy={!isChanged}
+          onPress={store}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { openView, startWebScene, type WebScene } from './web-scene.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const SECRET = 's3cret-of-the-model';
+
+describe.runIf(chromiumUrl)('the settings on the page', () => {
+  let scene: WebScene;
+  const file = () => join(scene.folder.path, 'parley.yaml');
+  const written = () => readFileSync(file(), 'utf8');
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumUrl ?? '', { owners: ['telegram:1'] });
+    const { port } = new URL(scene.parley.address);
+    await scene.kill();
+    writeFileSync(
+      file(),
+      `# mine
+http: { port: ${port} }
+model:
+  provider: openai-compatible
+  baseUrl: ${scene.model.baseUrl}
+  model: double
+  apiKey: ${SECRET} # of the provider
+agent:
+  name: Polly # she
+`,
+    );
+    await scene.startAgain();
+  });
+  afterAll(() => scene.close());
+
+  it('[U03] [D12] are changed in a form, count at once, and keep the comments and a copy of the file', async () => {
+    const page = await scene.open();
+    await openView(page, 'Settings');
+    await page.getByRole('heading', { name: 'agent' }).click();
+    await page.locator('[id="setting-agent.name"]').fill('Molly');
+    await page.getByRole('heading', { name: 'heartbeat' }).click();
+    await page
+      .getByLabel('enabled')
+      .and(page.locator('#setting-heartbeat\\.enabled'))
+      .selectOption('false');
+    await page.getByRole('button', { name: 'Save 2 changes' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toContain('# mine');
+    expect(written()).toContain('name: Molly # she');
+    expect(written()).toMatch(/heartbeat:\n {2}enabled: false/);
+    expect(readdirSync(scene.folder.path).filter((name) => name.includes('.before-'))).toHaveLength(
+      1,
+    );
+    await expect
+      .poll(
+        async () => {
+          await page.reload();
+          return page.getByRole('heading', { level: 1 }).textContent();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe('Molly');
+    await page.context().close();
+  });
+
+  it('[D12] that Parley could not use are refused, with the reason at the field', async () => {
+    const before = written();
+    const page = await scene.open();
+    await openView(page, 'Settings');
+    await page.getByRole('heading', { name: 'limits' }).click();
+    const steps = page.getByLabel('turnSteps');
+    await steps.fill('many');
+    await page.getByRole('button', { name: 'Save 1 change' }).click();
+    await page.getByText('Nothing was saved').waitFor();
+    expect(await steps.getAttribute('aria-invalid')).toBe('true');
+    await page.locator('.problem').filter({ hasText: 'limits.turnSteps' }).waitFor();
+    expect(written()).toBe(before);
+    await page.context().close();
+  });
+
+  it('[U03] [G18] are edited as a file: completed, with each error at its place, and no secret shown or lost', async () => {
+    const page = await scene.open();
+    await openView(page, 'Settings');
+    await page.getByRole('link', { name: 'File' }).click();
+    const text = page.getByRole('textbox', { name: 'Settings file' });
+    await text.waitFor();
+    expect(await text.textContent()).toContain('apiKey: [secret] # of the provider');
+    expect(await page.content()).not.toContain(SECRET);
+    await text.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('lo');
+    await page.getByRole('option', { name: 'log' }).waitFor();
+    await page.getByRole('option', { name: 'log' }).click();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('  lev');
+    await page.getByRole('option', { name: 'level' }).click();
+    await page.keyboard.type('loud');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+s');
+    await page.locator('.cm-lint-marker-error').waitFor();
+    await page.locator('.problem').filter({ hasText: 'log.level' }).waitFor();
+    for (let letter = 0; letter < 4; letter += 1) await page.keyboard.press('Backspace');
+    await page.keyboard.type('warn');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save the file' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toContain('level: warn');
+    expect(written()).toContain(`apiKey: ${SECRET} # of the provider`);
+    await page.context().close();
+  });
+
+  it('[D12] that count from a start are named, and the page offers the start', async () => {
+    const page = await scene.open({ viewport: { width: 320, height: 740 } });
+    writeFileSync(file(), `${written()}\nmedia: { maxFileMb: 3 }\n`);
+    await openView(page, 'Settings');
+    const waits = page.getByRole('region', { name: 'Waits for a start' });
+    await expect
+      .poll(
+        async () => {
+          await page.getByRole('button', { name: 'Refresh' }).click();
+          return waits.isVisible();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(true);
+    expect(await waits.textContent()).toContain('media.maxFileMb');
+    await openView(page, 'Chat');
+    await page.getByText('media.maxFileMb: saved, but used from the next start only.').waitFor();
+    await page.getByRole('link', { name: 'Open the settings' }).click();
+    await waits.getByRole('button', { name: 'Start again' }).click();
+    await waits.getByRole('group').getByRole('button', { name: 'Start again' }).click();
+    await waits.waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+});
