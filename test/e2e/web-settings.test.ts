@@ -123,7 +123,7 @@ agent:
       .toBe(true);
     expect(await waits.textContent()).toContain('media.maxFileMb');
     await openView(page, 'Chat');
-    await page.getByText('media.maxFileMb: saved, but used from the next start only.').waitFor();
+    await page.reload();
     await page.getByRole('link', { name: 'Open the settings' }).click();
     await waits.getByRole('button', { name: 'Start again' }).click();
     await waits.getByRole('group').getByRole('button', { name: 'Start again' }).click();
