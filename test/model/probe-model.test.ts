@@ -65,12 +65,11 @@ describe('a probe of a model', () => {
     });
   });
 
-  it('[U02] is made of the model and of each fallback', async () => {
+  it('[U02] is made of the main model, each fallback and each choice', async () => {
     const { choice } = await openDouble();
     const deps = { ollamaHost: undefined };
-    expect(await configuredModels({ model: choice, fallback: ['offline'] }, deps)).toEqual([
-      choice,
-      'offline',
-    ]);
+    const other = { ...choice, model: 'other' };
+    const settings = { model: choice, fallback: ['offline'], choices: [other] } as const;
+    expect(await configuredModels(settings, deps)).toEqual([choice, 'offline', other]);
   });
 });

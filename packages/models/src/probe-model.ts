@@ -142,12 +142,12 @@ function baseUrlOf(choice: ProviderChoice): string {
   return (choice.baseUrl ?? standard).replace(/\/$/, '');
 }
 
-/** The models that the settings name, the first one first; one that is chosen automatically is looked for. */
+/** The models that the settings name, the main one first; one that is chosen automatically is looked for. */
 export async function configuredModels(
-  { model, fallback }: Pick<ModelSettings, 'model' | 'fallback'>,
+  { model, fallback, choices }: Pick<ModelSettings, 'model' | 'fallback' | 'choices'>,
   { ollamaHost }: { readonly ollamaHost: string | undefined },
 ): Promise<readonly ('offline' | ProviderChoice)[]> {
-  if (model !== 'auto') return [model, ...fallback];
+  if (model !== 'auto') return [model, ...fallback, ...choices];
   const server = await detectLocalServer({ ollamaHost });
   return [server === null ? 'offline' : { provider: 'openai-compatible', ...server }];
 }

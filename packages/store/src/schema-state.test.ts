@@ -2,9 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openStore } from './open-store.ts';
 import { databaseState } from './schema-state.ts';
+import { bothDatabases } from './testing/databases.ts';
 
 let folder: string;
 let path: string;
@@ -59,5 +60,29 @@ describe('a look at a database', () => {
     bytes.fill(0xff, 3 * 4096, 6 * 4096);
     writeFileSync(path, bytes);
     await expect(state()).rejects.toMatchObject({ code: 'store-damaged' });
+  });
+});
+
+const [, postgres] = bothDatabases(inject('postgresUrl'));
+
+describe.runIf(postgres?.available)('a look at a database on PostgreSQL', () => {
+  it('[U02] makes no tables', async () => {
+    if (postgres === undefined) return;
+    onTestFinished(() => postgres.dispose());
+    await postgres.openBare();
+    const look = () => databaseState({ url: postgres.url() });
+    expect(await look()).toMatchObject({ kind: 'behind', bytes: null });
+    expect(await look()).toMatchObject({ kind: 'behind' });
+    await (await openStore({ url: postgres.url(), clock: Date.now })).close();
+    expect(await look()).toMatchObject({ kind: 'current', dialect: 'postgres' });
+  });
+});
+
+describe('a look at a server that is not there', () => {
+  it('[U02] says so without the password', async () => {
+    const url = 'postgres://ann:secret-word@127.0.0.1:9/parley';
+    const thrown = await databaseState({ url }).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: 'store-unreachable' });
+    expect(String(thrown)).not.toContain('secret-word');
   });
 });

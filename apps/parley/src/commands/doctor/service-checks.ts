@@ -48,7 +48,7 @@ async function modelFindings(
 
 const MOST_NAMED = 5;
 
-function modelFinding(probe: ModelProbe, wanted: string, isFallback: boolean): Finding {
+function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Finding {
   const { id, server, models } = probe;
   if (probe.kind === 'works') {
     const offers = models === null ? '' : `; it offers ${countOf(models.length, 'model')}`;
@@ -60,7 +60,7 @@ function modelFinding(probe: ModelProbe, wanted: string, isFallback: boolean): F
   const more = named.length > MOST_NAMED ? ' and more' : '';
   const offer =
     named.length === 0 ? '' : ` The server offers ${named.slice(0, MOST_NAMED).join(', ')}${more}.`;
-  const result = isFallback ? warning : failed;
+  const result = isOther ? warning : failed;
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.', id);
 }
 
