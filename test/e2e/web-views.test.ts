@@ -1,14 +1,9 @@
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { POOR_CONTRAST } from './poor-contrast.ts';
+import { faultsOf } from './page-faults.ts';
 import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-const VIOLATIONS = `axe.run().then(({ violations }) =>
-  violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
-const WIDE = `[document.documentElement, ...document.querySelectorAll('main, .entry, .entries, .top')]
-  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => 'too wide: ' + box.className)`;
 
 describe.runIf(chromiumUrl)('every view of the page', () => {
   let scene: WebScene;
@@ -37,9 +32,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
         const main = page.locator('main:visible');
         await main.waitFor();
         await main.getByText('Loading…').first().waitFor({ state: 'detached' });
-        await page.evaluate(axe.source);
-        const faults = [VIOLATIONS, WIDE, POOR_CONTRAST].map((look) => page.evaluate(look));
-        expect([view, (await Promise.all(faults)).flat()]).toEqual([view, []]);
+        expect([view, await faultsOf(page)]).toEqual([view, []]);
       }
       await page.context().close();
     },

@@ -1,0 +1,15 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { POOR_CONTRAST } from './poor-contrast.ts';
+
+const VIOLATIONS = `axe.run().then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
+const WIDE = `[document.documentElement, ...document.querySelectorAll('main, .entry, .entries, .top')]
+  .filter((box) => box.scrollWidth > box.clientWidth).map((box) => 'too wide: ' + box.className)`;
+
+/** What axe finds, texts with too little contrast, and what is wider than the window. */
+export async function faultsOf(page: Page): Promise<unknown[]> {
+  await page.evaluate(axe.source);
+  const faults = [VIOLATIONS, WIDE, POOR_CONTRAST].map((look) => page.evaluate(look));
+  return (await Promise.all(faults)).flat();
+}
