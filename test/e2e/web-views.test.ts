@@ -86,4 +86,33 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.context().close();
   });
+
+  it('[P17] adds older pages to a list, and keeps them until something new comes', async () => {
+    const page = await scene.open();
+    const place = { channel: 'web', account: 'default', title: null, chatType: 'direct' };
+    const turn = (id: string) => ({
+      turnId: id,
+      at: 1,
+      tokens: 1,
+      place: { ...place, personName: id },
+    });
+    let newest = { prompts: [turn('new')], next: 'a' };
+    await page.route('**/api/prompts*', (route) => {
+      const isOlder = route.request().url().includes('before=a');
+      return route.fulfill({ json: isOlder ? { prompts: [turn('old')], next: null } : newest });
+    });
+    await openView(page, 'Prompt');
+    const names = () => page.locator('.entry-title').allInnerTexts();
+    await page.getByRole('button', { name: 'Older turns' }).click();
+    await expect.poll(names).toEqual(['new', 'old']);
+    const asked = page.waitForResponse('**/api/prompts');
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await asked;
+    await page.getByRole('button', { name: 'Older turns' }).waitFor({ state: 'detached' });
+    expect(await names()).toEqual(['new', 'old']);
+    newest = { prompts: [turn('newer')], next: 'b' };
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await expect.poll(names).toEqual(['newer']);
+    await page.context().close();
+  });
 });

@@ -95,6 +95,13 @@ function whenDue(ms: number | undefined, task: () => void): () => void {
   };
 }
 
+/** Pages that were added to the first one, and the cursor that it ended with. */
+interface Added<Page> {
+  readonly after: string | number | null | undefined;
+  readonly pages: readonly Page[];
+  readonly failure: Failure | null;
+}
+
 /** A list that the gateway answers page by page. */
 export interface Pages<Item> extends Data<readonly Item[]> {
   /** Loads the page after those that are here; null: there is none. */
@@ -102,7 +109,8 @@ export interface Pages<Item> extends Data<readonly Item[]> {
 }
 
 /**
- * Loads the first page of `path` like `useData`, and more pages on request; a refresh leaves the first one.
+ * Loads the first page of `path` like `useData`, and more pages on request; when something new came, a
+ * refresh leaves the first one alone.
  * `read` finds the items of a page, and what asks for the page after it (`before=`).
  */
 export function usePages<Page, Item>(
@@ -113,9 +121,10 @@ export function usePages<Page, Item>(
   },
 ): Pages<Item> {
   const first = useData<Page>(path);
-  const none = { of: first.value, pages: [] as Page[], failure: first.failure };
+  const after = first.value && read(first.value).next;
+  const none: Added<Page> = { after, pages: [], failure: null };
   const added = useSignal(none);
-  const older = added.value.of === first.value ? added.value : none;
+  const older = added.value.after === after ? added.value : none;
   const all = first.value === undefined ? [] : [first.value, ...older.pages].map(read);
   const next = all.at(-1)?.next ?? null;
   const more = async (): Promise<void> => {
@@ -123,7 +132,7 @@ export function usePages<Page, Item>(
     const answer = await ask<Page>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
     const isHere = answer.kind === 'here';
     added.value = {
-      of: first.value,
+      after,
       pages: isHere ? [...older.pages, answer.value] : older.pages,
       failure: isHere ? null : answer,
     };
