@@ -1,9 +1,6 @@
 import type { AdapterValues } from '@parley/core';
-import type { Database, Sql } from './database.ts';
-import { toJson } from './json-column.ts';
+import { type Database, type Sql, StoreError, statement, toJson } from './database.ts';
 import type { NamedLease } from './leases.ts';
-import { statement } from './statement.ts';
-import { StoreError } from './store-error.ts';
 
 /**
  * The values of one account on SQL. Under a lease that another process has taken over they are only read:

@@ -1,9 +1,8 @@
 import type { NewId } from '@parley/core';
 import { lockLeased } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
-import { statement } from './statement.ts';
 import { isUnfinished } from './turns.ts';
 
 /**

@@ -1,8 +1,6 @@
 import type { Attachment, InboundMessage } from '@parley/core';
-import type { Database, Sql } from './database.ts';
-import { toJson } from './json-column.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { InboxRow } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** Names an attachment: its message and which of that message's attachments it is, from 0. */
 export interface AttachmentKey {

@@ -1,6 +1,4 @@
-import type { Database, Sql } from './database.ts';
-import { toJson } from './json-column.ts';
-import { statement } from './statement.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 
 /** A person whom an owner allowed, or a linked account, and its last use. Times in ms. */
 export interface KnownPerson {

@@ -1,5 +1,4 @@
-import type { Database, Sql } from './database.ts';
-import { statement } from './statement.ts';
+import { type Database, type Sql, statement } from './database.ts';
 
 /** A conversation in which messages wait for a turn. */
 interface WaitingConversation {

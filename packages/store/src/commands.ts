@@ -1,5 +1,5 @@
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
-import type { Sql } from './database.ts';
+import { type Sql, statement } from './database.ts';
 import type { Resend } from './dead-letters.ts';
 import { clearGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
@@ -15,7 +15,6 @@ import {
 import { approveRequest, type PairingRequest, pendingRequests } from './pairing.ts';
 import { resendUncertain } from './replay-dead-letter.ts';
 import type { AdmittedMessage } from './rows.ts';
-import { statement } from './statement.ts';
 import { setResultsAside, stopLane, stopOwn, stopSubAgents } from './stop-lane.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */

@@ -1,12 +1,10 @@
 import type { NewId, OutboundPart } from '@parley/core';
-import type { Sql } from './database.ts';
+import { ofListItem, type Sql, statement, toJson } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
-import { toJson } from './json-column.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { Lease, TranscriptEntry, TurnCommit, TurnUsage } from './rows.ts';
 import { addSpend } from './spend.ts';
-import { ofListItem, statement } from './statement.ts';
 import { storeStep } from './turns.ts';
 
 interface Commit {

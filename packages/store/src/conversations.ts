@@ -1,7 +1,6 @@
-import type { Sql } from './database.ts';
+import { type Sql, statement } from './database.ts';
 import type { ConversationMode } from './modes.ts';
 import type { Lease } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
 export const HEARTBEAT_LANE = 'beat:';

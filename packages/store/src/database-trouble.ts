@@ -1,11 +1,15 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Logger, reasonOf } from '@parley/core';
-import type { Database } from './database.ts';
+import {
+  type Database,
+  IN_MEMORY,
+  type StoreAddress,
+  StoreError,
+  type StoreErrorCode,
+  statement,
+} from './database.ts';
 import { explainSqliteFailure } from './sqlite/sqlite-failure.ts';
-import { statement } from './statement.ts';
-import { StoreError, type StoreErrorCode } from './store-error.ts';
-import { IN_MEMORY, type StoreAddress } from './store-url.ts';
 
 /** A database and what is wrong with it now. */
 export interface WatchedDatabase extends Database {

@@ -1,8 +1,7 @@
 import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import type { ChatKey, PartState } from './outbox-parts.ts';
 import { dropDeadLetter, replayDeadLetter } from './replay-dead-letter.ts';
-import { statement } from './statement.ts';
 
 /**
  * Work that was given up (D06):

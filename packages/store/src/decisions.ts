@@ -1,11 +1,9 @@
 import { APPROVAL_COLUMNS, type Approval, type ApprovalRow, readApprovalRow } from './approvals.ts';
 import { HEARTBEAT_LANE } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { MessageKey } from './inbox.ts';
 import type { InboxOutcome } from './inbox-rows.ts';
-import { toJson } from './json-column.ts';
 import { type ChatKey, OF_CHAT, type PartState } from './outbox-parts.ts';
-import { statement } from './statement.ts';
 import type { TurnState } from './turns.ts';
 
 /** That a message was not taken, by whom it was and why. Never its text. */

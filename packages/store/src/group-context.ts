@@ -1,9 +1,8 @@
 import { ensureConversation, lockConversation } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import type { MessageKey } from './inbox.ts';
 import type { ChatKey } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** Messages of a group that its next turn gets (F06). */
 const KEPT = 50;

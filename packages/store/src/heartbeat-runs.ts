@@ -2,12 +2,10 @@ import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation } from './conversations.ts';
-import type { Sql } from './database.ts';
+import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { addMessage } from './inbox-rows.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { AdmittedMessage, Lease, NewPart, TranscriptEntry, TurnCommit } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** When an agent's next heartbeat run is due, and the result of the last time. Times in ms. */
 export interface HeartbeatPlan {

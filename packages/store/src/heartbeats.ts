@@ -1,5 +1,5 @@
 import type { NewId, ReplyRoute } from '@parley/core';
-import type { Database, Sql } from './database.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import {
   endRun,
   type HeartbeatEnd,
@@ -12,7 +12,6 @@ import {
   takeSlot,
 } from './heartbeat-runs.ts';
 import type { Lease } from './rows.ts';
-import { statement } from './statement.ts';
 
 /**
  * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks (`beat`). The

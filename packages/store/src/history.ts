@@ -1,9 +1,7 @@
-import type { Database } from './database.ts';
+import { type Database, fromJson, statement } from './database.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
-import { fromJson } from './json-column.ts';
 import type { PinPlace } from './pins.ts';
 import type { InboxRow, TranscriptEntry } from './rows.ts';
-import { statement } from './statement.ts';
 import type { StoredSummary, SummaryPlace } from './summaries.ts';
 
 /** A line of the history, and why not all of it reached its chat, if so (D05). */

@@ -1,8 +1,6 @@
 import { InboundMessage, ReplyRoute } from '@parley/core';
-import type { Sql } from './database.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
+import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import type { AdmittedMessage, InboxRow, TurnCommit } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** The columns that make an `InboxRow`. */
 export const INBOX_COLUMNS =

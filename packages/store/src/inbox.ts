@@ -2,7 +2,7 @@ import { type InboundMessage, type NewId, ReplyRoute } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { reviseGroupContext } from './group-context.ts';
 import {
   INBOX_COLUMNS,
@@ -12,10 +12,8 @@ import {
   newInboxRow,
   readInboxRow,
 } from './inbox-rows.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
 import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
 import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** Names a message as its platform does. */
 export interface MessageKey extends ChatKey {

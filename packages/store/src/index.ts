@@ -5,6 +5,7 @@ export { goesToSamePlace } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
 export { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
 export type { CronBounds, CronChange, CronJob, NewCronJob } from './cron-jobs.ts';
+export { StoreError } from './database.ts';
 export type { DeadLetter, DeadLetterWake } from './dead-letters.ts';
 export type { DecisionRepository, MessageStory, PendingApproval, TurnStory } from './decisions.ts';
 export type {
@@ -78,7 +79,6 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
-export { StoreError } from './store-error.ts';
 export type { SubAgentBounds, SubAgentRun } from './sub-agent-rows.ts';
 export type { SubAgentRepository } from './sub-agents.ts';
 export type { StoredSummary, SummaryPlace, SummaryTask } from './summaries.ts';

@@ -2,8 +2,7 @@ import type { BusyPolicy, FreshParts, NewId } from '@parley/core';
 import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
-import { toJson } from './json-column.ts';
+import { type Database, ofListItem, type Sql, statement, toJson } from './database.ts';
 import type { PromptWriter } from './prompts.ts';
 import type {
   ClaimedTurn,
@@ -13,7 +12,6 @@ import type {
   Lease,
   TurnCommit,
 } from './rows.ts';
-import { ofListItem, statement } from './statement.ts';
 
 /** Which messages may join a running turn, and the step in the journal for them (D03). */
 export interface Joining {

@@ -2,12 +2,10 @@ import { ReplyRoute } from '@parley/core';
 import { withoutUnfetched } from './attachments.ts';
 import { goesToSamePlace, readyMessages, waitingMessages } from './claim-turn.ts';
 import { lockLeased } from './conversations.ts';
-import type { Sql } from './database.ts';
+import { fromCheckedJson, type Sql, statement } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
-import { fromCheckedJson } from './json-column.ts';
 import type { Interruption, Joining } from './lanes.ts';
 import type { InboxRow, Lease } from './rows.ts';
-import { statement } from './statement.ts';
 import { isUnfinished, storeStep } from './turns.ts';
 
 interface Join {

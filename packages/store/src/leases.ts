@@ -1,6 +1,4 @@
-import type { Database } from './database.ts';
-import { toJson } from './json-column.ts';
-import { statement } from './statement.ts';
+import { type Database, statement, toJson } from './database.ts';
 
 /** The right to do one thing that only one process may do at a time. */
 export interface NamedLease {

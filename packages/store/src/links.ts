@@ -1,7 +1,5 @@
 import { ReplyRoute } from '@parley/core';
-import type { Database, Sql } from './database.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
-import { statement } from './statement.ts';
+import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 
 /** The accounts of one person that were linked, by Parley's ids (`telegram:42`). */
 export interface Link {

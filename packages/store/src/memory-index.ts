@@ -1,6 +1,4 @@
-import type { Database, Sql } from './database.ts';
-import { toJson } from './json-column.ts';
-import { statement } from './statement.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 
 /** A memory in the index: its file and its origin, never its text. */
 export interface IndexedMemory {

@@ -1,9 +1,7 @@
 import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
-import type { Database, Sql } from './database.ts';
+import { composed, type Database, type Sql, StoreError, statement } from './database.ts';
 import type { Migration } from './migrations.ts';
-import { composed, statement } from './statement.ts';
-import { StoreError } from './store-error.ts';
 
 /** Any number that no other program on the same PostgreSQL is likely to lock. */
 const MIGRATION_LOCK = 7_275_395;

@@ -1,6 +1,5 @@
 import type { ConversationRow } from './conversations.ts';
-import type { Sql } from './database.ts';
-import { statement } from './statement.ts';
+import { type Sql, statement } from './database.ts';
 
 /** How freely the agent acts in a conversation (G04). Outlives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';

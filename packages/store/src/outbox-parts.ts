@@ -1,10 +1,8 @@
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { isTurnRunning, lockConversation } from './conversations.ts';
-import type { Sql } from './database.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
+import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { idempotencyKeyOf } from './new-id.ts';
 import type { NewPart } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';

@@ -1,8 +1,14 @@
 import { type NewId, ReplyRoute } from '@parley/core';
 import { moveCronJobs } from './cron-jobs.ts';
-import type { Database, Sql } from './database.ts';
+import {
+  type Database,
+  fromCheckedJson,
+  type Sql,
+  StoreError,
+  statement,
+  toJson,
+} from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
 import type { NamedLease } from './leases.ts';
 import {
   type AccountWork,
@@ -21,8 +27,6 @@ import {
   readPart,
 } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
-import { statement } from './statement.ts';
-import { StoreError } from './store-error.ts';
 
 /** The durable stop between turn and delivery, table `outbox`. Commits make rows; delivery moves them on. */
 export type OutboxRepository = ReturnType<typeof outboxUnder>;

@@ -1,5 +1,4 @@
-import type { Database } from './database.ts';
-import { statement } from './statement.ts';
+import { type Database, statement } from './database.ts';
 
 /** A browser that is signed in to the page (U03). Times are ms since 1970. */
 export interface PageSession {

@@ -1,9 +1,7 @@
 import { type NewId, ReplyRoute } from '@parley/core';
-import type { Database, Sql } from './database.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
+import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** A stranger in a direct chat, and how to answer there. The name is untrusted. */
 export interface PairingApplicant {

@@ -1,6 +1,4 @@
-import type { Database } from './database.ts';
-import { fromJson, toJson } from './json-column.ts';
-import { statement } from './statement.ts';
+import { type Database, fromJson, statement, toJson } from './database.ts';
 
 /** Where a pin belongs: one session of one conversation. */
 export interface PinPlace {

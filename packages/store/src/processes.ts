@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { Database, Sql } from './database.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
-import { statement } from './statement.ts';
+import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 
 /** What a process does: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';

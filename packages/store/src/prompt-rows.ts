@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { PromptLists, PromptPlace, rememberTexts } from '@parley/core';
-import { fromCheckedJson, toJson } from './json-column.ts';
+import { fromCheckedJson, toJson } from './database.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from './prompts.ts';
 
 /** A text and what it is known by; `content` is JSON, in which every character survives. */

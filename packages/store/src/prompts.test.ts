@@ -1,12 +1,11 @@
 import type { SentPart } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { composed, parseStoreUrl } from './database.ts';
 import type { Store } from './open-store.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { KNOWN_FOR_MS, knownHashes, type NewPrompt } from './prompts.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { composed } from './statement.ts';
-import { parseStoreUrl } from './store-url.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
 
 const DAY = 24 * 60 * 60_000;

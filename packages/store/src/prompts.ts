@@ -1,6 +1,13 @@
 import { BoundedMap, type PromptMessage, type PromptPlace, type SentPrompt } from '@parley/core';
-import type { Database, Sql } from './database.ts';
-import { fromJson, toJson } from './json-column.ts';
+import {
+  type Database,
+  fromJson,
+  ofListItem,
+  type Sql,
+  StoreError,
+  statement,
+  toJson,
+} from './database.ts';
 import {
   type HashedText,
   hashesOf,
@@ -13,8 +20,6 @@ import {
   summaryOf,
   textHashes,
 } from './prompt-rows.ts';
-import { ofListItem, statement } from './statement.ts';
-import { StoreError } from './store-error.ts';
 
 /** The facts of a prompt without its texts. Sizes are those of its parts; tokens are estimates. */
 export interface PromptSummary {

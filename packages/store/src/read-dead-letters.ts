@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import { type Sql, statement, toJson } from './database.ts';
 import type {
   DeadLetter,
   DeadLetterPage,
@@ -7,10 +7,8 @@ import type {
   UnansweredMessage,
 } from './dead-letters.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
-import { toJson } from './json-column.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import { DEAD_LETTER, type DeadLetterRow } from './replay-dead-letter.ts';
-import { statement } from './statement.ts';
 
 // Served by `dead_letter_open`.
 const OPEN = 'from dead_letter where settled is null';

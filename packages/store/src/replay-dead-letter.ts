@@ -1,5 +1,5 @@
 import { lockConversation } from './conversations.ts';
-import type { Sql } from './database.ts';
+import { type Sql, statement } from './database.ts';
 import type {
   DeadLetter,
   DeadLetterReplay,
@@ -9,7 +9,6 @@ import type {
 } from './dead-letters.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { type ChatKey, OF_CHAT } from './outbox-parts.ts';
-import { statement } from './statement.ts';
 
 interface Replay {
   readonly id: number;

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import { composed, type Database, type SqlValue, statement } from './database.ts';
 import {
   beforeOf,
   boundOf,
@@ -8,7 +8,6 @@ import {
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
-import { composed, type SqlValue, statement } from './statement.ts';
 import type { StorageUse } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { Sql } from './database.ts';
-import { fromCheckedJson } from './json-column.ts';
-import { statement } from './statement.ts';
+import { fromCheckedJson, type Sql, statement } from './database.ts';
 
 /** The origin of a version: the first SOUL.md, the agent, or a person. */
 export type SoulAuthor = 'seed' | 'agent' | 'person';

@@ -1,5 +1,4 @@
-import type { Database, Sql } from './database.ts';
-import { toJson } from './json-column.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 import {
   appliedOf,
   lockSoul,
@@ -20,7 +19,6 @@ import {
   versionOf,
   versions,
 } from './soul-versions.ts';
-import { statement } from './statement.ts';
 
 /**
  * The versions of SOUL.md (W06), tables `soul` and `soul_version`: the truth, of which the file is a copy. The

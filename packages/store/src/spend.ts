@@ -1,6 +1,5 @@
-import type { Database, Sql } from './database.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import type { TurnUsage } from './rows.ts';
-import { statement } from './statement.ts';
 
 /** What was used of models. Tokens in and out together; US dollars as far as prices are known. */
 export interface Spent {

@@ -1,10 +1,8 @@
 import { withdrawApprovals } from './approvals.ts';
 import type { CommandResult } from './commands.ts';
-import type { Sql } from './database.ts';
+import { type Sql, statement, toJson } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
-import { toJson } from './json-column.ts';
-import { statement } from './statement.ts';
 import { COMPLETION } from './sub-agent-rows.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Database, Sql } from './database.ts';
+import { composed, type Database, type Sql, statement } from './database.ts';
 import {
   BOUNDED_OTHERWISE,
   beforeOf,
@@ -8,7 +8,6 @@ import {
   type RetentionAges,
   type RetentionRule,
 } from './retention-rules.ts';
-import { composed, statement } from './statement.ts';
 
 /** What a table takes, its indexes included. */
 export interface TableUse {

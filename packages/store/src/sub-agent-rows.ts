@@ -1,5 +1,5 @@
 import { InboundMessage, ReplyRoute } from '@parley/core';
-import { fromCheckedJson } from './json-column.ts';
+import { fromCheckedJson } from './database.ts';
 import type { AdmittedMessage, TurnCommit } from './rows.ts';
 
 /** A task on its way to a sub-agent (G07). */

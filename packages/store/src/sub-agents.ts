@@ -6,10 +6,9 @@ import {
   lockConversation,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, type Sql, statement } from './database.ts';
 import { addMessage } from './inbox-rows.ts';
 import type { Lease } from './rows.ts';
-import { statement } from './statement.ts';
 import { stopSubAgents } from './stop-lane.ts';
 import {
   COMPLETION,

@@ -1,7 +1,5 @@
-import type { Database } from './database.ts';
-import { fromJson, toJson } from './json-column.ts';
+import { type Database, fromJson, statement, toJson } from './database.ts';
 import type { PinPlace } from './pins.ts';
-import { statement } from './statement.ts';
 
 /** Whose summaries: owners and other people have separate ones. */
 export interface SummaryPlace extends PinPlace {

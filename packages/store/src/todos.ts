@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { Database } from './database.ts';
-import { fromCheckedJson, toJson } from './json-column.ts';
+import { type Database, fromCheckedJson, statement, toJson } from './database.ts';
 import type { PinPlace } from './pins.ts';
-import { statement } from './statement.ts';
 
 /** One item of a list. */
 export type TodoItem = Readonly<z.infer<typeof TodoItem>>;

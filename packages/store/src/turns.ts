@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { lockLeased } from './conversations.ts';
-import type { Database, Sql } from './database.ts';
-import { toJson } from './json-column.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { CommitResult, JournalStep, Lease, TurnCommit } from './rows.ts';
 import { addSpend } from './spend.ts';
-import { statement } from './statement.ts';
 
 /** What `parley status` says about recent turns. */
 export interface TurnTotals {

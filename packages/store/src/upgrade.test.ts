@@ -1,12 +1,10 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import type { Database } from './database.ts';
+import { composed, type Database, parseStoreUrl } from './database.ts';
 import { makeLedger, migrate } from './migrate.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { composed } from './statement.ts';
-import { parseStoreUrl } from './store-url.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { filledRows, fillTables } from './testing/filled-rows.ts';
 import { schemaOf } from './testing/schema-of.ts';

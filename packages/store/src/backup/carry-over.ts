@@ -1,9 +1,13 @@
-import type { Database, Sql } from '../database.ts';
+import {
+  composed,
+  type Database,
+  parseStoreUrl,
+  type Sql,
+  StoreError,
+  statement,
+} from '../database.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { composed, statement } from '../statement.ts';
-import { StoreError } from '../store-error.ts';
-import { parseStoreUrl } from '../store-url.ts';
 import type { ForgottenValues } from './hold-back.ts';
 import { quoted } from './tables.ts';
 

@@ -1,5 +1,4 @@
-import type { Sql } from '../database.ts';
-import { composed, statement } from '../statement.ts';
+import { composed, type Sql, statement } from '../database.ts';
 
 /** What was held back, for people. `turns` and `parts` are dead letters now, `jobs` are paused. */
 export interface HeldBack {

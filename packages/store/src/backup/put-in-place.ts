@@ -1,7 +1,6 @@
-import type { Database, Sql } from '../database.ts';
+import { composed, type Database, type Sql, statement } from '../database.ts';
 import { APPLIED, refuseUnknown } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
-import { composed, statement } from '../statement.ts';
 import { type CarriedOver, type CarryOrder, carryOver } from './carry-over.ts';
 import { quoted, tablesOf } from './tables.ts';
 

@@ -1,12 +1,17 @@
 import type { Clock } from '@parley/core';
-import type { Database, Sql } from '../database.ts';
+import {
+  composed,
+  type Database,
+  parseStoreUrl,
+  type Sql,
+  type SqlValue,
+  StoreError,
+  statement,
+} from '../database.ts';
 import { applySteps, makeLedger, onlyOne } from '../migrate.ts';
 import { MIGRATIONS } from '../migrations.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { composed, type SqlValue, statement } from '../statement.ts';
-import { StoreError } from '../store-error.ts';
-import { parseStoreUrl } from '../store-url.ts';
 import type { CarriedOver } from './carry-over.ts';
 import { type ForgottenValues, type HeldBack, holdBack } from './hold-back.ts';
 import { enterStaging, freeLanes, putInPlace } from './put-in-place.ts';

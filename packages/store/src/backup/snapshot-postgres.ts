@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 import { z } from 'zod';
+import { StoreError } from '../database.ts';
 import { refuseUnknown } from '../migrate.ts';
 import type { Migration } from '../migrations.ts';
 import { numberTypes } from '../postgres/open-postgres.ts';
 import { explainPostgresFailure } from '../postgres/postgres-failure.ts';
-import { StoreError } from '../store-error.ts';
 import type { StoreSnapshot } from './snapshot.ts';
 import { type BackupTable, isCopied, quoted, selectAll, tablesOf } from './tables.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
+import { StoreError } from '../database.ts';
 import { refuseUnknown } from '../migrate.ts';
 import type { Migration } from '../migrations.ts';
 import { explainSqliteFailure } from '../sqlite/sqlite-failure.ts';
-import { StoreError } from '../store-error.ts';
 import type { StoreSnapshot } from './snapshot.ts';
 import { type BackupTable, type Cell, isCopied, quoted, selectAll, tablesOf } from './tables.ts';
 

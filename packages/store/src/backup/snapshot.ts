@@ -1,5 +1,5 @@
+import { parseStoreUrl } from '../database.ts';
 import { MIGRATIONS } from '../migrations.ts';
-import { parseStoreUrl } from '../store-url.ts';
 import { snapshotOfPostgres } from './snapshot-postgres.ts';
 import { snapshotOfSqlite } from './snapshot-sqlite.ts';
 import type { BackupRows, BackupSchema } from './tables.ts';

@@ -1,9 +1,15 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Database, Sql } from '../database.ts';
-import { fromJson, toJson } from '../json-column.ts';
+import {
+  composed,
+  type Database,
+  fromJson,
+  type Sql,
+  statement,
+  toJson,
+  type Values,
+} from '../database.ts';
 import { hashed, hashesOf } from '../prompt-rows.ts';
-import { composed, statement, type Values } from '../statement.ts';
 import { type ForgetPlace, placeOf, rewriteRows, textRedactor, type Without } from './places.ts';
 
 /** What an adapter keeps of a message it has sent, to send it once more. */

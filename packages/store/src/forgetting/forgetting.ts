@@ -1,8 +1,6 @@
 import { open } from 'node:fs/promises';
-import type { Database } from '../database.ts';
-import { toJson } from '../json-column.ts';
+import { type Database, statement, toJson } from '../database.ts';
 import type { InboxRow } from '../rows.ts';
-import { statement } from '../statement.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
 import { forgetPerson } from './person.ts';
 import { FORGET_PLACES, phraseRedactor, rewriteRows, type Without } from './places.ts';

@@ -1,10 +1,8 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { lockConversation } from '../conversations.ts';
-import type { Database } from '../database.ts';
+import { composed, type Database, fromJson, statement, toJson, type Values } from '../database.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../inbox-rows.ts';
-import { fromJson, toJson } from '../json-column.ts';
-import { composed, statement, type Values } from '../statement.ts';
 import { stopLane, stopSubAgents } from '../stop-lane.ts';
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts, emptyRows } from './copies.ts';
 import type { PersonForgetting, PersonForgotten } from './forgetting.ts';

@@ -1,6 +1,4 @@
-import type { Sql } from '../database.ts';
-import { fromJson, toJson } from '../json-column.ts';
-import { composed, type SqlValue, type Values } from '../statement.ts';
+import { composed, fromJson, type Sql, type SqlValue, toJson, type Values } from '../database.ts';
 import type { Forgotten } from './forgetting.ts';
 
 /** A table with words of a conversation. */

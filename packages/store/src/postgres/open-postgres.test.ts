@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { composed, statement } from '../statement.ts';
+import { composed, statement } from '../database.ts';
 import { openPostgres } from './open-postgres.ts';
 
 const url = inject('postgresUrl');

@@ -1,6 +1,5 @@
 import type { types } from 'pg';
-import type { Database } from '../database.ts';
-import { StoreError } from '../store-error.ts';
+import { type Database, StoreError } from '../database.ts';
 import { lender } from './lend-connections.ts';
 import { explainPostgresFailure } from './postgres-failure.ts';
 import { NamedStatements, sqlOnPool, transact } from './postgres-sql.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../database.ts';
 import { explainPostgresFailure } from './postgres-failure.ts';
 
 const explain = (thrown: unknown) => explainPostgresFailure('postgres://db/parley', thrown);

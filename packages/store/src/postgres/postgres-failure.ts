@@ -1,5 +1,5 @@
 import { reasonOf } from '@parley/core';
-import { StoreError, type StoreErrorCode } from '../store-error.ts';
+import { StoreError, type StoreErrorCode } from '../database.ts';
 
 const ADVICE = {
   'store-unreachable': 'PostgreSQL does not answer. Check that it runs and that the host is right.',

@@ -1,5 +1,4 @@
-import type { Sql } from '../database.ts';
-import { type Bound, type Statement, textFor, valuesOf } from '../statement.ts';
+import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../database.ts';
 import type { Lend } from './lend-connections.ts';
 import { type Answer, bindable, type Question } from './query-batch.ts';
 

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../database.ts';
-import { composed } from '../statement.ts';
+import { composed, type Database } from '../database.ts';
 import { openSqlite } from './open-sqlite.ts';
 
 describe('a SQLite connection', () => {

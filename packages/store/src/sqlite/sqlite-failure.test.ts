@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../database.ts';
 import { explainSqliteFailure } from './sqlite-failure.ts';
 
 const explain = (thrown: unknown) => explainSqliteFailure('/data/parley.db', thrown);

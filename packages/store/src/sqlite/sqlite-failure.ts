@@ -1,5 +1,5 @@
 import { reasonOf } from '@parley/core';
-import { StoreError, type StoreErrorCode } from '../store-error.ts';
+import { StoreError, type StoreErrorCode } from '../database.ts';
 
 type Explanation = readonly [code: StoreErrorCode, message: (name: string) => string];
 

@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BoundedMap } from '@parley/core';
-import type { Sql } from '../database.ts';
-import { type Bound, type Statement, textFor, valuesOf } from '../statement.ts';
+import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../database.ts';
 
 /** Texts that are composed: a few dozen; rows of a backup make more, and those may fall out. */
 const CAPACITY = 300;

@@ -1,5 +1,4 @@
-import type { Database } from '../database.ts';
-import { composed } from '../statement.ts';
+import { composed, type Database } from '../database.ts';
 
 type Value = string | number | Uint8Array | null;
 

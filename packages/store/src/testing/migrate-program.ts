@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { parseStoreUrl } from '../database.ts';
 import { migrate } from '../migrate.ts';
 import { MIGRATIONS, type Migration } from '../migrations.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { parseStoreUrl } from '../store-url.ts';
 
 // Run as a process of its own: `migrate-program.ts URL [SECONDS]` migrates, with a last step that takes
 // that long and would be seen, and says when it is in the middle of it.

@@ -1,5 +1,4 @@
-import type { Database } from '../database.ts';
-import { composed } from '../statement.ts';
+import { composed, type Database } from '../database.ts';
 
 const OF_SQLITE = composed(`select type, name, sql from sqlite_master
   where name not like 'sqlite_%' order by type, name`).rows<object>();

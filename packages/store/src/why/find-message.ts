@@ -1,7 +1,6 @@
 import { HEARTBEAT_LANE } from '../conversations.ts';
-import type { Sql } from '../database.ts';
+import { type Sql, statement } from '../database.ts';
 import { type ChatKey, OF_CHAT } from '../outbox-parts.ts';
-import { statement } from '../statement.ts';
 import type { WhyQuestion } from '../why.ts';
 
 /** The row of a message: accepted, or not. */

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Database } from './database.ts';
+import { type Database, statement, textFor } from './database.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { statement, textFor } from './statement.ts';
 
 const SHIFT = statement('select :b as b, :a as a, :b as c /*pg for update*/');
 
