@@ -1,7 +1,6 @@
 import type { AdapterValues } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
-import { openStore } from './open-store.ts';
+import { openStore, type Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {

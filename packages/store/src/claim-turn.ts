@@ -1,11 +1,17 @@
 import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley/core';
 import { withoutUnfetched } from './attachments.ts';
-import { type ConversationRow, lockLeased } from './conversations.ts';
+import { type ConversationRow, dropPlan, lockLeased } from './conversations.ts';
 import { fromJson, type Sql, statement } from './database.ts';
 import { claimGroupContext, groupContextOf } from './group-context.ts';
-import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
-import { dropPlan } from './modes.ts';
-import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
+import {
+  type ClaimedTurn,
+  INBOX_COLUMNS,
+  type InboxRow,
+  type JournalStep,
+  type Lease,
+  type MessageRow,
+  readInboxRow,
+} from './rows.ts';
 import { type TurnRun, withRun } from './turns.ts';
 
 /** What a claim found: `settling` is a burst that may not be over (F08), `fenced` a lease that was lost. */

@@ -1,9 +1,8 @@
 import { InboundMessage, ReplyRoute, Timetable } from '@parley/core';
 import { ensureConversation, lockConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
-import { addMessage } from './inbox-rows.ts';
 import type { ChatKey } from './outbox-parts.ts';
-import type { AdmittedMessage } from './rows.ts';
+import { type AdmittedMessage, addMessage } from './rows.ts';
 
 /** `over`: it was for once, or it has failed for good. */
 export type CronJobState = 'on' | 'paused' | 'over';

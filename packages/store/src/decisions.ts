@@ -2,8 +2,8 @@ import { APPROVAL_COLUMNS, type Approval, type ApprovalRow, readApprovalRow } fr
 import { HEARTBEAT_LANE } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import type { MessageKey } from './inbox.ts';
-import type { InboxOutcome } from './inbox-rows.ts';
 import { type ChatKey, OF_CHAT, type PartState } from './outbox-parts.ts';
+import type { InboxOutcome } from './rows.ts';
 import type { TurnState } from './turns.ts';
 
 /** That a message was not taken, by whom it was and why. Never its text. */
@@ -247,4 +247,35 @@ async function toldAlerts(sql: Sql, chat: ChatKey): Promise<readonly MessageStor
     ...{ messageId, reason, at, outcome: 'alert' },
     turn: { ...run, outcome: 'answered', reason: null, parts: parts.get(turnId) ?? NO_PARTS },
   }));
+}
+
+/** Which message is meant. */
+export interface WhyQuestion {
+  /**
+   * The platform's id, `channel:chat/message` (with an account `channel/account:chat/message`), the id of
+   * a turn or of a heartbeat's run, or `last`.
+   */
+  readonly message: string;
+  /** Only what was written there; elsewhere nothing is looked for. */
+  readonly chat?: ChatKey | undefined;
+}
+
+/** What became of a message, stage by stage (D08). It writes nothing. */
+export type WhyRepository = ReturnType<typeof whyRepository>;
+
+export function whyRepository(database: Database) {
+  // Loaded with the first question: few installations ever ask.
+  const reading = () => import('./why/read-message.ts');
+  return {
+    /** `now`, in ms, dates what still waits. */
+    async ask(question: WhyQuestion, now: number) {
+      const { answerWhy } = await reading();
+      return database.read((sql) => answerWhy(sql, question, now));
+    },
+    /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
+    async recent(limit: number) {
+      const { recentNames } = await reading();
+      return database.read((sql) => recentNames(sql, limit));
+    },
+  };
 }

@@ -1,11 +1,17 @@
 import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
-import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
-import { addMessage } from './inbox-rows.ts';
 import { insertParts } from './outbox-parts.ts';
-import type { AdmittedMessage, Lease, NewPart, TranscriptEntry, TurnCommit } from './rows.ts';
+import {
+  type AdmittedMessage,
+  addMessage,
+  type Lease,
+  type NewPart,
+  type TranscriptEntry,
+  type TurnCommit,
+} from './rows.ts';
+import { commitTurn } from './turns.ts';
 
 /** When an agent's next heartbeat run is due, and the result of the last time. Times in ms. */
 export interface HeartbeatPlan {

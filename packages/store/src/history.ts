@@ -1,8 +1,12 @@
 import { type Database, fromJson, statement } from './database.ts';
-import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
-import type { PinPlace } from './pins.ts';
-import type { InboxRow, TranscriptEntry } from './rows.ts';
-import type { StoredSummary, SummaryPlace } from './summaries.ts';
+import {
+  INBOX_COLUMNS,
+  type InboxRow,
+  type MessageRow,
+  readInboxRow,
+  type TranscriptEntry,
+} from './rows.ts';
+import type { PinPlace, StoredSummary, SummaryPlace } from './sessions.ts';
 
 /** A line of the history, and why not all of it reached its chat, if so (D05). */
 export interface RememberedEntry extends TranscriptEntry {

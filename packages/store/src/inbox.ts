@@ -4,16 +4,18 @@ import { applyCommand, type CommandEffect, type CommandResult } from './commands
 import { ensureConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { reviseGroupContext } from './group-context.ts';
+import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
 import {
+  type AdmittedMessage,
   INBOX_COLUMNS,
   INSERT_MESSAGE,
   type InboxOutcome,
+  type InboxRow,
   type MessageRow,
+  type NewPart,
   newInboxRow,
   readInboxRow,
-} from './inbox-rows.ts';
-import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
-import type { AdmittedMessage, InboxRow, NewPart } from './rows.ts';
+} from './rows.ts';
 
 /** Names a message as its platform does. */
 export interface MessageKey extends ChatKey {

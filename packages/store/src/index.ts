@@ -1,13 +1,31 @@
+export type {
+  PageSession,
+  PageSessionRepository,
+  PairingRepository,
+  PairingRequest,
+} from './access.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type { AttachmentRepository, DueAttachment, StoredAttachment } from './attachments.ts';
 export type { Backlog } from './backlog.ts';
 export { goesToSamePlace } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
-export { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
+export {
+  type ConversationMode,
+  HEARTBEAT_LANE,
+  type ModeChange,
+  type PlanRun,
+  SUB_AGENT_LANE,
+} from './conversations.ts';
 export type { CronBounds, CronChange, CronJob, NewCronJob } from './cron-jobs.ts';
 export { StoreError } from './database.ts';
 export type { DeadLetter, DeadLetterWake } from './dead-letters.ts';
-export type { DecisionRepository, MessageStory, PendingApproval, TurnStory } from './decisions.ts';
+export type {
+  DecisionRepository,
+  MessageStory,
+  PendingApproval,
+  TurnStory,
+  WhyRepository,
+} from './decisions.ts';
 export type {
   ForgettingRepository,
   Forgotten,
@@ -26,10 +44,8 @@ export type {
 export type { NumberedEntry, RememberedEntry } from './history.ts';
 export type { InboxRepository } from './inbox.ts';
 export type { Joining, LaneRepository } from './lanes.ts';
-export type { LeaseRepository, LeaseRow, NamedLease } from './leases.ts';
 export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
-export type { ConversationMode, ModeChange, PlanRun } from './modes.ts';
 export { openStore, type Store } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';
 export type {
@@ -41,10 +57,10 @@ export type {
   Post,
   PostResult,
 } from './outbox-parts.ts';
-export type { PageSession, PageSessionRepository } from './page-sessions.ts';
-export type { PairingRepository, PairingRequest } from './pairing.ts';
-export type { PinPlace } from './pins.ts';
 export {
+  type LeaseRepository,
+  type LeaseRow,
+  type NamedLease,
   PROCESS_GONE_AFTER_MS,
   type ProcessFacts,
   type ProcessRole,
@@ -70,6 +86,14 @@ export type {
   TurnUsage,
 } from './rows.ts';
 export type {
+  PinPlace,
+  StoredSummary,
+  SummaryPlace,
+  SummaryTask,
+  TodoItem,
+  TodoRepository,
+} from './sessions.ts';
+export type {
   SoulFinding,
   SoulProposal,
   SoulState,
@@ -81,7 +105,4 @@ export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { SubAgentBounds, SubAgentRun } from './sub-agent-rows.ts';
 export type { SubAgentRepository } from './sub-agents.ts';
-export type { StoredSummary, SummaryPlace, SummaryTask } from './summaries.ts';
-export type { TodoItem, TodoRepository } from './todos.ts';
 export type { TurnRepository } from './turns.ts';
-export type { WhyRepository } from './why.ts';

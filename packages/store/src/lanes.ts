@@ -1,6 +1,5 @@
 import type { BusyPolicy, FreshParts, NewId } from '@parley/core';
 import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
-import { commitTurn } from './commit-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
 import { type Database, ofListItem, type Sql, statement, toJson } from './database.ts';
 import type { PromptWriter } from './prompts.ts';
@@ -12,6 +11,7 @@ import type {
   Lease,
   TurnCommit,
 } from './rows.ts';
+import { commitTurn } from './turns.ts';
 
 /** Which messages may join a running turn, and the step in the journal for them (D03). */
 export interface Joining {

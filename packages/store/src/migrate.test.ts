@@ -3,14 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { composed, type Database, parseStoreUrl } from './database.ts';
-import { migrate } from './migrate.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATIONS, type Migration, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { bothDatabases, schemaOf } from './testing/databases.ts';
 import { message } from './testing/messages.ts';
-import { schemaOf } from './testing/schema-of.ts';
 
 const known = MIGRATIONS.map(({ number, name }) => ({ number, name }));
 const NOTE: Migration = {

@@ -1,7 +1,11 @@
+import { copyFileSync, linkSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
 import { composed, type Database, type Sql, StoreError, statement } from './database.ts';
-import type { Migration } from './migrations.ts';
+import { schema } from './schema.ts';
 
 /** Any number that no other program on the same PostgreSQL is likely to lock. */
 const MIGRATION_LOCK = 7_275_395;
@@ -60,7 +64,7 @@ const MAKE_LEDGER = composed(`create table if not exists parley_migration (
 )`);
 
 /** A step that a database has seen. */
-export interface AppliedStep {
+interface AppliedStep {
   readonly number: number;
   readonly parley_version: string;
 }
@@ -133,3 +137,75 @@ export async function applySteps(
 
 const APPLY = composed(`insert into parley_migration (number, name, parley_version, applied_at)
   values (:number, :name, :version, :now)`);
+
+/** One step of the schema. Never edited once released: a change is a further step. */
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  /** The statements for one dialect. */
+  readonly statements: (dialect: Database['dialect']) => readonly string[];
+}
+
+/**
+ * All steps, in the order in which they are applied. The first one is the whole schema; the numbers below it
+ * belong to steps that existed before the first release.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 30, name: 'schema', statements: schema },
+];
+
+/** A log is a few megabytes; copying a much larger one would hold up the start. */
+const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The steps that a SQLite file has seen, without touching a byte of it or of its side files. Opening it
+ * as usual would write: it takes over the log of a killed process. Null where this is unknown (no
+ * such file, not a database, a file system without links): then opening decides.
+ */
+export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
+  try {
+    if (sizeOf(path) === 0) return null;
+    const log = sizeOf(`${path}-wal`);
+    if (log > LARGEST_LOG_BYTES) return null;
+    return log === 0 ? withoutLog(path) : throughCopyOfLog(path);
+  } catch {
+    // Whatever is wrong with the file, opening it finds it too, and says it properly.
+    return null;
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Everything is in the file, so SQLite need neither lock it nor make side files. */
+function withoutLog(path: string): readonly AppliedStep[] {
+  const url = pathToFileURL(path);
+  url.searchParams.set('immutable', '1');
+  return stepsIn(new DatabaseSync(url, { readOnly: true }));
+}
+
+/** The log belongs to a name: under a second name of the same file a copy of it is read instead. */
+function throughCopyOfLog(path: string): readonly AppliedStep[] {
+  const folder = mkdtempSync(join(dirname(path), '.look-'));
+  try {
+    const other = join(folder, basename(path));
+    linkSync(path, other);
+    copyFileSync(`${path}-wal`, `${other}-wal`);
+    return stepsIn(new DatabaseSync(other, { readOnly: true }));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function stepsIn(sqlite: DatabaseSync): readonly AppliedStep[] {
+  try {
+    const rows = sqlite.prepare('select number, parley_version from parley_migration').all();
+    return rows.map((row) => ({
+      number: Number(row.number),
+      parley_version: String(row.parley_version),
+    }));
+  } finally {
+    sqlite.close();
+  }
+}

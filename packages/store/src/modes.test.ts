@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { ConversationMode } from './modes.ts';
+import type { ConversationMode } from './conversations.ts';
 import type { Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';

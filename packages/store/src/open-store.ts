@@ -1,52 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import {
   type AdapterValues,
   type Clock,
   type Logger,
   type NewId,
+  reasonOf,
   silentLogger,
 } from '@parley/core';
-import { adapterValues } from './adapter-values.ts';
+import { pageSessionRepository, pairingRepository } from './access.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
 import { auditRepository } from './audit.ts';
 import { backlogRepository } from './backlog.ts';
 import { cronJobRepository } from './cron-jobs.ts';
-import { type Database, parseStoreUrl, type Sql, type StoreError, statement } from './database.ts';
-import { type WatchedDatabase, watchDatabase } from './database-trouble.ts';
+import {
+  type Database,
+  IN_MEMORY,
+  parseStoreUrl,
+  type Sql,
+  type StoreAddress,
+  StoreError,
+  type StoreErrorCode,
+  statement,
+} from './database.ts';
 import { deadLetterRepository } from './dead-letters.ts';
-import { decisionRepository } from './decisions.ts';
+import { decisionRepository, whyRepository } from './decisions.ts';
 import { forgettingRepository } from './forgetting/forgetting.ts';
 import { groupContextRepository } from './group-context.ts';
 import { heartbeatRepository } from './heartbeats.ts';
 import { transcriptRepository } from './history.ts';
 import { inboxRepository } from './inbox.ts';
 import { laneRepository } from './lanes.ts';
-import { leaseRepository, type NamedLease } from './leases.ts';
 import { linkRepository } from './links.ts';
 import { memoryIndexRepository } from './memory-index.ts';
-import { migrate, newerStep, refuseUnknown } from './migrate.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { timedIds } from './new-id.ts';
+import { MIGRATIONS, migrate, newerStep, readAppliedSteps, refuseUnknown } from './migrate.ts';
 import { outboxRepository } from './outbox.ts';
-import { pageSessionRepository } from './page-sessions.ts';
-import { pairingRepository } from './pairing.ts';
-import { pinRepository } from './pins.ts';
 import type { openPostgres, PostgresLimits } from './postgres/open-postgres.ts';
-import { processRepository } from './processes.ts';
+import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
 import { promptRepository } from './prompts.ts';
 import type { RetentionRepository } from './retention.ts';
+import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
-import { openSqlite } from './sqlite/open-sqlite.ts';
-import { readAppliedSteps } from './sqlite/read-schema.ts';
+import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
 import { subAgentRepository } from './sub-agents.ts';
-import { summaryRepository } from './summaries.ts';
-import { todoRepository } from './todos.ts';
 import { turnRepository } from './turns.ts';
-import { whyRepository } from './why.ts';
 
 /** Where the database is, what time it is, and how ids are made (by default from time and chance). */
-export interface StoreOptions extends PostgresLimits {
+interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
@@ -148,3 +151,120 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     close: () => database.close(),
   };
 }
+
+/** Ids that begin with the time, so that rows made together lie together in an index. */
+export function timedIds(clock: Clock): NewId {
+  // Asking for random bytes takes longer than anything else about an id.
+  let pool = randomBytes(0);
+  let used = 0;
+  return (prefix) => {
+    if (used === pool.length) {
+      pool = randomBytes(IDS_AT_ONCE * RANDOM_BYTES);
+      used = 0;
+    }
+    const random = pool.toString('hex', used, used + RANDOM_BYTES);
+    used += RANDOM_BYTES;
+    return `${prefix}_${clock().toString(36).padStart(9, '0')}${random}`;
+  };
+}
+
+const RANDOM_BYTES = 8;
+const IDS_AT_ONCE = 64;
+
+/** A database and what is wrong with it now. */
+interface WatchedDatabase extends Database {
+  /** What stops it from working, and what to do about it; null while nothing is known to. */
+  trouble(): StoreError | null;
+  /** Asks the database now; rejects with what is wrong. */
+  check(): Promise<void>;
+}
+
+/** SQLite needs some pages for each commit; a disk with less room than this counts as full. */
+const LEAST_ROOM_BYTES = 256 * 1024;
+
+/** What ends each trouble: an answer, a write that succeeds, or nothing but another database. */
+const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
+  'store-unreachable': 'read',
+  'store-refused': 'read',
+  'store-full': 'write',
+  'store-unwritable': 'write',
+  'store-damaged': 'nothing',
+};
+
+/**
+ * Remembers that the database is away, full, not writable or damaged, from the first query that finds
+ * it until it works again, and logs it as one outage. Damage stays: other pages can still be read.
+ */
+export function watchDatabase(
+  database: Database,
+  address: StoreAddress,
+  log: Logger,
+): WatchedDatabase {
+  const { name } = address;
+  let trouble: StoreError | null = null;
+  const failed = (reason: unknown): void => {
+    if (!(reason instanceof StoreError) || ENDED_BY[reason.code] === undefined) return;
+    if (trouble?.code !== 'store-damaged') trouble = reason;
+    const level = reason.retryable ? 'warn' : 'error';
+    log[level]({ outage: name, code: reason.code, reason: reasonOf(reason) }, LOG_TEXT[level]);
+  };
+  const worked = (kind: 'read' | 'write'): void => {
+    if (trouble === null) return;
+    const end = ENDED_BY[trouble.code];
+    if (end !== kind && !(end === 'read' && kind === 'write')) return;
+    trouble = null;
+    log.info({ recovered: name }, 'the database works again');
+  };
+  const watched = <T>(kind: 'read' | 'write', result: Promise<T>): Promise<T> =>
+    result.then(
+      (value) => {
+        worked(kind);
+        return value;
+      },
+      (reason) => {
+        failed(reason);
+        throw reason;
+      },
+    );
+  const read: Database['read'] = (work) => watched('read', database.read(work));
+  const write: Database['write'] = (work, durability) =>
+    watched('write', database.write(work, durability));
+  return {
+    dialect: database.dialect,
+    trouble: () => trouble,
+    async check() {
+      await read((sql) => sql.get(ONE));
+      if (address.dialect === 'sqlite') await checkRoom(address);
+      // There may be room again without a write since.
+      if (address.dialect === 'sqlite' && trouble !== null)
+        await write((sql) => sql.run(WRITE_NOTHING));
+      if (trouble !== null) throw trouble;
+    },
+    read,
+    write,
+    change: (durability, statement, ...params) =>
+      watched('write', database.change(durability, statement, ...params)),
+    writeUrgent: (work) => watched('write', database.writeUrgent(work)),
+    writeLong: (work) => watched('write', database.writeLong(work)),
+    rewritten: () => database.rewritten(),
+    close: () => database.close(),
+  };
+}
+
+/** A read succeeds on a full disk, and so may a small write where the log has room. */
+async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
+  if (path === IN_MEMORY) return;
+  const { bavail, bsize } = await statfs(dirname(path));
+  if (bavail * bsize >= LEAST_ROOM_BYTES) return;
+  const full = Object.assign(new Error('no room'), { code: 'ENOSPC' });
+  throw explainSqliteFailure(name, full);
+}
+
+const ONE = statement('select 1');
+
+const WRITE_NOTHING = statement('pragma user_version = 0');
+
+const LOG_TEXT = {
+  warn: 'the database does not answer; Parley tries again',
+  error: 'the database cannot be used until this is put right',
+} as const;

@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto';
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { isTurnRunning, lockConversation } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
-import { idempotencyKeyOf } from './new-id.ts';
+import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
 import type { NewPart } from './rows.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
@@ -157,6 +157,14 @@ function newRow(
   };
 }
 
+/**
+ * The key of a part, derived from its id: 22 characters, because Discord's nonce, the shortest of
+ * all platforms, takes 25. 132 bits of a hash do not meet twice.
+ */
+function idempotencyKeyOf(partId: string): string {
+  return hash('sha256', partId, 'base64url').slice(0, 22);
+}
+
 /** Puts the parts of a post at the end of the outbox, unless its key has done so before. */
 export async function postParts(
   sql: Sql,
@@ -266,4 +274,49 @@ export function readRetries(retries: string | null): readonly PartRetry[] {
     const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];
     return until === undefined ? [] : [{ until: Number(until), reason: reason ?? '' }];
   });
+}
+
+/** Messages of each direction that show the newest number of the platform. */
+const KNOWN_BEFORE = 50;
+
+const PLACE = statement(`
+  select channel, account, chat_id as "chatId", coalesce(sending_at, 0) as until from outbox
+  where id = :partId`).rows<ChatKey & { readonly until: number }>();
+
+interface Known {
+  readonly chatId: string;
+  readonly messageId: string | null;
+  readonly at: number | null;
+}
+
+const SENT_BEFORE = statement(`
+  select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
+  where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+
+const RECEIVED_BEFORE = statement(`
+  select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
+  where channel = :channel and account = :account and received_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+
+const UNCERTAIN = statement(
+  `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
+).rows<{ readonly at: number | null }>();
+
+/** What was known before a part was marked as being sent. */
+export async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
+  const part = await sql.get(PLACE, { partId });
+  if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
+  const { channel, account, chatId, until } = part;
+  const known = (rows: readonly Known[], direction: 'in' | 'out') =>
+    rows.flatMap(({ messageId, at, ...row }) =>
+      messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
+    );
+  return {
+    known: [
+      ...known(await sql.all(SENT_BEFORE, { channel, account, until }), 'out'),
+      ...known(await sql.all(RECEIVED_BEFORE, { channel, account, until }), 'in'),
+    ],
+    uncertainAt: (await sql.get(UNCERTAIN, { channel, account, chatId }))?.at ?? null,
+  };
 }

@@ -9,10 +9,9 @@ import {
   toJson,
 } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
-import type { NamedLease } from './leases.ts';
 import {
   type AccountWork,
-  type BeforePart,
+  beforePart,
   type ChatKey,
   type DuePart,
   insertParts,
@@ -26,6 +25,7 @@ import {
   postParts,
   readPart,
 } from './outbox-parts.ts';
+import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
 /** The durable stop between turn and delivery, table `outbox`. Commits make rows; delivery moves them on. */
@@ -208,10 +208,6 @@ async function unfinished(
   });
 }
 
-// A process may send while it has the lease of the account; `lease` is null where it needs none.
-const HAS_LEASE = `(exists (select 1 from lease
-  where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
-
 // Only the first part of its chat: a process that got the part from its commit does not know earlier ones.
 const ENTER = statement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
@@ -274,50 +270,6 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
     `Part ${partId} cannot become ${state}: it is ${row?.state ?? 'unknown to the outbox'}, ` +
       'not being sent. Only the gateway that marked it as sending may decide about it.',
   );
-}
-
-/** Messages of each direction that show the newest number of the platform. */
-const KNOWN_BEFORE = 50;
-
-const PLACE = statement(`
-  select channel, account, chat_id as "chatId", coalesce(sending_at, 0) as until from outbox
-  where id = :partId`).rows<ChatKey & { readonly until: number }>();
-
-interface Known {
-  readonly chatId: string;
-  readonly messageId: string | null;
-  readonly at: number | null;
-}
-
-const SENT_BEFORE = statement(`
-  select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
-  where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
-
-const RECEIVED_BEFORE = statement(`
-  select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
-  where channel = :channel and account = :account and received_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
-
-const UNCERTAIN = statement(
-  `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
-).rows<{ readonly at: number | null }>();
-
-async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
-  const part = await sql.get(PLACE, { partId });
-  if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const { channel, account, chatId, until } = part;
-  const known = (rows: readonly Known[], direction: 'in' | 'out') =>
-    rows.flatMap(({ messageId, at, ...row }) =>
-      messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
-    );
-  return {
-    known: [
-      ...known(await sql.all(SENT_BEFORE, { channel, account, until }), 'out'),
-      ...known(await sql.all(RECEIVED_BEFORE, { channel, account, until }), 'in'),
-    ],
-    uncertainAt: (await sql.get(UNCERTAIN, { channel, account, chatId }))?.at ?? null,
-  };
 }
 
 /** The newest parts of a chat. */

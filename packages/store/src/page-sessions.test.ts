@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { PageSession } from './access.ts';
 import type { Store } from './open-store.ts';
-import type { PageSession } from './page-sessions.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 const session = (id: string, usedAt: number): PageSession => ({

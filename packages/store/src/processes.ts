@@ -1,5 +1,13 @@
+import type { AdapterValues } from '@parley/core';
 import { z } from 'zod';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import {
+  type Database,
+  fromCheckedJson,
+  type Sql,
+  StoreError,
+  statement,
+  toJson,
+} from './database.ts';
 
 /** What a process does: channels and web server, turns, or both. */
 export type ProcessRole = 'all' | 'gateway' | 'worker';
@@ -110,3 +118,197 @@ const LIST = statement(`
   where seen_at >= :since order by started_at, id`).rows<
   Omit<RunningProcess, 'facts'> & { readonly facts: string | null }
 >();
+
+/** The right to do one thing that only one process may do at a time. */
+export interface NamedLease {
+  /** For example `account:telegram/default`. */
+  readonly name: string;
+  /** Fencing token: grows with every acquisition. */
+  readonly epoch: number;
+}
+
+/** A row of the table: a lease that is held, or was. */
+export interface LeaseRow {
+  readonly name: string;
+  readonly epoch: number;
+  /** Null once it was released. */
+  readonly owner: string | null;
+  /** When it ends (ms since 1970); without an owner: until when it is reserved for a successor. */
+  readonly until: number | null;
+}
+
+/** Who holds what, for people. */
+interface HeldLease {
+  readonly name: string;
+  readonly owner: string;
+  /** When it ends unless it is renewed (ms since 1970). */
+  readonly until: number;
+}
+
+/** `busy`: who holds it, also when that is the asker, and how long (ms) it still runs. */
+type Acquired =
+  | { readonly kind: 'held'; readonly lease: NamedLease }
+  | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
+
+/**
+ * Leases by name: a dead process loses them after a while. Times are those of the callers, so their
+ * clocks must agree to a fraction of the lease.
+ */
+export type LeaseRepository = ReturnType<typeof leaseRepository>;
+
+/**
+ * The table `lease`. None of it must survive a power cut: then no process is left that could hold an
+ * older epoch.
+ */
+export function leaseRepository(database: Database) {
+  return {
+    /** Takes the lease if it is free or has run out; a reservation is for the caller to respect. */
+    acquire: (name: string, owner: string, now: number, leaseMs: number): Promise<Acquired> =>
+      database.writeUrgent(async (sql) => {
+        // One statement takes it or does not, so two who ask at once cannot both have it.
+        const taken = await sql.get(ACQUIRE, { name, owner, now, until: now + leaseMs });
+        if (taken !== undefined) return { kind: 'held', lease: { name, epoch: taken.epoch } };
+        const holder = await sql.get(HOLDER, { name });
+        const retryInMs = Math.max(1, (holder?.until ?? now) - now);
+        return { kind: 'busy', owner: holder?.owner ?? '', retryInMs };
+      }),
+
+    /** Prolongs the lease; false when it was lost. */
+    renew: ({ name, epoch }: NamedLease, until: number): Promise<boolean> =>
+      database.writeUrgent(async (sql) => (await sql.run(RENEW, { name, epoch, until })) > 0),
+
+    /** Prolongs leases of one owner, those that were lost excepted, and returns the whole table as it is then. */
+    renewAll: (
+      owner: string,
+      names: readonly string[],
+      until: number,
+    ): Promise<readonly LeaseRow[]> =>
+      database.writeUrgent((sql) => {
+        if (names.length > 0) sql.send(RENEW_ALL, { owner, names: toJson(names), until });
+        return sql.all(ALL);
+      }),
+
+    /** Releases it, to a successor alone before `reservedUntil`; harmless when it was lost. */
+    async release({ name, epoch }: NamedLease, reservedUntil?: number): Promise<void> {
+      const params = { name, epoch, reservedUntil: reservedUntil ?? null };
+      await database.change('process', RELEASE, params);
+    },
+
+    /** What is held at `now`, by name. */
+    held: (now: number): Promise<readonly HeldLease[]> =>
+      database.read((sql) => sql.all(HELD, { now })),
+  };
+}
+
+const ACQUIRE = statement(`
+  insert into lease (name, epoch, owner, lease_until) values (:name, 1, :owner, :until)
+  on conflict (name) do update
+    set epoch = lease.epoch + 1, owner = excluded.owner, lease_until = excluded.lease_until
+    where lease.owner is null or lease.lease_until <= :now
+  returning epoch`).rows<{ readonly epoch: number }>();
+
+const HOLDER = statement('select owner, lease_until as until from lease where name = :name').rows<
+  Pick<LeaseRow, 'owner' | 'until'>
+>();
+
+const RENEW = statement(`
+  update lease set lease_until = :until where name = :name and epoch = :epoch and owner is not null`);
+
+// A query that was late must not shorten what a later one has prolonged.
+const RENEW_ALL = statement(`
+  update lease set lease_until = :until where owner = :owner
+    and name in (select value from json_each(:names)) and lease_until < :until`);
+
+const ALL = statement(
+  'select name, epoch, owner, lease_until as until from lease order by name',
+).rows<LeaseRow>();
+
+const RELEASE = statement(`
+  update lease set owner = null, lease_until = :reservedUntil where name = :name and epoch = :epoch`);
+
+const HELD = statement(`
+  select name, owner, lease_until as until from lease
+  where lease_until > :now and owner is not null order by name`).rows<HeldLease>();
+
+/**
+ * The values of one account on SQL. Under a lease that another process has taken over they are only read:
+ * `set` and `clear` throw StoreError `store-fenced`.
+ */
+export function adapterValues(
+  database: Database,
+  { channel, account, lease }: AdapterValuesPlace,
+): AdapterValues {
+  const place = { channel, account };
+  const fence = { lease: lease?.name ?? null, epoch: lease?.epoch ?? null };
+  const write = (change: (sql: Sql) => void): Promise<void> =>
+    database.write(async (sql) => {
+      change(sql);
+      if ((await sql.get(LEASE_HOLDS, fence)) === undefined) throw fencedError(lease);
+    });
+  return {
+    async get(kind, ids) {
+      const rows = await database.read((sql) =>
+        sql.all(GET_VALUES, { ...place, kind, ids: toJson(ids) }),
+      );
+      return new Map(rows.map(({ id, value }) => [id, value]));
+    },
+    async set(changes) {
+      const [{ kind, id, value } = NO_CHANGE, ...others] = changes;
+      if (value !== null && others.length === 0) {
+        // One statement: no pause of this process can lie between its look at the lease and its commit.
+        const params = { ...place, ...fence, kind, id, value };
+        if ((await database.change('power-cut', SET_VALUE, params)) === 0) throw fencedError(lease);
+      } else if (changes.length > 0) {
+        await write((sql) => {
+          for (const change of changes) {
+            const { value, ...at } = change;
+            if (value === null) sql.send(REMOVE_VALUE, { ...place, ...at });
+            else sql.send(SET_VALUE, { ...place, ...fence, ...at, value });
+          }
+        });
+      }
+    },
+    clear: () => write((sql) => sql.send(CLEAR_VALUES, place)),
+  };
+}
+
+const NO_CHANGE = { kind: '', id: '', value: null };
+
+function fencedError(lease: NamedLease | null): StoreError {
+  return new StoreError('store-fenced', `${lease?.name} is held by another process now.`);
+}
+
+interface AdapterValuesPlace {
+  readonly channel: string;
+  readonly account: string;
+  /** Of the account; null where no other gateway can serve it. */
+  readonly lease: NamedLease | null;
+}
+
+const OF_ACCOUNT = 'channel = :channel and account = :account';
+
+/** Condition of a statement: the lease is held, or `:lease` is null because none is needed. */
+export const HAS_LEASE = `(exists (select 1 from lease
+  where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
+
+const LEASE_HOLDS = statement(`select 1 as held where ${HAS_LEASE}`).rows<{
+  readonly held: number;
+}>();
+
+const GET_VALUES = statement(`
+  select id, value from adapter_value
+  where ${OF_ACCOUNT} and kind = :kind and id in (select value from json_each(:ids))`).rows<{
+  readonly id: string;
+  readonly value: string;
+}>();
+
+const SET_VALUE = statement(`
+  insert into adapter_value (channel, account, kind, id, value)
+  select :channel, :account, :kind, :id, :value where ${HAS_LEASE}
+  on conflict (channel, account, kind, id) do update set value = excluded.value`);
+
+const REMOVE_VALUE = statement(
+  `delete from adapter_value where ${OF_ACCOUNT} and kind = :kind and id = :id`,
+);
+
+const CLEAR_VALUES = statement(`delete from adapter_value where ${OF_ACCOUNT}`);

@@ -4,16 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { silentLogger } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { watchDatabase } from './database-trouble.ts';
 import type { LinkAction } from './links.ts';
-import { migrate } from './migrate.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { timedIds } from './new-id.ts';
-import type { Store } from './open-store.ts';
-import { storeOn } from './open-store.ts';
+import { MIGRATIONS, migrate } from './migrate.ts';
+import { type Store, storeOn, timedIds, watchDatabase } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
-import { useWork } from './testing/use-work.ts';
+import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
 
 /**
  * Indexes that hold only what is still to be done, or that a sum has to go through; the newest few of

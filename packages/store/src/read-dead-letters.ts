@@ -1,14 +1,15 @@
 import { type Sql, statement, toJson } from './database.ts';
-import type {
-  DeadLetter,
-  DeadLetterPage,
-  DeadPart,
-  DeadTurn,
-  UnansweredMessage,
+import {
+  DEAD_LETTER,
+  type DeadLetter,
+  type DeadLetterPage,
+  type DeadLetterRow,
+  type DeadPart,
+  type DeadTurn,
+  type UnansweredMessage,
 } from './dead-letters.ts';
-import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './inbox-rows.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
-import { DEAD_LETTER, type DeadLetterRow } from './replay-dead-letter.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 // Served by `dead_letter_open`.
 const OPEN = 'from dead_letter where settled is null';

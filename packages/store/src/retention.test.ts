@@ -4,13 +4,20 @@ import { setImmediate } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewApproval } from './approvals.ts';
-import type { Store } from './open-store.ts';
-import { openStore } from './open-store.ts';
+import { openStore, type Store } from './open-store.ts';
 import type { RetentionAges } from './retention.ts';
 import { BOUNDED_OTHERWISE, RETENTION_RULES } from './retention-rules.ts';
-import { DAY, liveThrough } from './testing/busy-year.ts';
 import { bothDatabases, sqliteForTests, type TestDatabase } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import {
+  answer,
+  claim,
+  DAY,
+  hold,
+  liveThrough,
+  message,
+  part,
+  routeTo,
+} from './testing/messages.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
 const NOW = 1_000 * DAY;

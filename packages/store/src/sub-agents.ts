@@ -1,5 +1,5 @@
 import type { NewId } from '@parley/core';
-import { commitTurn } from './commit-turn.ts';
+import { stopSubAgents } from './commands.ts';
 import {
   ensureConversation,
   isTurnRunning,
@@ -7,9 +7,7 @@ import {
   SUB_AGENT_LANE,
 } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
-import { addMessage } from './inbox-rows.ts';
-import type { Lease } from './rows.ts';
-import { stopSubAgents } from './stop-lane.ts';
+import { addMessage, type Lease } from './rows.ts';
 import {
   COMPLETION,
   type Origin,
@@ -21,6 +19,7 @@ import {
   type SubAgentRun,
   type SubAgentTurn,
 } from './sub-agent-rows.ts';
+import { commitTurn } from './turns.ts';
 
 /**
  * Sub-agents: their tasks and results. The turn that delegates and the turns of the sub-agent

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
+import type { TodoItem } from './sessions.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { message } from './testing/messages.ts';
-import type { TodoItem } from './todos.ts';
 
 const item = (text: string): TodoItem => ({ text, state: 'open' });
 

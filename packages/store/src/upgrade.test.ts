@@ -1,13 +1,11 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { composed, type Database, parseStoreUrl } from './database.ts';
-import { makeLedger, migrate } from './migrate.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATIONS, type Migration, makeLedger, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { bothDatabases, schemaOf } from './testing/databases.ts';
 import { filledRows, fillTables } from './testing/filled-rows.ts';
-import { schemaOf } from './testing/schema-of.ts';
 
 const clock = () => 100;
 

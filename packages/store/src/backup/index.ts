@@ -1,4 +1,4 @@
-export { type CarriedOver, carryOverFile } from './carry-over.ts';
 export { commitFate, refuseUnknownSteps, restoreStore } from './restore.ts';
 export { openSnapshot, type StoreSnapshot } from './snapshot.ts';
 export type { BackupRows, Cell } from './tables.ts';
+export { type CarriedOver, carryOverFile } from './unfinished.ts';

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrations.ts';
+import type { Migration } from '../migrate.ts';
 
 /** One value of a row; the same for both databases. */
 export type Cell = string | number | Uint8Array | null;

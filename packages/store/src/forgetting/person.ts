@@ -1,9 +1,9 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { stopLane, stopSubAgents } from '../commands.ts';
 import { lockConversation } from '../conversations.ts';
 import { composed, type Database, fromJson, statement, toJson, type Values } from '../database.ts';
-import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../inbox-rows.ts';
-import { stopLane, stopSubAgents } from '../stop-lane.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../rows.ts';
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts, emptyRows } from './copies.ts';
 import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
 import { FORGET_PLACES, phraseRedactor, placeOf, rewriteRows } from './places.ts';

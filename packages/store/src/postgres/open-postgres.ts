@@ -1,8 +1,18 @@
-import type { types } from 'pg';
-import { type Database, StoreError } from '../database.ts';
-import { lender } from './lend-connections.ts';
-import { explainPostgresFailure } from './postgres-failure.ts';
-import { NamedStatements, sqlOnPool, transact } from './postgres-sql.ts';
+import { reasonOf } from '@parley/core';
+import type { Pool, PoolClient, types } from 'pg';
+import { z } from 'zod';
+import { type Database, StoreError, type StoreErrorCode } from '../database.ts';
+import {
+  type Answer,
+  type Asked,
+  NamedStatements,
+  type ParserOf,
+  type Prepared,
+  QueryBatch,
+  type Question,
+  sqlOnPool,
+  transact,
+} from './query-batch.ts';
 
 /** How many connections one process opens at most, and how long it waits for the server. */
 export interface PostgresLimits {
@@ -90,4 +100,164 @@ export function numberTypes(library: typeof types): Pick<typeof types, 'getTypeP
     getTypeParser: (type, format) =>
       NUMBERS.has(type) ? Number : library.getTypeParser(type, format),
   };
+}
+
+/**
+ * A connection of the pool for one borrower. Questions are answered in order; those of one turn of the
+ * event loop go out together.
+ */
+interface Lent {
+  ask(question: Question): Promise<Answer>;
+  /** Begins a transaction. */
+  begin(): Promise<unknown>;
+  release(): void;
+}
+
+/** Lends a connection on which each answer may take so long, in ms. */
+export type Lend = (ms: number) => Promise<Lent>;
+
+/**
+ * Transactions take milliseconds; one that waits for a lock or for its client must not block others
+ * for long.
+ */
+const LOCKS = "lock_timeout = '5s'";
+const IDLE = "idle_in_transaction_session_timeout = '8s'";
+/**
+ * A pooler such as PgBouncer gives each transaction another connection: what is set must end with the
+ * transaction, and nothing can be kept prepared.
+ */
+const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
+  direct: [{ text: 'begin', name: 'parley_begin' }],
+  pooled: [{ text: 'begin' }, { text: `set local ${LOCKS}` }, { text: `set local ${IDLE}` }],
+};
+
+/**
+ * Lends connections that are destroyed once a query was not answered in time: `pg` itself only rejects
+ * the query and keeps the connection, on which the next one would wait as long. Idle connections that
+ * last answered before that query count as dead, too, and are not lent any more.
+ */
+function lender(pool: Pool, parserOf: ParserOf): Lend {
+  const prepared = new WeakMap<PoolClient, Prepared>();
+  const heard = new WeakMap<PoolClient, number>();
+  const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
+  pool.on('connect', (client) => heard.set(client, performance.now()));
+  let silentSince = 0;
+
+  function borrow(client: PoolClient, ms: number): Lent {
+    let lost: Error | undefined;
+    let waiting: Asked[] = [];
+    const isPrepared = prepared.get(client) ?? new Map();
+    prepared.set(client, isPrepared);
+
+    let sentAt = 0;
+    const onEnd = (reason: unknown): void => {
+      if (reason === null) heard.set(client, performance.now());
+      else if (reason instanceof Error && !isFromServer(reason) && lost === undefined) {
+        lost = reason;
+        silentSince = sentAt;
+        client.release(reason);
+      }
+    };
+    const connection = { prepared: isPrepared, parserOf, ms, onEnd };
+    const send = (): void => {
+      sentAt = performance.now();
+      client.query(new QueryBatch(waiting, connection));
+      waiting = [];
+    };
+    const ask = (question: Question): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        if (lost !== undefined) return reject(lost);
+        const isNamed = kinds.get(client) === 'direct';
+        const { name: _, ...unnamed } = question;
+        waiting.push({ question: isNamed ? question : unnamed, resolve, reject });
+        // Behind everything that runs now.
+        if (waiting.length === 1) queueMicrotask(() => process.nextTick(send));
+      });
+    return {
+      ask,
+      begin: () => Promise.all(BEGIN[kinds.get(client) ?? 'pooled'].map(ask)),
+      release: () => lost ?? client.release(),
+    };
+  }
+
+  return async (ms) => {
+    let client = await pool.connect();
+    while ((heard.get(client) ?? 0) < silentSince) {
+      client.release(true);
+      client = await pool.connect();
+    }
+    const lent = borrow(client, ms);
+    if (kinds.has(client)) return lent;
+    try {
+      kinds.set(client, await kindOf(client, lent));
+      return lent;
+    } catch (reason) {
+      lent.release();
+      throw reason;
+    }
+  };
+}
+
+/** A pooler makes up the number of the process that it names to its clients. */
+async function kindOf(client: PoolClient, { ask }: Lent): Promise<keyof typeof BEGIN> {
+  const { rows } = await ask({ text: 'select pg_backend_pid() as pid' });
+  const [{ pid }] = z.tuple([z.object({ pid: z.number() })]).parse(rows);
+  if (pid !== Reflect.get(client, 'processID')) return 'pooled';
+  await Promise.all([ask({ text: `set ${LOCKS}` }), ask({ text: `set ${IDLE}` })]);
+  return 'direct';
+}
+
+const ADVICE = {
+  'store-unreachable': 'PostgreSQL does not answer. Check that it runs and that the host is right.',
+  'store-refused': 'PostgreSQL refuses us. Check user, password and database name in the URL.',
+  'store-unwritable':
+    'PostgreSQL lets us only read. Grant the user the right to write and create tables.',
+  'store-full': "The server's disk is full; nothing was written. Make room on it.",
+  'store-busy': 'Another transaction was in the way; nothing was written. Try again.',
+  'store-damaged': 'PostgreSQL reports damaged data. Restore the database from a backup.',
+  'store-failed': 'A query failed.',
+} as const satisfies Partial<Record<StoreErrorCode, string>>;
+
+type PostgresCode = keyof typeof ADVICE;
+
+/** SQLSTATEs (postgresql.org, appendix A), by whole code or by class, the longer name first. */
+const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
+  ['3D000', 'store-refused'],
+  ['28', 'store-refused'],
+  ['25006', 'store-unwritable'],
+  ['42501', 'store-unwritable'],
+  ['53100', 'store-full'],
+  ['53', 'store-unreachable'],
+  ['40', 'store-busy'],
+  ['55P03', 'store-busy'],
+  ['57014', 'store-busy'],
+  ['25P03', 'store-busy'],
+  ['57', 'store-unreachable'],
+  ['08', 'store-unreachable'],
+  ['XX001', 'store-damaged'],
+  ['XX002', 'store-damaged'],
+];
+
+/** Explains what the `pg` driver threw about the database called `name`. */
+export function explainPostgresFailure(name: string, thrown: unknown): StoreError {
+  if (thrown instanceof StoreError) return thrown;
+  const code = codeOf(thrown);
+  return new StoreError(code, `${name}: ${ADVICE[code]} (${reasonOf(thrown)})`, thrown);
+}
+
+/** Only errors of the server carry a severity; Node's own (ECONNREFUSED) have a code as well. */
+function isFromServer(error: Error): boolean {
+  return 'severity' in error;
+}
+
+function codeOf(thrown: unknown): PostgresCode {
+  if (!(thrown instanceof Error)) return 'store-failed';
+  const state = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  if (isFromServer(thrown)) {
+    return BY_STATE.find(([start]) => state.startsWith(start))?.[1] ?? 'store-failed';
+  }
+  const fromTheNetwork = state !== '' || thrown instanceof AggregateError;
+  return fromTheNetwork || /connect|timeout/i.test(thrown.message)
+    ? 'store-unreachable'
+    : 'store-failed';
 }

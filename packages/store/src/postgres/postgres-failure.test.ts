@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../database.ts';
-import { explainPostgresFailure } from './postgres-failure.ts';
+import { explainPostgresFailure } from './open-postgres.ts';
 
 const explain = (thrown: unknown) => explainPostgresFailure('postgres://db/parley', thrown);
 const fromServer = (code: string) =>

@@ -1,11 +1,21 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
-import { type Database, type Durability, IN_MEMORY, type Sql, StoreError } from '../database.ts';
+import { BoundedMap, reasonOf } from '@parley/core';
+import {
+  type Bound,
+  type Database,
+  type Durability,
+  IN_MEMORY,
+  type Sql,
+  type Statement,
+  StoreError,
+  type StoreErrorCode,
+  textFor,
+  valuesOf,
+} from '../database.ts';
 import { GroupCommit } from './group-commit.ts';
-import { explainSqliteFailure } from './sqlite-failure.ts';
-import { Prepared, SqliteSql } from './sqlite-sql.ts';
 
 /** How long a statement waits for a lock that another process holds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -18,7 +28,7 @@ const LOG_PAGES = 4_000;
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 
 /** What `openSqlite` needs: the file, and what to call it in messages. */
-export interface SqliteOptions {
+interface SqliteOptions {
   readonly path: string;
   readonly name: string;
   /** Called with the text of each query; for the check of query plans. */
@@ -147,4 +157,168 @@ function sqliteDatabase(
       sqlite.close();
     },
   };
+}
+
+/** Texts that are composed: a few dozen; rows of a backup make more, and those may fall out. */
+const CAPACITY = 300;
+
+/** A prepared statement, and whether it may change what the history of a chat reads like. */
+interface Made {
+  readonly query: StatementSync;
+  readonly rewrites: boolean;
+}
+
+/**
+ * Changes entries of the history, or says of a part that it did not arrive; a part on its way to its chat
+ * is not meant, nor are entries that are appended.
+ */
+const REWRITES = /\b(update|delete from) "?(transcript|outbox)\b/;
+const ON_ITS_WAY = /^update outbox set (state = '(pending|sending|sent)'|sender =)/;
+
+/** Prepared statements of one connection, because preparing costs more than running most of them. */
+class Prepared {
+  readonly #sqlite: DatabaseSync;
+  readonly #onQuery: (text: string) => void;
+  readonly #statements = new Map<Statement, Made>();
+  readonly #texts = new BoundedMap<string, Made>(CAPACITY);
+  #rewritten = 0;
+
+  constructor(sqlite: DatabaseSync, onQuery: (text: string) => void = () => undefined) {
+    this.#sqlite = sqlite;
+    this.#onQuery = onQuery;
+  }
+
+  /** How often something was run that rewrites history. */
+  get rewritten(): number {
+    return this.#rewritten;
+  }
+
+  /** The statement, to be run at once. Throws what `node:sqlite` throws for a text that is no statement. */
+  get(statement: Statement): StatementSync {
+    if (statement.isComposed) return this.text(textFor('sqlite', statement));
+    let made = this.#statements.get(statement);
+    if (made === undefined) {
+      made = this.#prepare(textFor('sqlite', statement));
+      this.#statements.set(statement, made);
+    }
+    return this.#toRun(made);
+  }
+
+  text(text: string): StatementSync {
+    let made = this.#texts.get(text);
+    if (made === undefined) {
+      made = this.#prepare(text);
+      this.#texts.set(text, made);
+    }
+    return this.#toRun(made);
+  }
+
+  #toRun({ query, rewrites }: Made): StatementSync {
+    if (rewrites) this.#rewritten += 1;
+    return query;
+  }
+
+  #prepare(text: string): Made {
+    this.#onQuery(text);
+    const rewrites = REWRITES.test(text) && !ON_ITS_WAY.test(text);
+    return { query: this.#sqlite.prepare(text), rewrites };
+  }
+}
+
+/**
+ * Runs queries on the only connection: within the open transaction, or outside of all, where each
+ * query waits until no transaction is open.
+ */
+class SqliteSql implements Sql {
+  readonly #prepared: Prepared;
+  readonly #isBusy: () => Promise<void> | null;
+
+  constructor(prepared: Prepared, isBusy: () => Promise<void> | null) {
+    this.#prepared = prepared;
+    this.#isBusy = isBusy;
+  }
+
+  async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
+    if (this.#isBusy() !== null) await this.#free();
+    return this.#prepared.get(statement).all(...valuesOf(statement, params)) as R[];
+  }
+
+  async get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined> {
+    if (this.#isBusy() !== null) await this.#free();
+    return this.#prepared.get(statement).get(...valuesOf(statement, params)) as R | undefined;
+  }
+
+  async run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number> {
+    if (this.#isBusy() !== null) await this.#free();
+    return Number(this.#prepared.get(statement).run(...valuesOf(statement, params)).changes);
+  }
+
+  send<P>(statement: Statement<P>, ...params: Bound<P>): void {
+    this.#prepared.get(statement).run(...valuesOf(statement, params));
+  }
+
+  async #free(): Promise<void> {
+    for (let busy = this.#isBusy(); busy !== null; busy = this.#isBusy()) await busy;
+  }
+}
+
+type Explanation = readonly [code: StoreErrorCode, message: (name: string) => string];
+
+const UNWRITABLE: Explanation = [
+  'store-unwritable',
+  (name) =>
+    `Parley cannot write ${name}. Give the user that runs Parley write access to the file and its folder, or choose another data folder.`,
+];
+const FULL: Explanation = [
+  'store-full',
+  (name) => `The disk that holds ${name} is full; nothing was written. Make room on it.`,
+];
+const DAMAGED: Explanation = [
+  'store-damaged',
+  (name) =>
+    `${name} is damaged or is not a database of Parley. Put a backup back with "parley restore FILE", or move it away to start with an empty one.`,
+];
+const BUSY: Explanation = [
+  'store-busy',
+  (name) => `Another program holds ${name} locked. Try again, or stop that program.`,
+];
+const FAILED: Explanation = ['store-failed', (name) => `A query on ${name} failed.`];
+
+/** SQLite's primary result codes (sqlite.org/rescode.html) that have a remedy of their own. */
+const BY_RESULT_CODE: ReadonlyMap<number, Explanation> = new Map([
+  [3, UNWRITABLE],
+  [5, BUSY],
+  [6, BUSY],
+  [8, UNWRITABLE],
+  [11, DAMAGED],
+  [13, FULL],
+  [14, UNWRITABLE],
+  [26, DAMAGED],
+]);
+
+const BY_SYSTEM_CODE: ReadonlyMap<string, Explanation> = new Map([
+  ...['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOENT', 'ELOOP'].map(
+    (code): [string, Explanation] => [code, UNWRITABLE],
+  ),
+  ['ENOSPC', FULL],
+  ['EDQUOT', FULL],
+]);
+
+/** Explains what SQLite or the file system threw about the database called `name`. */
+export function explainSqliteFailure(name: string, thrown: unknown): StoreError {
+  if (thrown instanceof StoreError) return thrown;
+  const [code, message] = explanationOf(thrown);
+  return new StoreError(code, `${message(name)} (${reasonOf(thrown)})`, thrown);
+}
+
+function explanationOf(thrown: unknown): Explanation {
+  if (!(thrown instanceof Error)) return FAILED;
+  if ('errcode' in thrown && typeof thrown.errcode === 'number') {
+    // The low byte is the primary code, the rest says in which corner it happened.
+    return BY_RESULT_CODE.get(thrown.errcode & 0xff) ?? FAILED;
+  }
+  if ('code' in thrown && typeof thrown.code === 'string') {
+    return BY_SYSTEM_CODE.get(thrown.code) ?? FAILED;
+  }
+  return FAILED;
 }

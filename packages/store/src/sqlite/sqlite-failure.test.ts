@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../database.ts';
-import { explainSqliteFailure } from './sqlite-failure.ts';
+import { explainSqliteFailure } from './open-sqlite.ts';
 
 const explain = (thrown: unknown) => explainSqliteFailure('/data/parley.db', thrown);
 

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseStoreUrl } from '../database.ts';
-import { migrate } from '../migrate.ts';
-import { MIGRATIONS, type Migration } from '../migrations.ts';
+import { MIGRATIONS, type Migration, migrate } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 

@@ -1,9 +1,11 @@
 import type { StepFacts } from '@parley/core';
 import type { Approval } from '../approvals.ts';
-import type { Decision } from '../decisions.ts';
+import { HEARTBEAT_LANE } from '../conversations.ts';
+import { type Sql, statement } from '../database.ts';
+import type { Decision, WhyQuestion } from '../decisions.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
-import type { InboxOutcome } from '../inbox-rows.ts';
-import type { ChatKey, PartRetry, PartState } from '../outbox-parts.ts';
+import { type ChatKey, OF_CHAT, type PartRetry, type PartState } from '../outbox-parts.ts';
+import type { InboxOutcome } from '../rows.ts';
 import type { TurnRun, TurnState } from '../turns.ts';
 
 /** All stored facts of one message. Times in ms; null where they are not known. */
@@ -24,7 +26,7 @@ export interface MessageFacts {
 }
 
 /** Not admitted, or admitted with the outcome. */
-export type Fate =
+type Fate =
   | { readonly kind: 'not-taken'; readonly outcome: Decision['outcome'] }
   | ({ readonly kind: 'taken' } & TakenFacts);
 
@@ -103,3 +105,141 @@ export interface PartFacts {
   /** An operator settled it (D06). */
   readonly settled: string | null;
 }
+
+/** The row of a message: accepted, or not. */
+export interface FoundMessage extends ChatKey {
+  readonly table: 'inbox' | 'decision';
+  readonly seq: number;
+  readonly messageId: string;
+  readonly at: number;
+}
+
+/** More than these are too many to choose from. */
+const MOST_FOUND = 10;
+/** Among so many the newest message of a person is looked for. */
+const LATELY = 50;
+
+/** The messages that may be meant, newest first. */
+export async function findMessages(
+  sql: Sql,
+  { message, chat }: WhyQuestion,
+): Promise<readonly FoundMessage[]> {
+  if (message === 'last') return newest(sql, chat);
+  const ofTurn = await rowsOfTurn(sql, message, chat);
+  if (ofTurn !== null) return ofTurn;
+  const named = placeIn(message);
+  if (named !== null && (chat === undefined || isSame(named, chat))) {
+    const exactly = await byId(sql, named.messageId, named);
+    if (exactly.length > 0) return exactly;
+  }
+  const there = await byId(sql, message, chat);
+  if (there.length > 0 || chat === undefined) return there;
+  // Runs of standing tasks have a lane of their own; whether this chat got its alert is checked then.
+  const anywhere = await byId(sql, message, undefined);
+  return anywhere.filter(({ chatId }) => chatId.startsWith(HEARTBEAT_LANE));
+}
+
+/** Whether two keys name one chat. */
+export function isSame(one: ChatKey, other: ChatKey): boolean {
+  return (
+    one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
+  );
+}
+
+/** `telegram:42/7`, `telegram/work:42/7`: the last `/` ends the chat. */
+function placeIn(name: string): (ChatKey & { readonly messageId: string }) | null {
+  const [, channel, account = 'default', chatId, messageId] =
+    /^([a-z][a-z0-9-]*)(?:\/([^:/]+))?:(.+)\/([^/]+)$/.exec(name) ?? [];
+  if (channel === undefined || chatId === undefined || messageId === undefined) return null;
+  return { channel, account, chatId, messageId };
+}
+
+async function byId(
+  sql: Sql,
+  messageId: string,
+  chat: ChatKey | undefined,
+): Promise<readonly FoundMessage[]> {
+  const rows = await sql.all(BY_ID, { messageId, ...placeOf(chat) });
+  const isTaken = (one: FoundMessage) => one.table === 'inbox';
+  // A picture whose album was addressed later is in both.
+  return rows.filter(
+    (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSame(one, row)),
+  );
+}
+
+async function rowsOfTurn(
+  sql: Sql,
+  turnId: string,
+  chat: ChatKey | undefined,
+): Promise<readonly FoundMessage[] | null> {
+  const first = await sql.get(FIRST_OF_TURN, { turnId, ...placeOf(chat) });
+  return first === undefined ? null : [first];
+}
+
+/** The newest message of a person that is no command; where there is none, the newest of all. */
+async function newest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
+  const rows = await newestFirst(sql, LATELY, chat);
+  const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
+  return said === undefined ? [] : [foundOf(said)];
+}
+
+/** The newest messages of all chats, newest first. */
+export async function newestMessages(sql: Sql, limit: number): Promise<readonly FoundMessage[]> {
+  return (await newestFirst(sql, limit, undefined)).slice(0, limit).map(foundOf);
+}
+
+async function newestFirst(sql: Sql, limit: number, chat: ChatKey | undefined) {
+  const rows = await (chat === undefined
+    ? [...(await sql.all(NEWEST_TAKEN, { limit })), ...(await sql.all(NEWEST_NOT_TAKEN, { limit }))]
+    : sql.all(NEWEST_THERE, { limit, ...placeOf(chat) }));
+  return rows.toSorted((a, b) => b.at - a.at);
+}
+
+interface Newest extends FoundMessage {
+  /** 1: a person wrote it, and no command. */
+  readonly isSaid: number;
+}
+
+const foundOf = ({ isSaid: _, ...found }: Newest): FoundMessage => found;
+
+/** Parameters of `THERE`: null means anywhere. */
+function placeOf(chat: ChatKey | undefined) {
+  const { channel = null, account = null, chatId = null } = chat ?? {};
+  return { channel, account, chatId };
+}
+
+const THERE = `((${OF_CHAT}) or :channel is null)` as const;
+
+const MESSAGE = 'seq, channel, account, chat_id as "chatId", message_id as "messageId"';
+
+const TAKEN = `select 'inbox' as "table", ${MESSAGE}, received_at as at` as const;
+
+const NOT_TAKEN = `select 'decision' as "table", ${MESSAGE}, decided_at as at` as const;
+
+const NEWEST_FIRST = 'order by seq desc limit';
+
+const BY_ID = statement(`
+  select * from (${TAKEN} from inbox where message_id = :messageId and ${THERE}
+    ${NEWEST_FIRST} ${MOST_FOUND}) as taken
+  union all select * from (${NOT_TAKEN} from decision where message_id = :messageId and ${THERE}
+    ${NEWEST_FIRST} ${MOST_FOUND}) as others
+  order by at desc, "table" desc, seq desc`).rows<FoundMessage>();
+
+const FIRST_OF_TURN = statement(
+  `${TAKEN} from inbox where turn_id = :turnId and ${THERE} order by seq limit 1`,
+).rows<FoundMessage>();
+
+// Inside a JSON string the quotes of a trigger would be escaped.
+const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigger":"%' then 0 else 1 end`;
+
+const SAID = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
+
+const NOT_SAID = `${NOT_TAKEN}, 1 as "isSaid" from decision`;
+
+const NEWEST_TAKEN = statement(`${SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
+
+const NEWEST_NOT_TAKEN = statement(`${NOT_SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
+
+const NEWEST_THERE = statement(`
+  select * from (${SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as taken
+  union all select * from (${NOT_SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as others`).rows<Newest>();

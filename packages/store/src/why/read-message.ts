@@ -3,19 +3,21 @@ import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
 import { HEARTBEAT_LANE } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
-import type { Decision } from '../decisions.ts';
-import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../inbox-rows.ts';
+import type { Decision, WhyQuestion } from '../decisions.ts';
 import { type ChatKey, readRetries } from '../outbox-parts.ts';
+import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
 import { readRuns } from '../turns.ts';
-import type { WhyQuestion } from '../why.ts';
-import { type FoundMessage, findMessages, isSame, newestMessages } from './find-message.ts';
-import type {
-  MessageFacts,
-  PartFacts,
-  PromptFacts,
-  TakenFacts,
-  TimedStep,
-  TurnFacts,
+import {
+  type FoundMessage,
+  findMessages,
+  isSame,
+  type MessageFacts,
+  newestMessages,
+  type PartFacts,
+  type PromptFacts,
+  type TakenFacts,
+  type TimedStep,
+  type TurnFacts,
 } from './message-facts.ts';
 import { timelineOf } from './timeline.ts';
 

@@ -1,5 +1,53 @@
-import { type Database, fromJson, statement, toJson } from './database.ts';
-import type { PinPlace } from './pins.ts';
+import { z } from 'zod';
+import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
+
+/** Where a pin belongs: one session of one conversation. */
+export interface PinPlace {
+  readonly conversationId: string;
+  readonly session: number;
+}
+
+/** Values that stay what they were for the rest of a session (S07). Written by turns alone. */
+/** The table `session_pin`. Nearly every call finds its pin, so reading comes first and takes no write lock. */
+export function pinRepository(database: Database) {
+  return {
+    /**
+     * The value under `key`: what was pinned first, or `content` if nothing was. `content` must survive
+     * JSON. Pins of earlier sessions of the conversation are removed on the way.
+     */
+    async fix(
+      { conversationId, session }: PinPlace,
+      key: string,
+      content: unknown,
+      now: number,
+    ): Promise<unknown> {
+      const place = { conversationId, session };
+      const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
+      if (pinned !== undefined) return fromJson(pinned.content);
+      return database.write(async (sql) => {
+        sql.send(FORGET_EARLIER, place);
+        sql.send(PIN, { ...place, key, content: toJson(content), now });
+        const first = await sql.get(PINNED, { ...place, key });
+        return first === undefined ? content : fromJson(first.content);
+      });
+    },
+  };
+}
+
+const PINNED = statement(`
+  select content from session_pin
+  where conversation_id = :conversationId and session = :session and pin_key = :key`).rows<{
+  readonly content: string;
+}>();
+
+const FORGET_EARLIER = statement(
+  'delete from session_pin where conversation_id = :conversationId and session < :session',
+);
+
+const PIN = statement(`
+  insert into session_pin (conversation_id, session, pin_key, content, pinned_at)
+  values (:conversationId, :session, :key, :content, :now)
+  on conflict (conversation_id, session, pin_key) do nothing`);
 
 /** Whose summaries: owners and other people have separate ones. */
 export interface SummaryPlace extends PinPlace {
@@ -117,3 +165,53 @@ const POSTPONE = statement(`update summary set claimed_by = null, claimed_until 
 const RELEASE_ALL = statement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
+
+/** One item of a list. */
+export type TodoItem = Readonly<z.infer<typeof TodoItem>>;
+
+export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doing', 'done']) });
+
+const Items = z.array(TodoItem);
+
+/** The to-dos of sessions (G12), table `todo_list`; a conversation has one list, that of its newest session. */
+export type TodoRepository = ReturnType<typeof todoRepository>;
+
+/** The table `todo_list`. */
+export function todoRepository(database: Database) {
+  const items = (row: { readonly content: string } | undefined): readonly TodoItem[] =>
+    row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
+  return {
+    /** Puts `items` in the place of what was there. An earlier session does not replace a later one's. */
+    async replace(
+      { conversationId, session }: PinPlace,
+      items: readonly TodoItem[],
+      now: number,
+    ): Promise<void> {
+      const list = { conversationId, session, content: toJson(items), now };
+      await database.change('power-cut', REPLACE, list);
+    },
+    /** The list of that session, empty where it has none. */
+    of: async ({ conversationId, session }: PinPlace) =>
+      items(await database.read((sql) => sql.get(OF_SESSION, { conversationId, session }))),
+    /** That of the session a conversation is in now; empty where it has none. */
+    now: async (conversationId: string) =>
+      items(await database.read((sql) => sql.get(NOW, { conversationId }))),
+  };
+}
+
+const REPLACE = statement(`
+  insert into todo_list (conversation_id, session, content, written_at)
+  values (:conversationId, :session, :content, :now)
+  on conflict (conversation_id) do update
+    set session = excluded.session, content = excluded.content, written_at = excluded.written_at
+    where todo_list.session <= excluded.session`);
+
+const OF_SESSION = statement(
+  'select content from todo_list where conversation_id = :conversationId and session = :session',
+).rows<{ readonly content: string }>();
+
+const NOW = statement(`
+  select content from todo_list join conversation on conversation.id = todo_list.conversation_id
+  where conversation_id = :conversationId and todo_list.session = conversation.session`).rows<{
+  readonly content: string;
+}>();
