@@ -1,9 +1,9 @@
 import type { Timeline } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { Store } from './open-store.ts';
-import type { AdmittedMessage, Lease } from './rows.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message, part } from './testing/messages.ts';
+import type { Store } from '../open-store.ts';
+import type { AdmittedMessage, Lease } from '../rows.ts';
+import { bothDatabases } from '../testing/databases.ts';
+import { answer, claim, hold, message, part } from '../testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const REASON = 'written by an owner; in a direct chat';

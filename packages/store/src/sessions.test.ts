@@ -1,8 +1,42 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
-import type { SummaryTask } from './sessions.ts';
+import type { SummaryTask, TodoItem } from './sessions.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message } from './testing/messages.ts';
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`what is fixed for a session on ${database.name}`, () => {
+    let store: Store;
+    const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept(message('1', 'a'));
+      await store.inbox.accept(message('1', 'b'));
+    });
+    afterAll(() => database.dispose());
+
+    it('[S07] stays what it was at first', async () => {
+      expect(await store.pins.fix(place(0), 'skills', { names: ['a'] }, 1)).toEqual({
+        names: ['a'],
+      });
+      expect(await store.pins.fix(place(0), 'skills', { names: [] }, 2)).toEqual({ names: ['a'] });
+    });
+
+    it('[S07] is decided by one of two turns that come at the same moment', async () => {
+      const [one, two] = await Promise.all(
+        ['x', 'y'].map((value) => store.pins.fix(place(0), 'persona', value, 1)),
+      );
+      expect(one).toBe(two);
+    });
+
+    it('is another thing for another key, session or conversation', async () => {
+      await store.pins.fix(place(0), 'skills', 'first', 1);
+      expect(await store.pins.fix(place(0), 'persona', 'second', 1)).toBe('second');
+      expect(await store.pins.fix(place(0, 'b'), 'skills', 'third', 1)).toBe('third');
+      expect(await store.pins.fix(place(1), 'skills', 'fourth', 1)).toBe('fourth');
+    });
+  });
+}
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`summaries on ${database.name}`, () => {
@@ -86,6 +120,46 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const behind = await store.transcript.messagesBehind(place, first, first);
       expect(behind.map((row) => row.message.messageId)).toEqual(['1']);
       expect(await store.transcript.messagesBehind(place, first + 3, first + 9)).toEqual([]);
+    });
+  });
+}
+
+const item = (text: string): TodoItem => ({ text, state: 'open' });
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`the to-dos of a session on ${database.name}`, () => {
+    let store: Store;
+    const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      await store.inbox.accept(message('1', 'a'));
+      await store.inbox.accept(message('1', 'b'));
+    });
+    afterAll(() => database.dispose());
+
+    it('[G12] are what was written last, in that conversation alone', async () => {
+      await store.todos.replace(place(0), [item('one'), item('two')], 1);
+      await store.todos.replace(place(0), [{ text: 'two', state: 'done' }], 2);
+      await store.todos.replace(place(0, 'b'), [item('three')], 3);
+      expect(await store.todos.of(place(0))).toEqual([{ text: 'two', state: 'done' }]);
+      expect(await store.todos.of(place(0, 'b'))).toEqual([item('three')]);
+    });
+
+    it('[G12] are those of the session that the conversation is in', async () => {
+      await store.todos.replace(place(0), [item('old')], 1);
+      expect(await store.todos.now('web:a')).toEqual([item('old')]);
+      expect(await store.todos.now('web:b')).toEqual([]);
+      await store.inbox.command(message('9', 'a'), { kind: 'new-session' }, () => []);
+      expect(await store.todos.now('web:a')).toEqual([]);
+    });
+
+    it('[G12] end with the session, and a late turn of it does not bring them back', async () => {
+      await store.todos.replace(place(0), [item('old')], 1);
+      expect(await store.todos.of(place(1))).toEqual([]);
+      await store.todos.replace(place(1), [item('new')], 2);
+      await store.todos.replace(place(0), [item('late')], 3);
+      expect(await store.todos.of(place(1))).toEqual([item('new')]);
+      expect(await store.todos.of(place(0))).toEqual([]);
     });
   });
 }
