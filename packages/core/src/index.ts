@@ -2,7 +2,6 @@ export * from './cache.ts';
 export * from './channel.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
-export * from './live-event.ts';
 export * from './proactive.ts';
 export * from './prompt.ts';
 export * from './runtime.ts';

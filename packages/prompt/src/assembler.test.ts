@@ -2,9 +2,7 @@ import { type Audience, silentLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import { absent, type Layer, type LayerPart } from './layer.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import type { Layout } from './layout.ts';
-import { createLayerRegistry } from './layout.ts';
+import { createLayerRegistry, houseLayers, type Layout } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
 import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Dialect, type RenderTarget, reasonOf } from '@parley/core';
-import { absent, type Layer } from './layer.ts';
-import { PromptError } from './prompt-error.ts';
+import { absent, type Layer, PromptError } from './layer.ts';
 
 /** How to write for each dialect, in a few sentences for the model (M07). */
 export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import type { NamedText } from './character.ts';
 import { characterSource } from './character.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import { createLayerRegistry } from './layout.ts';
+import { createLayerRegistry, houseLayers } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
 import { contextOf } from './testing/example-turn.ts';
 

@@ -5,7 +5,7 @@ import type { WorkspaceFile } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import type { NamedText } from './character.ts';
 import { characterSource } from './character.ts';
-import type { TurnAtHand } from './context.ts';
+import type { TurnAtHand } from './layer.ts';
 import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
 
 const CONFIG = join(import.meta.dirname, '../../../config');

@@ -1,6 +1,6 @@
 import { PromptPart } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
-import type { ContextSource, PromptFeatures, TurnAtHand } from './context.ts';
+import type { ContextSource, PromptFeatures, TurnAtHand } from './layer.ts';
 
 /** What the settings, or the profile they name, say about how the agent plays its part (P14, P15). */
 export interface Character {

@@ -2,12 +2,18 @@ import { type Audience, silentLogger } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
-import type { FixForSession, PromptContext } from './context.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import { createLayerRegistry } from './layout.ts';
+import type { FixForSession, PromptContext } from './layer.ts';
+import { createLayerRegistry, houseLayers } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
-import { OWNER_FEATURES, SKILLS } from './testing/example-features.ts';
-import { contextOf, FACTS, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
+import {
+  contextOf,
+  FACTS,
+  GUEST,
+  OWNER,
+  OWNER_FEATURES,
+  SKILLS,
+  viewOf,
+} from './testing/example-turn.ts';
 
 const EVERYONE: Audience = { kind: 'everyone' };
 const layers = createLayerRegistry(houseLayers());

@@ -7,11 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler, declaredReads, type PromptAssembler } from './assembler.ts';
 import { readChannelFormats } from './channel-formats.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import { createLayerRegistry } from './layout.ts';
+import { createLayerRegistry, houseLayers } from './layout.ts';
 import { HOUSE_LAYOUTS } from './layouts.ts';
 import { GROUP_READERS, SCENES, type Scene, sceneContext } from './testing/example-scenes.ts';
-import { exampleWorkspace } from './testing/example-workspace.ts';
+import { exampleWorkspace } from './testing/example-turn.ts';
 import { inspectPrompt } from './testing/inspect-prompt.ts';
 
 const FORMATS = join(import.meta.dirname, '../../../config/channel-formats');

@@ -3,7 +3,9 @@ export {
   type EnforcedParts,
   enforceAudience,
   type LayerReport,
+  type SentParts,
   type SystemPart,
+  sentPromptOf,
   type UserPart,
 } from './assembled-prompt.ts';
 export {
@@ -24,24 +26,6 @@ export {
   type PromptSize,
   type TextPiece,
 } from './compare-prompts.ts';
-export type {
-  AttachmentNote,
-  ConnectorNote,
-  ContextSource,
-  FixForSession,
-  GroupMessage,
-  HeartbeatNote,
-  McpPromptNote,
-  PromptContext,
-  PromptFeatures,
-  PromptMode,
-  ResourceNote,
-  SandboxNote,
-  TodoNote,
-  ToolNote,
-  ToolTier,
-  TurnAtHand,
-} from './context.ts';
 export {
   firstSet,
   IDENTITY_FILE,
@@ -52,19 +36,39 @@ export {
 } from './identity.ts';
 export {
   type Absent,
+  type AttachmentNote,
   absent,
+  type ConnectorNote,
+  type ContextSource,
+  type FixForSession,
+  type GroupMessage,
+  type HeartbeatNote,
   type Layer,
   type LayerId,
   type LayerOptions,
   type LayerPart,
+  type McpPromptNote,
   type Placement,
+  type PromptContext,
+  PromptError,
+  type PromptErrorCode,
+  type PromptFeatures,
+  type PromptMode,
+  type ResourceNote,
+  type SandboxNote,
+  type TodoNote,
+  type ToolNote,
+  type ToolTier,
+  type TurnAtHand,
   type Volatility,
 } from './layer.ts';
-export { houseLayers } from './layers/house-layers.ts';
 export { messageContext } from './layers/turn.ts';
-export type { Layout, LayoutEntry } from './layout.ts';
-export { createLayerRegistry, type LayerRegistry } from './layout.ts';
+export {
+  createLayerRegistry,
+  houseLayers,
+  type LayerRegistry,
+  type Layout,
+  type LayoutEntry,
+} from './layout.ts';
 export { layoutNamed } from './layouts.ts';
-export { PromptError, type PromptErrorCode } from './prompt-error.ts';
-export { type SentParts, sentPromptOf } from './sent-prompt.ts';
 export { capUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';

@@ -1,6 +1,13 @@
-import type { PromptPart, Reader } from '@parley/core';
-import type { Cut, FilePattern } from '@parley/workspace';
-import type { PromptContext, PromptMode } from './context.ts';
+import {
+  type InboundMessage,
+  ParleyError,
+  type PromptPart,
+  type Reader,
+  type RenderTarget,
+  type RuntimeFacts,
+} from '@parley/core';
+import type { Cut, FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
+import type { Identity } from './identity.ts';
 
 /** Kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;
@@ -80,4 +87,207 @@ export function forEveryone(text: string, source = 'Parley'): LayerPart {
 /** A text of this chat: of its people, its message, what is connected to it. */
 export function forChat({ conversationId }: Reader, text: string, source: string): LayerPart {
   return { text, source, audience: { kind: 'conversation', conversationId } };
+}
+
+/** A message of a group that did not address the agent; all of its text is untrusted. */
+export interface GroupMessage {
+  readonly senderId: string;
+  readonly senderName: string;
+  readonly text: string;
+}
+
+/**
+ * How much of a layout a turn gets (P07). `minimal`: for sub-agents, without memory, identity and
+ * messaging. `none`: the identity line and safety alone.
+ */
+export type PromptMode = 'full' | 'minimal' | 'none';
+
+/**
+ * Keeps a value for the rest of a session: the first caller decides, later ones get what was kept.
+ * What must not change within a session (P05, P14, S07) asks here before it is said. The value must
+ * survive JSON; `schema` checks what comes back.
+ */
+export type FixForSession = <Value>(
+  key: string,
+  value: Value,
+  schema: { parse(kept: unknown): Value },
+) => Promise<Value>;
+
+/** Everything the layers of one turn may draw on. Files come through `view` and no other way. */
+export interface PromptContext extends PromptFeatures {
+  readonly facts: RuntimeFacts;
+  readonly reader: Reader;
+  /** The workspace as `reader` sees it; a view for another reader is refused. */
+  readonly view: WorkspaceView;
+  readonly identity: Identity;
+  /** `full` when absent. */
+  readonly mode?: PromptMode;
+  /** Leaves out the files that describe the agent and how it works (P04). */
+  readonly skipContextFiles?: boolean;
+  /** The messages this turn answers, oldest first. What is in them was written by chat users. */
+  readonly messages: readonly InboundMessage[];
+  /** What others said in the group since its last turn, oldest first. */
+  readonly groupContext?: readonly GroupMessage[];
+  /** How the chat shows text; absent where the answer is not shown. */
+  readonly target?: RenderTarget;
+  /** The skills this session knows; fixed for the session (S07). */
+  readonly skills?: SkillSnapshot;
+  /** Without one nothing is fixed: a prompt that belongs to no session. */
+  readonly fix?: FixForSession;
+  /** The operator's home folder, written `~` in the prompt. */
+  readonly home?: string;
+}
+
+/** What a source knows of the turn it is asked about. */
+export interface TurnAtHand
+  extends Pick<PromptContext, 'facts' | 'reader' | 'view' | 'messages' | 'fix'> {
+  readonly conversationId: string;
+  /** Counts up with each `/new`. */
+  readonly session: number;
+}
+
+/**
+ * Fills in what one feature has to say in a turn. Takes files from `turn.view` alone and passes on
+ * their audience. A source that throws is left out and logged; the person still gets an answer.
+ */
+export interface ContextSource {
+  /** Kebab-case, for logs. */
+  readonly id: string;
+  /** The workspace files it reads; any other file looks absent in `turn.view`. */
+  readonly reads?: readonly FilePattern[];
+  gather(turn: TurnAtHand): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
+}
+
+/** The five groups of tools in the prompt (P11). */
+export type ToolTier = 'middleware' | 'filesystem' | 'external-mcp' | 'sandbox' | 'knowledge-base';
+
+/** A tool as the prompt describes it; its schema reaches the model with the request. */
+export interface ToolNote {
+  readonly name: string;
+  /** One sentence: what it does. */
+  readonly summary: string;
+  /** When to use it, and when not. */
+  readonly hint?: string;
+  readonly tier: ToolTier;
+  /** The mode of the conversation leaves it out; the note says what would bring it back (G04). */
+  readonly placeholder?: boolean;
+}
+
+/** A connected or lost browser, desktop or MCP server (G03). Only connected ones are shown. */
+export interface ConnectorNote {
+  readonly name: string;
+  readonly connected: boolean;
+  /** What the agent can do with it. */
+  readonly text: string;
+}
+
+/** A prompt that an MCP server offers and a person can pick (G03). */
+export interface McpPromptNote {
+  readonly server: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Something the agent can read on demand: a file, a page, a table. */
+export interface ResourceNote {
+  readonly name: string;
+  readonly location: string;
+  readonly description: string;
+}
+
+/** Where `exec` runs (G06). */
+export interface SandboxNote {
+  /** Such as `bubblewrap`. */
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** What came with the messages, without any name: those were chosen by chat users (P18). */
+export interface AttachmentNote {
+  /** Such as `image`, `voice`, `document`. */
+  readonly kind: string;
+  readonly mimeType?: string;
+  /** In bytes. */
+  readonly size?: number;
+}
+
+/** The standing task of a heartbeat turn (H02). */
+export interface HeartbeatNote {
+  readonly task: string;
+  readonly instruction: string;
+  /** Ready to read, such as `every 30 min, 09:00–21:00, last run 14:05`. */
+  readonly schedule: string;
+}
+
+/** One item of the session's list (G12). */
+export interface TodoNote {
+  readonly text: string;
+  readonly state: 'open' | 'doing' | 'done';
+}
+
+/**
+ * What the features of Parley have to say in a turn. Each is filled in by a `ContextSource`; a layer
+ * whose field is missing or empty stays away (P02). Parts carry the audience of what they were made from.
+ */
+export interface PromptFeatures {
+  /** Tools this turn can call. Empty: it has none, and the prompt says so. */
+  readonly tools?: readonly ToolNote[];
+  /** How freely the agent acts in this conversation (G04); `agent` when absent. */
+  readonly conversationMode?: 'agent' | 'ask' | 'plan';
+  /** The skills that people called by a command in this turn's messages, ready to follow (S08). */
+  readonly calledSkills?: readonly PromptPart[];
+  /** What needs an approval first, and who gives it (G05). */
+  readonly approvals?: PromptPart;
+  /** The persona of the session (P14). */
+  readonly persona?: PromptPart;
+  /** How answers are to be shaped, such as `emotion_pipe` (P14). */
+  readonly outputFormat?: PromptPart;
+  /** Set where a program reads the answer: the JSON Schema to answer with. */
+  readonly responseSchema?: object;
+  /** Short summaries made from saved memories (G14). */
+  readonly userProfile?: PromptPart;
+  readonly projectProfile?: PromptPart;
+  /** Memories found for this turn, best first. */
+  readonly memories?: readonly PromptPart[];
+  /** Notes of `knowledge/` found for this turn, best first. */
+  readonly knowledge?: readonly PromptPart[];
+  /** Yesterday's talk, structured (G11). */
+  readonly yesterday?: PromptPart;
+  readonly connectors?: readonly ConnectorNote[];
+  readonly mcpPrompts?: readonly McpPromptNote[];
+  readonly resources?: readonly ResourceNote[];
+  readonly sandbox?: SandboxNote;
+  readonly attachments?: readonly AttachmentNote[];
+  readonly heartbeat?: HeartbeatNote;
+  readonly todos?: readonly TodoNote[];
+  /** The whole message with which the agent says nothing, such as `NO_REPLY` (G09). */
+  readonly silentToken?: string;
+  /** The platform can quote a message and the agent may ask for it (G10). */
+  readonly replyTags?: boolean;
+  /** The gateway has just started, and this turn does what BOOT.md asks (W08). */
+  readonly boot?: boolean;
+  /** The workspace is new: BOOTSTRAP.md leads this conversation (W08). */
+  readonly bootstrap?: boolean;
+  /** Last layer, never in the history: from the settings, or a sub-agent's task (P13). */
+  readonly ephemeral?: PromptPart;
+}
+
+/**
+ * `layer-*` and `layout-*`: the layers or the layout do not fit together, found when the assembler is
+ * made. `format-unreadable`: a note on a channel's format. `prompt-reader`: the view and the turn disagree about who reads, so no prompt is made at all.
+ */
+export type PromptErrorCode =
+  | 'layer-duplicate'
+  | 'layer-unknown'
+  | 'layer-reserved'
+  | 'layout-unknown'
+  | 'layout-duplicate'
+  | 'format-unreadable'
+  | 'prompt-reader';
+
+/** Every error of this package; all of them are mistakes of settings or code, none goes away by itself. */
+export class PromptError extends ParleyError {
+  constructor(code: PromptErrorCode, message: string) {
+    super({ code, message, retryable: false });
+  }
 }

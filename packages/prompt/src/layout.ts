@@ -1,7 +1,17 @@
 import type { FilePattern } from '@parley/workspace';
-import type { Layer, LayerId, LayerOptions, Placement } from './layer.ts';
-import { ephemeralLayer, safetyLayer } from './layers/instructions.ts';
-import { PromptError } from './prompt-error.ts';
+import { type ChannelFormats, formatLayer } from './channel-formats.ts';
+import {
+  type Layer,
+  type LayerId,
+  type LayerOptions,
+  type Placement,
+  PromptError,
+} from './layer.ts';
+import { abilityLayers } from './layers/abilities.ts';
+import { fileLayers } from './layers/files.ts';
+import { ephemeralLayer, instructionLayers, safetyLayer } from './layers/instructions.ts';
+import { memoryLayers } from './layers/memory.ts';
+import { turnLayers } from './layers/turn.ts';
 
 /** One line of a layout: a layer, and how this house wants it. */
 export interface LayoutEntry extends LayerOptions {
@@ -33,7 +43,7 @@ export interface Step {
 }
 
 /** The layers of a layout in their order, with the last one apart. */
-export interface ResolvedSteps {
+interface ResolvedSteps {
   readonly steps: readonly Step[];
   /** The ephemeral prompt: after everything else, wherever the layout named it (P13). */
   readonly last: Step;
@@ -116,4 +126,19 @@ export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
     byId.set(layer.id, layer);
   }
   return { get: (id) => byId.get(id), ids: [...byId.keys()] };
+}
+
+/**
+ * The layers that come with Parley, for `createLayerRegistry`; safety and the ephemeral prompt are
+ * always there by themselves. `channelFormats` is what `readChannelFormats` gave.
+ */
+export function houseLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
+  return [
+    ...instructionLayers,
+    ...fileLayers,
+    ...abilityLayers(),
+    ...memoryLayers,
+    ...turnLayers,
+    formatLayer(channelFormats),
+  ];
 }

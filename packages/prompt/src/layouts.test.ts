@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
-import type { PromptContext, PromptMode } from './context.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import { createLayerRegistry } from './layout.ts';
+import type { PromptContext, PromptMode } from './layer.ts';
+import { createLayerRegistry, houseLayers } from './layout.ts';
 import { HOUSE_LAYOUTS, layoutNamed } from './layouts.ts';
-import { OWNER_FEATURES, SKILLS } from './testing/example-features.ts';
-import { contextOf, FACTS, OWNER, viewOf } from './testing/example-turn.ts';
+import { contextOf, FACTS, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
 
 const layers = createLayerRegistry(houseLayers());
 

@@ -1,5 +1,5 @@
+import { PromptError } from './layer.ts';
 import type { Layout } from './layout.ts';
-import { PromptError } from './prompt-error.ts';
 
 /** As much of a workspace file as is shown, in characters. */
 const PARLEY_FILE = 20_000;

@@ -2,15 +2,11 @@ import { type Audience, silentLogger } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import type { PromptMode } from './context.ts';
-import { absent, type Layer } from './layer.ts';
-import { houseLayers } from './layers/house-layers.ts';
+import { absent, type Layer, type PromptMode } from './layer.ts';
 import { ephemeralLayer, safetyLayer } from './layers/instructions.ts';
-import type { LayoutEntry } from './layout.ts';
-import { createLayerRegistry } from './layout.ts';
+import { createLayerRegistry, houseLayers, type LayoutEntry } from './layout.ts';
 import { HOUSE_LAYOUTS, layoutNamed } from './layouts.ts';
-import { OWNER_FEATURES, SKILLS } from './testing/example-features.ts';
-import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
+import { contextOf, GUEST, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
 
 const EVERYONE: Audience = { kind: 'everyone' };
 const part = (text: string, audience: Audience = EVERYONE) => ({ text, source: 'hook', audience });

@@ -7,11 +7,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
-import type { ToolNote } from './context.ts';
 import { readIdentity } from './identity.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import type { Layout } from './layout.ts';
-import { createLayerRegistry } from './layout.ts';
+import type { ToolNote } from './layer.ts';
+import { createLayerRegistry, houseLayers, type Layout } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
 import { FACTS, MESSAGE } from './testing/example-turn.ts';
 

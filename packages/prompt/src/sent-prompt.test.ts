@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { AssembledPrompt, LayerReport } from './assembled-prompt.ts';
-import { type SentParts, sentPromptOf } from './sent-prompt.ts';
+import {
+  type AssembledPrompt,
+  type LayerReport,
+  type SentParts,
+  sentPromptOf,
+} from './assembled-prompt.ts';
 
 const EVERYONE = { kind: 'everyone' } as const;
 const OWNER = { kind: 'owner' } as const;

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import type { PromptContext } from './context.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import { createLayerRegistry } from './layout.ts';
+import type { PromptContext } from './layer.ts';
+import { createLayerRegistry, houseLayers } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
 import { SCENES } from './testing/example-scenes.ts';
-import { TOOLS } from './testing/example-tools.ts';
-import { FACTS, viewOf } from './testing/example-turn.ts';
+import { FACTS, TOOLS, viewOf } from './testing/example-turn.ts';
 
 const assembler = createAssembler({
   layers: createLayerRegistry(houseLayers()),

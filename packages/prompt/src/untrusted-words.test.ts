@@ -2,8 +2,7 @@ import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler, type PromptAssembler } from './assembler.ts';
-import { houseLayers } from './layers/house-layers.ts';
-import { createLayerRegistry } from './layout.ts';
+import { createLayerRegistry, houseLayers } from './layout.ts';
 import { HOUSE_LAYOUTS } from './layouts.ts';
 import { contextOf, FACTS, GUEST, MESSAGE, viewOf } from './testing/example-turn.ts';
 

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolNote } from '../context.ts';
-import type { LayerOptions } from '../layer.ts';
-import { SKILLS } from '../testing/example-features.ts';
-import { TOOLS } from '../testing/example-tools.ts';
-import { contextOf, OWNER, viewOf } from '../testing/example-turn.ts';
+import type { LayerOptions, ToolNote } from '../layer.ts';
+import { contextOf, OWNER, SKILLS, TOOLS, viewOf } from '../testing/example-turn.ts';
 import { skillsLayer, toolsLayer } from './abilities.ts';
 
 interface Told {

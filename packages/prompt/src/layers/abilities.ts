@@ -1,7 +1,6 @@
 import { countOf } from '@parley/core';
 import type { SkillSnapshot } from '@parley/workspace';
-import type { ToolNote, ToolTier } from '../context.ts';
-import { absent, forChat, type Layer } from '../layer.ts';
+import { absent, forChat, type Layer, type ToolNote, type ToolTier } from '../layer.ts';
 import { listItem, narrowestAudience } from '../text.ts';
 import { fillTools, readContextFile } from './files.ts';
 

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PromptContext } from '../context.ts';
-import type { LayerPart } from '../layer.ts';
+import type { LayerPart, PromptContext } from '../layer.ts';
 import { mushroom } from '../layouts.ts';
-import { cuttingView } from '../testing/cutting-view.ts';
-import { contextOf, OWNER, viewOf } from '../testing/example-turn.ts';
+import { contextOf, cuttingView, OWNER, viewOf } from '../testing/example-turn.ts';
 import { workspaceContextLayer } from './files.ts';
 
 const entry = mushroom.layers.find(({ layer }) => layer === 'workspace-context');

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import type { Cut, WorkspaceFile } from '@parley/workspace';
-import type { PromptContext, PromptMode } from '../context.ts';
 import {
   type Absent,
   absent,
@@ -8,6 +7,8 @@ import {
   type Layer,
   type LayerId,
   type LayerOptions,
+  type PromptContext,
+  type PromptMode,
   type Volatility,
 } from '../layer.ts';
 import { narrowestAudience } from '../text.ts';

@@ -1,6 +1,5 @@
 import { QUIET_TOKEN } from '@parley/core';
-import type { PromptFeatures } from '../context.ts';
-import { absent, forChat, forEveryone, type Layer } from '../layer.ts';
+import { absent, forChat, forEveryone, type Layer, type PromptFeatures } from '../layer.ts';
 
 /** Who the agent is, in one line: it opens the prompt. */
 const identityLayer: Layer = {

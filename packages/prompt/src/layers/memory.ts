@@ -1,7 +1,15 @@
 import { countOf, type PromptPart } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
-import type { PromptContext, TodoNote, ToolNote } from '../context.ts';
-import { absent, forChat, forEveryone, type Layer, type LayerOptions } from '../layer.ts';
+import {
+  absent,
+  forChat,
+  forEveryone,
+  type Layer,
+  type LayerOptions,
+  type PromptContext,
+  type TodoNote,
+  type ToolNote,
+} from '../layer.ts';
 import { listItem, narrowestAudience, quotedBlock } from '../text.ts';
 import { readContextFile } from './files.ts';
 

@@ -2,11 +2,10 @@ import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from '../assembler.ts';
-import type { GroupMessage, PromptContext } from '../context.ts';
-import { createLayerRegistry } from '../layout.ts';
+import type { GroupMessage, PromptContext } from '../layer.ts';
+import { createLayerRegistry, houseLayers } from '../layout.ts';
 import { layoutNamed } from '../layouts.ts';
 import { contextOf, FACTS, GUEST, MESSAGE } from '../testing/example-turn.ts';
-import { houseLayers } from './house-layers.ts';
 import { attachmentsLayer, messageContextLayer, runtimeFactsLayer } from './turn.ts';
 
 const textOf = (mimeType: string, size: number): string => {

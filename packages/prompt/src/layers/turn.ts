@@ -1,6 +1,13 @@
 import { countOf, type InboundMessage, type RuntimeFacts } from '@parley/core';
-import type { AttachmentNote, GroupMessage, PromptContext } from '../context.ts';
-import { absent, forChat, forEveryone, type Layer } from '../layer.ts';
+import {
+  type AttachmentNote,
+  absent,
+  forChat,
+  forEveryone,
+  type GroupMessage,
+  type Layer,
+  type PromptContext,
+} from '../layer.ts';
 import { capUntrusted, untrustedJson } from '../text.ts';
 import { shownWorkspace } from './files.ts';
 

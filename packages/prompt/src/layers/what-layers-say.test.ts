@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PromptContext, ToolNote } from '../context.ts';
-import type { Layer, LayerOptions } from '../layer.ts';
-import { OWNER_FEATURES } from '../testing/example-features.ts';
-import { contextOf, FACTS, GUEST, OWNER, viewOf } from '../testing/example-turn.ts';
+import type { Layer, LayerOptions, PromptContext, ToolNote } from '../layer.ts';
+import { contextOf, FACTS, GUEST, OWNER, OWNER_FEATURES, viewOf } from '../testing/example-turn.ts';
 import { connectorsLayer } from './abilities.ts';
 import { personaLayer, workspaceContextLayer, workspaceFileLayer } from './files.ts';
 import {

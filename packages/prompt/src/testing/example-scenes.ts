@@ -1,11 +1,18 @@
 import type { InboundMessage, Reader, RenderTarget, RuntimeFacts } from '@parley/core';
 import type { Workspace } from '@parley/workspace';
-import type { PromptContext } from '../context.ts';
 import { readIdentity } from '../identity.ts';
-import { guestFeatures, OWNER_FEATURES, SKILLS } from './example-features.ts';
-import { GUEST_TOOLS } from './example-tools.ts';
-import { FACTS, GUEST, MESSAGE, OWNER } from './example-turn.ts';
-import type { ExampleWorkspace } from './example-workspace.ts';
+import type { PromptContext } from '../layer.ts';
+import {
+  type ExampleWorkspace,
+  FACTS,
+  GUEST,
+  GUEST_TOOLS,
+  guestFeatures,
+  MESSAGE,
+  OWNER,
+  OWNER_FEATURES,
+  SKILLS,
+} from './example-turn.ts';
 
 /** One turn in one chat, with all that a turn of this kind may know. */
 export interface Scene {
