@@ -9,7 +9,13 @@ import type {
 } from 'bullmq';
 import { addJob } from './add-job.ts';
 import { BackendAdministration } from './backend-administration.ts';
-import { claimNextJob, type NextJob, nothingToStart } from './claim-job.ts';
+import {
+  claimNextJob,
+  extendLock,
+  type NextJob,
+  nothingToStart,
+  recoverStalledJobs,
+} from './claim-job.ts';
 import { notSupported } from './errors.ts';
 import {
   collectMetric,
@@ -21,7 +27,6 @@ import {
   retryActiveJob,
   returnActiveJob,
 } from './finish-job.ts';
-import { extendLock, recoverStalledJobs } from './locks.ts';
 import { readRetention } from './removal.ts';
 
 /** A job to add, as BullMQ passes it. */

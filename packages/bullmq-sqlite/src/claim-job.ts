@@ -1,5 +1,6 @@
-import type { JobJson } from 'bullmq';
-import { type JobRow, putInLine, toJobJson } from './job-row.ts';
+import { ErrorCode, type JobJson } from 'bullmq';
+import { jobStateError } from './errors.ts';
+import { findJob, type JobRow, putInLine, toJobJson } from './job-row.ts';
 import {
   countStartedJob,
   isPausedOrMaxed,
@@ -85,4 +86,118 @@ function activateFirst(
     takesLock ? scope.now + lockMs : 0,
     scope.queueId,
   );
+}
+
+/**
+ * The active job that `token` has locked. Throws {@link JobStateError} when the job is gone, its
+ * lock ran out or belongs to another worker, or it is not active. Token "0" skips the lock.
+ */
+export function heldJob(scope: QueueScope, jobId: string, token: string, command: string): JobRow {
+  const job = findJob(scope, jobId);
+  if (!job) throw jobStateError(ErrorCode.JobNotExist, jobId, command);
+  if (token !== '0') {
+    if (job.lock_token === null || job.lock_until <= scope.now) {
+      throw jobStateError(ErrorCode.JobLockNotExist, jobId, command);
+    }
+    if (job.lock_token !== token) throw jobStateError(ErrorCode.JobLockMismatch, jobId, command);
+  }
+  if (job.state !== 'active') throw jobStateError(ErrorCode.JobNotInState, jobId, command);
+  return job;
+}
+
+/** Whether a worker holds an unexpired lock on the job. */
+export function isLocked(
+  scope: QueueScope,
+  job: Pick<JobRow, 'lock_token' | 'lock_until'>,
+): boolean {
+  return job.lock_token !== null && job.lock_until > scope.now;
+}
+
+/** Extends a lock by `duration` ms from now; false when it ran out or is another worker's. */
+export function extendLock(
+  scope: QueueScope,
+  jobId: string,
+  token: string,
+  duration: number,
+): boolean {
+  const changed = scope.file.run(
+    `UPDATE job SET lock_until = ?, suspect = 0
+     WHERE queue_id = ? AND id = ? AND lock_token = ? AND lock_until > ?`,
+    scope.now + Math.ceil(duration),
+    scope.queueId,
+    jobId,
+    token,
+    scope.now,
+  );
+  return changed > 0;
+}
+
+/** BullMQ's defaults for a worker that leaves them out. */
+const DEFAULT_MAX_STALLED = 1;
+const DEFAULT_INTERVAL_MS = 30_000;
+
+/**
+ * Puts active jobs back in line whose worker stopped renewing their lock, and returns their ids.
+ * It takes two rounds, one interval apart: the first marks every active job as suspect, renewing a
+ * lock clears the mark, the second takes those still marked and without a lock.
+ */
+export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings): string[] {
+  if (scope.control.stalledCheckUntil > scope.now) return [];
+  scope.file.run(
+    'UPDATE queue SET stalled_check_until = ? WHERE id = ?',
+    scope.now + (settings.stalledInterval ?? DEFAULT_INTERVAL_MS),
+    scope.queueId,
+  );
+  const suspects = activeJobs(scope, true).filter((job) => !isLocked(scope, job));
+  for (const job of suspects) {
+    returnStalledJob(scope, job, settings.maxStalledCount ?? DEFAULT_MAX_STALLED);
+  }
+  scope.file.run(
+    "UPDATE job SET suspect = 1 WHERE queue_id = ? AND state = 'active' AND suspect = 0",
+    scope.queueId,
+  );
+  return suspects.map((job) => job.id);
+}
+
+/**
+ * Puts every active job back in line, locked or not, oldest first. Right only when no process can
+ * be working on the queue. Returns the ids.
+ */
+export function releaseActiveJobs(scope: QueueScope, maxStalledCount: number): string[] {
+  const jobs = activeJobs(scope, false);
+  // Each goes to the front, so the last one placed runs first.
+  for (const job of jobs.toReversed()) returnStalledJob(scope, job, maxStalledCount);
+  return jobs.map((job) => job.id);
+}
+
+function activeJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
+  return scope.file.all<JobRow>(
+    `SELECT * FROM job WHERE queue_id = ? AND state = 'active' AND suspect >= ?
+     ORDER BY lane, rank, seq`,
+    scope.queueId,
+    suspectsOnly ? 1 : 0,
+  );
+}
+
+/** A job that stalled too often is marked; the worker that gets it next fails it unrun. */
+function returnStalledJob(scope: QueueScope, job: JobRow, maxStalledCount: number): void {
+  const tooOften = job.stalled_count + 1 > maxStalledCount && !isScheduled(scope, job);
+  putInLine(scope, { ...job, priority: 0 }, 'front');
+  scope.file.run(
+    `UPDATE job SET stalled_count = stalled_count + 1,
+       deferred_failure = coalesce(?, deferred_failure) WHERE seq = ?`,
+    tooOften ? 'job stalled more than allowable limit' : null,
+    job.seq,
+  );
+  scope.emit('stalled', { jobId: job.id });
+}
+
+function isScheduled(scope: QueueScope, job: JobRow): boolean {
+  if (job.scheduler_id === null) return false;
+  const row = scope.file.get(
+    'SELECT 1 AS found FROM scheduler WHERE queue_id = ? AND id = ?',
+    scope.queueId,
+    job.scheduler_id,
+  );
+  return row !== undefined;
 }

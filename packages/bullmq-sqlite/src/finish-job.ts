@@ -1,7 +1,6 @@
 import { releaseDeduplication } from './add-job.ts';
-import { promoteDueJobs } from './claim-job.ts';
+import { heldJob, promoteDueJobs } from './claim-job.ts';
 import { delayedStanding, type JobRow, moveJob, putInLine } from './job-row.ts';
-import { heldJob } from './locks.ts';
 import { type QueueScope, windowTtl } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 

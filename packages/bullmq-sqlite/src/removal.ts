@@ -1,7 +1,7 @@
 import { ErrorCode } from 'bullmq';
+import { isLocked } from './claim-job.ts';
 import { jobStateError, SqliteQueueError } from './errors.ts';
 import { findJob, type JobRow, stateFilter } from './job-row.ts';
-import { isLocked } from './locks.ts';
 import type { QueueScope } from './queue-scope.ts';
 
 /** Deletes a job with its log. Its deduplication id stays taken: see {@link deleteJobAndClaim}. */

@@ -8,8 +8,7 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq';
-import { unknownUrl } from './open-bus.ts';
-import { QueueError, type RedisPlace } from './redis-place.ts';
+import { QueueError, type RedisPlace, unknownUrl } from './open-bus.ts';
 
 /** The body of a wake-up: what has work, and nothing else. */
 export interface WakeUp {

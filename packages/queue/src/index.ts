@@ -6,10 +6,11 @@ export {
   createLocalBus,
   type OpenBus,
   openBus,
+  QueueError,
+  type RedisPlace,
   type WakeDelivery,
   wakeDeliveryOn,
 } from './open-bus.ts';
-export { QueueError, type RedisPlace } from './redis-place.ts';
 export {
   type Schedule,
   type StartSweep,

@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
-import { keepLeases } from './keep-leases.ts';
-import { isCutOff, type LaneDeps, runLane, type StopReason, stopReasonOf } from './lane.ts';
+import {
+  isCutOff,
+  keepLeases,
+  type LaneDeps,
+  runLane,
+  type StopReason,
+  stopReasonOf,
+} from './lane.ts';
 import { startSweep } from './scheduler.ts';
 import type { WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 

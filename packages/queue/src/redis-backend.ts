@@ -15,7 +15,7 @@ import {
   redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { queuePrefix, type RedisPlace } from './redis-place.ts';
+import { queuePrefix, type RedisPlace } from './open-bus.ts';
 
 /**
  * BullMQ would wait up to 10 s in one command where jobs are delayed: too long to notice a silence. It would

@@ -8,8 +8,7 @@ import {
   redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { type BusOptions, createLocalBus, type OpenBus } from './open-bus.ts';
-import { prefixOf } from './redis-place.ts';
+import { type BusOptions, createLocalBus, type OpenBus, prefixOf } from './open-bus.ts';
 
 type Topic = NonNullable<BusOptions['hears']>;
 

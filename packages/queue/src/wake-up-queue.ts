@@ -3,7 +3,7 @@ import { type Logger, reasonOf } from '@parley/core';
 import { DelayedError } from 'bullmq';
 import { type BackendOptions, openBackend, type QueueBackend } from './backend.ts';
 import { retryPause, type WakeUpHandler } from './keyed-work.ts';
-import type { RedisPlace } from './redis-place.ts';
+import type { RedisPlace } from './open-bus.ts';
 
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {

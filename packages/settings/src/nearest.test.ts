@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance, nearest } from './nearest.ts';
+import { editDistance, nearest } from './check.ts';
 
 describe('editDistance', () => {
   it.each([

@@ -2,11 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { type Checked, check, oneOf } from './check.ts';
+import { type Checked, check, nearest, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import { allowedAt, profileJsonSchema } from './json-schema.ts';
-import { nearest } from './nearest.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
 import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
 import {

@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
+import { nearest } from './check.ts';
 import { parseSettings } from './document.ts';
-import { nearest } from './nearest.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
 import {
   type Block,

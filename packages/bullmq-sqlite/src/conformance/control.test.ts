@@ -1,6 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth } from './describe-on-both.ts';
-import { gate, pause, until } from './lab.ts';
+import { describeOnBoth, gate, pause, until } from './lab.ts';
 
 describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));

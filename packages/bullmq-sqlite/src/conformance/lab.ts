@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type BackendFactory,
   type ConnectionOptions,
+  createRedisBackend,
   type IQueueBackend,
   type Processor,
   Queue,
@@ -9,9 +13,11 @@ import {
   Worker,
   type WorkerOptions,
 } from 'bullmq';
+import { describe, test } from 'vitest';
+import { openSqliteQueues } from '../open-sqlite-queues.ts';
 
 /** A datastore under test: the factory for BullMQ's classes, and how to reach the server if any. */
-export interface Datastore {
+interface Datastore {
   readonly backend: BackendFactory<IQueueBackend>;
   readonly connection: ConnectionOptions;
 }
@@ -109,5 +115,48 @@ function ignore(): void {}
 function rethrowLater(error: Error): void {
   queueMicrotask(() => {
     throw error;
+  });
+}
+
+/** `it` with a fresh queue: `it('…', async ({ lab }) => …)`. */
+type LabTest = typeof onSqlite;
+
+/**
+ * Declares the same tests for SQLite and for the original, BullMQ on Redis, so that what they expect
+ * is shown to be BullMQ's behaviour and not ours. Without a Redis only the SQLite half exists.
+ */
+export function describeOnBoth(
+  title: string,
+  redisUrl: string | null,
+  behaviours: (it: LabTest) => void,
+): void {
+  describe.concurrent(`${title} on SQLite`, () => behaviours(onSqlite));
+  describe
+    .runIf(redisUrl)
+    .concurrent(`${title} on Redis`, () => behaviours(onRedis(redisUrl ?? '')));
+}
+
+const onSqlite = test.extend<{ lab: Lab }>({
+  lab: async ({ task: _ }, use) => {
+    const folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-'));
+    const sqlite = openSqliteQueues({ file: join(folder, 'queue.db') });
+    const lab = new Lab({ backend: sqlite.backend, connection: {} });
+    await use(lab);
+    await lab.close();
+    sqlite.close();
+    rmSync(folder, { recursive: true });
+  },
+});
+
+function onRedis(url: string): LabTest {
+  const prefix = `test-${randomUUID()}`;
+  const backend: BackendFactory<IQueueBackend> = (name, opts, role) =>
+    createRedisBackend(name, { ...opts, prefix } as typeof opts, role);
+  return test.extend<{ lab: Lab }>({
+    lab: async ({ task: _ }, use) => {
+      const lab = new Lab({ backend, connection: { url } });
+      await use(lab);
+      await lab.close();
+    },
   });
 }

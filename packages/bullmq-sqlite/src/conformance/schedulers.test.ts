@@ -1,6 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth } from './describe-on-both.ts';
-import { gate, until } from './lab.ts';
+import { describeOnBoth, gate, until } from './lab.ts';
 
 const DAY_MS = 86_400_000;
 
