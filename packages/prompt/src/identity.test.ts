@@ -1,6 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Audience, Reader } from '@parley/core';
+import type { WorkspaceFile } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { type IdentitySources, identityOf, parseIdentity, readIdentity } from './identity.ts';
-import { OWNER, viewOf } from './testing/example-turn.ts';
+import {
+  characterSource,
+  type IdentitySources,
+  identityOf,
+  type NamedText,
+  parseIdentity,
+  readIdentity,
+} from './identity.ts';
+import type { TurnAtHand } from './layer.ts';
+import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
 
 describe('the identity', () => {
   it.each<[string, IdentitySources, object]>([
@@ -54,5 +66,151 @@ describe('the identity', () => {
     const settings = { agent: { emoji: '🦉' } };
     expect(await readIdentity(view, settings)).toEqual({ name: 'Mori', emoji: '🦉' });
     expect(await readIdentity(viewOf(OWNER), settings)).toEqual({ name: 'Assistant', emoji: '🦉' });
+  });
+});
+
+const CONFIG = join(import.meta.dirname, '../../../config');
+
+/** Every file of a folder that comes with Parley. */
+function house(folder: string): NamedText[] {
+  return readdirSync(join(CONFIG, folder)).map((file) => ({
+    name: file.slice(0, -'.md'.length),
+    house: readFileSync(join(CONFIG, folder, file), 'utf8').trim(),
+  }));
+}
+
+const PERSONAS = house('personas');
+const FORMATS = house('output-formats');
+
+interface Asking {
+  readonly reader?: Reader;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly audience?: Audience;
+  readonly fix?: TurnAtHand['fix'];
+}
+
+/** A turn whose workspace has these files, all for `audience`. */
+function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): TurnAtHand {
+  const plain = viewOf(reader, files);
+  const read = async (name: string) => {
+    const file = await plain.read(name);
+    if (file.kind === 'absent' || audience === undefined) return file;
+    if (audience.kind === 'owner' && reader.kind !== 'owner') {
+      return { kind: 'absent', reason: 'private' } as const;
+    }
+    return { ...file, audience } satisfies WorkspaceFile;
+  };
+  const { facts, messages } = contextOf({ reader });
+  const fixing = fix === undefined ? {} : { fix };
+  const view = { ...plain, read };
+  return { facts, reader, view, messages, conversationId: 'c', session: 1, ...fixing };
+}
+
+/** Keeps what is fixed, as a session does. */
+function session(): NonNullable<TurnAtHand['fix']> {
+  const kept = new Map<string, unknown>();
+  return async (key, value, schema) => {
+    if (!kept.has(key)) kept.set(key, JSON.parse(JSON.stringify(value)));
+    return schema.parse(kept.get(key));
+  };
+}
+
+const named = (name: string, text: string | null = null): NamedText => ({ name, house: text });
+
+describe('persona and output format', () => {
+  it('[P14] ship with Parley', () => {
+    const names = FORMATS.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['plain', 'emotion_pipe', 'emotion_bracket']));
+    expect(PERSONAS.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each(PERSONAS.flatMap((persona) => FORMATS.map((format) => [persona, format] as const)))(
+    '[P14] go together: $0.name with $1.name',
+    async (persona, format) => {
+      const { persona: who, outputFormat } = await characterSource({ persona, format }).gather(
+        turn(),
+      );
+      expect(who?.text).toBe(persona.house);
+      expect(outputFormat?.text).toBe(format.house);
+    },
+  );
+
+  it('[P14] change apart: another format in the middle of a session, the same persona', async () => {
+    const fix = session();
+    const texts = [];
+    for (const format of FORMATS) {
+      const source = characterSource({ persona: PERSONAS[0], format });
+      texts.push(await source.gather(turn({ fix })));
+    }
+    expect(new Set(texts.map(({ persona }) => persona?.text))).toEqual(
+      new Set([PERSONAS[0]?.house]),
+    );
+    expect(texts.map(({ outputFormat }) => outputFormat?.text)).toEqual(
+      FORMATS.map(({ house }) => house),
+    );
+  });
+
+  it('[P14] come from the workspace where it has a file of that name', async () => {
+    const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
+    const character = { persona: named('wren', 'house'), format: named('plain', 'house') };
+    expect(await characterSource(character).gather(turn({ files }))).toEqual({
+      persona: {
+        text: 'You are mine.',
+        source: 'personas/wren.md',
+        audience: { kind: 'everyone' },
+      },
+      outputFormat: {
+        text: 'Just talk.',
+        source: 'output-formats/plain.md',
+        audience: { kind: 'everyone' },
+      },
+    });
+  });
+
+  it('[W03] keep the audience of their file, and nobody steps in for one that is private', async () => {
+    const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
+    const source = characterSource({ persona: named('wren', 'house') });
+    expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
+    expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
+  });
+
+  it('[P02] say nothing where nothing is named or there', async () => {
+    expect(await characterSource({}).gather(turn())).toEqual({});
+    expect(await characterSource({ persona: named('nobody') }).gather(turn())).toEqual({});
+  });
+});
+
+describe('a session', () => {
+  const first = characterSource({ persona: named('wren', 'first') });
+  const second = characterSource({ persona: named('raven', 'second') });
+
+  it('[P14] keeps the persona it began with, word for word', async () => {
+    const fix = session();
+    const started = await first.gather(turn({ fix }));
+    const edited = { files: { 'personas/wren.md': 'edited' }, fix };
+    expect(await first.gather(turn(edited))).toEqual(started);
+    expect(await second.gather(turn({ fix }))).toEqual(started);
+  });
+
+  it('[P14] takes another one when it begins anew', async () => {
+    await first.gather(turn({ fix: session() }));
+    const { persona } = await second.gather(turn({ fix: session() }));
+    expect(persona?.text).toBe('second');
+  });
+
+  it('[P14] that began without one can still be given its one', async () => {
+    const fix = session();
+    await characterSource({ persona: named('nobody') }).gather(turn({ fix }));
+    expect((await first.gather(turn({ fix }))).persona?.text).toBe('first');
+  });
+});
+
+describe('the rest of a profile', () => {
+  it('[P13] [P15] fills in the ephemeral prompt and the files to skip', async () => {
+    const source = characterSource({ ephemeral: 'Be brief.', skipContextFiles: true });
+    expect(await source.gather(turn())).toEqual({
+      ephemeral: { text: 'Be brief.', source: 'settings', audience: { kind: 'everyone' } },
+      skipContextFiles: true,
+    });
   });
 });

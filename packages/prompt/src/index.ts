@@ -16,8 +16,6 @@ export {
   type PromptAssembler,
 } from './assembler.ts';
 export { type ChannelFormats, readChannelFormats } from './channel-formats.ts';
-export type { NamedText } from './character.ts';
-export { type Character, characterSource } from './character.ts';
 export {
   comparePrompts,
   compareTexts,
@@ -27,11 +25,13 @@ export {
   type TextPiece,
 } from './compare-prompts.ts';
 export {
+  type Character,
+  characterSource,
   firstSet,
   IDENTITY_FILE,
-  type Identity,
   type IdentitySource,
   identityOf,
+  type NamedText,
   readIdentity,
 } from './identity.ts';
 export {
@@ -43,6 +43,7 @@ export {
   type FixForSession,
   type GroupMessage,
   type HeartbeatNote,
+  type Identity,
   type Layer,
   type LayerId,
   type LayerOptions,

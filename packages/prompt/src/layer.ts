@@ -7,7 +7,6 @@ import {
   type RuntimeFacts,
 } from '@parley/core';
 import type { Cut, FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
-import type { Identity } from './identity.ts';
 
 /** Kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;
@@ -112,6 +111,13 @@ export type FixForSession = <Value>(
   value: Value,
   schema: { parse(kept: unknown): Value },
 ) => Promise<Value>;
+
+/** Who the agent is to the people it talks with. */
+export interface Identity {
+  readonly name: string;
+  readonly role?: string;
+  readonly emoji?: string;
+}
 
 /** Everything the layers of one turn may draw on. Files come through `view` and no other way. */
 export interface PromptContext extends PromptFeatures {

@@ -6,7 +6,6 @@ export type {
 } from './access.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type { AttachmentRepository, DueAttachment, StoredAttachment } from './attachments.ts';
-export type { Backlog } from './backlog.ts';
 export { goesToSamePlace } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
 export {
@@ -73,6 +72,7 @@ export type {
   PromptSummary,
   StoredPrompt,
 } from './prompts.ts';
+export type { Backlog } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
 export type {
   AdmittedMessage,

@@ -12,8 +12,6 @@ import {
 import { pageSessionRepository, pairingRepository } from './access.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
-import { auditRepository } from './audit.ts';
-import { backlogRepository } from './backlog.ts';
 import { cronJobRepository } from './cron-jobs.ts';
 import {
   type Database,
@@ -40,6 +38,7 @@ import { outboxRepository } from './outbox.ts';
 import type { openPostgres, PostgresLimits } from './postgres/open-postgres.ts';
 import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
 import { promptRepository } from './prompts.ts';
+import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
 import { soulRepository } from './souls.ts';

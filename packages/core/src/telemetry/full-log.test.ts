@@ -1,9 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const PROGRAM = join(import.meta.dirname, 'testing/talkative-program.ts');
+/** Logs as many lines of 1 kB as its argument says, and then prints its memory in MB. */
+const PROGRAM = `
+  const { createLogger } = await import('${import.meta.resolve('./logger.ts')}');
+  const log = createLogger({ level: 'info', format: 'json', scrub: (text) => text });
+  for (let line = 0; line < Number(process.argv[1]); line += 1) log.info({ line }, 'x'.repeat(1_000));
+  process.stdout.write(String(Math.round(process.memoryUsage().rss / 1_048_576)));
+`;
 /** Whatever is written there meets a full disk. */
 const FULL = '/dev/full';
 
@@ -11,9 +16,13 @@ const FULL = '/dev/full';
 function talk(lines: number): { code: number | null; memory: number } {
   const full = openSync(FULL, 'w');
   try {
-    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, String(lines)], {
-      stdio: ['ignore', 'pipe', full],
-    });
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', PROGRAM, String(lines)],
+      {
+        stdio: ['ignore', 'pipe', full],
+      },
+    );
     return { code: status, memory: Number(stdout) };
   } finally {
     closeSync(full);
