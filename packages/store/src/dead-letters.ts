@@ -275,7 +275,7 @@ async function sendAgain(
 const UNDELIVERED = "state in ('failed', 'unknown')";
 
 // `seq` comes first: SQLite takes an update that begins with a state for a part on its way, which does not
-// change the history that the process remembers (`sqlite-sql.ts`).
+// change the history that the process remembers (`open-sqlite.ts`).
 const SEND_AGAIN = statement(`
   update outbox set
     seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,

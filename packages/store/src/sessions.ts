@@ -7,8 +7,10 @@ export interface PinPlace {
   readonly session: number;
 }
 
-/** Values that stay what they were for the rest of a session (S07). Written by turns alone. */
-/** The table `session_pin`. Nearly every call finds its pin, so reading comes first and takes no write lock. */
+/**
+ * Values that stay what they were for the rest of a session (S07): the table `session_pin`, written by turns alone.
+ * Nearly every call finds its pin, so reading comes first and takes no write lock.
+ */
 export function pinRepository(database: Database) {
   return {
     /**
