@@ -204,7 +204,7 @@ describe('an alert on Telegram', () => {
     expect(said(ANN)).toHaveLength(1);
     expect(await runsOf(folder, parley)).toMatchObject([{ state: 'held' }]);
     const database = new DatabaseSync(join(folder.path, 'parley.db'));
-    database.exec('UPDATE beat SET held_until = 1');
+    database.exec('UPDATE heartbeat_run SET held_until = 1');
     database.close();
     parley = await startParleyProcess(folder.path);
     await until(ANN, 'The backup failed.');

@@ -23,7 +23,7 @@ const VALID_MS = 60 * 60_000;
 const PENDING_PER_ACCOUNT = 3;
 
 /**
- * Strangers who ask for access, and those who have it (F05): the tables `pairing_request` and `let_in`. Ingress
+ * Strangers who ask for access, and those who have it (F05): the tables `pairing_request` and `allowed_sender`. Ingress
  * and the command `/pair` write them, ingress reads them; all gateways see the same.
  */
 export type PairingRepository = ReturnType<typeof pairingRepository>;
@@ -77,7 +77,7 @@ export function pairingRepository(database: Database, newId: NewId) {
 
     isAllowed: (channel: string, account: string, senderId: string): Promise<boolean> =>
       database.read(async (sql) => {
-        return (await sql.get(IS_LET_IN, { channel, account, senderId })) !== undefined;
+        return (await sql.get(IS_ALLOWED, { channel, account, senderId })) !== undefined;
       }),
   };
 }
@@ -97,7 +97,7 @@ export async function approveRequest(
   const row = await sql.get(TAKE, { code, now });
   if (row === undefined) return null;
   const { channel, account, senderId } = row;
-  sql.send(LET_IN, { channel, account, senderId, now });
+  sql.send(ALLOW, { channel, account, senderId, now });
   return readRequest(row);
 }
 
@@ -133,15 +133,15 @@ const TAKE = statement(`
   delete from pairing_request where code = :code and expires_at > :now
   returning ${COLUMNS}`).rows<RequestRow>();
 
-const LET_IN = statement(`
-  insert into let_in (channel, account, sender_id, let_in_at)
+const ALLOW = statement(`
+  insert into allowed_sender (channel, account, sender_id, allowed_at)
   values (:channel, :account, :senderId, :now)
   on conflict do nothing`);
 
-const IS_LET_IN = statement(`
-  select let_in_at from let_in
+const IS_ALLOWED = statement(`
+  select allowed_at from allowed_sender
   where channel = :channel and account = :account and sender_id = :senderId`).rows<{
-  readonly let_in_at: number;
+  readonly allowed_at: number;
 }>();
 
 /** A browser that is signed in to the page (U03). Times are ms since 1970. */

@@ -146,7 +146,7 @@ export const AGENT_TABLES: readonly string[] = [
     last_at bigint,
     last_reason text
   )`,
-  `create table beat (
+  `create table heartbeat_run (
     id text not null primary key,
     agent text not null,
     task text not null,
@@ -164,13 +164,13 @@ export const AGENT_TABLES: readonly string[] = [
     started_at bigint not null,
     finished_at bigint
   )`,
-  `create unique index beat_running on beat (agent) where state = 'running'`,
-  `create index beat_held on beat (held_until) where state = 'held'`,
-  'create index beat_task on beat (agent, task, started_at)',
-  'create index beat_started on beat (agent, started_at)',
-  `create index beat_alert on beat (agent, fingerprint, started_at)
+  `create unique index heartbeat_run_running on heartbeat_run (agent) where state = 'running'`,
+  `create index heartbeat_run_held on heartbeat_run (held_until) where state = 'held'`,
+  'create index heartbeat_run_task on heartbeat_run (agent, task, started_at)',
+  'create index heartbeat_run_started on heartbeat_run (agent, started_at)',
+  `create index heartbeat_run_alert on heartbeat_run (agent, fingerprint, started_at)
     where fingerprint is not null`,
-  'create index beat_turn on beat (turn_id) where turn_id is not null',
+  'create index heartbeat_run_turn on heartbeat_run (turn_id) where turn_id is not null',
   // Jobs with a timetable (H08); `last_message` is the id of the message that their last run began with.
   `create table cron_job (
     id text not null primary key,

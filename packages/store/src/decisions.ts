@@ -225,9 +225,9 @@ async function awaited(
 const LATEST_PARTS = 100;
 
 const ALERTS = statement(`
-  select beat.id as "messageId", beat.task as reason, inbox.turn_id as "turnId", received_at as at,
+  select run.id as "messageId", run.task as reason, inbox.turn_id as "turnId", received_at as at,
     attempts, turn.started_at as "startedAt", turn.finished_at as "finishedAt"
-  from inbox join beat on beat.id = inbox.message_id join turn on turn.id = inbox.turn_id
+  from inbox join heartbeat_run run on run.id = inbox.message_id join turn on turn.id = inbox.turn_id
   where inbox.conversation_id like '${HEARTBEAT_LANE as string}%' and inbox.turn_id is not null
     and inbox.turn_id in (select turn_id from outbox
       where ${OF_CHAT} order by seq desc limit ${LATEST_PARTS})`).rows<

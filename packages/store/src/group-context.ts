@@ -13,7 +13,7 @@ const LONGEST = 500;
 export type GroupContextRepository = ReturnType<typeof groupContextRepository>;
 
 /**
- * The group context, table `overheard`: messages of served groups that did not address the bot (F06). The
+ * The group context, table `group_context`: messages of served groups that did not address the bot (F06). The
  * claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
  * them to the next turn. A power cut may lose the newest: no answer was promised to them.
  */
@@ -39,7 +39,7 @@ export function groupContextRepository(database: Database) {
 }
 
 const KEEP = statement(`
-  insert into overheard (conversation_id, channel, account, chat_id, message_id, sender_id,
+  insert into group_context (conversation_id, channel, account, chat_id, message_id, sender_id,
     sender_name, text, heard_at)
   values (:conversationId, :channel, :account, :chatId, :messageId, :senderId,
     :senderName, :text, :now)
@@ -48,27 +48,27 @@ const KEEP = statement(`
 const WAITING = 'conversation_id = :conversationId and turn_id is null';
 
 const PRUNE = statement(`
-  delete from overheard where ${WAITING} and seq < (
-    select seq from overheard where ${WAITING} order by seq desc limit 1 offset ${KEPT - 1})`);
+  delete from group_context where ${WAITING} and seq < (
+    select seq from group_context where ${WAITING} order by seq desc limit 1 offset ${KEPT - 1})`);
 
-const TAKE = statement(`update overheard set turn_id = :turnId where ${WAITING}`);
+const TAKE = statement(`update group_context set turn_id = :turnId where ${WAITING}`);
 
 const OF_TURN = statement(`
   select message_id as "messageId", sender_id as "senderId", sender_name as "senderName", text
-  from overheard where turn_id = :turnId order by seq`).rows<GroupContextMessage>();
+  from group_context where turn_id = :turnId order by seq`).rows<GroupContextMessage>();
 
-const FORGET = statement('delete from overheard where turn_id = :turnId');
+const FORGET = statement('delete from group_context where turn_id = :turnId');
 
-const RELEASE = statement('update overheard set turn_id = null where turn_id = :turnId');
+const RELEASE = statement('update group_context set turn_id = null where turn_id = :turnId');
 
-const CLEAR = statement(`delete from overheard where ${WAITING}`);
+const CLEAR = statement(`delete from group_context where ${WAITING}`);
 
 const MESSAGE = `channel = :channel and account = :account and chat_id = :chatId
   and message_id = :messageId and turn_id is null`;
 
-const WITHDRAW = statement(`delete from overheard where ${MESSAGE}`);
+const WITHDRAW = statement(`delete from group_context where ${MESSAGE}`);
 
-const REVISE = statement(`update overheard set text = :text where ${MESSAGE}`);
+const REVISE = statement(`update group_context set text = :text where ${MESSAGE}`);
 
 /** Assigns the context to a turn that begins; the caller has locked the conversation. */
 export async function claimGroupContext(

@@ -171,21 +171,23 @@ const TAKE_SLOT = statement(`
   where agent = :agent and next_at = :dueAt`);
 
 const RUNNING_OF = statement(
-  "select id from beat where agent = :agent and state = 'running'",
+  "select id from heartbeat_run where agent = :agent and state = 'running'",
 ).rows<{ readonly id: string }>();
 
 const BEGIN = statement(`
-  insert into beat (id, agent, task, target, state, started_at)
+  insert into heartbeat_run (id, agent, task, target, state, started_at)
   values (:id, :agent, :task, :target, 'running', :now) on conflict (id) do nothing`);
 
-const TARGET_OF = statement("select target from beat where id = :id and state = 'running'").rows<{
+const TARGET_OF = statement(
+  "select target from heartbeat_run where id = :id and state = 'running'",
+).rows<{
   readonly target: string;
 }>();
 
 const BEGIN_SESSION = statement('update conversation set session = session + 1 where id = :id');
 
 const END = statement(`
-  update beat set state = :state, reason = :reason, turn_id = :turnId, input_tokens = :input,
+  update heartbeat_run set state = :state, reason = :reason, turn_id = :turnId, input_tokens = :input,
     output_tokens = :output, finished_at = :now, alert = :alert, fingerprint = :fingerprint,
     held_until = :heldUntil, entry = :entry, parts = :parts
   where id = :id`);
@@ -226,7 +228,7 @@ function byEnd(one: Released, other: Released): number {
 }
 
 const DUE_TARGETS = statement(`
-  select distinct target from beat where state = 'held' and held_until <= :now order by target`).rows<{
+  select distinct target from heartbeat_run where state = 'held' and held_until <= :now order by target`).rows<{
   readonly target: string;
 }>();
 
@@ -240,14 +242,14 @@ interface Released {
 }
 
 const RELEASE = statement(`
-  update beat set state = 'alerted'
+  update heartbeat_run set state = 'alerted'
   where state = 'held' and held_until <= :now
     and target in (select value from json_each(:targets))
   returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
 
 /** What was said is in the history and in the outbox now. */
 const EMPTY = statement(
-  'update beat set entry = null, parts = null, held_until = null where id = :id',
+  'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );
 
 interface AlertToSend extends Pick<HeartbeatAlert, 'entry' | 'parts'> {

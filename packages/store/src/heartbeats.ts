@@ -14,7 +14,7 @@ import {
 import type { Lease } from './rows.ts';
 
 /**
- * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks (`beat`). The
+ * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks (`heartbeat_run`). The
  * scheduler and the turn of a run write them; the page, `/why` and status read them.
  */
 export function heartbeatRepository(database: Database, newId: NewId) {
@@ -102,7 +102,7 @@ const RUN = `
   select id, agent, task, target, state, reason, alert, held_until as "heldUntil",
     started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
     output_tokens as "outputTokens"
-  from beat`;
+  from heartbeat_run`;
 
 const RUN_BY_ID = statement(`${RUN} where id = :id`).rows<HeartbeatRun>();
 
@@ -111,17 +111,19 @@ const NEWEST_RUNS = statement(
 ).rows<HeartbeatRun>();
 
 const NEXT_RELEASE = statement(
-  "select min(held_until) as until from beat where state = 'held'",
+  "select min(held_until) as until from heartbeat_run where state = 'held'",
 ).rows<{ readonly until: number | null }>();
 
 const ALERTED = statement(`
-  select id from beat where agent = :agent and fingerprint = :fingerprint and started_at >= :since
+  select id from heartbeat_run where agent = :agent and fingerprint = :fingerprint and started_at >= :since
     and state in ('alerted', 'held') limit 1`).rows<{ readonly id: string }>();
 
 const LAST_RUNS = statement(
-  'select task, max(started_at) as at from beat where agent = :agent group by task',
+  'select task, max(started_at) as at from heartbeat_run where agent = :agent group by task',
 ).rows<{ readonly task: string; readonly at: number }>();
 
 const TOKENS = statement(`
   select coalesce(sum(input_tokens + output_tokens), 0) as tokens
-  from beat where agent = :agent and started_at >= :since`).rows<{ readonly tokens: number }>();
+  from heartbeat_run where agent = :agent and started_at >= :since`).rows<{
+  readonly tokens: number;
+}>();

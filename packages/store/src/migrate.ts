@@ -151,7 +151,7 @@ export interface Migration {
  * belong to steps that existed before the first release.
  */
 export const MIGRATIONS: readonly Migration[] = [
-  { number: 30, name: 'schema', statements: schema },
+  { number: 31, name: 'schema', statements: schema },
 ];
 
 /** A log is a few megabytes; copying a much larger one would hold up the start. */

@@ -126,7 +126,7 @@ export function auditRepository(database: Database) {
   return {
     /** Everyone whom an owner allowed by a code. */
     allowedPeople: (): Promise<readonly KnownPerson[]> =>
-      database.read((sql) => sql.all(LET_IN, { colon: ':' })),
+      database.read((sql) => sql.all(ALLOWED, { colon: ':' })),
 
     /** All accounts that are linked. */
     linked: (): Promise<readonly KnownPerson[]> => database.read((sql) => sql.all(LINKED)),
@@ -137,10 +137,10 @@ export function auditRepository(database: Database) {
   };
 }
 
-const LET_IN = statement(`
-  select channel || :colon || sender_id as "personId", let_in_at as since, max(day) as "lastDay"
-  from let_in left join spend on person_id = channel || :colon || sender_id
-  group by channel, account, sender_id, let_in_at`).rows<KnownPerson>();
+const ALLOWED = statement(`
+  select channel || :colon || sender_id as "personId", allowed_at as since, max(day) as "lastDay"
+  from allowed_sender left join spend on person_id = channel || :colon || sender_id
+  group by channel, account, sender_id, allowed_at`).rows<KnownPerson>();
 
 const LINKED = statement(`
   select person_link.person_id as "personId", linked_at as since, max(day) as "lastDay"

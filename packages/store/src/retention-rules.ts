@@ -55,8 +55,8 @@ const REFER_TO_TURN: readonly (readonly [table: string, column: string])[] = [
   ['turn_step', 'turn_id'],
   ['approval', 'turn_id'],
   ['sub_agent', 'parent_turn'],
-  ['beat', 'turn_id'],
-  ['overheard', 'turn_id'],
+  ['heartbeat_run', 'turn_id'],
+  ['group_context', 'turn_id'],
 ];
 
 /**
@@ -139,13 +139,14 @@ export const RETENTION_RULES: readonly RetentionRule[] = [
   },
   {
     // The last run of a task says when the next one is due.
-    table: 'beat',
+    table: 'heartbeat_run',
     keeps: ['messages'],
     key: ['agent', 'started_at'],
     at: 'started_at',
     isSorted: false,
-    needed: `state in ('running', 'held') or not exists (select 1 from beat as newer
-      where newer.agent = beat.agent and newer.task = beat.task and newer.started_at > beat.started_at)`,
+    needed: `state in ('running', 'held') or not exists (select 1 from heartbeat_run as newer
+      where newer.agent = heartbeat_run.agent and newer.task = heartbeat_run.task
+        and newer.started_at > heartbeat_run.started_at)`,
   },
   {
     table: 'outbox',
@@ -192,11 +193,11 @@ export const RETENTION_RULES: readonly RetentionRule[] = [
 export const BOUNDED_OTHERWISE: Readonly<Record<string, string>> = {
   conversation: 'one row for each chat and each run of a sub-agent; kept',
   attachment: 'with its message; the bytes for a day',
-  overheard: 'the last 50 of each group',
+  group_context: 'the last 50 of each group',
   adapter_value: 'by each channel itself',
   pairing_request: 'until the code runs out',
   link_code: 'until the code runs out',
-  let_in: 'people; kept',
+  allowed_sender: 'people; kept',
   person_link: 'people; kept',
   memory_entry: 'memories; kept',
   cron_job: 'jobs; until they are done or removed',

@@ -150,7 +150,7 @@ const SCHEMA: readonly string[] = [
   )`,
   // Group context (F06): waits for the next turn (`turn_id` null), belongs to one while it runs, is deleted
   // with its commit.
-  `create table overheard (
+  `create table group_context (
     seq bigserial primary key,
     conversation_id text not null references conversation (id),
     channel text not null,
@@ -164,8 +164,8 @@ const SCHEMA: readonly string[] = [
     turn_id text references turn (id),
     unique (channel, account, chat_id, message_id)
   )`,
-  'create index overheard_waiting on overheard (conversation_id, seq) where turn_id is null',
-  'create index overheard_turn on overheard (turn_id, seq) where turn_id is not null',
+  'create index group_context_waiting on group_context (conversation_id, seq) where turn_id is null',
+  'create index group_context_turn on group_context (turn_id, seq) where turn_id is not null',
   // The bytes are the last column: what follows a large value is slow to read in SQLite.
   `create table attachment (
     inbox_seq bigint not null references inbox (seq) on delete cascade,
@@ -201,11 +201,11 @@ const SCHEMA: readonly string[] = [
     expires_at bigint not null,
     unique (channel, account, sender_id)
   )`,
-  `create table let_in (
+  `create table allowed_sender (
     channel text not null,
     account text not null,
     sender_id text not null,
-    let_in_at bigint not null,
+    allowed_at bigint not null,
     primary key (channel, account, sender_id)
   )`,
   // Why a message was not taken (D08). No text is kept.

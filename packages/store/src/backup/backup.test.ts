@@ -128,7 +128,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         new Map(),
       );
       await using after = await openRaw(url);
-      for (const table of ['turn', 'beat', 'sub_agent'] as const) {
+      for (const table of ['turn', 'heartbeat_run', 'sub_agent'] as const) {
         const rows = await rowsIn(after.database, `select distinct state from ${table}`);
         expect(rows.map(({ state }) => state)).not.toContain('running');
         expect(rows.map(({ state }) => state)).not.toContain('held');

@@ -255,7 +255,7 @@ async function holdMessages(sql: Sql, now: number): Promise<number> {
   sql.send(GIVE_TURNS, { before: `restored-${now}-`, now });
   sql.send(FAIL_MESSAGES, { now });
   const deadLetters = await sql.run(DEAD_LETTERS_OF_TURNS, { now });
-  sql.send(FREE_OVERHEARD);
+  sql.send(FREE_GROUP_CONTEXT);
   sql.send(FAIL_TURNS, { now, reason: REASON });
   return deadLetters;
 }
@@ -278,7 +278,9 @@ const DEAD_LETTERS_OF_TURNS = composed(`insert into dead_letter (kind, subject, 
     and not exists (select 1 from dead_letter where subject = turn.id and settled is null)
   order by started_at, id`);
 
-const FREE_OVERHEARD = statement('update overheard set turn_id = null where turn_id is not null');
+const FREE_GROUP_CONTEXT = statement(
+  'update group_context set turn_id = null where turn_id is not null',
+);
 
 const FAIL_TURNS = statement(`
   update turn set state = 'failed', reason = :reason, awaits = null, finished_at = :now
@@ -325,6 +327,6 @@ const STOP_SUB_AGENTS = statement(`
   update sub_agent set state = 'stopped', finished_at = :now where state = 'running'`);
 
 const FAIL_BEATS = statement(`
-  update beat set state = 'failed', reason = :reason, held_until = null, entry = null, parts = null,
+  update heartbeat_run set state = 'failed', reason = :reason, held_until = null, entry = null, parts = null,
     finished_at = :now
   where state in ('running', 'held')`);

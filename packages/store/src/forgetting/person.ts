@@ -121,7 +121,7 @@ function messagesAfter(among: keyof typeof AMONG) {
 
 const IS_THEIRS = "channel || ':' || sender_id in (select value from json_each(:persons))";
 
-const HEARD = composed(`select conversation_id, text from overheard
+const HEARD = composed(`select conversation_id, text from group_context
   where ${IS_THEIRS} and (conversation_id = :only or :only is null)`).rows<{
   readonly conversation_id: string;
   readonly text: string;
@@ -199,7 +199,7 @@ async function leaveGroup(
   let rows = await emptyRows(database, placeOf('outbox'), { where: parts, values }, mark);
   await emptyRows(database, placeOf('inbox'), { where: `seq in (${NUMBERS})`, values }, mark);
   rows += await gone('attachment', `inbox_seq in (${NUMBERS})`);
-  rows += await gone('overheard', `${OF_LANE} and ${IS_THEIRS}`);
+  rows += await gone('group_context', `${OF_LANE} and ${IS_THEIRS}`);
   rows += await gone(
     'turn_step',
     `turn_id in (select id from turn where ${OF_LANE} and state <> 'running')`,
@@ -214,7 +214,7 @@ async function leaveGroup(
   rows += await database.write(async (sql) => {
     await sql.run(composed(`update turn set reason = null where ${isTurn}`), values);
     let changed = 0;
-    for (const place of ['todo_list', 'beat', 'cron_job'].map(placeOf)) {
+    for (const place of ['todo_list', 'heartbeat_run', 'cron_job'].map(placeOf)) {
       changed += await rewriteRows(sql, place, { where: place.of, values }, without);
     }
     return changed;

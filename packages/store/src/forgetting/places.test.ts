@@ -24,8 +24,8 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'result',
   ],
   attachment: ['channel', 'account', 'kind', 'mime_type', 'ref', 'state'],
-  beat: ['id', 'agent', 'task', 'target', 'state', 'turn_id'],
   conversation: ['id', 'lease_owner', 'mode', 'model', 'plan'],
+  heartbeat_run: ['id', 'agent', 'task', 'target', 'state', 'turn_id'],
   cron_job: ['id', 'asked_by', 'conversation_id', 'route', 'timetable', 'state', 'last_message'],
   dead_letter: ['kind', 'subject', 'settled'],
   decision: ['channel', 'account', 'chat_id', 'message_id', 'sender_id', 'outcome', 'reason'],
@@ -43,7 +43,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'trace',
   ],
   lease: ['name', 'owner'],
-  let_in: ['channel', 'account', 'sender_id'],
+  allowed_sender: ['channel', 'account', 'sender_id'],
   link_code: ['code', 'maker_id', 'maker_route', 'typist_id', 'typist_route'],
   // Taken out with the line of the file.
   memory_entry: [
@@ -71,7 +71,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'platform_message_id',
     'trace',
   ],
-  overheard: [
+  group_context: [
     'conversation_id',
     'channel',
     'account',

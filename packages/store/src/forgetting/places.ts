@@ -35,7 +35,7 @@ const PLACES: readonly UnusualPlace[] = [
     whole: 'texts',
   },
   {
-    table: 'overheard',
+    table: 'group_context',
     keys: ['seq'],
     words: { text: 'plain', sender_name: 'plain' },
     counts: 'messages',
@@ -88,7 +88,7 @@ const PLACES: readonly UnusualPlace[] = [
   },
   {
     // The findings of a heartbeat, sent or not.
-    table: 'beat',
+    table: 'heartbeat_run',
     keys: ['id'],
     words: { reason: 'plain', alert: 'plain', fingerprint: 'plain', entry: 'json', parts: 'json' },
     of: 'target = :conversation',

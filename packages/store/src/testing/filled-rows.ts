@@ -73,7 +73,7 @@ const ROWS: readonly FilledRow[] = [
     row: { channel: 'whatsapp', account: 'default', kind: 'creds', id: 'creds', value: 'secret' },
   },
   {
-    table: 'overheard',
+    table: 'group_context',
     row: {
       ...{ conversation_id: 'c1', ...CHAT, message_id: 'm4', sender_id: '9', sender_name: 'Bo' },
       ...{ text: 'O\'Hara said "no"\nand\tleft', heard_at: 7, turn_id: 't2' },
@@ -102,8 +102,8 @@ const ROWS: readonly FilledRow[] = [
     },
   },
   {
-    table: 'let_in',
-    row: { channel: 'telegram', account: 'default', sender_id: '8', let_in_at: 9 },
+    table: 'allowed_sender',
+    row: { channel: 'telegram', account: 'default', sender_id: '8', allowed_at: 9 },
   },
   {
     table: 'decision',
@@ -189,7 +189,7 @@ const ROWS: readonly FilledRow[] = [
     row: { agent: 'main', every_ms: 1_800_000, next_at: 21 },
   },
   ...['running', 'held'].map((state) => ({
-    table: 'beat',
+    table: 'heartbeat_run',
     row: {
       ...{ id: `b-${state}`, agent: 'main', task: 'mail', target: 'c1', state },
       ...{ held_until: state === 'held' ? 30 : null, started_at: 22 },

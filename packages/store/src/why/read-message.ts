@@ -122,9 +122,9 @@ const FILES = statement(
   'select kind, state from attachment where inbox_seq = :seq order by attachment_index',
 ).rows<{ readonly kind: string; readonly state: string }>();
 
-const HEARTBEAT_RUN = statement('select task, state, reason from beat where id = :id').rows<
-  NonNullable<TakenFacts['run']>
->();
+const HEARTBEAT_RUN = statement(
+  'select task, state, reason from heartbeat_run where id = :id',
+).rows<NonNullable<TakenFacts['run']>>();
 
 /** Of a job only its last message is known; what the job is called, people wrote. */
 const JOB = statement(`
