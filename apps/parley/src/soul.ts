@@ -9,7 +9,7 @@ import {
   SoulService,
   scoreText,
   soulCommand,
-  standingOf,
+  soulStatus,
 } from '@parley/agent';
 import { type Clock, type Logger, type Meter, silentLogger } from '@parley/core';
 import { configPath } from '@parley/core/installation';
@@ -107,7 +107,7 @@ function judgeFor(
   return createChatModel(settings, { settingsFile: folder.settingsFile, clock, logger: log }).model;
 }
 
-type LocalTime = Parameters<typeof standingOf>[1];
+type LocalTime = Parameters<typeof soulStatus>[1];
 
 /** SOUL.md for the page and the command line. */
 export function soulPage(service: SoulService, localTime: LocalTime): SoulPage {
@@ -160,7 +160,7 @@ function shown(version: SoulVersion, { settings }: SoulService, localTime: Local
     origin: originOf(version),
     reason,
     state,
-    standing: standingOf(version, localTime),
+    status: soulStatus(version, localTime),
     score: scoreText(version),
     findings,
     diff,

@@ -20,7 +20,7 @@ export { postMessage } from './post-message.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
-export { momentOf, nameOf, originOf, scoreText, soulDiff, standingOf } from './soul/soul-text.ts';
+export { momentOf, nameOf, originOf, scoreText, soulDiff, soulStatus } from './soul/soul-text.ts';
 export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { TimeUpError, withTimeLimit } from './time-limit.ts';

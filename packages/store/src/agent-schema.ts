@@ -213,7 +213,7 @@ export const AGENT_TABLES: readonly string[] = [
     score bigint,
     findings text not null default '[]',
     state text not null,
-    untold bigint not null default 0,
+    unnotified bigint not null default 0,
     created_at bigint not null,
     judged_at bigint,
     applies_at bigint,

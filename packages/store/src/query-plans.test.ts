@@ -160,7 +160,7 @@ async function useEverything(store: Store): Promise<void> {
   }
   await store.outbox.accountsWithWork(0);
   await store.outbox.unfinished(chat, 5);
-  await store.souls.glance('main', 0);
+  await store.souls.status('main', 0);
   await store.outbox.chatsWithWork('web', 'default', 0, 5);
   await store.outbox.counts();
   await useDeadLetters(store);

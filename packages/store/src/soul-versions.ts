@@ -17,7 +17,7 @@ export interface SoulFinding {
   readonly points: number;
   /** Whatever the score: a text with such a finding does not pass. */
   readonly blocks: boolean;
-  readonly words: string;
+  readonly text: string;
 }
 
 /** One version of an agent’s SOUL.md, or a proposal for one (W06). Times in ms. */
@@ -71,7 +71,7 @@ export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'>
 }
 
 /** What a look every few seconds reads. */
-export interface SoulGlance {
+export interface SoulStatus {
   /** Number of the version in use; null before the seed. */
   readonly inUse: number | null;
   readonly isBusy: boolean;
@@ -95,7 +95,7 @@ export const SOUL_COLUMNS = `agent, number, text, head, author, by_whom as "by",
   decided_by as "decidedBy"`;
 
 /** Which version is changed, and when. */
-export interface SoulMoment {
+export interface SoulChange {
   readonly agent: string;
   readonly number: number;
   readonly now: number;
@@ -117,43 +117,43 @@ const LOCK = statement(`
 }>();
 
 /** Puts a version into use, and what was in use out of it. */
-export function useVersion(
+export function applyVersion(
   sql: Sql,
-  { agent, number, now }: SoulMoment,
-  { by, untold }: { readonly by: string | null; readonly untold: 0 | 1 },
+  { agent, number, now }: SoulChange,
+  { by, unnotified }: { readonly by: string | null; readonly unnotified: 0 | 1 },
 ): void {
   sql.send(REPLACE_APPLIED, { agent });
-  sql.send(USE, { agent, number, now, by, untold });
+  sql.send(USE, { agent, number, now, by, unnotified });
 }
 
 const REPLACE_APPLIED = statement(`
-  update soul_version set state = 'replaced', untold = 0 where agent = :agent and state = 'applied'`);
+  update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and state = 'applied'`);
 
 const USE = statement(`
   update soul_version set state = 'applied', applied_at = :now, applies_at = null, decided_by = :by,
-    untold = :untold
+    unnotified = :unnotified
   where agent = :agent and number = :number`);
 
 /** A statement for whole versions of an agent. */
-export function versions<const Rest extends string>(rest: Rest) {
+export function selectVersions<const Rest extends string>(rest: Rest) {
   return statement(
     `select ${SOUL_COLUMNS} from soul_version where agent = :agent and ${rest}`,
   ).rows<SoulVersionRow>();
 }
 
-const APPLIED = versions("state = 'applied'");
-const BY_NUMBER = versions('number = :number');
-const ASKED_BY = versions('asked_by = :askedBy');
+const APPLIED = selectVersions("state = 'applied'");
+const BY_NUMBER = selectVersions('number = :number');
+const ASKED_BY = selectVersions('asked_by = :askedBy');
 
 /** The version in use; null before the seed. */
-export const appliedOf = (sql: Sql, agent: string) => found(sql.get(APPLIED, { agent }));
+export const appliedVersion = (sql: Sql, agent: string) => found(sql.get(APPLIED, { agent }));
 
 /** One version; null when there is none of that number. */
 export const versionOf = (sql: Sql, agent: string, number: number) =>
   found(sql.get(BY_NUMBER, { agent, number }));
 
 /** The version that this call, command or edit has made. */
-export const versionAskedBy = (sql: Sql, agent: string, askedBy: string) =>
+export const versionByRequest = (sql: Sql, agent: string, askedBy: string) =>
   found(sql.get(ASKED_BY, { agent, askedBy }));
 
 async function found(row: Promise<SoulVersionRow | undefined>): Promise<SoulVersion | null> {
@@ -162,7 +162,7 @@ async function found(row: Promise<SoulVersionRow | undefined>): Promise<SoulVers
 }
 
 const Findings = z.array(
-  z.object({ rule: z.string(), points: z.number(), blocks: z.boolean(), words: z.string() }),
+  z.object({ rule: z.string(), points: z.number(), blocks: z.boolean(), text: z.string() }),
 );
 
 /** A stored version as the other packages know it. Throws StoreError `store-damaged`. */

@@ -4,7 +4,7 @@ import type { NewSoul, SoulVerdict } from './soul-versions.ts';
 import { bothDatabases } from './testing/databases.ts';
 
 const PASSED: SoulVerdict = { state: 'passed', score: 90, findings: [], appliesAt: 100 };
-const FINDING = { rule: 'length', points: 10, blocks: false, words: 'Rather long.' };
+const FINDING = { rule: 'length', points: 10, blocks: false, text: 'Rather long.' };
 
 const soul = (askedBy: string, more: Partial<NewSoul> = {}): NewSoul => ({
   askedBy,

@@ -1,23 +1,23 @@
 import { type Database, type Sql, statement, toJson } from './database.ts';
 import {
-  appliedOf,
+  appliedVersion,
+  applyVersion,
   lockSoul,
   type NewSoul,
   readSoulVersion,
   SOUL_COLUMNS,
   type SoulAuthor,
-  type SoulGlance,
-  type SoulMoment,
+  type SoulChange,
   type SoulProposal,
   type SoulRollback,
   type SoulState,
+  type SoulStatus,
   type SoulVerdict,
   type SoulVersion,
   type SoulVersionRow,
-  useVersion,
-  versionAskedBy,
+  selectVersions,
+  versionByRequest,
   versionOf,
-  versions,
 } from './soul-versions.ts';
 
 /**
@@ -72,14 +72,14 @@ const KEEP_HEAD = statement(
 );
 
 const SET_NOTIFIED = statement(`
-  update soul_version set untold = 0 where agent = :agent and number = :number and state = :state`);
+  update soul_version set unnotified = 0 where agent = :agent and number = :number and state = :state`);
 
 /** What of the repository reads alone. */
 function soulLookups(database: Database) {
   return {
     /** The one in use; null before the seed. */
     applied: (agent: string): Promise<SoulVersion | null> =>
-      database.read((sql) => appliedOf(sql, agent)),
+      database.read((sql) => appliedVersion(sql, agent)),
     get: (agent: string, number: number): Promise<SoulVersion | null> =>
       database.read((sql) => versionOf(sql, agent, number)),
     /** The newest first. */
@@ -95,9 +95,9 @@ function soulLookups(database: Database) {
     due: (agent: string, now: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(DUE, { agent, now })).map(readSoulVersion)),
     /** In one look: which version is in use, and whether any waits for an evaluation, its time or its notice. */
-    glance: (agent: string, now: number): Promise<SoulGlance> =>
+    status: (agent: string, now: number): Promise<SoulStatus> =>
       database.read(async (sql) => {
-        const row = await sql.get(GLANCE, { agent, now });
+        const row = await sql.get(STATUS, { agent, now });
         return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
       }),
     /** Versions of whose state the owner was not notified yet, oldest first. */
@@ -106,20 +106,20 @@ function soulLookups(database: Database) {
   };
 }
 
-const NEWEST = versions('number >= 0 order by number desc limit :limit');
+const NEWEST = selectVersions('number >= 0 order by number desc limit :limit');
 
-const ONCE_APPLIED = versions('text = :text and applied_at is not null limit 1');
+const ONCE_APPLIED = selectVersions('text = :text and applied_at is not null limit 1');
 
-const UNJUDGED = versions("state = 'proposed' order by number");
+const UNJUDGED = selectVersions("state = 'proposed' order by number");
 
-const DUE = versions("state = 'passed' and applies_at <= :now order by number");
+const DUE = selectVersions("state = 'passed' and applies_at <= :now order by number");
 
-const UNNOTIFIED = versions('untold = 1 order by number');
+const UNNOTIFIED = selectVersions('unnotified = 1 order by number');
 
-const GLANCE = statement(`
+const STATUS = statement(`
   select (select number from soul_version where agent = :agent and state = 'applied') as "inUse",
     case when exists (select 1 from soul_version where agent = :agent and (state = 'proposed'
-      or untold = 1 or (state = 'passed' and applies_at <= :now))) then 1 else 0 end as busy`).rows<{
+      or unnotified = 1 or (state = 'passed' and applies_at <= :now))) then 1 else 0 end as busy`).rows<{
   readonly inUse: number | null;
   readonly busy: number;
 }>();
@@ -134,7 +134,7 @@ async function seedSoul(
   const seed = { askedBy: 'seed', author: 'seed', basedOn: null, diff: '' } as const;
   const reason = 'what SOUL.md said at first';
   const { number } = await addVersion(sql, agent, { ...soul, ...seed, reason }, now);
-  useVersion(sql, { agent, number, now }, { by: null, untold: 0 });
+  applyVersion(sql, { agent, number, now }, { by: null, unnotified: 0 });
   return true;
 }
 
@@ -145,7 +145,7 @@ async function proposeSoul(
   { soul, most, now }: { readonly soul: NewSoul; readonly most: number; readonly now: number },
 ): Promise<SoulProposal> {
   await lockSoul(sql, agent);
-  const known = await versionAskedBy(sql, agent, soul.askedBy);
+  const known = await versionByRequest(sql, agent, soul.askedBy);
   if (known !== null) return { kind: 'known', version: known };
   const open = await sql.all(OPEN, { agent, author: soul.author });
   const [oldest] = open;
@@ -157,7 +157,7 @@ async function proposeSoul(
 }
 
 const REPLACE = statement(`
-  update soul_version set state = 'replaced', untold = 0 where agent = :agent and number = :number`);
+  update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and number = :number`);
 
 /** Stores a text under the next number, as a proposal. The caller has locked the agent’s soul. */
 async function addVersion(
@@ -187,11 +187,11 @@ const ADD = statement(`
   returning ${SOUL_COLUMNS}`).rows<SoulVersionRow>();
 
 /** Proposals that are not decided, oldest first. */
-const OPEN = versions("author = :author and state in ('proposed', 'passed') order by number");
+const OPEN = selectVersions("author = :author and state in ('proposed', 'passed') order by number");
 
 async function judgeSoul(
   sql: Sql,
-  { agent, number, now }: SoulMoment,
+  { agent, number, now }: SoulChange,
   { state, score, findings, appliesAt }: SoulVerdict,
 ): Promise<boolean> {
   const verdict = { state, score, findings: toJson(findings), appliesAt };
@@ -200,26 +200,26 @@ async function judgeSoul(
 
 const JUDGE = statement(`
   update soul_version set state = :state, score = :score, findings = :findings,
-    applies_at = :appliesAt, judged_at = :now, untold = 1
+    applies_at = :appliesAt, judged_at = :now, unnotified = 1
   where agent = :agent and number = :number and state = 'proposed'`);
 
 async function applySoul(
   sql: Sql,
-  moment: SoulMoment,
+  change: SoulChange,
   by: string | null,
   inUse: number | null,
 ): Promise<boolean> {
-  await lockSoul(sql, moment.agent);
-  const version = await versionOf(sql, moment.agent, moment.number);
+  await lockSoul(sql, change.agent);
+  const version = await versionOf(sql, change.agent, change.number);
   if (version?.state !== 'passed') return false;
-  if ((await appliedOf(sql, moment.agent))?.number !== inUse) return false;
-  useVersion(sql, moment, { by, untold: by === null ? 1 : 0 });
+  if ((await appliedVersion(sql, change.agent))?.number !== inUse) return false;
+  applyVersion(sql, change, { by, unnotified: by === null ? 1 : 0 });
   return true;
 }
 
 async function closeSoul(
   sql: Sql,
-  { agent, number }: SoulMoment,
+  { agent, number }: SoulChange,
   state: 'vetoed' | 'replaced',
   by: string | null,
 ): Promise<boolean> {
@@ -228,7 +228,7 @@ async function closeSoul(
 }
 
 const CLOSE = statement(`
-  update soul_version set state = :state, decided_by = :by, applies_at = null, untold = 0
+  update soul_version set state = :state, decided_by = :by, applies_at = null, unnotified = 0
   where agent = :agent and number = :number and state in ('proposed', 'passed')`);
 
 /** Puts the text of an earlier version into use again, as a new one. */
@@ -239,9 +239,9 @@ async function rollbackSoul(
   now: number,
 ): Promise<SoulVersion | null> {
   await lockSoul(sql, agent);
-  const known = await versionAskedBy(sql, agent, order.askedBy);
+  const known = await versionByRequest(sql, agent, order.askedBy);
   if (known !== null) return known;
-  const inUse = await appliedOf(sql, agent);
+  const inUse = await appliedVersion(sql, agent);
   const earlier = await versionOf(sql, agent, to);
   if (inUse === null || inUse.number !== order.basedOn) return null;
   if (earlier === null || earlier.appliedAt === null) return null;
@@ -250,7 +250,7 @@ async function rollbackSoul(
   const { number } = await addVersion(sql, agent, soul, now);
   const verdict = { score: earlier.score, findings: toJson(earlier.findings) };
   sql.send(KEEP_VERDICT, { agent, number, now, ...verdict });
-  useVersion(sql, { agent, number, now }, { by: order.by, untold: 0 });
+  applyVersion(sql, { agent, number, now }, { by: order.by, unnotified: 0 });
   return versionOf(sql, agent, number);
 }
 

@@ -86,7 +86,7 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
 
 /** One version: state, findings, changes, text. Every text is shown as text. */
 function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VNode {
-  const { number, name, standing, score, origin, reason, can, findings, diff, basedOn, text } =
+  const { number, name, status, score, origin, reason, can, findings, diff, basedOn, text } =
     version;
   const decide = async (action: SoulAction) =>
     (await act(`/api/soul/${number}/${action}`)) ?? {
@@ -98,7 +98,7 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       <header class="entry-head">
         <h2 class="title">{name}</h2>
         <p>
-          <b>{sentence(standing)}</b> {sentence(origin)}
+          <b>{sentence(status)}</b> {sentence(origin)}
         </p>
         <p>
           Evaluation: {score}. Reason: {reason}
@@ -120,8 +120,8 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
         <section class="soul-findings" aria-label="Findings">
           <h3>Findings of the evaluation</h3>
           <ul>
-            {findings.map(({ words }, index) => (
-              <li key={index}>{words}</li>
+            {findings.map(({ text }, index) => (
+              <li key={index}>{text}</li>
             ))}
           </ul>
         </section>

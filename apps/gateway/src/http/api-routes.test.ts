@@ -10,7 +10,7 @@ const VERSION: ShownSoul = {
   origin: '',
   reason: '',
   state: 'passed',
-  standing: '',
+  status: '',
   score: '',
   findings: [],
   diff: '',

@@ -137,7 +137,7 @@ export interface ShownSoul {
   readonly reason: string;
   readonly state: SoulState;
   /** The state as text. */
-  readonly standing: string;
+  readonly status: string;
   readonly score: string;
   readonly findings: readonly SoulFinding[];
   readonly diff: string;

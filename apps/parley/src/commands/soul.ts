@@ -20,8 +20,8 @@ export function showSoul(cli: Cli, number: number, what: 'text' | 'diff'): Promi
   return withApi(cli, '/api/soul', async ({ ask }) => {
     const version = await ask<ShownSoul>(`/${number}`);
     cli.print(lineOf(version));
-    for (const { rule, words, points } of version.findings) {
-      cli.print(visible(`  ${rule}: ${words}${points > 0 ? ` (-${points})` : ''}`));
+    for (const { rule, text, points } of version.findings) {
+      cli.print(visible(`  ${rule}: ${text}${points > 0 ? ` (-${points})` : ''}`));
     }
     cli.print(`\n${visible(version[what])}`);
     return 0;
@@ -42,12 +42,12 @@ export function proposeSoul(cli: Cli, file: string, reason: string): Promise<num
 
 function printAnswer(version: ShownSoul, { print }: Cli): number {
   print(lineOf(version));
-  for (const { rule, words } of version.findings) print(visible(`  ${rule}: ${words}`));
+  for (const { rule, text } of version.findings) print(visible(`  ${rule}: ${text}`));
   return version.state === 'refused' ? 1 : 0;
 }
 
-function lineOf({ name, made, standing, score, origin, reason }: ShownSoul): string {
-  return visible([name, made, standing, score, origin, reason].join('  '));
+function lineOf({ name, made, status, score, origin, reason }: ShownSoul): string {
+  return visible([name, made, status, score, origin, reason].join('  '));
 }
 
 function textOf(file: string): string {

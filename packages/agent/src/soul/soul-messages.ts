@@ -14,7 +14,7 @@ import {
   type SoulSettings,
   scoreText,
   shortDiff,
-  standingOf,
+  soulStatus,
   versionLine,
 } from './soul-text.ts';
 
@@ -93,7 +93,7 @@ function versionText(version: SoulVersion, verb: 'show' | 'diff', localTime: Loc
   const isDiff = verb === 'diff' && basedOn !== null;
   const against = isDiff ? `, against version ${basedOn}` : '';
   return [
-    `**${nameOf(version)}**${against} – ${standingOf(version, localTime)}; ${scoreText(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
+    `**${nameOf(version)}**${against} – ${soulStatus(version, localTime)}; ${scoreText(version)}; ${literalLine(originOf(version))}.\nReason: ${literalLine(version.reason)}`,
     ...(findings.length === 0 ? [] : [findingLines(version).join('\n')]),
     isDiff ? fenced(diff === '' ? ' nothing changes' : diff, 'diff') : fenced(text),
   ].join('\n\n');

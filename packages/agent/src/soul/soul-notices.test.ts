@@ -23,7 +23,7 @@ const VERSION: SoulVersion = {
   appliedAt: null,
   decidedBy: null,
 };
-const FINDING = { rule: 'owner', points: 60, blocks: true, words: 'It says who my owner is.' };
+const FINDING = { rule: 'owner', points: 60, blocks: true, text: 'It says who my owner is.' };
 
 const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 'ask') =>
   soulNotice(

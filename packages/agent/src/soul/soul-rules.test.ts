@@ -172,7 +172,7 @@ describe('the verdict', () => {
     expect(judgeSoul(candidate, { after: results(100), before: results(100) }).score).toBe(100);
     const worse = judgeSoul(candidate, { after: results(50), before: results(100) });
     expect(worse).toMatchObject({ state: 'refused', score: 75 });
-    expect(worse.findings.at(-1)?.words).toContain('100 points');
+    expect(worse.findings.at(-1)?.text).toContain('100 points');
     const asBad = judgeSoul(candidate, { after: results(50), before: results(50) });
     expect(asBad.state).toBe('passed');
     const bad = judgeSoul(candidate, { after: results(0), before: results(0) });

@@ -39,8 +39,8 @@ export function judgeSoul(
   const alone = soulFindings({ text: before, before: null, author: 'seed' });
   const was = together(scoreOf(alone), scenarios?.before.score);
   if (score >= was - WORSE) return { state: 'passed', score, findings };
-  const words = `The text in use has ${was} points, this one ${score}; ${WORSE} less at most.`;
-  const worse = { rule: 'worse', points: 0, blocks: true, words };
+  const text = `The text in use has ${was} points, this one ${score}; ${WORSE} less at most.`;
+  const worse = { rule: 'worse', points: 0, blocks: true, text };
   return { state: 'refused', score, findings: [...findings, worse] };
 }
 
@@ -72,7 +72,7 @@ export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
       const passage = findForbidden(forbidden, text);
       return passage === null
         ? []
-        : [heavy(forbidden.rule, `${forbidden.words} (${quoted(forbidden.rule, passage)})`)];
+        : [heavy(forbidden.rule, `${forbidden.text} (${quoted(forbidden.rule, passage)})`)];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
       ? [heavy('front-matter', 'It begins with front matter; that of the file stays as it is.')]
@@ -95,8 +95,8 @@ function lengthFindings(text: string): readonly SoulFinding[] {
     return [heavy('length', `It has ${length} characters; ${LONGEST_SOUL} at most.`)];
   }
   if (length > COMFORTABLE) {
-    const words = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
-    return [light('length', 15, words)];
+    const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
+    return [light('length', 15, finding)];
   }
   return length < SHORTEST ? [light('length', 10, 'It says very little.')] : [];
 }
@@ -112,8 +112,8 @@ function stepFindings({
   const lost = before.length < LITTLE ? 0 : shareLost(before, text);
   const percent = `${Math.round(lost * 100)} %`;
   if (lost > MOST_LOST) {
-    const words = `It takes ${percent} of the words away; ${MOST_LOST * 100} % at most in one step.`;
-    findings.push(heavy('rewrite', words));
+    const most = `${MOST_LOST * 100} % at most in one step`;
+    findings.push(heavy('rewrite', `It takes ${percent} of the words away; ${most}.`));
   } else if (lost > SMALL_STEP) {
     findings.push(
       light('rewrite', 15, `It takes ${percent} of the words away; that is a lot at once.`),
@@ -129,12 +129,12 @@ function stepFindings({
   return findings;
 }
 
-function heavy(rule: string, words: string): SoulFinding {
-  return { rule, points: HEAVY, blocks: true, words };
+function heavy(rule: string, text: string): SoulFinding {
+  return { rule, points: HEAVY, blocks: true, text };
 }
 
-function light(rule: string, points: number, words: string): SoulFinding {
-  return { rule, points, blocks: false, words };
+function light(rule: string, points: number, text: string): SoulFinding {
+  return { rule, points, blocks: false, text };
 }
 
 /** The passage, so that it can be fixed; a secret is not repeated. */
@@ -184,9 +184,9 @@ function languageOf(text: string): string | null {
   return best.hits >= 3 && best.hits > next.hits * 1.5 ? best.name : null;
 }
 
-interface ForbiddenWords {
+interface ForbiddenPattern {
   readonly rule: string;
-  readonly words: string;
+  readonly text: string;
   readonly patterns: readonly RegExp[];
   /** A negation before it in the same sentence makes it harmless. */
   readonly mayBeDenied: boolean;
@@ -197,10 +197,10 @@ const HUMAN = `(?:an? )?(?:real |actual |living )?(?:human|person|man|woman)`;
 const PROGRAM = `(?:an? )?(?:AI|bot|robot|program|machine|language model|LLM|software|assistant|KI|Programm|Maschine)`;
 
 /** English, German and Chinese, as people and models write them. */
-const FORBIDDEN: readonly ForbiddenWords[] = [
+const FORBIDDEN: readonly ForbiddenPattern[] = [
   {
     rule: 'safety',
-    words: 'It tells me to pass over my safety or other rules.',
+    text: 'It tells me to pass over my safety or other rules.',
     mayBeDenied: true,
     patterns: [
       new RegExp(
@@ -223,7 +223,7 @@ const FORBIDDEN: readonly ForbiddenWords[] = [
   },
   {
     rule: 'human',
-    words: 'It tells me to pass for a human.',
+    text: 'It tells me to pass for a human.',
     mayBeDenied: true,
     patterns: [
       new RegExp(
@@ -240,7 +240,7 @@ const FORBIDDEN: readonly ForbiddenWords[] = [
   },
   {
     rule: 'program',
-    words: 'It tells me to deny that I am a program.',
+    text: 'It tells me to deny that I am a program.',
     mayBeDenied: false,
     patterns: [
       new RegExp(
@@ -260,7 +260,7 @@ const FORBIDDEN: readonly ForbiddenWords[] = [
   },
   {
     rule: 'owner',
-    words: 'It says who my owner is or whom I must obey; that is in the settings alone.',
+    text: 'It says who my owner is or whom I must obey; that is in the settings alone.',
     mayBeDenied: true,
     patterns: [
       /\b(?:is|are|as|becomes?) (?:also )?(?:your|my|the|an?) (?:new |real |true |second )?(?:owner|admin|administrator|master|operator)\b/iu,
@@ -274,7 +274,7 @@ const FORBIDDEN: readonly ForbiddenWords[] = [
   },
   {
     rule: 'private',
-    words: 'It tells me to hand out what is private.',
+    text: 'It tells me to hand out what is private.',
     mayBeDenied: true,
     patterns: [
       /\b(?:share|reveal|tell|show|send|post|forward|read out|give|leak)\b[^.!?\n]{0,50}\b(?:MEMORY\.md|memor(?:y|ies)|private notes?|secrets?|passwords?|keys?|credentials?|system prompt)\b/iu,
@@ -285,7 +285,7 @@ const FORBIDDEN: readonly ForbiddenWords[] = [
   },
   {
     rule: 'injection',
-    words: 'It has marks that belong to prompts and not to a character.',
+    text: 'It has marks that belong to prompts and not to a character.',
     mayBeDenied: false,
     patterns: [
       /<\/?(?:system|assistant|user|tool|instructions?|prompt|important)\b[^>]*>/iu,
@@ -299,7 +299,7 @@ const FORBIDDEN: readonly ForbiddenWords[] = [
   },
   {
     rule: 'hidden',
-    words: 'It has characters or comments that people do not see.',
+    text: 'It has characters or comments that people do not see.',
     mayBeDenied: false,
     patterns: [
       /[\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]|[\u{E0000}-\u{E007F}]/u,
@@ -310,7 +310,7 @@ const FORBIDDEN: readonly ForbiddenWords[] = [
   },
   {
     rule: 'secret',
-    words: 'It has what looks like a password or a key.',
+    text: 'It has what looks like a password or a key.',
     mayBeDenied: false,
     patterns: [
       /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bxox[abprs]-[A-Za-z0-9-]{10,}/u,
@@ -325,7 +325,7 @@ const DENIED =
   /(?:\b(?:never|not|don[’']t|doesn[’']t|no|nobody|nothing|cannot|can[’']t|won[’']t|without|nie|niemals|nicht|kein\w*)\b|不要|不会|不能|从不|绝不|别)[^.!?\n。！？]{0,40}$/iu;
 
 /** The first passage that is not negated, or null. */
-function findForbidden({ patterns, mayBeDenied }: ForbiddenWords, text: string): string | null {
+function findForbidden({ patterns, mayBeDenied }: ForbiddenPattern, text: string): string | null {
   for (const pattern of patterns) {
     for (const { 0: passage, index } of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {
       if (!mayBeDenied || !DENIED.test(text.slice(Math.max(0, index - 80), index))) return passage;

@@ -70,7 +70,7 @@ describe('the scenarios for SOUL.md', () => {
   ] as const)('[W06] goes badly when %s', async (_, answer, verdicts, words) => {
     const { score, findings, judge } = await tryOut([SUM], [answer], verdicts);
     expect(score).toBe(0);
-    expect(findings[0]?.words).toContain(words);
+    expect(findings[0]?.text).toContain(words);
     expect(judge.asked).toHaveLength(verdicts.length);
   });
 

@@ -63,8 +63,8 @@ export async function runScenarios(
   for (const scenario of scenarios) {
     const fault = await faultIn(deps, scenario, soul, stop);
     if (fault === null) continue;
-    const words = `In the scenario “${scenario.id}”: ${fault}`;
-    findings.push({ rule: 'scenario', points: 0, blocks: false, words });
+    const text = `In the scenario “${scenario.id}”: ${fault}`;
+    findings.push({ rule: 'scenario', points: 0, blocks: false, text });
   }
   const went = scenarios.length - findings.length;
   const score = scenarios.length === 0 ? 100 : Math.round((100 * went) / scenarios.length);

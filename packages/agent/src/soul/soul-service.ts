@@ -89,7 +89,7 @@ export class SoulService implements GovernedFile {
 
   /** Whether nothing has changed and nothing is pending; costs one query and one look at the file. */
   async rests(now: number): Promise<boolean> {
-    const { inUse, isBusy } = await this.#soul.souls.glance(this.#soul.agent, now);
+    const { inUse, isBusy } = await this.#soul.souls.status(this.#soul.agent, now);
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 

@@ -37,7 +37,7 @@ export function nameOf({ number, author }: Pick<SoulVersion, 'number' | 'author'
 }
 
 /** The state of a version, in a few words without a capital. */
-export function standingOf(
+export function soulStatus(
   { state, appliesAt, appliedAt, decidedBy }: SoulVersion,
   localTime: LocalTime,
 ): string {
@@ -81,14 +81,14 @@ export function scoreText({ score }: Pick<SoulVersion, 'score'>): string {
 }
 
 export function versionLine(version: SoulVersion, localTime: LocalTime): string {
-  const facts = [standingOf(version, localTime), scoreText(version), originOf(version)];
+  const facts = [soulStatus(version, localTime), scoreText(version), originOf(version)];
   return `- **${nameOf(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
 }
 
 export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
   return findings.map(
-    ({ rule, words, points }) =>
-      `- ${rule}: ${literalLine(words)}${points > 0 ? ` (−${points})` : ''}`,
+    ({ rule, text, points }) =>
+      `- ${rule}: ${literalLine(text)}${points > 0 ? ` (−${points})` : ''}`,
   );
 }
 

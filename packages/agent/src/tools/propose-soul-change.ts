@@ -68,7 +68,7 @@ export function proposeSoulChangeTool({
       const answer = await service.propose({ ...author, askedBy, text, reason });
       if (answer.kind === 'refused') return failure(`Not proposed. ${answer.reason}`);
       const { number, state, score, findings, appliesAt } = answer.version;
-      const found = findings.map(({ words }) => `- ${words}`).join('\n');
+      const found = findings.map(({ text }) => `- ${text}`).join('\n');
       switch (state) {
         case 'refused':
           return failure(
