@@ -147,8 +147,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[H08] [G15] lose the words that are to be forgotten, and stay', async () => {
       await add('a');
-      const words = ['water the plants'];
-      const here = { conversations: ['web:c1'], ownersToo: false, words, mark: '[forgotten]' };
+      const phrases = ['water the plants'];
+      const here = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
       await store.forgetting.forget(here);
       expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
     });

@@ -94,9 +94,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G15] has nothing that was forgotten, here or by another process', async () => {
       const forgetting = { conversations: ['web:c1'], ownersToo: false, mark: '[forgotten]' };
-      await store.forgetting.forget({ ...forgetting, words: ['says'] });
+      await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
       expect(await sameHistory()).toEqual(['[forgotten] 1']);
-      await other.forgetting.forget({ ...forgetting, words: ['1'] });
+      await other.forgetting.forget({ ...forgetting, phrases: ['1'] });
       expect(await sameHistory()).toEqual(['[forgotten] [forgotten]']);
     });
 

@@ -215,7 +215,7 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
       await there.forgetting.forget({
         conversations: ['discord:default:g1'],
         ownersToo: false,
-        words: ['secret'],
+        phrases: ['secret'],
         mark: '[forgotten]',
       });
       await here.prompts.record(prompt('t2', ['my secret garden', 'shared']));

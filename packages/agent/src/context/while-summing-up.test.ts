@@ -84,7 +84,7 @@ describe('while a conversation is summarized', () => {
     const { talk, goOn } = await held();
     const { scene } = talk;
     const what = { conversations: [OWNER_CHAT], ownersToo: false, mark: '[forgotten]' };
-    await scene.store.forgetting.forget({ ...what, words: ['the code is 4711'] });
+    await scene.store.forgetting.forget({ ...what, phrases: ['the code is 4711'] });
     expect(await goOn()).toBe('failed');
     expect(await scene.store.summaries.latest({ ...place, reader: 'owner' })).toBeNull();
     expect((await talk.otherWorker().now(order, never)).kind).toBe('done');
@@ -100,7 +100,7 @@ describe('while a conversation is summarized', () => {
     const what = { conversations: [OWNER_CHAT], ownersToo: false, mark: '[forgotten]' };
     const worker = otherWorker({
       beforeCompact: async () => {
-        await scene.store.forgetting.forget({ ...what, words: ['the code is 4711'] });
+        await scene.store.forgetting.forget({ ...what, phrases: ['the code is 4711'] });
       },
     });
     expect((await worker.now(order, never)).kind).toBe('failed');

@@ -134,7 +134,7 @@ async function remove(
   const forgetting = {
     conversations: isOwner ? [reader.conversationId, ...origins] : [reader.conversationId],
     ownersToo: isOwner,
-    words: texts,
+    phrases: texts,
     mark: MARK,
   };
   const forgotten = texts.length === 0 ? null : await options.store.forgetting.forget(forgetting);

@@ -10,7 +10,7 @@ import {
   type Values,
 } from '../database.ts';
 import { hashed, hashesOf } from '../prompt-rows.ts';
-import { type ForgetPlace, placeOf, rewriteRows, textRedactor, type Without } from './places.ts';
+import { type ForgetPlace, placeOf, type Redact, rewriteRows, textRedactor } from './places.ts';
 
 /** What an adapter keeps of a message it has sent, to send it once more. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
@@ -23,7 +23,7 @@ const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 export async function forgetInCopies(
   sql: Sql,
   conversations: readonly string[],
-  without: Without,
+  without: Redact,
 ): Promise<number> {
   let count = 0;
   for (const account of await sql.all(ACCOUNTS, { conversations: toJson(conversations) })) {
@@ -75,7 +75,7 @@ async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
   });
 }
 
-function holdsPhrase(value: string, without: Without): boolean {
+function holdsPhrase(value: string, without: Redact): boolean {
   const copy = Copy.safeParse(parsed(value));
   const text = copy.success ? Buffer.from(copy.data.content, 'base64').toString('utf8') : value;
   return without(text) !== text;
@@ -91,7 +91,7 @@ function parsed(value: string): unknown {
 }
 
 /**
- * Takes words out of the recorded prompts of conversations (P17). A text is known by its hash and may
+ * Takes phrases out of the recorded prompts of conversations (P17). A text is known by its hash and may
  * belong to prompts of others: these keep it, and the changed text gets a hash of its own.
  */
 export async function forgetInPrompts(
@@ -121,7 +121,7 @@ export async function forgetInPrompts(
   return count;
 }
 
-/** The hash of the text without the words, stored already; null where they are not in it. */
+/** The hash of the text without the phrases, stored already; null where they are not in it. */
 async function changedText(
   sql: Sql,
   hash: string,

@@ -23,7 +23,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       store.forgetting.forget({
         conversations: [CHAT.conversationId],
         ownersToo: false,
-        words: [SECRET],
+        phrases: [SECRET],
         mark: '[forgotten]',
       });
 

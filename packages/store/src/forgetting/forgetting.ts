@@ -3,15 +3,15 @@ import { type Database, statement, toJson } from '../database.ts';
 import type { InboxRow } from '../rows.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
 import { forgetPerson } from './person.ts';
-import { FORGET_PLACES, phraseRedactor, rewriteRows, type Without } from './places.ts';
+import { FORGET_PLACES, phraseRedactor, type Redact, rewriteRows } from './places.ts';
 
 /** What is to be forgotten, and where. */
 export interface Forgetting {
   /** Conversations whose rows are changed; all in which an owner wrote directly, with `ownersToo`. */
   readonly conversations: readonly string[];
   readonly ownersToo: boolean;
-  /** Exact words; case does not matter. Each place gets `mark`. */
-  readonly words: readonly string[];
+  /** Exact phrases; case does not matter. Each place gets `mark`. */
+  readonly phrases: readonly string[];
   readonly mark: string;
 }
 
@@ -72,15 +72,15 @@ export interface RawSearch {
   readonly complete: boolean;
 }
 
-/** Takes words, or all that a person has said, out of everything the database keeps of conversations (G15). */
+/** Takes phrases, or all that a person has said, out of everything the database keeps of conversations (G15). */
 export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
 
 export function forgettingRepository(database: Database, promptsChanged: () => void) {
   return {
-    /** Changes what is stored; what is stored meanwhile may still hold the words. */
+    /** Changes what is stored; what is stored meanwhile may still hold the phrases. */
     async forget(forgetting: Forgetting): Promise<Forgotten> {
       const conversations = await conversationsOf(database, forgetting);
-      const without = phraseRedactor(forgetting.words, forgetting.mark);
+      const without = phraseRedactor(forgetting.phrases, forgetting.mark);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
       for (const conversation of conversations) {
         await addUp(found, database, conversation, without);
@@ -152,7 +152,7 @@ async function addUp(
   found: Record<Exclude<keyof Forgotten, 'prompts' | 'copies'>, number>,
   database: Database,
   conversation: string,
-  without: Without,
+  without: Redact,
 ): Promise<void> {
   const counted = await database.write(async (sql) => {
     const counts: (readonly [keyof typeof found, number])[] = [];

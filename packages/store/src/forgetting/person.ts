@@ -209,8 +209,8 @@ async function leaveGroup(
   rows += await gone('turn_prompt', OF_LANE, ['turn_id']);
   rows += await gone('approval', `(${BY_TURN} or ${asked})`);
   rows += await gone('sub_agent', isSubAgent);
-  const words = texts.filter((text) => text.length >= SHORTEST_WORD).slice(-MOST_WORDS);
-  const without = phraseRedactor(words, mark);
+  const phrases = texts.filter((text) => text.length >= SHORTEST_WORD).slice(-MOST_WORDS);
+  const without = phraseRedactor(phrases, mark);
   rows += await database.write(async (sql) => {
     await sql.run(composed(`update turn set reason = null where ${isTurn}`), values);
     let changed = 0;

@@ -182,10 +182,10 @@ describe('the places of words in the database', () => {
   const fill = async () => {
     await store.inbox.accept({ ...message('m1'), fromOwner: true });
     await claim(store, await hold(store), 't1');
-    for (const { table, words } of FORGET_PLACES) {
+    for (const { table, texts } of FORGET_PLACES) {
       const columns = columnsOf(table);
       const values = columns.map(({ name, type }) => {
-        const form = words[name];
+        const form = texts[name];
         if (form !== undefined) return form === 'json' ? JSON.stringify({ text: SECRET }) : SECRET;
         if (table === 'turn' && name === 'id') return 't9';
         return FILLED[name] ?? (type === 'text' ? `${table}-${name}` : 1);
@@ -208,8 +208,8 @@ describe('the places of words in the database', () => {
 
   it('[G15] are all known: each column of text is rewritten, or said to hold no words', () => {
     const known = new Set([
-      ...FORGET_PLACES.flatMap(({ table, words }) =>
-        Object.keys(words).map((one) => `${table}.${one}`),
+      ...FORGET_PLACES.flatMap(({ table, texts }) =>
+        Object.keys(texts).map((one) => `${table}.${one}`),
       ),
       ...[WITHOUT_WORDS, BY_THEMSELVES, STAYS].flatMap((list) =>
         Object.entries(list).flatMap(([table, names]) => names.map((name) => `${table}.${name}`)),
@@ -240,7 +240,7 @@ describe('the places of words in the database', () => {
     const forgotten = await store.forgetting.forget({
       conversations: [CHAT],
       ownersToo: true,
-      words: [SECRET],
+      phrases: [SECRET],
       mark: '[forgotten]',
     });
 

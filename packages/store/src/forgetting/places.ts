@@ -1,13 +1,13 @@
 import { composed, fromJson, type Sql, type SqlValue, toJson, type Values } from '../database.ts';
 import type { Forgotten } from './forgetting.ts';
 
-/** A table with words of a conversation. */
+/** A table with text of a conversation. */
 export interface ForgetPlace {
   readonly table: string;
   /** The columns of the primary key. */
   readonly keys: readonly string[];
-  /** The columns with words, and whether each is JSON. */
-  readonly words: Readonly<Record<string, 'json' | 'plain'>>;
+  /** The columns with text, and whether each is JSON. */
+  readonly texts: Readonly<Record<string, 'json' | 'plain'>>;
   /** What becomes of it where all of a conversation is forgotten: its rows go, or stay without their texts. */
   readonly whole: 'rows' | 'texts';
   /** As what its rows are counted. */
@@ -23,28 +23,28 @@ const USUAL = {
   of: 'conversation_id = :conversation',
 } as const satisfies Partial<ForgetPlace>;
 
-type UnusualPlace = Pick<ForgetPlace, 'table' | 'keys' | 'words'> & Partial<ForgetPlace>;
+type UnusualPlace = Pick<ForgetPlace, 'table' | 'keys' | 'texts'> & Partial<ForgetPlace>;
 
 const PLACES: readonly UnusualPlace[] = [
-  { table: 'transcript', keys: ['seq'], words: { content: 'json' }, counts: 'history' },
+  { table: 'transcript', keys: ['seq'], texts: { content: 'json' }, counts: 'history' },
   {
     table: 'inbox',
     keys: ['seq'],
-    words: { message: 'json', reason: 'plain' },
+    texts: { message: 'json', reason: 'plain' },
     counts: 'messages',
     whole: 'texts',
   },
   {
     table: 'group_context',
     keys: ['seq'],
-    words: { text: 'plain', sender_name: 'plain' },
+    texts: { text: 'plain', sender_name: 'plain' },
     counts: 'messages',
   },
   {
     // Transcripts of voice messages, and the names of files.
     table: 'attachment',
     keys: ['inbox_seq', 'attachment_index'],
-    words: { text: 'plain', name: 'plain', reason: 'plain' },
+    texts: { text: 'plain', name: 'plain', reason: 'plain' },
     counts: 'messages',
     of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
   },
@@ -52,7 +52,7 @@ const PLACES: readonly UnusualPlace[] = [
     // What went to the chats of the conversation, answers to commands included.
     table: 'outbox',
     keys: ['id'],
-    words: { body: 'json', error: 'plain', retries: 'plain' },
+    texts: { body: 'json', error: 'plain', retries: 'plain' },
     counts: 'answers',
     whole: 'texts',
     of: `(channel, account, chat_id) in
@@ -61,42 +61,42 @@ const PLACES: readonly UnusualPlace[] = [
   {
     table: 'turn_step',
     keys: ['turn_id', 'step_index'],
-    words: { content: 'json' },
+    texts: { content: 'json' },
     counts: 'steps',
     of: 'turn_id in (select id from turn where conversation_id = :conversation)',
   },
-  { table: 'turn', keys: ['id'], words: { reason: 'plain' }, counts: 'steps', whole: 'texts' },
+  { table: 'turn', keys: ['id'], texts: { reason: 'plain' }, counts: 'steps', whole: 'texts' },
   {
     table: 'session_pin',
     keys: ['conversation_id', 'session', 'pin_key'],
-    words: { content: 'json' },
+    texts: { content: 'json' },
   },
   // A summary is made of what was said and may say it again.
-  { table: 'summary', keys: ['seq'], words: { content: 'json' } },
-  { table: 'todo_list', keys: ['conversation_id', 'session'], words: { content: 'json' } },
-  { table: 'approval', keys: ['seq'], words: { shown: 'plain', place: 'plain' } },
+  { table: 'summary', keys: ['seq'], texts: { content: 'json' } },
+  { table: 'todo_list', keys: ['conversation_id', 'session'], texts: { content: 'json' } },
+  { table: 'approval', keys: ['seq'], texts: { shown: 'plain', place: 'plain' } },
   {
     table: 'sub_agent',
     keys: ['id'],
-    words: { title: 'plain', task: 'plain', result: 'plain', origin: 'json' },
+    texts: { title: 'plain', task: 'plain', result: 'plain', origin: 'json' },
     of: 'root_conversation = :conversation',
   },
   {
     table: 'cron_job',
     keys: ['id'],
-    words: { title: 'plain', task: 'plain', last_outcome: 'plain', origin: 'json' },
+    texts: { title: 'plain', task: 'plain', last_outcome: 'plain', origin: 'json' },
   },
   {
     // The findings of a heartbeat, sent or not.
     table: 'heartbeat_run',
     keys: ['id'],
-    words: { reason: 'plain', alert: 'plain', fingerprint: 'plain', entry: 'json', parts: 'json' },
+    texts: { reason: 'plain', alert: 'plain', fingerprint: 'plain', entry: 'json', parts: 'json' },
     of: 'target = :conversation',
   },
 ];
 
 /**
- * Every place where the database keeps words of a conversation, but for recorded prompts and what
+ * Every place where the database keeps text of a conversation, but for recorded prompts and what
  * adapters keep. A test holds it against all columns there are: a new one has to be put here, or
  * among those that hold none.
  */
@@ -105,43 +105,43 @@ export const FORGET_PLACES: readonly ForgetPlace[] = PLACES.map((place) => ({
   ...place,
 }));
 
-/** What is known of a table with words. */
+/** What is known of a table with text. */
 export function placeOf(table: string): ForgetPlace {
   const place = FORGET_PLACES.find((one) => one.table === table);
-  if (place === undefined) throw new Error(`${table} is no place of words.`);
+  if (place === undefined) throw new Error(`${table} is no place of text.`);
   return place;
 }
 
-/** A value without some words; the same value, not a copy, where they are not in it. */
-export type Without = (value: unknown) => unknown;
+/** A value without some phrases; the same value, not a copy, where they are not in it. */
+export type Redact = (value: unknown) => unknown;
 
-/** Takes words out of rows of one table; how many rows are changed. */
+/** Takes phrases out of rows of one table; how many rows are changed. */
 export async function rewriteRows(
   sql: Sql,
-  { table, keys, words }: ForgetPlace,
+  { table, keys, texts }: ForgetPlace,
   { where, values }: { readonly where: string; readonly values: Values },
-  without: Without,
+  without: Redact,
 ): Promise<number> {
-  const columns = [...new Set([...keys, ...Object.keys(words)])].join(', ');
+  const columns = [...new Set([...keys, ...Object.keys(texts)])].join(', ');
   const found = composed(`select ${columns} from ${table} where ${where}`);
   const itself = keys.map((key) => `${key} = :${key}`).join(' and ');
   let count = 0;
   for (const row of await sql.all(found.rows<Record<string, SqlValue>>(), values)) {
-    const changes = Object.entries(words).flatMap(([column, form]) => {
+    const changes = Object.entries(texts).flatMap(([column, form]) => {
       const text = changedText(row[column], form, without);
       return text === null ? [] : [[column, text] as const];
     });
     if (changes.length === 0) continue;
     const set = changes.map(([column]) => `${column} = :new_${column}`).join(', ');
-    const texts = Object.fromEntries(changes.map(([column, text]) => [`new_${column}`, text]));
-    await sql.run(composed(`update ${table} set ${set} where ${itself}`), { ...row, ...texts });
+    const changed = Object.fromEntries(changes.map(([column, text]) => [`new_${column}`, text]));
+    await sql.run(composed(`update ${table} set ${set} where ${itself}`), { ...row, ...changed });
     count += 1;
   }
   return count;
 }
 
 /** Null: there is nothing to change. */
-function changedText(stored: unknown, form: 'json' | 'plain', without: Without): string | null {
+function changedText(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
   if (typeof stored !== 'string') return null;
   const before = form === 'json' ? fromJson(stored) : stored;
   const after = without(before);
@@ -149,7 +149,7 @@ function changedText(stored: unknown, form: 'json' | 'plain', without: Without):
   return form === 'json' ? toJson(after) : String(after);
 }
 
-/** Fields that hold no words of people but what the code itself lives by: they stay as they are. */
+/** Fields that hold no text of people but what the code itself lives by: they stay as they are. */
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
@@ -158,22 +158,22 @@ const FIXED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Longest values of fields that are bounded; a mark may be longer than the words in its place. */
+/** Longest values of fields that are bounded; a mark may be longer than the phrase in its place. */
 const LONGEST: Readonly<Record<string, number>> = { label: 64, name: 255 };
 
-/** Shorter words count only as a whole: `art` does not go out of `party`. In letters. */
+/** Shorter phrases count only as a whole: `art` does not go out of `party`. In letters. */
 const PIECE = 4;
 
 /**
- * Makes a function that puts `mark` in the place of words, in a text or in all texts of a JSON value.
- * It returns the same value, not a copy, where nothing was found. Longer words are taken first.
- * What the value is made of stays: fields keep their names, ids and kinds, whatever the words are.
+ * Makes a function that puts `mark` in the place of phrases, in a text or in all texts of a JSON value.
+ * It returns the same value, not a copy, where nothing was found. Longer phrases are taken first.
+ * What the value is made of stays: fields keep their names, ids and kinds, whatever the phrases are.
  */
 export function phraseRedactor(
-  words: readonly string[],
+  phrases: readonly string[],
   mark: string,
 ): (value: unknown) => unknown {
-  const forms = words.flatMap((word) => [word, inHtml(word), inJson(word)]);
+  const forms = phrases.flatMap((phrase) => [phrase, inHtml(phrase), inJson(phrase)]);
   const sorted = [...new Set(forms.map((form) => form.trim()))]
     .filter((form) => form !== '')
     .sort((one, other) => other.length - one.length);
