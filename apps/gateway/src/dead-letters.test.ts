@@ -33,17 +33,17 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-async function giveUp(text: string, state: 'failed' | 'unknown' = 'failed'): Promise<void> {
+async function failPart(text: string, state: 'failed' | 'unknown' = 'failed'): Promise<void> {
   await store.outbox.enqueue([{ route, body: { text, plain: text } }], 0);
   const id = (await store.outbox.next(CHAT))?.part.id ?? '';
   await store.outbox.markSending(id, 1);
-  await store.outbox.giveUp(id, state, 'blocked', 1, null);
+  await store.outbox.markFailed(id, state, 'blocked', 1, null);
 }
 const settle = (order: object) => service.settle(DeadLetterOrder.parse(order));
 
 describe('the service of dead letters', () => {
   it('[D06] shows the beginning in lists and the whole alone', async () => {
-    await giveUp('long '.repeat(100));
+    await failPart('long '.repeat(100));
     const { letters, counts, next } = await service.list({ limit: 5 });
     expect(letters).toMatchObject([{ chat: 'telegram/work:5', reason: 'blocked', part: null }]);
     expect(letters[0] && 'text' in letters[0] && letters[0].text).toHaveLength(301);
@@ -54,8 +54,8 @@ describe('the service of dead letters', () => {
   });
 
   it('[D06] replays in the order of dying, whatever the order of the request, and wakes the chat', async () => {
-    await giveUp('a');
-    await giveUp('b');
+    await failPart('a');
+    await failPart('b');
     const { letters } = await service.list({ limit: 5 });
     const ids = letters.map(({ id }) => id);
     const { results } = await settle({ action: 'replay', letters: [...ids, 99] });
@@ -68,8 +68,8 @@ describe('the service of dead letters', () => {
   });
 
   it('[D06] replays all but what may have arrived, and that only by a word', async () => {
-    await giveUp('a');
-    await giveUp('b', 'unknown');
+    await failPart('a');
+    await failPart('b', 'unknown');
     expect(await settle({ action: 'replay', letters: { after: 0 } })).toMatchObject({
       results: [{ result: 'replayed' }],
       next: null,
@@ -80,8 +80,8 @@ describe('the service of dead letters', () => {
   });
 
   it('[D06] drops one or all, once', async () => {
-    await giveUp('a');
-    await giveUp('b', 'unknown');
+    await failPart('a');
+    await failPart('b', 'unknown');
     const all = { action: 'drop', letters: { after: 0 } };
     expect((await settle(all)).results.map(({ result }) => result)).toEqual(['dropped', 'dropped']);
     expect((await settle(all)).results).toEqual([]);
@@ -89,7 +89,7 @@ describe('the service of dead letters', () => {
   });
 
   it('[D06] has replayed although nobody could be woken', async () => {
-    await giveUp('a');
+    await failPart('a');
     isQueueDown = true;
     const { results } = await settle({ action: 'replay', letters: { after: 0 } });
     expect(results).toMatchObject([{ result: 'replayed' }]);

@@ -236,7 +236,7 @@ const LONGEST_WAIT_MS = 60_000;
  * of them wait, so that a picture and the text about it are read together; but the first never longer
  * than `LONGEST_WAIT_MS`, and none before its own files had that time.
  */
-export async function withoutUnfetched(
+export async function withFetchedFiles(
   sql: Sql,
   rows: readonly InboxRow[],
   now: number,

@@ -1,5 +1,5 @@
 import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley/core';
-import { withoutUnfetched } from './attachments.ts';
+import { withFetchedFiles } from './attachments.ts';
 import { type ConversationRow, dropPlan, lockLeased } from './conversations.ts';
 import { fromJson, type Sql, statement } from './database.ts';
 import { claimGroupContext, groupContextOf } from './group-context.ts';
@@ -112,7 +112,7 @@ async function beginTurn(
 ): Promise<ClaimedTurn | null> {
   const { session, run } = claim;
   const { conversationId } = claim.lease;
-  const messages = await withoutUnfetched(sql, ready, claim.now);
+  const messages = await withFetchedFiles(sql, ready, claim.now);
   const last = messages.at(-1);
   if (last === undefined) return null;
   const { newTurnId: turnId, now } = claim;
@@ -219,12 +219,12 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
 function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
   const [first] = rows;
   if (first === undefined) return rows;
-  const end = rows.findIndex((row) => !goesToSamePlace(row.route, first.route));
+  const end = rows.findIndex((row) => !isSameDestination(row.route, first.route));
   return end === -1 ? rows : rows.slice(0, end);
 }
 
 /** Whether two answers go to the same thread of the same chat. */
-export function goesToSamePlace(one: ReplyRoute, other: ReplyRoute): boolean {
+export function isSameDestination(one: ReplyRoute, other: ReplyRoute): boolean {
   return (
     one.channel === other.channel &&
     one.account === other.account &&

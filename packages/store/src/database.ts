@@ -111,7 +111,7 @@ export function composed(
 }
 
 /** The text at `index` of an item, where the items of a list bound as JSON are lists themselves. */
-export function ofListItem<const Index extends number>(index: Index) {
+export function listItemField<const Index extends number>(index: Index) {
   return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
 }
 

@@ -22,10 +22,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return letter;
     }
     /** The next part of the chat is given up at `now`. */
-    async function giveUp(state: 'failed' | 'unknown' = 'failed', now = 5): Promise<string> {
+    async function failPart(state: 'failed' | 'unknown' = 'failed', now = 5): Promise<string> {
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, now);
-      await store.outbox.giveUp(id, state, 'blocked', now, null);
+      await store.outbox.markFailed(id, state, 'blocked', now, null);
       return id;
     }
     async function sendAll(): Promise<readonly string[]> {
@@ -59,7 +59,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       await store.lanes.commit(lease, answer('t1', ['answer']), 1);
-      await giveUp('unknown');
+      await failPart('unknown');
       const key = (await store.outbox.recent(C1, 1))[0]?.part.idempotencyKey ?? '';
       const resend = async (id: string, senderId?: string) => {
         const effect = { kind: 'resend', key, ...(senderId && { senderId }) } as const;
@@ -76,8 +76,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 0);
-      const id = await giveUp('failed', 7);
-      await giveUp('unknown', 8);
+      const id = await failPart('failed', 7);
+      await failPart('unknown', 8);
       expect(await letters()).toMatchObject([
         { kind: 'uncertain', text: 'b', index: 1, diedAt: 8, state: 'unknown' },
         { kind: 'refused', partId: id, turnId: 't1', text: 'a', chat: C1, reason: 'blocked' },
@@ -89,8 +89,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.outbox.enqueue([part('a')], 0);
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, 1);
-      await store.outbox.giveUp(id, 'failed', 'x', 1, part('⚙️ it did not arrive'));
-      await giveUp();
+      await store.outbox.markFailed(id, 'failed', 'x', 1, part('⚙️ it did not arrive'));
+      await failPart();
       expect(await onlyLetter()).toMatchObject({ partId: id });
     });
 
@@ -99,7 +99,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ['a', 'b', 'c'].map((text) => part(text)),
         0,
       );
-      for (let i = 0; i < 3; i += 1) await giveUp();
+      for (let i = 0; i < 3; i += 1) await failPart();
       const [first, second] = await store.deadLetters.open({ limit: 2 });
       const rest = await store.deadLetters.open({ before: second?.id, limit: 2 });
       expect(
@@ -116,7 +116,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[D06] sent again join the end of what the chat is owed, under their own keys', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
       const key = (await store.outbox.next(C1))?.part.idempotencyKey;
-      await giveUp();
+      await failPart();
       const { id } = await onlyLetter();
       expect(await store.deadLetters.replay(id, 'once', 9)).toEqual({
         kind: 'replayed',
@@ -141,7 +141,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ['a', 'b', 'c'].map((text) => part(text)),
         0,
       );
-      for (let i = 0; i < 3; i += 1) await giveUp();
+      for (let i = 0; i < 3; i += 1) await failPart();
       for (const id of await store.deadLetters.openIds(['refused'], 0, 9)) {
         await store.deadLetters.replay(id, 'once', 9);
       }
@@ -150,14 +150,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D06] are sent again once, however many ask at the same time, and by no late repetition', async () => {
       await store.outbox.enqueue([part('a')], 0);
-      await giveUp();
+      await failPart();
       const { id } = await onlyLetter();
       const replays = await Promise.all(
         Array.from({ length: 8 }, () => store.deadLetters.replay(id, 'once', 9)),
       );
       expect(replays.filter(({ kind }) => kind === 'replayed')).toHaveLength(1);
       expect(replays.filter(({ kind }) => kind === 'settled')).toHaveLength(7);
-      await giveUp();
+      await failPart();
       expect(await store.deadLetters.replay(id, 'once', 9)).toEqual({ kind: 'settled' });
       expect(await store.deadLetters.drop(id, 9)).toBe('settled');
       expect((await onlyLetter()).id).not.toBe(id);
@@ -165,7 +165,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D06] that may have arrived are sent again only by a person’s word', async () => {
       await store.outbox.enqueue([part('a')], 0);
-      await giveUp('unknown');
+      await failPart('unknown');
       const { id } = await onlyLetter();
       expect(await store.deadLetters.replay(id, 'once', 9)).toEqual({ kind: 'uncertain' });
       expect(await nextText()).toBeNull();
@@ -177,7 +177,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D06] are dropped once: never listed or sent again, and failed for /why', async () => {
       await store.outbox.enqueue([part('a')], 0);
-      await giveUp();
+      await failPart();
       const { id } = await onlyLetter();
       expect(await store.deadLetters.drop(id, 9)).toBe('dropped');
       expect(await store.deadLetters.drop(id, 10)).toBe('settled');
@@ -205,7 +205,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
       await store.inbox.accept(message('m2'));
-      await giveUp();
+      await failPart();
       const [excuse, turn] = await letters();
       expect(await store.deadLetters.replay(turn?.id ?? 0, 'once', 9)).toEqual({
         kind: 'replayed',
@@ -238,7 +238,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const story = async () => (await store.decisions.stories(routeTo('c1'), 5))[0];
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
-      await giveUp();
+      await failPart();
       const [excuse, turn] = await letters();
       await store.deadLetters.drop(excuse?.id ?? 0, 9);
       expect(await story()).toMatchObject({
@@ -264,8 +264,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       await store.lanes.commit(lease, answer('t1', ['a', 'b']), 0);
-      await giveUp();
-      await giveUp();
+      await failPart();
+      await failPart();
       const [b, a] = await letters();
       await store.deadLetters.replay(a?.id ?? 0, 'once', 9);
       expect(await undelivered()).toEqual(['blocked', 'blocked']);

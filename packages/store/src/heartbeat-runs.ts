@@ -98,7 +98,7 @@ export interface HeartbeatEnd {
 }
 
 /** Moves the plan on if it is still at the slot: the one update that only one caller can make. */
-export async function takeSlot(
+export async function claimSlot(
   sql: Sql,
   { agent, dueAt, nextAt }: HeartbeatSlot,
   reason: string | null,
@@ -119,7 +119,7 @@ export async function startRun(
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
   if (running !== undefined) return running.id === id ? 'gone' : 'busy';
-  if (slot !== null && !(await takeSlot(sql, slot, null, now))) return 'gone';
+  if (slot !== null && !(await claimSlot(sql, slot, null, now))) return 'gone';
   if ((await sql.run(BEGIN, { id, agent, task, target, now })) === 0) return 'gone';
   addMessage(sql, message);
   return 'started';

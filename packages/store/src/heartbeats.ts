@@ -1,6 +1,7 @@
 import type { NewId, ReplyRoute } from '@parley/core';
 import { type Database, type Sql, statement } from './database.ts';
 import {
+  claimSlot,
   endRun,
   type HeartbeatEnd,
   type HeartbeatOrder,
@@ -9,7 +10,6 @@ import {
   type HeartbeatSlot,
   releaseAlerts,
   startRun,
-  takeSlot,
 } from './heartbeat-runs.ts';
 import type { Lease } from './rows.ts';
 
@@ -27,7 +27,7 @@ export function heartbeatRepository(database: Database, newId: NewId) {
       database.write((sql) => arm(sql, agent, everyMs, now)),
     /** Takes a slot in which nothing runs. False when another process has taken it. */
     skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
-      database.write((sql) => takeSlot(sql, slot, reason, now)),
+      database.write((sql) => claimSlot(sql, slot, reason, now)),
     /**
      * Takes a slot and starts a run, in one transaction; without a slot a person requested it. `busy`: a run of
      * that agent is not over, and the slot stays to be taken. `gone`: another process has it.

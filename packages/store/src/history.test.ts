@@ -59,7 +59,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return id;
     };
     const notSent = async () =>
-      store.outbox.giveUp(await sending(), 'failed', 'gone', 1, part('not sent'));
+      store.outbox.markFailed(await sending(), 'failed', 'gone', 1, part('not sent'));
 
     it('grows with each turn, up to its limit', async () => {
       for (let nth = 2; nth <= 6; nth += 1) {

@@ -6,7 +6,7 @@ export type {
 } from './access.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type { AttachmentRepository, DueAttachment, StoredAttachment } from './attachments.ts';
-export { goesToSamePlace } from './claim-turn.ts';
+export { isSameDestination } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
 export {
   type ConversationMode,

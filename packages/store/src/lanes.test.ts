@@ -188,7 +188,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.lanes.commit(lease, { ...answer('t1', ['one', 'two']), entries }, 9);
         const due = await store.outbox.next(routeTo('c1'));
         await store.outbox.markSending(due?.part.id ?? '', 10);
-        await store.outbox.giveUp(due?.part.id ?? '', 'failed', 'blocked', 11, null);
+        await store.outbox.markFailed(due?.part.id ?? '', 'failed', 'blocked', 11, null);
         expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([
           entries[0],
           { ...entries[1], undelivered: 'blocked' },

@@ -1,7 +1,7 @@
 import type { BusyPolicy, FreshParts, NewId } from '@parley/core';
 import { type Claim, type ClaimResult, claimIn, claimTurn, type LockedLane } from './claim-turn.ts';
 import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
-import { type Database, ofListItem, type Sql, statement, toJson } from './database.ts';
+import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
 import type { PromptWriter } from './prompts.ts';
 import type {
   ClaimedTurn,
@@ -203,7 +203,7 @@ async function renewLeases(
 
 const HELD_BY = `
   select id from conversation where lease_owner is not null and (id, epoch) in (
-    select ${ofListItem(0)}, cast(${ofListItem(1)} as bigint) from json_each(:held))` as const;
+    select ${listItemField(0)}, cast(${listItemField(1)} as bigint) from json_each(:held))` as const;
 
 const HELD = statement(HELD_BY).rows<{ readonly id: string }>();
 

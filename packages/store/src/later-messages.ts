@@ -1,6 +1,6 @@
 import { ReplyRoute } from '@parley/core';
-import { withoutUnfetched } from './attachments.ts';
-import { goesToSamePlace, readyMessages, waitingMessages } from './claim-turn.ts';
+import { withFetchedFiles } from './attachments.ts';
+import { isSameDestination, readyMessages, waitingMessages } from './claim-turn.ts';
 import { lockLeased } from './conversations.ts';
 import { fromCheckedJson, type Sql, statement } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
@@ -43,7 +43,7 @@ async function joiningNow(
   const waiting = await waitingMessages(sql, conversationId, 'steer');
   const ready = readyMessages(waiting, 'steer', now);
   if (ready.kind !== 'now') return [];
-  const rows = await withoutUnfetched(sql, ready.rows, now);
+  const rows = await withFetchedFiles(sql, ready.rows, now);
   const end = rows.findIndex((row) => !mayJoin(row));
   return end === -1 ? rows : rows.slice(0, end);
 }
@@ -92,13 +92,13 @@ async function whatInterrupts(
   if (first === undefined || first.interruptions >= MOST_IN_A_ROW) return { kind: 'goes-on' };
   const waiting = await waitingMessages(sql, conversationId, 'interrupt');
   const [next] = waiting;
-  if (next === undefined || !goesToSamePlace(next.route, routeOf(first.route))) {
+  if (next === undefined || !isSameDestination(next.route, routeOf(first.route))) {
     return { kind: 'goes-on' };
   }
   const ready = readyMessages(waiting, 'interrupt', now);
   if (ready.kind === 'later') return { kind: 'later', retryInMs: ready.at - now };
   if (ready.kind === 'nothing') return { kind: 'goes-on' };
-  const whole = await withoutUnfetched(sql, ready.rows, now);
+  const whole = await withFetchedFiles(sql, ready.rows, now);
   if (whole.length === 0) return { kind: 'later', retryInMs: FILE_MS };
   const isByPerson = whole.some(({ message }) => message.trigger === undefined);
   return { kind: isByPerson ? 'interrupted' : 'goes-on' };

@@ -75,11 +75,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const refused = { code: 'store-part-state' };
       await expect(old.markSent(id, 'p', 101)).rejects.toMatchObject(refused);
       await expect(old.retryLater(id, 0, 'x', 'free')).rejects.toMatchObject(refused);
-      await expect(old.giveUp(id, 'unknown', 'x', 101, part('notice'))).rejects.toMatchObject(
+      await expect(old.markFailed(id, 'unknown', 'x', 101, part('notice'))).rejects.toMatchObject(
         refused,
       );
       await expect(old.takeOver(id)).rejects.toMatchObject({ code: 'store-fenced' });
-      await next.giveUp(id, 'unknown', 'x', 102, null);
+      await next.markFailed(id, 'unknown', 'x', 102, null);
       expect(await store.outbox.recent(CHAT, 9)).toMatchObject([{ state: 'unknown' }, {}]);
     });
 
@@ -92,8 +92,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[D04] gives up once: saying it twice adds one notice', async () => {
       const { id } = await first();
       await old.markSending(id, 1);
-      await old.giveUp(id, 'failed', 'x', 2, part('notice'));
-      await old.giveUp(id, 'failed', 'x', 2, part('notice'));
+      await old.markFailed(id, 'failed', 'x', 2, part('notice'));
+      await old.markFailed(id, 'failed', 'x', 2, part('notice'));
       const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
       expect(texts).toEqual(['a', 'b', 'notice']);
     });

@@ -84,7 +84,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.commit(lease, answer('t1', ['done']), 2);
       const next = await store.outbox.next(C2);
       await store.outbox.markSending(next?.part.id ?? '', 3);
-      await store.outbox.giveUp(next?.part.id ?? '', 'failed', 'kicked out', 4, null);
+      await store.outbox.markFailed(next?.part.id ?? '', 'failed', 'kicked out', 4, null);
       const history = await store.transcript.recent('web:c1', 0, 10);
       expect(history.map(({ undelivered }) => undelivered)).toEqual(['kicked out']);
     });

@@ -83,7 +83,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.outbox.enqueue([part('before', 'c2'), part('lost'), part('sought')], 0);
       await store.outbox.markSent(await sending(C2), '41', 1);
       const lost = await sending();
-      await store.outbox.giveUp(lost, 'unknown', 'killed', 1, null);
+      await store.outbox.markFailed(lost, 'unknown', 'killed', 1, null);
       const sought = await sending();
       expect(await store.outbox.before(sought)).toEqual({
         known: [{ chatId: 'c2', messageId: '41', direction: 'out', at: 1 }],
@@ -124,8 +124,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D04] gives a part up for good and tells so at the end of the chat', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
-      await store.outbox.giveUp(await sending(), 'unknown', 'no answer', 2, part('notice'));
-      await store.outbox.giveUp(await sending(), 'failed', 'too long', 3, null);
+      await store.outbox.markFailed(await sending(), 'unknown', 'no answer', 2, part('notice'));
+      await store.outbox.markFailed(await sending(), 'failed', 'too long', 3, null);
       const entries = await store.outbox.recent(C1, 9);
       expect(entries.map((entry) => [entry.part.body.text, entry.state, entry.error])).toEqual([
         ['a', 'unknown', 'no answer'],
@@ -145,9 +145,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const id = await sending();
       await store.outbox.markSent(id, 'p1', 2);
       await store.outbox.markSent(id, 'p1', 3);
-      await expect(store.outbox.giveUp(id, 'failed', 'no', 4, part('n'))).rejects.toMatchObject({
-        code: 'store-part-state',
-      });
+      await expect(store.outbox.markFailed(id, 'failed', 'no', 4, part('n'))).rejects.toMatchObject(
+        {
+          code: 'store-part-state',
+        },
+      );
       expect(await store.outbox.counts()).toMatchObject({ sent: 1, failed: 0, pending: 0 });
     });
 

@@ -111,7 +111,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
     },
 
     /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
-    giveUp: (
+    markFailed: (
       partId: string,
       state: 'failed' | 'unknown',
       error: string,
@@ -119,7 +119,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       notice: NewPart | null,
     ): Promise<void> =>
       database.write(async (sql) => {
-        if ((await sql.run(GIVE_UP, { partId, state, error, now, epoch })) === 0) {
+        if ((await sql.run(FAIL, { partId, state, error, now, epoch })) === 0) {
           return await requireState(sql, partId, state);
         }
         recordDeadPart(sql, partId, state, now);
@@ -250,7 +250,7 @@ const RETRY = statement(`
     retries = case when length(retries) > 4000 then retries else coalesce(retries, '') || :line end
   ${WHILE_MINE}`);
 
-const GIVE_UP = statement(`
+const FAIL = statement(`
   update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
 
 const STATE = statement('select state from outbox where id = :partId').rows<{

@@ -2,7 +2,7 @@ import { BoundedMap, type PromptMessage, type PromptPlace, type SentPrompt } fro
 import {
   type Database,
   fromJson,
-  ofListItem,
+  listItemField,
   type Sql,
   StoreError,
   statement,
@@ -185,7 +185,7 @@ const THERE = statement(`
 
 const KEEP_TEXTS = statement(`
   insert into prompt_text (hash, content, used_at)
-  select ${ofListItem(0)}, ${ofListItem(1)}, cast(:at as bigint) from json_each(:texts) where true
+  select ${listItemField(0)}, ${listItemField(1)}, cast(:at as bigint) from json_each(:texts) where true
   on conflict (hash) do update set used_at = excluded.used_at`);
 
 const KEEP = statement(`

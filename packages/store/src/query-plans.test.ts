@@ -151,7 +151,7 @@ async function useEverything(store: Store): Promise<void> {
   for (const finish of [
     (id: string) => store.outbox.retryLater(id, 0, 'x', 'free'),
     (id: string) => store.outbox.markSent(id, 'p', 0),
-    (id: string) => store.outbox.giveUp(id, 'failed', 'x', 0, part('notice')),
+    (id: string) => store.outbox.markFailed(id, 'failed', 'x', 0, part('notice')),
   ]) {
     const id = (await store.outbox.next(chat))?.part.id ?? '';
     await store.outbox.markSending(id, 0);

@@ -61,7 +61,7 @@ const REFER_TO_TURN: readonly (readonly [table: string, column: string])[] = [
 
 /**
  * What is removed when it is old; rows that refer to others come before them. Attachments go with their
- * message. A table that grows and is not here is named in `BOUNDED_OTHERWISE`; a test knows all tables.
+ * message. A table that grows and is not here is named in `BOUNDED_WITHOUT_AGE`; a test knows all tables.
  */
 export const RETENTION_RULES: readonly RetentionRule[] = [
   {
@@ -190,7 +190,7 @@ export const RETENTION_RULES: readonly RetentionRule[] = [
 ];
 
 /** What keeps all other tables small, for `parley storage`. */
-export const BOUNDED_OTHERWISE: Readonly<Record<string, string>> = {
+export const BOUNDED_WITHOUT_AGE: Readonly<Record<string, string>> = {
   conversation: 'one row for each chat and each run of a sub-agent; kept',
   attachment: 'with its message; the bytes for a day',
   group_context: 'the last 50 of each group',

@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewApproval } from './approvals.ts';
 import { openStore, type Store } from './open-store.ts';
 import type { RetentionAges } from './retention.ts';
-import { BOUNDED_OTHERWISE, RETENTION_RULES } from './retention-rules.ts';
+import { BOUNDED_WITHOUT_AGE, RETENTION_RULES } from './retention-rules.ts';
 import { bothDatabases, sqliteForTests, type TestDatabase } from './testing/databases.ts';
 import {
   answer,
@@ -183,7 +183,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { tables } = await store.retention.use(AGES, now);
       const known = [
         ...RETENTION_RULES.map(({ table }) => table),
-        ...Object.keys(BOUNDED_OTHERWISE),
+        ...Object.keys(BOUNDED_WITHOUT_AGE),
       ];
       expect(tables.map(({ table }) => table).sort()).toEqual(known.sort());
       expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);

@@ -1,6 +1,6 @@
 import { composed, type Database, type Sql, statement } from './database.ts';
 import {
-  BOUNDED_OTHERWISE,
+  BOUNDED_WITHOUT_AGE,
   beforeOf,
   boundOf,
   isOld,
@@ -47,7 +47,7 @@ export async function storageUse(
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
     const { rows, old } = await countOf(database, table, rule, rule && beforeOf(rule, ages, now));
-    const bound = rule?.keeps ?? BOUNDED_OTHERWISE[table] ?? '';
+    const bound = rule?.keeps ?? BOUNDED_WITHOUT_AGE[table] ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
   }

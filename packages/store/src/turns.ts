@@ -1,7 +1,7 @@
 import type { NewId, OutboundPart } from '@parley/core';
 import { z } from 'zod';
 import { lockLeased } from './conversations.ts';
-import { type Database, ofListItem, type Sql, statement, toJson } from './database.ts';
+import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
@@ -225,7 +225,7 @@ const REMEMBER_TWO = statement(`${REMEMBER}
 
 const REMEMBER_ALL = statement(`${REMEMBER}
   select :conversationId, cast(:session as integer), :turnId,
-    ${ofListItem(0)}, ${ofListItem(1)}, cast(:now as bigint)
+    ${listItemField(0)}, ${listItemField(1)}, cast(:now as bigint)
   from json_each(:entries)`);
 
 const PLAN = statement(

@@ -21,13 +21,13 @@ afterEach(() => {
   rmSync(folder.path, { recursive: true, force: true });
 });
 
-async function giveUp(...texts: readonly string[]): Promise<void> {
+async function failPart(...texts: readonly string[]): Promise<void> {
   const store = await openStore({ url: folder.storeUrl, clock: Date.now });
   for (const text of texts) {
     await store.outbox.enqueue([{ route, body: { text, plain: text } }], 0);
     const id = (await store.outbox.next(CHAT))?.part.id ?? '';
     await store.outbox.markSending(id, 1);
-    await store.outbox.giveUp(id, 'failed', 'blocked', 1, null);
+    await store.outbox.markFailed(id, 'failed', 'blocked', 1, null);
   }
   await store.close();
 }
@@ -39,7 +39,7 @@ async function run(...args: readonly string[]) {
 
 describe('parley dead where nothing runs', () => {
   it('[D06] works on the database, and says when it is carried out', async () => {
-    await giveUp('a', 'b');
+    await failPart('a', 'b');
     expect((await run('list', '--last', '1')).out).toMatch(
       /^2 {2}1970-01-01 .* refused {2}telegram:5\n {4}because: blocked\n {4}\| b\nOlder ones: parley dead list --before 2\n2 refused/,
     );
@@ -53,21 +53,21 @@ describe('parley dead where nothing runs', () => {
   });
 
   it('[D06] names the nearest letter for one that is not there', async () => {
-    await giveUp('a', 'b');
+    await failPart('a', 'b');
     const out = 'There is no dead letter 7. Did you mean 2?';
     expect(await run('replay', '7')).toEqual({ code: 1, out });
     expect(await run('show', '7')).toEqual({ code: 1, out });
   });
 
   it('[D06] lets no text command the terminal', async () => {
-    await giveUp('\u001b]0;owned\u0007red \u001b[31malert');
+    await failPart('\u001b]0;owned\u0007red \u001b[31malert');
     const { out } = await run('list', '--last', '5');
     expect(out).toContain('red alert');
     expect(out).not.toContain('\u001b');
   });
 
   it('[D06] speaks JSON to programs', async () => {
-    await giveUp('a');
+    await failPart('a');
     const list = await run('list', '--last', '5', '--json');
     expect(JSON.parse(list.out)).toMatchObject({ letters: [{ id: 1, text: 'a' }], next: null });
     const drop = await run('drop', '1', '2', '--json');
@@ -87,7 +87,7 @@ describe('parley dead where nothing runs', () => {
     ['an odd kind', ['--all', '--kind', 'odd'], 'refused, uncertain, unanswered'],
     ['a kind of numbers', ['1', '--kind', 'refused'], '--kind goes with --all'],
   ])('[D06] does nothing for %s', async (_case, args, words) => {
-    await giveUp('a');
+    await failPart('a');
     expect((await run('drop', ...args)).code).toBe(2);
     expect(written.err).toContain(words);
     expect((await run('list')).out).toContain('1 refused');

@@ -1,6 +1,6 @@
 import { busyIn, reasonOf } from '@parley/core';
 import type { StopReason } from '@parley/queue';
-import { type ClaimedTurn, goesToSamePlace, type InboxRow, type Lease } from '@parley/store';
+import { type ClaimedTurn, type InboxRow, isSameDestination, type Lease } from '@parley/store';
 import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
 import { leadingMessage } from '../turn-opening.ts';
 import type { TurnServices } from '../turn-services.ts';
@@ -52,7 +52,7 @@ export function mayJoin(turn: ClaimedTurn, row: InboxRow): boolean {
   return (
     turn.messages.every((one) => one.message.trigger === undefined) &&
     message.trigger === undefined &&
-    goesToSamePlace(row.route, leading.route) &&
+    isSameDestination(row.route, leading.route) &&
     placeOf(row) === placeOf(leading) &&
     row.fromOwner === leading.fromOwner &&
     message.attachments === undefined &&

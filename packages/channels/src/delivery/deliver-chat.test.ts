@@ -253,7 +253,7 @@ describe('delivering to a chat', () => {
       const due = await outbox.unfinished(...chat);
       const [first] = due;
       if (first?.part.body.text === 'one' && (await outbox.markSending(first.part.id, now)))
-        await outbox.giveUp(first.part.id, 'failed', 'withdrawn', now, null);
+        await outbox.markFailed(first.part.id, 'failed', 'withdrawn', now, null);
       return due;
     };
     await deliver({ outbox: { ...outbox, unfinished } });
@@ -439,7 +439,7 @@ describe('a part that was being sent when the process died', () => {
   it('[D04] is uncertain when its request had started', async () => {
     const notes = notesOnDisk();
     const died = new Error('killed');
-    const killed = { ...scene.store.outbox, giveUp: () => Promise.reject(died) };
+    const killed = { ...scene.store.outbox, markFailed: () => Promise.reject(died) };
     await scene.owe('c', ['one', 'two']);
     const send = (_part: OutboundPart, _signal: AbortSignal, started: () => void) => {
       started();

@@ -181,7 +181,7 @@ async function recover(deps: DeliveryDeps, { part, sendingAt }: DuePart): Promis
     await deps.outbox.markSent(part.id, messageId, deps.clock());
     return;
   }
-  await giveUp(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
+  await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
 }
 
 /** People wait behind it, so an answer that takes longer is none. In ms. */
@@ -365,7 +365,7 @@ async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError)
   const reason = error.message;
   const about = state === 'unknown' ? uncertain(deps, part) : refusedNotice(reason);
   const notice = canBeReported(error.failure) ? about : null;
-  await giveUp(deps, part, { state, reason, notice });
+  await failPart(deps, part, { state, reason, notice });
 }
 
 interface Ending {
@@ -375,13 +375,13 @@ interface Ending {
   readonly notice: Notice | null;
 }
 
-async function giveUp(deps: DeliveryDeps, part: OutboundPart, ending: Ending): Promise<void> {
+async function failPart(deps: DeliveryDeps, part: OutboundPart, ending: Ending): Promise<void> {
   const { route } = part;
   const { state, reason, notice } = ending;
   // A failed notice must not trigger another notice.
   const ownNotice =
     part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
-  await deps.outbox.giveUp(part.id, state, reason, deps.clock(), ownNotice);
+  await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice);
   deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }

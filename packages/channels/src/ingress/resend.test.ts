@@ -38,7 +38,7 @@ async function lose(): Promise<string> {
   const due = await outbox.next({ channel: 'telegram', account: 'default', chatId: GROUP.id });
   if (due === null) throw new Error('Nothing was answered.');
   await outbox.markSending(due.part.id, scene.now);
-  await outbox.giveUp(due.part.id, 'unknown', 'killed', scene.now, null);
+  await outbox.markFailed(due.part.id, 'unknown', 'killed', scene.now, null);
   return `/resend ${due.part.idempotencyKey}`;
 }
 

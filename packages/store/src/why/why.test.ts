@@ -269,7 +269,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.commit(lease, answer('t1', ['a', 'b']), 2);
       const due = await store.outbox.next(CHAT);
       await store.outbox.markSending(due?.part.id ?? '', 3);
-      await store.outbox.giveUp(due?.part.id ?? '', 'failed', 'blocked', 4, null);
+      await store.outbox.markFailed(due?.part.id ?? '', 'failed', 'blocked', 4, null);
       expect(await verdict('m1')).toBe('Answered; parts: 1 not sent yet, 1 not deliverable.');
       const failed = (await timeline('m1')).entries.find(({ mark }) => mark === 'trouble');
       expect(failed).toMatchObject({
