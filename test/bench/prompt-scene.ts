@@ -14,9 +14,9 @@ import { silentRuntime } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import {
   type AssembledPrompt,
+  builtInLayers,
   createAssembler,
   createLayerRegistry,
-  houseLayers,
   layoutNamed,
 } from '@parley/prompt';
 import {
@@ -141,7 +141,7 @@ export interface Parts extends Pick<TurnServices, 'workspace' | 'model' | 'clock
 export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnServices {
   const skills = skillsOf(workspace);
   const timeZone = 'Europe/Berlin';
-  const layers = createLayerRegistry(houseLayers());
+  const layers = createLayerRegistry(builtInLayers());
   return {
     ...silentRuntime,
     store,

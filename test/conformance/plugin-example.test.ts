@@ -3,13 +3,13 @@ import type { ToolCall, TurnClosing } from '@parley/agent';
 import { type ChannelContext, type ChannelState, undeclared } from '@parley/channels';
 import { type InboundMessage, memoryValues, recordingLogger, silentLogger } from '@parley/core';
 import { EXAMPLE_FACTS as facts } from '@parley/core/testing';
-import { type Brought, describeOutcome, loadPlugins } from '@parley/plugins';
-import type { TurnAtHand } from '@parley/prompt';
+import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
+import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { plugin } from '../../examples/plugin/src/index.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
-const view: TurnAtHand['view'] = {
+const view: SourceTurn['view'] = {
   reader,
   groupMemory: 'groups/c.md',
   async read(source) {
@@ -23,7 +23,7 @@ const view: TurnAtHand['view'] = {
 };
 const signal = new AbortController().signal;
 
-let brought: Brought;
+let brought: LoadedParts;
 beforeAll(async () => {
   const [outcome] = await loadPlugins({
     plugins: [{ use: '../../examples/plugin', options: { sides: 4 } }],
@@ -37,7 +37,7 @@ beforeAll(async () => {
   expect(describeOutcome(outcome)).toMatch(
     /^games-table 0\.1\.0 brings tool roll_dice, skills in .*, layer table-manners, hook lucky-number, channel board, source house-rules$/,
   );
-  brought = outcome.brings;
+  brought = outcome.parts;
 });
 
 describe('the example plugin', () => {

@@ -14,7 +14,7 @@ import {
 import { silentLogger } from '@parley/core';
 import type { ChatModel, ModelEvent, ModelRequest } from '@parley/models';
 import { createCron, Heartbeat } from '@parley/proactive';
-import { characterSource, houseLayers } from '@parley/prompt';
+import { builtInLayers, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -80,8 +80,8 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   const workspace = await openWorkspace({ folder, templates });
   for (const [name, text] of Object.entries({ ...OPEN_FILES, ...PRIVATE_FILES }))
     write(folder, name, text);
-  const character = characterSource({ persona: { name: 'pirate', house: null } });
-  const parts = [...houseLayers(), character, { reads: ['knowledge/'] }];
+  const character = characterSource({ persona: { name: 'pirate', builtIn: null } });
+  const parts = [...builtInLayers(), character, { reads: ['knowledge/'] }];
   const promptFiles = createPromptFiles(parts.flatMap(({ reads = [] }) => reads));
   const { model, asked, next } = steppedModel();
   const services: MemoryService[] = [];

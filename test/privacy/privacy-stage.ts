@@ -13,10 +13,10 @@ import {
 import { type OutboundPart, silentLogger, silentRuntime } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import {
+  builtInLayers,
   type ContextSource,
   createAssembler,
   createLayerRegistry,
-  houseLayers,
   layoutNamed,
   type PromptAssembler,
   type PromptFeatures,
@@ -194,7 +194,7 @@ async function endedByItself(run: Promise<void>): Promise<boolean> {
 }
 
 function assemblerOf(choice: PromptChoice): PromptAssembler {
-  const layers = createLayerRegistry(houseLayers());
+  const layers = createLayerRegistry(builtInLayers());
   const assemblers = new Map(
     LAYOUTS.map((name) => [name, createAssembler({ layers, layout: layoutNamed(name) })]),
   );

@@ -39,8 +39,8 @@ const OWNER_ACCOUNTS: readonly string[] = [FIRST_OWNER, SECOND_OWNER, 'gamma:lin
 
 /** Both are files of the world, which may be the owner's. */
 const CHARACTER: Character = {
-  persona: { name: 'pirate', house: null },
-  format: { name: 'loud', house: null },
+  persona: { name: 'pirate', builtIn: null },
+  format: { name: 'loud', builtIn: null },
   ephemeral: 'Be brief today.',
 };
 

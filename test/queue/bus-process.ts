@@ -5,7 +5,7 @@ import { openBus } from '@parley/queue';
  * A worker in a process of its own, played by its bus: says "ready", writes down which conversations
  * are to be stopped, and tells of a turn for each `go`. Reads lines, writes lines.
  */
-const bus = await openBus({ url: process.argv[2] ?? '', hears: 'orders', log: silentLogger });
+const bus = await openBus({ url: process.argv[2] ?? '', receives: 'orders', log: silentLogger });
 bus.subscribe((event) => {
   if (event.type === 'stop-turn') process.stdout.write(`stop ${event.conversationId}\n`);
   else process.stdout.write(`unasked ${event.type}\n`);

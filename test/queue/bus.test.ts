@@ -42,7 +42,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
   });
 
   it('[D09] gateway and worker in processes of their own hear of each other what concerns them', async () => {
-    const gateway = await open({ hears: 'turns' });
+    const gateway = await open({ receives: 'turns' });
     const program = join(import.meta.dirname, 'bus-process.ts');
     const worker = spawn(process.execPath, [program, server.url]);
     let said = '';

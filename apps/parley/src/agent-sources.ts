@@ -169,16 +169,16 @@ async function namedText(
   log: Logger,
 ): Promise<NamedText | undefined> {
   if (name === undefined) return undefined;
-  const house = await houseText(folder, name);
+  const builtIn = await builtInText(folder, name);
   const own = await view.read(`${folder}/${name}.md`);
-  if (house === null && own.kind === 'absent' && own.reason === 'missing') {
+  if (builtIn === null && own.kind === 'absent' && own.reason === 'missing') {
     const exist = await namesIn(folder, view);
     log.warn({ folder, name, exist }, 'the settings name a file that does not exist');
   }
-  return { name, house };
+  return { name, builtIn };
 }
 
-async function houseText(folder: Folder, name: string): Promise<string | null> {
+async function builtInText(folder: Folder, name: string): Promise<string | null> {
   try {
     return (await readFile(join(CONFIG, folder, `${name}.md`), 'utf8')).trim();
   } catch (error) {
@@ -191,6 +191,6 @@ async function houseText(folder: Folder, name: string): Promise<string | null> {
 async function namesIn(folder: Folder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));
-  const house = await readdir(join(CONFIG, folder));
-  return [...new Set([...files, ...house].map((file) => file.replace(/\.md$/, '')))].toSorted();
+  const builtIn = await readdir(join(CONFIG, folder));
+  return [...new Set([...files, ...builtIn].map((file) => file.replace(/\.md$/, '')))].toSorted();
 }

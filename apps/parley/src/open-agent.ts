@@ -20,12 +20,12 @@ import type { LiveBus, Logger, Reader } from '@parley/core';
 import { configPath } from '@parley/core/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
+  builtInLayers,
   characterSource,
   createAssembler,
   createLayerRegistry,
   declaredReads,
   firstSet,
-  houseLayers,
   IDENTITY_FILE,
   layoutNamed,
   type PromptAssembler,
@@ -98,7 +98,7 @@ export async function openAgent(options: OpenAgentOptions) {
     durable,
     log,
   });
-  const house = [
+  const own = [
     characterSource(await openCharacter(agent, workspace, log)),
     bootSource,
     createBootstrapSource(workspace),
@@ -107,7 +107,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...remembering.sources,
   ];
   // Later ones win: Parley's own parts precede those of plugins.
-  const sources = [...plugins.sources, ...house, ...mcp.sources];
+  const sources = [...plugins.sources, ...own, ...mcp.sources];
   const hooks = [...remembering.hooks, ...plugins.hooks];
   const { prompt, reads } = await openPrompt(agent.layout ?? 'parley', plugins, log);
   const promptFiles = createPromptFiles([
@@ -200,7 +200,7 @@ async function openPrompt(
   log: Logger,
 ): Promise<{ readonly prompt: PromptAssembler; readonly reads: readonly FilePattern[] }> {
   const formats = await readChannelFormats(FORMATS);
-  const layers = createLayerRegistry([...houseLayers(formats), ...plugins.layers]);
+  const layers = createLayerRegistry([...builtInLayers(formats), ...plugins.layers]);
   const layout = plugins.place(layoutNamed(layoutName), layers.get);
   return {
     prompt: createAssembler({ layers, layout, log }),

@@ -130,8 +130,8 @@ export async function openServers(
   return { settings, mcp: await openMcp(settings, { ...deps, onOffer }) };
 }
 
-/** Each role hears of other processes what concerns it. */
-const HEARS = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
+/** Which events of other processes each role receives. */
+const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
 /** The database, which holds the truth; queue and bus, which only wake; the traces through all of them. */
 async function openDurable(
@@ -168,7 +168,7 @@ async function openDurable(
   const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
   const [turns, bus] = await Promise.all([
     openTurnQueue({ ...place, telemetry: traces?.queues }),
-    openBus({ ...place, hears: HEARS[role] }),
+    openBus({ ...place, receives: RECEIVES[role] }),
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
   // The lock on the data folder excludes other processes, but only for what is in that folder.

@@ -4,12 +4,12 @@ import { blameAdapter, type ChannelDefinition } from '@parley/channels';
 import { type Clock, type Logger, reasonOf, silentLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { PluginLine } from '@parley/gateway/api';
-import type { Brought } from '@parley/plugins';
+import type { LoadedParts } from '@parley/plugins';
 import type { Layer, LayerRegistry, Layout } from '@parley/prompt';
 import type { DataFolder } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
 
-export interface AgentPlugins extends Pick<Brought, 'skills' | 'hooks' | 'sources'> {
+export interface AgentPlugins extends Pick<LoadedParts, 'skills' | 'hooks' | 'sources'> {
   readonly tools: readonly AddedTools[];
   readonly layers: readonly Layer[];
   /** Gives the layers their places in a layout. */
@@ -53,7 +53,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<P
   if (plugins.length === 0) {
     return { loaded: first, definitions: channels, report: [], agent: NO_PLUGINS };
   }
-  const { broughtBy, describeOutcome, guardedLayer, loadPlugins, placeLayers } = await import(
+  const { allParts, describeOutcome, guardedLayer, loadPlugins, placeLayers } = await import(
     '@parley/plugins'
   );
   const taken = { tools: toolNames(), channels: channels.map(({ id }) => id) };
@@ -61,16 +61,16 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<P
   const { workspace } = first.settings.agent;
   const onFound = containment?.add ?? (() => {});
   const outcomes = await loadPlugins({ plugins, base, workspace, log, clock, taken, onFound });
-  const brought = broughtBy(outcomes);
-  const definitions = [...channels, ...brought.channels];
-  const loaded = brought.channels.length > 0 ? readSettings(folder, env, definitions) : first;
+  const parts = allParts(outcomes);
+  const definitions = [...channels, ...parts.channels];
+  const loaded = parts.channels.length > 0 ? readSettings(folder, env, definitions) : first;
   const agent: AgentPlugins = {
-    ...brought,
+    ...parts,
     tools: outcomes.flatMap((outcome) =>
-      outcome.kind === 'loaded' ? [{ from: outcome.name, tools: outcome.brings.tools }] : [],
+      outcome.kind === 'loaded' ? [{ from: outcome.name, tools: outcome.parts.tools }] : [],
     ),
-    layers: brought.layers.map((layer) => guardedLayer(layer)),
-    place: (layout, layerOf) => placeLayers(layout, brought.layers, layerOf),
+    layers: parts.layers.map((layer) => guardedLayer(layer)),
+    place: (layout, layerOf) => placeLayers(layout, parts.layers, layerOf),
   };
   const report = outcomes.map((outcome) => ({
     works: outcome.kind === 'loaded' && outcome.left.length === 0,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InboundMessage, Reader } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
-import type { TurnAtHand } from '@parley/prompt';
+import type { SourceTurn } from '@parley/prompt';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bootSource, createBootstrapSource } from './boot.ts';
@@ -28,7 +28,7 @@ interface Change {
   readonly fixed?: false;
 }
 
-function turn(messageId: string, change: Change = {}): TurnAtHand {
+function turn(messageId: string, change: Change = {}): SourceTurn {
   const { reader = OWNER, session = 0, heartbeat = false, trigger, fixed } = change;
   const message: InboundMessage = {
     ...EXAMPLE_MESSAGE,

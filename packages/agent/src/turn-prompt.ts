@@ -15,7 +15,7 @@ import type {
   PromptContext,
   PromptFeatures,
   PromptMode,
-  TurnAtHand,
+  SourceTurn,
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { restrictView } from '@parley/workspace';
@@ -121,7 +121,7 @@ type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],
-  turn: TurnAtHand,
+  turn: SourceTurn,
   log: Logger,
 ): Promise<Gathered> {
   const gathered = await Promise.all(

@@ -12,10 +12,10 @@ export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';
 export { guardedLayer } from './open-plugin.ts';
 export { placeLayers } from './place-layers.ts';
 export {
-  type Brought,
-  broughtBy,
+  allParts,
   definePlugin,
   describeOutcome,
+  type LoadedParts,
   type Plugin,
   type PluginChoice,
   PluginError,

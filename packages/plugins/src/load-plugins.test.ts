@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { broughtBy } from './plugin.ts';
+import { allParts } from './plugin.ts';
 import { loaded, pluginFolder, pluginSource, reasonFor } from './testing/plugin-folder.ts';
 
 const { load, path, write } = pluginFolder();
@@ -22,7 +22,7 @@ describe('where a plugin is looked for', () => {
   it('[P16] a folder, seen from the settings file, with an index file', async () => {
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load(['./good', path('good')]);
-    expect(loaded(outcomes[0]).brings.hooks).toEqual([{ id: 'nod' }]);
+    expect(loaded(outcomes[0]).parts.hooks).toEqual([{ id: 'nod' }]);
     expect(reasonFor(outcomes[1])).toContain('loaded from ./good already');
     expect(lines).toHaveLength(1);
   });
@@ -169,10 +169,10 @@ describe('names that are taken', () => {
         ),
     );
     const { outcomes, lines } = await load(['./greedy']);
-    const { brings, left } = loaded(outcomes[0]);
-    expect(brings.tools.map(({ name }) => name)).toEqual(['own_tool']);
-    expect(brings.layers.map(({ id }) => id)).toEqual(['manners']);
-    expect(brings.channels.map(({ id }) => id)).toEqual(['board']);
+    const { parts, left } = loaded(outcomes[0]);
+    expect(parts.tools.map(({ name }) => name)).toEqual(['own_tool']);
+    expect(parts.layers.map(({ id }) => id)).toEqual(['manners']);
+    expect(parts.channels.map(({ id }) => id)).toEqual(['board']);
     expect(left.map((line) => line.split(':')[0])).toEqual([
       'the tool "read"',
       'the tool "own_tool"',
@@ -192,7 +192,7 @@ describe('names that are taken', () => {
       write(`${name}/index.js`, ZOD + pluginSource(name, setup));
     }
     const { outcomes } = await load(['./one', './two']);
-    expect(broughtBy(outcomes).tools.map(({ name }) => name)).toEqual([
+    expect(allParts(outcomes).tools.map(({ name }) => name)).toEqual([
       'shared',
       'of_one',
       'of_two',
@@ -222,7 +222,7 @@ describe('what a plugin is told', () => {
       ),
     );
     const { outcomes, lines } = await load(['./asks']);
-    expect(loaded(outcomes[0]).brings.skills).toEqual([join(path('asks'), 'my-skills')]);
+    expect(loaded(outcomes[0]).parts.skills).toEqual([join(path('asks'), 'my-skills')]);
     expect(lines).toEqual([`hello ${JSON.stringify({ folder: path('asks'), now: 0 })}`]);
   });
 

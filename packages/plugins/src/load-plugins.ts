@@ -1,9 +1,9 @@
 import { createToolRegistry } from '@parley/agent';
 import { type Clock, type Logger, reasonOf } from '@parley/core';
-import { createLayerRegistry, houseLayers } from '@parley/prompt';
+import { builtInLayers, createLayerRegistry } from '@parley/prompt';
 import { z } from 'zod';
 import { type ImportedPlugin, importPlugin, setUpPlugin, sharePackages } from './open-plugin.ts';
-import { type Brought, type PluginChoice, PluginError, type PluginOutcome } from './plugin.ts';
+import { type LoadedParts, type PluginChoice, PluginError, type PluginOutcome } from './plugin.ts';
 
 export interface LoadPluginsOptions {
   readonly plugins: readonly PluginChoice[];
@@ -50,16 +50,16 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
       }));
     }),
   );
-  let taken: Taken = { ...options.taken, layers: createLayerRegistry(houseLayers()).ids };
+  let taken: Taken = { ...options.taken, layers: createLayerRegistry(builtInLayers()).ids };
   const outcomes = opened.map((at): PluginOutcome => {
     const { use } = at.choice;
     if ('failed' in at) return { kind: 'failed', use, name: at.name, reason: reasonOf(at.failed) };
-    const { plugin, brings, left } = at.good;
-    const settled = settleClashes(brings, taken);
+    const { plugin, parts, left } = at.good;
+    const settled = settleClashes(parts, taken);
     taken = settled.taken;
     const { name, version } = plugin;
-    const parts = { brings: settled.brings, left: [...left, ...settled.left] };
-    return { kind: 'loaded', use, name, version, ...parts };
+    const omitted = [...left, ...settled.left];
+    return { kind: 'loaded', use, name, version, parts: settled.parts, left: omitted };
   });
   for (const outcome of outcomes) logOutcome(log, outcome);
   return outcomes;
@@ -116,7 +116,7 @@ interface Taken {
 
 /** What is left of a plugin's parts, what was left out and why, and what is taken afterwards. */
 interface Settled {
-  readonly brings: Brought;
+  readonly parts: LoadedParts;
   readonly left: readonly string[];
   readonly taken: Taken;
 }
@@ -125,15 +125,15 @@ interface Settled {
  * First come, first served: a part whose name is taken is left out, the others stay. So is a tool
  * that cannot be described to a model, and a channel whose settings cannot be checked.
  */
-function settleClashes(brings: Brought, taken: Taken): Settled {
-  const tools = keep('tool', brings.tools, taken.tools, ({ name }) => name);
-  const layers = keep('layer', brings.layers, taken.layers, ({ id }) => id);
-  const channels = keep('channel', brings.channels, taken.channels, ({ id }) => id);
+function settleClashes(parts: LoadedParts, taken: Taken): Settled {
+  const tools = keep('tool', parts.tools, taken.tools, ({ name }) => name);
+  const layers = keep('layer', parts.layers, taken.layers, ({ id }) => id);
+  const channels = keep('channel', parts.channels, taken.channels, ({ id }) => id);
   const soundTools = describable(tools.kept);
   const soundChannels = checkable(channels.kept);
   return {
-    brings: {
-      ...brings,
+    parts: {
+      ...parts,
       tools: soundTools.kept,
       layers: layers.kept,
       channels: soundChannels.kept,
@@ -149,7 +149,7 @@ function settleClashes(brings: Brought, taken: Taken): Settled {
   };
 }
 
-function describable(tools: Brought['tools']) {
+function describable(tools: LoadedParts['tools']) {
   const { problems } = createToolRegistry({ builtIn: tools });
   return {
     kept: tools.filter(({ name }) => problems.every(({ tool }) => tool !== name)),
@@ -158,7 +158,7 @@ function describable(tools: Brought['tools']) {
 }
 
 /** What a schema throws here it would throw in the middle of reading the settings. */
-function checkable(channels: Brought['channels']) {
+function checkable(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
       z.toJSONSchema(settings, { io: 'input', unrepresentable: 'any' });

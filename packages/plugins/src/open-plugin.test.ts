@@ -6,7 +6,7 @@ import {
   createLayerRegistry,
   declaredReads,
   type PromptContext,
-  type TurnAtHand,
+  type SourceTurn,
 } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { guardedChannel, guardedLayer, guardedSource } from './open-plugin.ts';
 import type { PluginLayer } from './plugin.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
-const view: TurnAtHand['view'] = {
+const view: SourceTurn['view'] = {
   reader,
   groupMemory: 'groups/c.md',
   read: async () => ({ kind: 'absent', reason: 'missing' }),
@@ -24,7 +24,7 @@ const view: TurnAtHand['view'] = {
   plan: () => Promise.reject(new Error('nothing is written here')),
 };
 const context: PromptContext = { facts, reader, view, identity: { name: 'Mori' }, messages: [] };
-const turn: TurnAtHand = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
+const turn: SourceTurn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
 
 /** What became of a layer whose `render` is what somebody wrote without types. */
 async function reportOf(render: unknown) {

@@ -10,9 +10,9 @@ import { INSTALLATION, isBundle } from '@parley/core/installation';
 import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import {
-  type Brought,
   checkOptions,
   checkParts,
+  type LoadedParts,
   type Plugin,
   type PluginChoice,
   PluginError,
@@ -62,7 +62,7 @@ export async function setUpPlugin(
   { plugin, folder }: ImportedPlugin,
   { options }: PluginChoice,
   { log, clock, patienceMs }: OpenPluginDeps,
-): Promise<{ readonly brings: Brought; readonly left: readonly string[] }> {
+): Promise<{ readonly parts: LoadedParts; readonly left: readonly string[] }> {
   const checked = checkOptions(plugin, options);
   const named = log.child({ plugin: plugin.name });
   const given = await attempt('plugin-setup', 'its setup failed', patienceMs, (signal) =>
@@ -71,7 +71,7 @@ export async function setUpPlugin(
   const { tools = [], skills = [], layers = [], hooks = [], ...rest } = checkParts(given);
   const { channels = [], sources = [] } = rest;
   const folders = await Promise.all(skills.map((skill) => skillFolder(skill, folder)));
-  const brings = {
+  const parts = {
     tools,
     skills: folders.flatMap(({ path, isThere }) => (isThere ? [path] : [])),
     layers,
@@ -82,7 +82,7 @@ export async function setUpPlugin(
   const left = folders.flatMap(({ path, isThere }) =>
     isThere ? [] : [`the skills in ${path}: there is no such folder`],
   );
-  return { brings, left };
+  return { parts, left };
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import {
   absent,
+  builtInLayers,
   createLayerRegistry,
-  houseLayers,
   type Layout,
   layoutNamed,
   type Volatility,
@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { placeLayers } from './place-layers.ts';
 import type { PluginLayer } from './plugin.ts';
 
-const registry = createLayerRegistry(houseLayers());
+const registry = createLayerRegistry(builtInLayers());
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
 function layer(id: string, options: Partial<PluginLayer> = {}): PluginLayer {

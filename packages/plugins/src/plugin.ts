@@ -59,7 +59,7 @@ export interface PluginChoice {
 }
 
 /** What one or several plugins bring, checked. Skills are absolute folders. */
-export interface Brought {
+export interface LoadedParts {
   readonly tools: readonly Tool[];
   readonly skills: readonly string[];
   readonly layers: readonly PluginLayer[];
@@ -75,7 +75,7 @@ export type PluginOutcome =
       readonly use: string;
       readonly name: string;
       readonly version: string | undefined;
-      readonly brings: Brought;
+      readonly parts: LoadedParts;
       /** Parts that were left out, and why; for people. */
       readonly left: readonly string[];
     }
@@ -89,8 +89,8 @@ export type PluginOutcome =
     };
 
 /** What all plugins that work bring together, in the order of the settings. */
-export function broughtBy(outcomes: readonly PluginOutcome[]): Brought {
-  const all = outcomes.flatMap((outcome) => (outcome.kind === 'loaded' ? [outcome.brings] : []));
+export function allParts(outcomes: readonly PluginOutcome[]): LoadedParts {
+  const all = outcomes.flatMap((outcome) => (outcome.kind === 'loaded' ? [outcome.parts] : []));
   return {
     tools: all.flatMap(({ tools }) => tools),
     skills: all.flatMap(({ skills }) => skills),
@@ -237,13 +237,13 @@ export function describeOutcome(outcome: PluginOutcome): string {
   if (outcome.kind === 'failed') {
     return `${outcome.name ?? outcome.use} does not work: ${outcome.reason}`;
   }
-  const { name, version, brings, left } = outcome;
+  const { name, version, parts, left } = outcome;
   const title = version === undefined ? name : `${name} ${version}`;
   const without = left.length === 0 ? '' : `; left out: ${left.join('; ')}`;
-  return `${title} brings ${listOf(brings) || 'nothing'}${without}`;
+  return `${title} brings ${listOf(parts) || 'nothing'}${without}`;
 }
 
-function listOf({ tools, skills, layers, hooks, channels, sources }: Brought): string {
+function listOf({ tools, skills, layers, hooks, channels, sources }: LoadedParts): string {
   return [
     named(
       'tool',

@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler, declaredReads, type PromptAssembler } from './assembler.ts';
 import { readChannelFormats } from './channel-formats.ts';
-import { createLayerRegistry, houseLayers } from './layout.ts';
-import { HOUSE_LAYOUTS } from './layouts.ts';
+import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS } from './layouts.ts';
 import { GROUP_READERS, SCENES, type Scene, sceneContext } from './testing/example-scenes.ts';
 import { exampleWorkspace } from './testing/example-turn.ts';
 import { inspectPrompt } from './testing/inspect-prompt.ts';
 
 const FORMATS = join(import.meta.dirname, '../../../config/channel-formats');
-const layers = createLayerRegistry(houseLayers(await readChannelFormats(FORMATS)));
+const layers = createLayerRegistry(builtInLayers(await readChannelFormats(FORMATS)));
 
 /** Words that stand in private files and features of the owner and nowhere else. */
 const PRIVATE = [
@@ -44,7 +44,7 @@ async function promptOf(assembler: PromptAssembler, scene: Scene): Promise<Assem
   return assembler.assemble(await sceneContext(scene, workspace));
 }
 
-describe.each(HOUSE_LAYOUTS)('the prompts of layout $name', (layout) => {
+describe.each(BUILT_IN_LAYOUTS)('the prompts of layout $name', (layout) => {
   const assembler = createAssembler({ layers, layout });
 
   it.each(Object.entries(SCENES))(
@@ -71,7 +71,7 @@ describe.each(HOUSE_LAYOUTS)('the prompts of layout $name', (layout) => {
 it('[W09] no layer of any layout reads a workspace file that is not declared', async () => {
   const { log, lines } = recordingLogger();
   const read = new Set<string>();
-  for (const layout of HOUSE_LAYOUTS) {
+  for (const layout of BUILT_IN_LAYOUTS) {
     const declared = createPromptFiles(declaredReads(layers, layout));
     const assembler = createAssembler({ layers, layout, log });
     for (const scene of Object.values(SCENES)) {
@@ -98,9 +98,9 @@ it('[W09] no layer of any layout reads a workspace file that is not declared', a
   expect(lines).toEqual([]);
 });
 
-it('[P03] every layer of the house stands in at least one golden file', async () => {
+it('[P03] every built-in layer is in at least one golden file', async () => {
   const present = new Set<string>();
-  for (const layout of HOUSE_LAYOUTS) {
+  for (const layout of BUILT_IN_LAYOUTS) {
     const assembler = createAssembler({ layers, layout });
     for (const scene of Object.values(SCENES)) {
       const { report } = await promptOf(assembler, scene);

@@ -11,7 +11,7 @@ import {
   parseIdentity,
   readIdentity,
 } from './identity.ts';
-import type { TurnAtHand } from './layer.ts';
+import type { SourceTurn } from './layer.ts';
 import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
 
 describe('the identity', () => {
@@ -72,25 +72,25 @@ describe('the identity', () => {
 const CONFIG = join(import.meta.dirname, '../../../config');
 
 /** Every file of a folder that comes with Parley. */
-function house(folder: string): NamedText[] {
+function builtInTexts(folder: string): NamedText[] {
   return readdirSync(join(CONFIG, folder)).map((file) => ({
     name: file.slice(0, -'.md'.length),
-    house: readFileSync(join(CONFIG, folder, file), 'utf8').trim(),
+    builtIn: readFileSync(join(CONFIG, folder, file), 'utf8').trim(),
   }));
 }
 
-const PERSONAS = house('personas');
-const FORMATS = house('output-formats');
+const PERSONAS = builtInTexts('personas');
+const FORMATS = builtInTexts('output-formats');
 
 interface Asking {
   readonly reader?: Reader;
   readonly files?: Readonly<Record<string, string>>;
   readonly audience?: Audience;
-  readonly fix?: TurnAtHand['fix'];
+  readonly fix?: SourceTurn['fix'];
 }
 
 /** A turn whose workspace has these files, all for `audience`. */
-function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): TurnAtHand {
+function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): SourceTurn {
   const plain = viewOf(reader, files);
   const read = async (name: string) => {
     const file = await plain.read(name);
@@ -107,7 +107,7 @@ function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): TurnA
 }
 
 /** Keeps what is fixed, as a session does. */
-function session(): NonNullable<TurnAtHand['fix']> {
+function session(): NonNullable<SourceTurn['fix']> {
   const kept = new Map<string, unknown>();
   return async (key, value, schema) => {
     if (!kept.has(key)) kept.set(key, JSON.parse(JSON.stringify(value)));
@@ -115,7 +115,7 @@ function session(): NonNullable<TurnAtHand['fix']> {
   };
 }
 
-const named = (name: string, text: string | null = null): NamedText => ({ name, house: text });
+const named = (name: string, text: string | null = null): NamedText => ({ name, builtIn: text });
 
 describe('persona and output format', () => {
   it('[P14] ship with Parley', () => {
@@ -130,8 +130,8 @@ describe('persona and output format', () => {
       const { persona: who, outputFormat } = await characterSource({ persona, format }).gather(
         turn(),
       );
-      expect(who?.text).toBe(persona.house);
-      expect(outputFormat?.text).toBe(format.house);
+      expect(who?.text).toBe(persona.builtIn);
+      expect(outputFormat?.text).toBe(format.builtIn);
     },
   );
 
@@ -143,16 +143,16 @@ describe('persona and output format', () => {
       texts.push(await source.gather(turn({ fix })));
     }
     expect(new Set(texts.map(({ persona }) => persona?.text))).toEqual(
-      new Set([PERSONAS[0]?.house]),
+      new Set([PERSONAS[0]?.builtIn]),
     );
     expect(texts.map(({ outputFormat }) => outputFormat?.text)).toEqual(
-      FORMATS.map(({ house }) => house),
+      FORMATS.map(({ builtIn }) => builtIn),
     );
   });
 
   it('[P14] come from the workspace where it has a file of that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
-    const character = { persona: named('wren', 'house'), format: named('plain', 'house') };
+    const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
     expect(await characterSource(character).gather(turn({ files }))).toEqual({
       persona: {
         text: 'You are mine.',
@@ -169,7 +169,7 @@ describe('persona and output format', () => {
 
   it('[W03] keep the audience of their file, and nobody steps in for one that is private', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
-    const source = characterSource({ persona: named('wren', 'house') });
+    const source = characterSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });

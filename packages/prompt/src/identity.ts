@@ -1,6 +1,6 @@
 import { PromptPart } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
-import type { ContextSource, Identity, PromptFeatures, TurnAtHand } from './layer.ts';
+import type { ContextSource, Identity, PromptFeatures, SourceTurn } from './layer.ts';
 
 /** One place that may say something about the identity. */
 export interface IdentitySource {
@@ -123,7 +123,7 @@ export function characterSource(character: Character): ContextSource {
 }
 
 /** Null is not kept: a session that began without a persona can still be given its one. */
-async function fixedPersona(persona: NamedText, turn: TurnAtHand): Promise<PromptPart | null> {
+async function fixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
   const now = await readNamedText(persona, 'personas', turn.view);
   if (now === null || turn.fix === undefined) return now;
   return turn.fix('persona', now, PromptPart);
@@ -138,7 +138,7 @@ export interface NamedText {
   /** Without folder and ending. */
   readonly name: string;
   /** The text that comes with Parley under this name; null where none does. */
-  readonly house: string | null;
+  readonly builtIn: string | null;
 }
 
 /** Folders of the workspace whose files are chosen by name. */
@@ -151,13 +151,13 @@ type NamedFolder = (typeof NAMED_FOLDERS)[number];
  * another person in a group. Null where there is nothing to say.
  */
 async function readNamedText(
-  { name, house }: NamedText,
+  { name, builtIn }: NamedText,
   folder: NamedFolder,
   view: Pick<WorkspaceView, 'read'>,
 ): Promise<PromptPart | null> {
   const own = await view.read(`${folder}/${name}.md`);
   if (own.kind === 'file') return { text: own.text, source: own.source, audience: own.audience };
-  if (own.reason !== 'missing' || house === null) return null;
+  if (own.reason !== 'missing' || builtIn === null) return null;
   const source = `${folder}/${name}.md of Parley`;
-  return { text: house, source, audience: { kind: 'everyone' } };
+  return { text: builtIn, source, audience: { kind: 'everyone' } };
 }

@@ -57,16 +57,16 @@ export {
   type PromptMode,
   type ResourceNote,
   type SandboxNote,
+  type SourceTurn,
   type TodoNote,
   type ToolNote,
   type ToolTier,
-  type TurnAtHand,
   type Volatility,
 } from './layer.ts';
 export { messageContext } from './layers/turn.ts';
 export {
+  builtInLayers,
   createLayerRegistry,
-  houseLayers,
   type LayerRegistry,
   type Layout,
   type LayoutEntry,

@@ -145,7 +145,7 @@ export interface PromptContext extends PromptFeatures {
 }
 
 /** What a source knows of the turn it is asked about. */
-export interface TurnAtHand
+export interface SourceTurn
   extends Pick<PromptContext, 'facts' | 'reader' | 'view' | 'messages' | 'fix'> {
   readonly conversationId: string;
   /** Counts up with each `/new`. */
@@ -161,7 +161,7 @@ export interface ContextSource {
   readonly id: string;
   /** The workspace files it reads; any other file looks absent in `turn.view`. */
   readonly reads?: readonly FilePattern[];
-  gather(turn: TurnAtHand): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
+  gather(turn: SourceTurn): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
 }
 
 /** The five groups of tools in the prompt (P11). */

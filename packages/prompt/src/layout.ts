@@ -132,7 +132,7 @@ export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
  * The layers that come with Parley, for `createLayerRegistry`; safety and the ephemeral prompt are
  * always there by themselves. `channelFormats` is what `readChannelFormats` gave.
  */
-export function houseLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
+export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
   return [
     ...instructionLayers,
     ...fileLayers,

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext, PromptMode } from './layer.ts';
-import { createLayerRegistry, houseLayers } from './layout.ts';
-import { HOUSE_LAYOUTS, layoutNamed } from './layouts.ts';
+import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
 import { contextOf, FACTS, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(houseLayers());
+const layers = createLayerRegistry(builtInLayers());
 
 const FILES = Object.fromEntries(
   ['AGENTS', 'SOUL', 'USER', 'IDENTITY', 'TOOLS', 'MEMORY', 'HEARTBEAT', 'BOOTSTRAP', 'BOOT']
@@ -146,7 +146,7 @@ describe('the order of the house layouts', () => {
   });
 });
 
-describe.each(HOUSE_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
+describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
   const present = async (mode: PromptMode): Promise<readonly string[]> => {
     const { system, userContext } = await promptOf(name, everything({ mode }));
     return [...system, ...userContext].map(({ layer }) => layer);
@@ -198,7 +198,7 @@ describe.each(HOUSE_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
   });
 });
 
-describe.each(HOUSE_LAYOUTS)('a layer of layout $name', ({ name }) => {
+describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
   it('[P02] is there only when it has something to say', async () => {
     const bare = contextOf({ messages: [] });
     for (const context of [bare, everything()]) {

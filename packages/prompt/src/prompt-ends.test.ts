@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import { absent, type Layer, type PromptMode } from './layer.ts';
 import { ephemeralLayer, safetyLayer } from './layers/instructions.ts';
-import { createLayerRegistry, houseLayers, type LayoutEntry } from './layout.ts';
-import { HOUSE_LAYOUTS, layoutNamed } from './layouts.ts';
+import { builtInLayers, createLayerRegistry, type LayoutEntry } from './layout.ts';
+import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
 import { contextOf, GUEST, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
 
 const EVERYONE: Audience = { kind: 'everyone' };
@@ -38,7 +38,7 @@ const pluginLayer = fc
 /** A layout with layers left out, mixed up, and the fixed ones named anywhere or nowhere. */
 const turn = fc
   .record({
-    house: fc.constantFrom(...HOUSE_LAYOUTS),
+    house: fc.constantFrom(...BUILT_IN_LAYOUTS),
     plugin: fc.uniqueArray(pluginLayer, { selector: ({ id }) => id, maxLength: 3 }),
     order: fc.infiniteStream(fc.nat()),
     keeps: fc.infiniteStream(fc.boolean()),
@@ -55,7 +55,7 @@ const turn = fc
       .map((entry) => ({ entry, rank: order.next().value }))
       .sort((a, b) => a.rank - b.rank)
       .map(({ entry }) => entry);
-    const layers = createLayerRegistry([...houseLayers(), ...plugin]);
+    const layers = createLayerRegistry([...builtInLayers(), ...plugin]);
     const { fixedSystem } = rest;
     return { ...rest, layers, layout: { ...house, fixedSystem, layers: entries } };
   });
@@ -123,7 +123,7 @@ describe('whatever a layout, a layer, a hook, a file or a mode does', () => {
 });
 
 describe('what hooks add', () => {
-  const layers = createLayerRegistry(houseLayers());
+  const layers = createLayerRegistry(builtInLayers());
   const assembler = createAssembler({ layers, layout: layoutNamed('parley') });
 
   it('[P16] stands after the layers and before the ephemeral prompt, with its source', async () => {
@@ -155,7 +155,7 @@ describe('what hooks add', () => {
 
 describe('a feature that is not what it should be', () => {
   const assembler = createAssembler({
-    layers: createLayerRegistry(houseLayers()),
+    layers: createLayerRegistry(builtInLayers()),
     layout: layoutNamed('parley'),
   });
   const broken = JSON.parse('{"text":"no audience","source":"x"}');
@@ -180,10 +180,10 @@ describe('a feature that is not what it should be', () => {
 });
 
 describe('a layer made from several parts', () => {
-  const layers = createLayerRegistry(houseLayers());
+  const layers = createLayerRegistry(builtInLayers());
   const canary = part('canary', { kind: 'owner' });
 
-  it.each(HOUSE_LAYOUTS)(
+  it.each(BUILT_IN_LAYOUTS)(
     '[W02] is withheld as a whole when one is private: $name',
     async (layout) => {
       const context = contextOf({

@@ -9,7 +9,7 @@ import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
 import { readIdentity } from './identity.ts';
 import type { ToolNote } from './layer.ts';
-import { createLayerRegistry, houseLayers, type Layout } from './layout.ts';
+import { builtInLayers, createLayerRegistry, type Layout } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
 import { FACTS, MESSAGE } from './testing/example-turn.ts';
 
@@ -44,7 +44,7 @@ const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
 
 /** The whole way from facts to prompt, as a turn goes it. */
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
-  const layers = createLayerRegistry(houseLayers());
+  const layers = createLayerRegistry(builtInLayers());
   const facts = { ...FACTS, ...turn.facts };
   const reader = readerOf(
     facts,

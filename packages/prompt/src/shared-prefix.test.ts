@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext } from './layer.ts';
-import { createLayerRegistry, houseLayers } from './layout.ts';
+import { builtInLayers, createLayerRegistry } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
 import { SCENES } from './testing/example-scenes.ts';
 import { FACTS, TOOLS, viewOf } from './testing/example-turn.ts';
 
 const assembler = createAssembler({
-  layers: createLayerRegistry(houseLayers()),
+  layers: createLayerRegistry(builtInLayers()),
   layout: layoutNamed('parley'),
 });
 

@@ -53,7 +53,7 @@ export function connectRedis(place: RedisPlace, use: RedisUse): RedisConnection 
 const OPEN_MS = 5_000;
 
 /** The text for people; a connection to a cluster gives no reason of its own. */
-export const NOT_THERE = 'no answer within 5 s; is the address right?';
+export const REDIS_UNREACHABLE = 'no answer within 5 s; is the address right?';
 
 /** Resolves once commands are answered: true; false when that took longer than 5 s. */
 export async function whenReady(connection: RedisConnection): Promise<boolean> {
@@ -188,7 +188,7 @@ export function innermost(error: unknown): unknown {
 }
 
 /** Warns of settings of Redis with which wake-ups get lost. Never throws: they can be made up for. */
-export async function lookAtRedis(connection: RedisConnection, log: Logger): Promise<void> {
+export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
     for (const { facts, message } of complaints(await connection.info())) log.warn(facts, message);
   } catch (error) {

@@ -18,7 +18,7 @@ export interface BusOptions extends RedisPlace {
   readonly url: string;
   readonly log: Logger;
   /** Of others: `turns` are signs of life and deliveries, for gateways; `orders` is what workers obey. Absent: both. */
-  readonly hears?: 'turns' | 'orders' | undefined;
+  readonly receives?: 'turns' | 'orders' | undefined;
 }
 
 /** Opens the live bus. Resolves without Redis, too: live events are lost until it is there. */

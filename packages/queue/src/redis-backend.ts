@@ -8,9 +8,9 @@ import type {
 } from './backend.ts';
 import {
   BLOCK_SECONDS,
+  checkRedis,
   connectRedis,
-  lookAtRedis,
-  NOT_THERE,
+  REDIS_UNREACHABLE,
   type RedisConnection,
   redisOutage,
   whenReady,
@@ -67,8 +67,8 @@ export async function openRedisBackend(
     return connection;
   };
   const asking = connect('ask');
-  if (await whenReady(asking)) await lookAtRedis(asking, log);
-  else outage.note(NOT_THERE);
+  if (await whenReady(asking)) await checkRedis(asking, log);
+  else outage.note(REDIS_UNREACHABLE);
   const shared = (name: string) => ({
     prefix: queuePrefix(place, name),
     ...(telemetry && { telemetry }),

@@ -3,14 +3,14 @@ import { type LiveEvent, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import {
   connectRedis,
-  NOT_THERE,
+  REDIS_UNREACHABLE,
   type RedisOutage,
   redisOutage,
   whenReady,
 } from './connect-redis.ts';
 import { type BusOptions, createLocalBus, type OpenBus, prefixOf } from './open-bus.ts';
 
-type Topic = NonNullable<BusOptions['hears']>;
+type Topic = NonNullable<BusOptions['receives']>;
 
 /** So often the listening connection, which otherwise owes no answer, is asked whether it lives. In ms. */
 const PING_MS = 5_000;
@@ -21,7 +21,7 @@ const PING_MS = 5_000;
  * in the order of their sending. Whatever is published while Redis is away is lost to the others.
  */
 export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
-  const { log, hears } = options;
+  const { log, receives } = options;
   const self = randomUUID();
   const local = createLocalBus(log);
   const outage = redisOutage('live events', options, log);
@@ -31,7 +31,7 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
   into.on('message', (_channel: string, text: string) => {
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
-  const topics: Topic[] = hears === undefined ? ['turns', 'orders'] : [hears];
+  const topics: Topic[] = receives === undefined ? ['turns', 'orders'] : [receives];
   // Waits until Redis is there; whenever it comes back, the connection subscribes by itself.
   const subscribed = into
     .subscribe(...topics.map(channel))
@@ -45,7 +45,7 @@ export async function openRedisBus(options: BusOptions): Promise<OpenBus> {
     orders: createSender((text) => out.publish(channel('orders'), text), self, outage),
   };
   if ((await whenReady(out)) && (await whenReady(into))) await subscribed;
-  else outage.note(NOT_THERE);
+  else outage.note(REDIS_UNREACHABLE);
   return {
     publish(event) {
       local.publish(event);

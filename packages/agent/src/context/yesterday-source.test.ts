@@ -1,5 +1,5 @@
 import { silentLogger, silentMeter } from '@parley/core';
-import type { TurnAtHand } from '@parley/prompt';
+import type { SourceTurn } from '@parley/prompt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localTimeIn } from '../local-time.ts';
 import { type LongTalk, openLongTalk } from '../testing/long-talk.ts';
@@ -52,7 +52,7 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
     if (first === undefined) throw new Error('there was no turn');
     const reader = { kind, conversationId: OWNER_CHAT };
     const { fix, ...more } = first;
-    const turn: TurnAtHand = {
+    const turn: SourceTurn = {
       ...more,
       reader,
       session,

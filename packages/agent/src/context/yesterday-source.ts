@@ -1,5 +1,5 @@
 import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/core';
-import type { ContextSource, TurnAtHand } from '@parley/prompt';
+import type { ContextSource, SourceTurn } from '@parley/prompt';
 import type { SummaryTask } from '@parley/store';
 import type { LocalTime } from '../local-time.ts';
 import { audienceOf } from '../loop/call-tools.ts';
@@ -31,7 +31,7 @@ export function yesterdaySource(deps: YesterdayServices) {
   const silentDays = new BoundedMap<string, string>(REMEMBERED);
   const running = new Map<string, Promise<void>>();
   const ended = new AbortController();
-  const remember = async (turn: TurnAtHand, key: string, day: string): Promise<void> => {
+  const remember = async (turn: SourceTurn, key: string, day: string): Promise<void> => {
     try {
       const found = await summedUp(deps, turn, day, ended.signal);
       if (found === null) silentDays.set(key, day);
@@ -45,7 +45,7 @@ export function yesterdaySource(deps: YesterdayServices) {
   };
   return {
     id: 'yesterday',
-    async gather(turn: TurnAtHand): ReturnType<ContextSource['gather']> {
+    async gather(turn: SourceTurn): ReturnType<ContextSource['gather']> {
       const day = dayBefore(turn.facts.date);
       const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
       if (silentDays.get(key) === day) return {};
@@ -75,7 +75,7 @@ export function dayBefore(date: string): string {
 
 async function storedOf(
   { store }: YesterdayServices,
-  turn: TurnAtHand,
+  turn: SourceTurn,
   day: string,
 ): Promise<PromptPart | null> {
   const stored = await store.summaries.ofDay(summaryPlace(turn, turn.reader), day);
@@ -86,7 +86,7 @@ async function storedOf(
 /** Null for a day without messages; `later` if it could not be done now. */
 async function summedUp(
   deps: YesterdayServices,
-  turn: TurnAtHand,
+  turn: SourceTurn,
   day: string,
   stop: AbortSignal,
 ): Promise<PromptPart | null | 'later'> {

@@ -5,7 +5,7 @@ import {
   frameUntrusted,
   type McpPromptNote,
   type PromptFeatures,
-  type TurnAtHand,
+  type SourceTurn,
 } from '@parley/prompt';
 import type { McpPrompt, McpServers, McpServerView } from '@parley/tools/mcp';
 import { cutText } from '@parley/workspace';
@@ -35,7 +35,7 @@ const MAX_LISTED = 40;
 export function mcpSource(deps: McpSourceDeps): ContextSource {
   return {
     id: 'mcp',
-    async gather({ messages, reader }: TurnAtHand): Promise<PromptFeatures> {
+    async gather({ messages, reader }: SourceTurn): Promise<PromptFeatures> {
       const views = visibleTo(reader, deps);
       const connectors = views.flatMap((view) => connectorOf(view, deps.rules));
       const mcpPrompts = views.flatMap(promptNotes).slice(0, MAX_LISTED);

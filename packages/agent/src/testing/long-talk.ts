@@ -1,6 +1,6 @@
 import { silentLogger, silentMeter } from '@parley/core';
 import { type ChatModel, ModelError, type ModelRequest } from '@parley/models';
-import type { ContextSource, TurnAtHand } from '@parley/prompt';
+import type { ContextSource, SourceTurn } from '@parley/prompt';
 import { estimateTokens } from '@parley/workspace';
 import type { CompactServices } from '../context/compact.ts';
 import { type Compactor, createCompactor } from '../context/compactor.ts';
@@ -13,7 +13,7 @@ export interface LongTalk {
   readonly compactor: Compactor;
   readonly model: ChatModel;
   /** What sources were asked about, turn by turn. */
-  readonly atHand: TurnAtHand[];
+  readonly atHand: SourceTurn[];
   otherWorker(more?: Partial<CompactServices>): Compactor;
   /** The next requests for a summary fail, or those of turns are too long. */
   fail(what: 'summary' | 'turn', times: number): void;
@@ -37,7 +37,7 @@ export async function openLongTalk({
   const failing = { summary: 0, turn: 0 };
   const model = forgetfulModel(asked, summaries, failing);
   const history = { entries: 400, tokens: 24_000 };
-  const atHand: TurnAtHand[] = [];
+  const atHand: SourceTurn[] = [];
   const source: ContextSource = {
     id: 'test',
     async gather(turn) {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type LiveBus, type LiveEvent, type Logger, silentRuntime } from '@parley/core';
 import {
+  builtInLayers,
   createAssembler,
   createLayerRegistry,
-  houseLayers,
   layoutNamed,
   type PromptAssembler,
 } from '@parley/prompt';
@@ -151,7 +151,7 @@ const QUIET: TurnServices['heartbeat'] = {
 };
 
 function housePrompt(): PromptAssembler {
-  const layers = createLayerRegistry(houseLayers());
+  const layers = createLayerRegistry(builtInLayers());
   return createAssembler({ layers, layout: layoutNamed('parley') });
 }
 

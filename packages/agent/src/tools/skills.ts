@@ -1,5 +1,5 @@
 import { BoundedMap, type PromptPart } from '@parley/core';
-import type { ContextSource, PromptContext, PromptFeatures, TurnAtHand } from '@parley/prompt';
+import type { ContextSource, PromptContext, PromptFeatures, SourceTurn } from '@parley/prompt';
 import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
 import { z } from 'zod';
 import { defineTool, failure, type Tool } from './tool.ts';
@@ -13,7 +13,7 @@ const LONGEST = 30_000;
 
 /** What the source must know of a turn. */
 export type SkillTurn = Pick<
-  TurnAtHand,
+  SourceTurn,
   'conversationId' | 'session' | 'reader' | 'messages' | 'fix'
 >;
 

@@ -2,12 +2,12 @@ import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler, type PromptAssembler } from './assembler.ts';
-import { createLayerRegistry, houseLayers } from './layout.ts';
-import { HOUSE_LAYOUTS } from './layouts.ts';
+import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS } from './layouts.ts';
 import { contextOf, FACTS, GUEST, MESSAGE, viewOf } from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(houseLayers());
-const ASSEMBLERS = HOUSE_LAYOUTS.map((layout) => ({
+const layers = createLayerRegistry(builtInLayers());
+const ASSEMBLERS = BUILT_IN_LAYOUTS.map((layout) => ({
   name: layout.name,
   userFence: layout.userFence,
   assembler: createAssembler({ layers, layout }),

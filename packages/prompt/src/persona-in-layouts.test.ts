@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import { characterSource, type NamedText } from './identity.ts';
-import { createLayerRegistry, houseLayers } from './layout.ts';
+import { builtInLayers, createLayerRegistry } from './layout.ts';
 import { layoutNamed } from './layouts.ts';
 import { contextOf } from './testing/example-turn.ts';
 
 const CONFIG = join(import.meta.dirname, '../../../config');
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'];
 
-function house(folder: string): NamedText[] {
+function builtInTexts(folder: string): NamedText[] {
   return readdirSync(join(CONFIG, folder)).map((file) => ({
     name: file.slice(0, -'.md'.length),
-    house: readFileSync(join(CONFIG, folder, file), 'utf8').trim(),
+    builtIn: readFileSync(join(CONFIG, folder, file), 'utf8').trim(),
   }));
 }
 
 const rows = LAYOUTS.flatMap((layout) =>
-  house('personas').flatMap((persona) =>
-    house('output-formats').map((format) => ({ layout, persona, format })),
+  builtInTexts('personas').flatMap((persona) =>
+    builtInTexts('output-formats').map((format) => ({ layout, persona, format })),
   ),
 );
 
@@ -31,11 +31,11 @@ describe('persona, output format and layout', () => {
       const turn = { ...context, conversationId: 'c', session: 1 };
       const ephemeral = 'Answer in three words.';
       const features = await characterSource({ persona, format, ephemeral }).gather(turn);
-      const layers = createLayerRegistry(houseLayers());
+      const layers = createLayerRegistry(builtInLayers());
       const assembler = createAssembler({ layers, layout: layoutNamed(layout) });
       const { system, userContext } = await assembler.assemble({ ...context, ...features });
       const told = [...system, ...userContext].map(({ text }) => text).join('\n\n');
-      for (const text of [persona.house, format.house, ephemeral]) {
+      for (const text of [persona.builtIn, format.builtIn, ephemeral]) {
         expect(told.split(text ?? '').length).toBe(2);
       }
     },
