@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { type Chance, chanceFrom } from '../privacy/chance.ts';
 import type { Deployment, DeploymentName } from './deployment.ts';
-import { Executioner } from './executioner.ts';
 import { type KillSite, killAt } from './kill.ts';
+import { Killer } from './killer.ts';
 import { Load } from './load.ts';
 import { openDeployment } from './open-deployment.ts';
 import { closeSides, openSides, type People } from './people.ts';
@@ -63,11 +63,11 @@ const LOOK_EVERY_MS = 250;
 export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
   const began = Date.now();
   const scene = await openScene(options);
-  const { deployment, load, executioner, sides } = scene;
+  const { deployment, load, killer, sides } = scene;
   try {
     for (const one of deployment.processes) one.start();
     // Only an empty database has first starts.
-    const firstDeaths = await executioner.run(killAt('start-up', scene.chance));
+    const firstDeaths = await killer.run(killAt('start-up', scene.chance));
     await scene.connected();
     options.note?.(`all is connected after ${Date.now() - began} ms, ${firstDeaths} died`);
     await load.askAll();
@@ -98,7 +98,7 @@ interface Scene {
   readonly sides: readonly Side[];
   readonly deployment: Deployment;
   readonly load: Load;
-  readonly executioner: Executioner;
+  readonly killer: Killer;
   readonly model: ModelDouble;
   readonly chance: Chance;
   /** Resolves when every channel is connected by a process that lives: a start-up may have killed the first. */
@@ -128,7 +128,7 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
       const name = namesOf(questions);
       if (known.has(name)) again += 1;
       known.add(name);
-      executioner.requested();
+      killer.requested();
       return replyTo(request, replies);
     },
   });
@@ -140,8 +140,8 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
       if (report.kind === 'pairing') for (const side of sides) side.scan?.(report.code);
     },
   });
-  const executioner = new Executioner(deployment, chance);
-  const scene = { sides, deployment, load, executioner, model, chance };
+  const killer = new Killer(deployment, chance);
+  const scene = { sides, deployment, load, killer, model, chance };
   const connected = async (): Promise<void> => {
     const isServed = (name: string) => deployment.processes.some((one) => one.isConnected(name));
     while (!channels.every(isServed)) await sleep(LOOK_EVERY_MS);
@@ -154,7 +154,7 @@ async function killWhileAsking(
   { sites, rounds, questions, note }: SeriesOptions,
   scene: Scene,
 ): Promise<ReadonlyMap<KillSite, number>> {
-  const { chance, executioner, load } = scene;
+  const { chance, killer, load } = scene;
   const began = Date.now();
   let isOver = false;
   const asking = load.askUntil(() => isOver);
@@ -162,7 +162,7 @@ async function killWhileAsking(
   for (let round = 0; round < rounds || load.total < questions; round += 1) {
     for (const site of sites) {
       if (round >= rounds && load.total >= questions) break;
-      const died = await executioner.run(killAt(site, chance));
+      const died = await killer.run(killAt(site, chance));
       killed.set(site, (killed.get(site) ?? 0) + died);
       note?.(
         `${Math.round((Date.now() - began) / 1_000)} s ${site}: ${died} died; ${load.total} asked, ${load.waiting} wait`,

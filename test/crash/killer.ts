@@ -7,11 +7,11 @@ import type { Kill, VictimKind } from './kill.ts';
 /** A point that is not passed within this time is left alone, in ms. */
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 10;
-/** Whoever was killed has to be back after this long, in ms. */
+/** What was killed has to be back after this long, in ms. */
 const BACK_WITHIN_MS = 180_000;
 
 /** Kills parts of a deployment, which are started again at once. */
-export class Executioner {
+export class Killer {
   readonly #deployment: Deployment;
   readonly #chance: Chance;
   #onRequest = (): void => {};
@@ -26,7 +26,7 @@ export class Executioner {
     this.#onRequest();
   }
 
-  /** Carries one kill out; resolves with the number of processes that died of it, when all is up again. */
+  /** Makes one kill; resolves with the number of processes that died of it, when all is up again. */
   async run(kill: Kill): Promise<number> {
     const before = this.#kills();
     switch (kill.kind) {
