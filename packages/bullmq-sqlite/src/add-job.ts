@@ -1,15 +1,15 @@
 import type { DeduplicationOptions, JobJson } from 'bullmq';
 import { notSupported } from './errors.ts';
 import {
-  delayedStanding,
+  delayedPosition,
   findJob,
   type JobRow,
   jobExists,
   type LineEnd,
   moveJob,
   type NewJob,
-  type Standing,
-  waitingStanding,
+  type Position,
+  waitingPosition,
 } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 import { deleteJob } from './removal.ts';
@@ -55,18 +55,18 @@ export function storeAndEnqueue(scope: QueueScope, job: NewJob): void {
   const delay = Math.max(Math.floor(job.opts.delay ?? 0), 0);
   const priority = job.opts.priority ?? 0;
   const end: LineEnd = job.opts.lifo && priority === 0 ? 'front' : 'back';
-  const standing =
-    delay > 0 ? delayedStanding(job.timestamp, delay) : waitingStanding(scope, priority, end);
-  insertJob(scope, job, standing, delay, priority);
+  const position =
+    delay > 0 ? delayedPosition(job.timestamp, delay) : waitingPosition(scope, priority, end);
+  insertJob(scope, job, position, delay, priority);
   scope.emit('added', { jobId: job.id, name: job.name });
-  if (delay > 0) scope.emit('delayed', { jobId: job.id, delay: standing.rank });
+  if (delay > 0) scope.emit('delayed', { jobId: job.id, delay: position.rank });
   else scope.emit('waiting', { jobId: job.id });
 }
 
 function insertJob(
   scope: QueueScope,
   job: NewJob,
-  standing: Standing,
+  position: Position,
   delay: number,
   priority: number,
 ): void {
@@ -75,9 +75,9 @@ function insertJob(
        priority, scheduler_id, dedup_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     scope.queueId,
     job.id,
-    standing.state,
-    standing.lane,
-    standing.rank,
+    position.state,
+    position.lane,
+    position.rank,
     job.name,
     job.data,
     JSON.stringify(job.opts),
@@ -198,9 +198,9 @@ function dropNewJob(
   announce(scope, options.id, claim.job_id, job.id);
   if (options.reschedule && owner?.state === 'delayed') {
     const delay = job.opts.delay ?? 0;
-    const standing = delayedStanding(job.timestamp, delay);
-    moveJob(scope, owner.seq, standing, delay);
-    scope.emit('delayed', { jobId: owner.id, delay: standing.rank });
+    const position = delayedPosition(job.timestamp, delay);
+    moveJob(scope, owner.seq, position, delay);
+    scope.emit('delayed', { jobId: owner.id, delay: position.rank });
   }
 }
 

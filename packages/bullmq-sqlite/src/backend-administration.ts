@@ -11,13 +11,13 @@ import { BackendQueries, countLogs } from './backend-queries.ts';
 import { jobStateError } from './errors.ts';
 import { appendEvents, trimEvents } from './events.ts';
 import {
-  delayedStanding,
+  delayedPosition,
+  enqueue,
   findJob,
   type JobRow,
   jobExists,
   moveJob,
-  putInLine,
-  waitingStanding,
+  waitingPosition,
 } from './job-row.ts';
 import {
   clearRateLimit,
@@ -51,7 +51,7 @@ export class BackendAdministration extends BackendQueries {
         resets.resetAttemptsStarted ? 1 : 0,
         job.seq,
       );
-      putInLine(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
+      enqueue(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
     });
   }
 
@@ -61,7 +61,7 @@ export class BackendAdministration extends BackendQueries {
       if (job?.state !== 'delayed') {
         throw jobStateError(ErrorCode.JobNotInState, jobId, 'promote', 'delayed');
       }
-      putInLine(scope, job, 'back', 0);
+      enqueue(scope, job, 'back', 0);
     });
   }
 
@@ -141,9 +141,9 @@ export class BackendAdministration extends BackendQueries {
   changeDelay(jobId: string, delay: number): Promise<void> {
     return this.write((scope) => {
       const job = jobInState(scope, jobId, 'delayed', 'changeDelay');
-      const standing = delayedStanding(scope.now, delay);
-      moveJob(scope, job.seq, standing, delay);
-      scope.emit('delayed', { jobId, delay: standing.rank });
+      const position = delayedPosition(scope.now, delay);
+      moveJob(scope, job.seq, position, delay);
+      scope.emit('delayed', { jobId, delay: position.rank });
     });
   }
 
@@ -153,8 +153,8 @@ export class BackendAdministration extends BackendQueries {
       const job = findJob(scope, jobId);
       if (!job) throw jobStateError(ErrorCode.JobNotExist, jobId, 'changePriority');
       if (job.state === 'waiting') {
-        const standing = waitingStanding(scope, priority, lifo ? 'front' : 'back');
-        moveJob(scope, job.seq, standing, job.delay);
+        const position = waitingPosition(scope, priority, lifo ? 'front' : 'back');
+        moveJob(scope, job.seq, position, job.delay);
       }
       scope.file.run('UPDATE job SET priority = ? WHERE seq = ?', priority, job.seq);
     });
@@ -289,7 +289,7 @@ function moveManyToWait(
   );
   for (const job of jobs) {
     if (state !== 'delayed') clearOutcome(scope, job);
-    putInLine(scope, { ...job, priority: 0 }, 'back');
+    enqueue(scope, { ...job, priority: 0 }, 'back');
   }
   return jobs.length >= count ? 1 : 0;
 }

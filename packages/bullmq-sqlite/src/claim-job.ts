@@ -1,6 +1,6 @@
 import { ErrorCode, type JobJson } from 'bullmq';
 import { jobStateError } from './errors.ts';
-import { findJob, type JobRow, putInLine, toJobJson } from './job-row.ts';
+import { enqueue, findJob, type JobRow, toJobJson } from './job-row.ts';
 import {
   countStartedJob,
   isPausedOrMaxed,
@@ -62,7 +62,7 @@ export function promoteDueJobs(scope: QueueScope): void {
     scope.now,
     PROMOTED_AT_ONCE,
   );
-  for (const job of due) putInLine(scope, job, 'back', 0);
+  for (const job of due) enqueue(scope, job, 'back', 0);
 }
 
 function activateFirst(
@@ -182,7 +182,7 @@ function activeJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
 /** A job that stalled too often is marked; the worker that gets it next fails it unrun. */
 function returnStalledJob(scope: QueueScope, job: JobRow, maxStalledCount: number): void {
   const tooOften = job.stalled_count + 1 > maxStalledCount && !isScheduled(scope, job);
-  putInLine(scope, { ...job, priority: 0 }, 'front');
+  enqueue(scope, { ...job, priority: 0 }, 'front');
   scope.file.run(
     `UPDATE job SET stalled_count = stalled_count + 1,
        deferred_failure = coalesce(?, deferred_failure) WHERE seq = ?`,

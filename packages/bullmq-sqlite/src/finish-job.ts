@@ -1,6 +1,6 @@
 import { releaseDeduplication } from './add-job.ts';
 import { heldJob, promoteDueJobs } from './claim-job.ts';
-import { delayedStanding, type JobRow, moveJob, putInLine } from './job-row.ts';
+import { delayedPosition, enqueue, type JobRow, moveJob } from './job-row.ts';
 import { type QueueScope, windowTtl } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
@@ -87,10 +87,10 @@ export function delayActiveJob(
   attempt: FailedAttempt,
 ): void {
   const job = heldJob(scope, jobId, token, 'moveToDelayed');
-  const standing = delayedStanding(due.from, due.delay);
-  moveJob(scope, job.seq, standing, due.delay);
+  const position = delayedPosition(due.from, due.delay);
+  moveJob(scope, job.seq, position, due.delay);
   recordAttempt(scope, job, attempt, due.countsAsAttempt);
-  scope.emit('delayed', { jobId, delay: standing.rank });
+  scope.emit('delayed', { jobId, delay: position.rank });
 }
 
 /** Puts an active job back in line for its next attempt; `lifo` puts it first. */
@@ -103,13 +103,13 @@ export function retryActiveJob(
 ): void {
   promoteDueJobs(scope);
   const job = heldJob(scope, jobId, token, 'retryJob');
-  putInLine(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
+  enqueue(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
   recordAttempt(scope, job, attempt, true);
 }
 
 /** Gives an active job back as the first in line; returns the ms left of the rate limit. */
 export function returnActiveJob(scope: QueueScope, jobId: string, token: string): number {
-  putInLine(scope, heldJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
+  enqueue(scope, heldJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
   return Math.max(windowTtl(scope), 0);
 }
 

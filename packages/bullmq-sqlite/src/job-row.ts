@@ -99,37 +99,37 @@ function withValue<K extends string, V>(key: K, value: V | null): { [P in K]?: V
 /** Where in line a job is put: behind everyone of its lane, or before them. */
 export type LineEnd = 'back' | 'front';
 
-/** A job's standing: the three columns that change together whenever a job moves. */
-export interface Standing {
+/** A job's position: the three columns that change together whenever a job moves. */
+export interface Position {
   readonly state: 'waiting' | 'delayed';
   readonly lane: number;
   readonly rank: number;
 }
 
 /** A place among the waiting jobs of one priority; priority 0 is the lane that runs first. */
-export function waitingStanding(scope: QueueScope, priority: number, end: LineEnd): Standing {
+export function waitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
   const edge = end === 'back' ? lastRank(scope, priority) : firstRank(scope, priority);
   return { state: 'waiting', lane: priority, rank: end === 'back' ? edge + 1 : edge - 1 };
 }
 
 /** A place among the delayed jobs; due `delay` ms after `from` (Unix ms), or at once for 0. */
-export function delayedStanding(from: number, delay: number): Standing {
+export function delayedPosition(from: number, delay: number): Position {
   return { state: 'delayed', lane: 0, rank: Math.floor(from + Math.max(delay, 0)) };
 }
 
 /** Puts a stored job in line; its delay is kept for BullMQ's `job.delay` unless another is given. */
-export function putInLine(
+export function enqueue(
   scope: QueueScope,
   job: Pick<JobRow, 'seq' | 'id' | 'state' | 'priority' | 'delay'>,
   end: LineEnd,
   delay = job.delay,
 ): void {
-  moveJob(scope, job.seq, waitingStanding(scope, job.priority, end), delay);
+  moveJob(scope, job.seq, waitingPosition(scope, job.priority, end), delay);
   scope.emit('waiting', { jobId: job.id, prev: job.state });
 }
 
 /** Moves a job, and takes away whatever lock it had. */
-export function moveJob(scope: QueueScope, seq: number, to: Standing, delay: number): void {
+export function moveJob(scope: QueueScope, seq: number, to: Position, delay: number): void {
   scope.file.run(
     'UPDATE job SET state = ?, lane = ?, rank = ?, delay = ?, lock_token = NULL, lock_until = 0, suspect = 0 WHERE seq = ?',
     to.state,
