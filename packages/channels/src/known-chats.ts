@@ -4,8 +4,8 @@ import {
   decideAccess,
   ownershipOf,
   personId,
-  type StandingDeps,
-  standingOf,
+  type SenderRightsDeps,
+  senderRights,
 } from './ingress/decide.ts';
 import { conversationIdOf } from './ingress/route.ts';
 
@@ -36,9 +36,9 @@ export async function* ownersChats({
   for (const last of await store.inbox.ownerChats()) {
     const { message } = last;
     if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
-    const standing = await ownershipOf(store.links, owners, personId(message));
-    if (!standing.isOwner) continue;
-    yield { last, conversationId: standing.mainConversation ?? conversationIdOf(message) };
+    const rights = await ownershipOf(store.links, owners, personId(message));
+    if (!rights.isOwner) continue;
+    yield { last, conversationId: rights.mainConversation ?? conversationIdOf(message) };
   }
 }
 
@@ -110,8 +110,8 @@ export interface SenderNow {
 
 /** What looking them up needs: the rules of the account that they wrote to. */
 export interface SenderNowDeps {
-  readonly store: StandingDeps['store'];
-  readonly rules: StandingDeps['rules'];
+  readonly store: SenderRightsDeps['store'];
+  readonly rules: SenderRightsDeps['rules'];
 }
 
 /**
@@ -122,12 +122,12 @@ export async function senderNow(
   { store, rules }: SenderNowDeps,
   message: InboundMessage,
 ): Promise<SenderNow> {
-  const standing = await standingOf({ store, rules }, message);
-  const access = decideAccess(message, rules.policy, standing);
+  const rights = await senderRights({ store, rules }, message);
+  const access = decideAccess(message, rules.policy, rights);
   const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
   return {
     isOwner,
-    conversationId: standing.mainConversation ?? conversationIdOf(message),
+    conversationId: rights.mainConversation ?? conversationIdOf(message),
     refusal: access.kind === 'refused' ? access.reason : null,
   };
 }

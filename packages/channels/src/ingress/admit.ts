@@ -3,7 +3,7 @@ import type { AdmittedMessage, GroupContextRepository } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
 import type { BacklogLimit } from './backlog-limit.ts';
-import type { IngressDecision, Standing } from './decide.ts';
+import type { IngressDecision, SenderRights } from './decide.ts';
 import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { rankOf, runCommand } from './run-command.ts';
@@ -19,18 +19,18 @@ export interface Memory {
 export interface Decided {
   readonly admitted: AdmittedMessage;
   readonly decision: IngressDecision;
-  readonly standing: Standing;
+  readonly rights: SenderRights;
   readonly sender: SenderFacts;
 }
 
 /** Applies a decision; resolves when the message is durable or refused for good (D01). */
 export async function admit(
   deps: IngressDeps,
-  { admitted, decision, standing, sender }: Decided,
+  { admitted, decision, rights, sender }: Decided,
   memory: Memory,
 ): Promise<IngressOutcome> {
   const { explain, albums } = memory;
-  const who = { message: admitted.message, standing, sender };
+  const who = { message: admitted.message, rights, sender };
   switch (decision.kind) {
     case 'ignore':
       if (decision.keepAsContext) {

@@ -28,10 +28,10 @@ export interface DecisionRules {
 export function decideIngress(
   message: InboundMessage,
   { policy, limits }: Pick<DecisionRules, 'policy' | 'limits'>,
-  standing: Pick<Standing, 'isOwner' | 'isAllowed'>,
+  rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): IngressDecision {
   if (message.sender.isBot) return ignore('written by a bot');
-  const access = decideAccess(message, policy, standing);
+  const access = decideAccess(message, policy, rights);
   if (access.kind === 'refused') {
     return { kind: 'refuse', reason: access.reason, notice: access.notice };
   }
@@ -95,7 +95,7 @@ export interface IngressLimits {
 }
 
 /** Rights of the sender of a message. */
-export interface Standing {
+export interface SenderRights {
   /** The bot belongs to them. */
   readonly isOwner: boolean;
   /** An owner allowed them by a pairing code. */
@@ -104,7 +104,7 @@ export interface Standing {
   readonly mainConversation: string | null;
 }
 
-export interface StandingDeps {
+export interface SenderRightsDeps {
   readonly store: {
     readonly pairing: Pick<PairingRepository, 'isAllowed'>;
     readonly links: LinkRepository;
@@ -116,7 +116,10 @@ export interface StandingDeps {
  * Looks a sender up. The database is asked only where it matters: in direct chats, and for the rights of a
  * command. Rejects when the database does not answer, so that access is never granted by mistake.
  */
-export async function standingOf(deps: StandingDeps, message: InboundMessage): Promise<Standing> {
+export async function senderRights(
+  deps: SenderRightsDeps,
+  message: InboundMessage,
+): Promise<SenderRights> {
   const { store, rules } = deps;
   const { chat, sender } = message;
   const person = personId(message);
@@ -138,7 +141,7 @@ export async function ownershipOf(
   links: LinkRepository,
   owners: readonly string[],
   person: string,
-): Promise<Pick<Standing, 'isOwner' | 'mainConversation'>> {
+): Promise<Pick<SenderRights, 'isOwner' | 'mainConversation'>> {
   const link = await links.of(person);
   // One account of the link is an owner's, and that owner confirmed the others.
   const isOwners = link?.byOwner === true && link.members.some((one) => owners.includes(one));
@@ -149,7 +152,7 @@ export async function ownershipOf(
 }
 
 async function isAllowed(
-  { store, rules }: StandingDeps,
+  { store, rules }: SenderRightsDeps,
   message: InboundMessage,
 ): Promise<boolean> {
   const { channel, account, sender } = message;
@@ -178,12 +181,12 @@ export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): s
 export function decideAccess(
   message: InboundMessage,
   { access }: Pick<AccountPolicy, 'access'>,
-  standing: Pick<Standing, 'isOwner' | 'isAllowed'>,
+  rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): AccessDecision {
   const { chat, sender } = message;
   if (chat.type !== 'direct') return ofGroup(access.groups, access.allowGroups.includes(chat.id));
-  if (standing.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
-  return ofSender(access.direct, access.allow.includes(sender.id), standing.isAllowed);
+  if (rights.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
+  return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }
 
 /** In a group that is not served an explanation would be noise, and would reveal that a bot listens. */

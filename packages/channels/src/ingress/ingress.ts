@@ -11,7 +11,7 @@ import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { admit, type Memory, recordRefusal } from './admit.ts';
 import { createAlbums, settlesAt } from './albums.ts';
 import { createBacklogLimit } from './backlog-limit.ts';
-import { decideIngress, type IngressDecision, standingOf } from './decide.ts';
+import { decideIngress, type IngressDecision, senderRights } from './decide.ts';
 import { createExplainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createLoopGuard } from './loop-guard.ts';
@@ -63,9 +63,9 @@ async function receiveOne(
 ): Promise<IngressOutcome> {
   const message = memory.albums.join(validate(unchecked));
   const route = routeOf(message, capabilities, deps.rules.policy.answers);
-  const standing = await standingOf(deps, message);
-  const conversationId = standing.mainConversation ?? conversationIdOf(message);
-  const allowed = decideIngress(message, deps.rules, standing);
+  const rights = await senderRights(deps, message);
+  const conversationId = rights.mainConversation ?? conversationIdOf(message);
+  const allowed = decideIngress(message, deps.rules, rights);
   const decision = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
   const receivedAt = deps.clock();
   const settles = settlesAt(message, capabilities.target, receivedAt);
@@ -75,14 +75,14 @@ async function receiveOne(
     route,
     receivedAt,
     ...(settles === undefined ? {} : { settlesAt: settles }),
-    fromOwner: standing.isOwner && message.chat.type === 'direct',
+    fromOwner: rights.isOwner && message.chat.type === 'direct',
     reason: decision.reason,
     trace,
   };
   // Clocks of platforms run a little ahead at times.
   const late = Math.max(0, receivedAt - message.sentAt);
   deps.meter.observe('parley_platform_delay_seconds', late, { channel: message.channel });
-  const outcome = await admit(deps, { admitted, decision, standing, sender }, memory);
+  const outcome = await admit(deps, { admitted, decision, rights, sender }, memory);
   await recordRefusal(deps, admitted, outcome);
   const reason = 'reason' in outcome ? outcome.reason : undefined;
   deps.log.debug(

@@ -10,7 +10,7 @@ import {
   type TypedCommand,
 } from './command.ts';
 import { askService } from './command-services.ts';
-import { personId, type Standing } from './decide.ts';
+import { personId, type SenderRights } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
@@ -26,11 +26,11 @@ export async function rankOf(
   { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
   {
     message,
-    standing: { isOwner },
+    rights: { isOwner },
     sender,
   }: {
     readonly message: InboundMessage;
-    readonly standing: Standing;
+    readonly rights: SenderRights;
     readonly sender: SenderFacts;
   },
   command: TypedCommand,
