@@ -65,7 +65,7 @@ export async function openTurn(
 export interface TurnOrigin {
   readonly said: readonly string[];
   /** The turn that it comes from had read text of outsiders. */
-  readonly foreignWords: boolean;
+  readonly untrustedText: boolean;
 }
 
 /** The same for every turn. */

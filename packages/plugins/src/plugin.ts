@@ -154,7 +154,7 @@ const ToolShape = z.looseObject({
   tier: z.enum(['middleware', 'filesystem', 'external-mcp', 'sandbox', 'knowledge-base']),
   effect: z.enum(['read', 'write', 'external']),
   audience: z.enum(['everyone', 'owner']),
-  approval: z.enum(['never', 'ask', 'ask-after-foreign-words']),
+  approval: z.enum(['never', 'ask', 'ask-after-untrusted-text']),
   input: Schema,
   run: Work,
 });

@@ -111,10 +111,10 @@ export type Exec = z.infer<typeof Exec>;
 const Fetch = section('Pages as text. Private addresses are never asked, whatever is set here.', {
   enabled: flag(true, 'false: the agent reads no pages.'),
   approval: z
-    .enum(['never', 'after-foreign-words', 'unknown', 'always'])
-    .default('after-foreign-words')
+    .enum(['never', 'after-untrusted-text', 'unknown', 'always'])
+    .default('after-untrusted-text')
     .describe(
-      'When an approval is needed: never; for addresses that no one wrote, no search found and no page of the same site links to, once words of outsiders were read in the turn; in an owner’s direct chat to addresses that no one wrote and no search found; or to every page.',
+      'When an approval is needed: never; for addresses that no one wrote, no search found and no page of the same site links to, once text of outsiders was read in the turn; in an owner’s direct chat to addresses that no one wrote and no search found; or to every page.',
     ),
   ports: z
     .array(z.int().min(1).max(65_535))

@@ -63,7 +63,7 @@ export function openGate(deps: GateServices, turn: ClaimedTurn, lease: Lease) {
       if (need === 'auto') return allow(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
       // Strangers must not call an owner, nor a group wait, for what a person can simply name.
-      if (moment.reader.kind !== 'owner' && moment.foreignWords && isSometimes(tool, deps.rules))
+      if (moment.reader.kind !== 'owner' && moment.untrustedText && isSometimes(tool, deps.rules))
         return { kind: 'refused', text: othersText(name, asksAbout) };
       if (asked.shown.length > MOST_SHOWN)
         return { kind: 'refused', text: tooLongText(name, asked.shown) };

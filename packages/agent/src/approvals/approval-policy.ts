@@ -32,7 +32,7 @@ export function isSometimes(
   { name, approval, spares }: Pick<Tool, 'name' | 'approval' | 'spares'>,
   { ask }: Pick<ApprovalRules, 'ask'>,
 ): boolean {
-  return !ask.includes(name) && (approval === 'ask-after-foreign-words' || spares !== undefined);
+  return !ask.includes(name) && (approval === 'ask-after-untrusted-text' || spares !== undefined);
 }
 
 export function isSpared(
@@ -40,7 +40,7 @@ export function isSpared(
   input: unknown,
   moment: CallMoment,
 ): boolean {
-  if (tool.approval === 'ask-after-foreign-words' && !moment.foreignWords) return true;
+  if (tool.approval === 'ask-after-untrusted-text' && !moment.untrustedText) return true;
   return tool.spares?.(input, moment) === true;
 }
 
@@ -113,7 +113,7 @@ export function approvalsNote(
   if (asking.length === 0) return {};
   const some = asking.filter((tool) => isSometimes(tool, rules));
   const each = asking.filter((tool) => !some.includes(tool));
-  const later = some.filter(({ approval }) => approval === 'ask-after-foreign-words');
+  const later = some.filter(({ approval }) => approval === 'ask-after-untrusted-text');
   const text = [
     sentence('A person is asked before each call of: ', each, ({ name }) => `\`${name}\``),
     sentence(
@@ -163,11 +163,11 @@ const MADE_BY_SENDER: ReadonlySet<string> = new Set(['voice', 'sticker']);
  * sub-agents, which may have read any of these. Decided from messages and journal alone, so that a turn
  * that is resumed after a crash decides the same (G16).
  */
-export function hasForeignWords({ messages, results, inherited = false }: ReadInTurn): boolean {
-  return inherited || results.some(({ foreign }) => foreign) || messages.some(hasForeignText);
+export function hasUntrustedText({ messages, results, inherited = false }: ReadInTurn): boolean {
+  return inherited || results.some(({ foreign }) => foreign) || messages.some(isUntrusted);
 }
 
-function hasForeignText(message: InboundMessage): boolean {
+function isUntrusted(message: InboundMessage): boolean {
   const { trigger, text, attachments = [], replyTo, chat, sender } = message;
   // The result of a sub-agent; the message that starts one has a fixed text.
   if (trigger !== undefined) return trigger === 'sub-agent' && text !== FIRST_MESSAGE;

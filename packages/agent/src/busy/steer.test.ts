@@ -98,7 +98,7 @@ describe('a message that joins a running turn', () => {
     expect(after?.messages).toHaveLength(2);
     expect(before?.moment?.said).toEqual(['go']);
     expect(after?.moment?.said).toHaveLength(2);
-    expect([before, after].map((call) => call?.moment?.foreignWords)).toEqual([false, true]);
+    expect([before, after].map((call) => call?.moment?.untrustedText)).toEqual([false, true]);
   });
 
   it('[D03] waits after /new and after a change of the mode', async () => {

@@ -83,7 +83,7 @@ async function answerOf(
 ): Promise<UnseenAnswer> {
   const { run, turn } = current;
   // HEARTBEAT.md is the owner’s text.
-  const origin = { said: [note.task, note.instruction], foreignWords: false };
+  const origin = { said: [note.task, note.instruction], untrustedText: false };
   const task: ContextSource = {
     id: 'heartbeat-task',
     gather: async () => ({ heartbeat: note }),

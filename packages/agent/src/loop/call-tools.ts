@@ -14,7 +14,7 @@ import { type ModelToolCall, toolArguments } from '@parley/models';
 import type { ApprovalGate } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
-  hasForeignWords,
+  hasUntrustedText,
   isSometimes,
   isSpared,
   needOf,
@@ -248,6 +248,10 @@ function momentOf(
     said: [...(origin?.said ?? []), ...said],
     quoted: messages.flatMap(({ replyTo }) => replyTo?.text ?? []),
     results: results.map(({ tool, text }) => ({ tool, text })),
-    foreignWords: hasForeignWords({ messages, results, inherited: origin?.foreignWords === true }),
+    untrustedText: hasUntrustedText({
+      messages,
+      results,
+      inherited: origin?.untrustedText === true,
+    }),
   };
 }

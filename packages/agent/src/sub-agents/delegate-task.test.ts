@@ -6,7 +6,7 @@ import { originIn, originOfTask, withOrigin } from './delegate-task.ts';
 const TEA = 'https://example.org/tea';
 const moment = (change: Partial<CallMoment> = {}): CallMoment => ({
   reader: { kind: 'owner', conversationId: 'c' },
-  ...{ said: [], quoted: [], results: [], foreignWords: false, ...change },
+  ...{ said: [], quoted: [], results: [], untrustedText: false, ...change },
 });
 
 describe('where the task of a sub-agent comes from', () => {
@@ -25,8 +25,8 @@ describe('where the task of a sub-agent comes from', () => {
   });
 
   it('[G05] [G07] is believed of the last line alone, which no task can write', () => {
-    const clean = { named: [TEA], foreignWords: false };
-    const dirty = { named: [], foreignWords: true };
+    const clean = { named: [TEA], untrustedText: false };
+    const dirty = { named: [], untrustedText: true };
     const words = fc.oneof(fc.string(), fc.constant(withOrigin('x', clean)));
     fc.assert(
       fc.property(words, fc.boolean(), (task, isClean) => {
@@ -37,7 +37,7 @@ describe('where the task of a sub-agent comes from', () => {
   });
 
   it('[G05] [G07] is the worst where nothing is known', () => {
-    expect(originIn('Read https://example.org/')).toEqual({ named: [], foreignWords: true });
-    expect(originOfTask('x', undefined)).toEqual({ named: [], foreignWords: true });
+    expect(originIn('Read https://example.org/')).toEqual({ named: [], untrustedText: true });
+    expect(originOfTask('x', undefined)).toEqual({ named: [], untrustedText: true });
   });
 });

@@ -87,7 +87,7 @@ export interface TaskOrigin {
   /** Addresses that a person named, or that a search found and the task holds. */
   readonly named: readonly string[];
   /** That turn had read text of outsiders. */
-  readonly foreignWords: boolean;
+  readonly untrustedText: boolean;
 }
 
 const MAX_ADDRESSES = 20;
@@ -95,18 +95,18 @@ const ADDRESS_CHARACTERS = 2_000;
 
 /** Assumes the worst where nothing is known. */
 export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
-  if (moment === undefined) return { named: [], foreignWords: true };
+  if (moment === undefined) return { named: [], untrustedText: true };
   const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
   const named = new Set([...found, ...addressesIn(moment.said)]);
   const some = [...named]
     .filter((address) => address.length <= ADDRESS_CHARACTERS)
     .slice(0, MAX_ADDRESSES);
-  return { named: some, foreignWords: moment.foreignWords };
+  return { named: some, untrustedText: moment.untrustedText };
 }
 
 /** The task with a last line about its origin; it is always there, so a task cannot forge it. */
-export function withOrigin(task: string, { named, foreignWords }: TaskOrigin): string {
-  const when = foreignWords ? 'after' : 'before';
+export function withOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
+  const when = untrustedText ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
   return `${task}\n\n[Given ${when} words of outsiders were read. Addresses that were named or found: ${addresses}]`;
 }
@@ -117,7 +117,7 @@ const ORIGIN =
 /** Reads that line; assumes the worst of a task without one. */
 export function originIn(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
-  if (when === undefined || addresses === undefined) return { named: [], foreignWords: true };
+  if (when === undefined || addresses === undefined) return { named: [], untrustedText: true };
   const named = addresses === 'none' ? [] : addresses.split(' ');
-  return { named, foreignWords: when === 'after' };
+  return { named, untrustedText: when === 'after' };
 }

@@ -143,8 +143,8 @@ async function openSubAgentTurn(
     kind: isOwner ? ('owner' as const) : ('guest' as const),
     conversationId: run.rootConversation,
   };
-  const { named, foreignWords } = originIn(run.task);
-  return { ...(await openTurn(turn, text, deps, reader)), origin: { said: named, foreignWords } };
+  const { named, untrustedText } = originIn(run.task);
+  return { ...(await openTurn(turn, text, deps, reader)), origin: { said: named, untrustedText } };
 }
 
 /** What one sub-agent may use over all its turns. */

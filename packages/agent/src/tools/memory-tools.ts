@@ -14,7 +14,7 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
     tier: 'knowledge-base',
     effect: 'write',
     audience: 'everyone',
-    approval: 'ask-after-foreign-words',
+    approval: 'ask-after-untrusted-text',
     asksAbout: '`save_memory` of a note',
     // A person’s own sentences are checked against what they wrote; all but such facts is refused anyway.
     spares: ({ quote, type, scope }, { reader }) =>

@@ -80,7 +80,7 @@ export function cronTool({
     effect: 'external',
     actsOnce: true,
     audience: 'everyone',
-    approval: 'ask-after-foreign-words',
+    approval: 'ask-after-untrusted-text',
     asksAbout: '`cron` that adds or changes a job',
     spares: ({ action }) => action !== 'add' && action !== 'change',
     input: CronInput,

@@ -39,7 +39,7 @@ export interface CallMoment {
   /** Text of those whom the people quote. */
   readonly quoted: readonly string[];
   /** Text of outsiders has been read, and may be why the call is made. */
-  readonly foreignWords: boolean;
+  readonly untrustedText: boolean;
 }
 
 /** A change as a person has to see it before it is made. */
@@ -72,10 +72,10 @@ export interface Tool<Input = unknown> {
   /** `owner`: offered in the main session alone. */
   readonly audience: 'everyone' | 'owner';
   /**
-   * `ask`: each call needs an approval (G05). `ask-after-foreign-words`: only once text of outsiders has
+   * `ask`: each call needs an approval (G05). `ask-after-untrusted-text`: only once text of outsiders has
    * been read in the turn.
    */
-  readonly approval: 'never' | 'ask' | 'ask-after-foreign-words';
+  readonly approval: 'never' | 'ask' | 'ask-after-untrusted-text';
   /** Of a tool with `spares`: what it asks about, for the model, such as "`write` to AGENTS.md". */
   readonly asksAbout?: string;
   /** Outsiders may have written its results; by default true for tools of plugins and MCP servers. */

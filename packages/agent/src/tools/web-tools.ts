@@ -80,10 +80,10 @@ export function webSearchTool({
 }
 
 /**
- * When reading a page needs an approval. `after-foreign-words`: for addresses that no one gave, once text
+ * When reading a page needs an approval. `after-untrusted-text`: for addresses that no one gave, once text
  * of outsiders has been read in the turn. `unknown`: for such addresses always, in an owner's direct chat.
  */
-export type FetchApproval = 'never' | 'after-foreign-words' | 'unknown' | 'always';
+export type FetchApproval = 'never' | 'after-untrusted-text' | 'unknown' | 'always';
 
 const HEAD_CHARACTERS = 3_000;
 const LONGEST_URL = 2_000;
@@ -105,7 +105,7 @@ const FetchInput = z.object({
 export function webFetchTool({
   readPage,
   maxCharacters,
-  approval = 'after-foreign-words',
+  approval = 'after-untrusted-text',
 }: {
   readonly readPage: ReadPage;
   /** Of a page, shown at a time. */
@@ -151,9 +151,9 @@ function asking(approval: FetchApproval): Asking {
       return { approval };
     case 'always':
       return { approval: 'ask' };
-    case 'after-foreign-words':
+    case 'after-untrusted-text':
       return {
-        approval: 'ask-after-foreign-words',
+        approval: 'ask-after-untrusted-text',
         asksAbout: `${ABOUT}, nor stands as a link on a page of a site that was named`,
         spares: ({ url }, moment) => isGiven(url, moment) || isLinkOfNamedHost(url, moment),
       };
@@ -163,7 +163,7 @@ function asking(approval: FetchApproval): Asking {
         asksAbout: ABOUT,
         // Other chats hold nothing of the owner's.
         spares: ({ url }, moment) =>
-          isGiven(url, moment) || (moment.reader.kind !== 'owner' && !moment.foreignWords),
+          isGiven(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
       };
   }
 }

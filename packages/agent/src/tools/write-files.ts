@@ -19,7 +19,7 @@ export function writeTool(promptFiles: PromptFiles): Tool {
     tier: 'filesystem',
     effect: 'write',
     audience: 'owner',
-    approval: 'ask-after-foreign-words',
+    approval: 'ask-after-untrusted-text',
     asksAbout: `\`write\` to ${listed(promptFiles.patterns)}`,
     spares: ({ path }) => !promptFiles.includes(path),
     proposes: async ({ path, text }, { view, facts }) => {
@@ -83,7 +83,7 @@ export function editTool(promptFiles: PromptFiles): Tool {
     tier: 'filesystem',
     effect: 'write',
     audience: 'owner',
-    approval: 'ask-after-foreign-words',
+    approval: 'ask-after-untrusted-text',
     asksAbout: '`edit` of the same files',
     spares: ({ path }) => !promptFiles.includes(path),
     async proposes({ path, old, new: replacement }, { view, facts }) {

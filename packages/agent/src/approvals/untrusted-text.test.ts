@@ -2,7 +2,7 @@ import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import { completionText } from '../sub-agents/sub-agent-runner.ts';
-import { hasForeignWords } from './approval-policy.ts';
+import { hasUntrustedText } from './approval-policy.ts';
 
 const GROUP = { id: 'g', type: 'group' } as const;
 const file = (kind: 'document' | 'image' | 'audio' | 'voice' | 'sticker') => ({
@@ -50,9 +50,11 @@ describe('words of outsiders', () => {
     ['a job', { trigger: 'cron' }, false],
     ['a start', { trigger: 'boot' }, false],
   ])('[G05] %s (%j): %s', (_what, change, is) => {
-    expect(hasForeignWords({ messages: [told(change)], results: [] })).toBe(is);
+    expect(hasUntrustedText({ messages: [told(change)], results: [] })).toBe(is);
     // One of several is enough.
-    expect(hasForeignWords({ messages: [told({}), told(change), told({})], results: [] })).toBe(is);
+    expect(hasUntrustedText({ messages: [told({}), told(change), told({})], results: [] })).toBe(
+      is,
+    );
   });
 
   it.each([
@@ -61,6 +63,6 @@ describe('words of outsiders', () => {
     [[{ foreign: false }, { foreign: true }, { foreign: false }], false, true],
     [[], true, true],
   ])('[G05] results %j, inherited %s: %s', (results, inherited, is) => {
-    expect(hasForeignWords({ messages: [told({})], results, inherited })).toBe(is);
+    expect(hasUntrustedText({ messages: [told({})], results, inherited })).toBe(is);
   });
 });
