@@ -40,8 +40,7 @@ export function mayRead(reader: Reader, audience: Audience): boolean {
 }
 
 /** Instructions, or data before the person's own text. */
-export const PromptPlacement = z.enum(['system', 'user']);
-export type PromptPlacement = z.infer<typeof PromptPlacement>;
+const PromptPlacement = z.enum(['system', 'user']);
 
 /** One piece of text that a model was given besides the conversation. */
 export const SentPart = z.readonly(

@@ -92,7 +92,7 @@ export interface Tracer {
   past(name: SpanName, start: SpanStart, from: number, to: number): void;
 }
 
-export const SILENT_SPAN: Span = { trace: undefined, note() {} };
+const SILENT_SPAN: Span = { trace: undefined, note() {} };
 
 /** Where traces are off: the work alone. */
 export const silentTracer: Tracer = {

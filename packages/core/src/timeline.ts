@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The stages of the flow, in the order in which a message passes them. */
-export const TIMELINE_STAGES = [
+const TIMELINE_STAGES = [
   'platform',
   'ingress',
   'access',

@@ -1,6 +1,6 @@
 export { startKeyedWork } from './keyed-work.ts';
 export { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from './lane.ts';
-export { type LaneWorker, startLaneWorker } from './lane-worker.ts';
+export { startLaneWorker } from './lane-worker.ts';
 export {
   type BusOptions,
   createLocalBus,
@@ -14,7 +14,6 @@ export {
 export {
   type Schedule,
   type StartSweep,
-  type Sweep,
   startScheduler,
   startSweep,
 } from './scheduler.ts';

@@ -70,8 +70,6 @@ const LOOK_EVERY = 500;
  * What ingress decided, and what became of it. Ingress writes the table `decision`, `/why` and the page read
  * it. A power cut may take the last ones: they explain, nothing depends on them.
  */
-export type DecisionRepository = ReturnType<typeof decisionRepository>;
-
 export function decisionRepository(database: Database) {
   return {
     /** Notes that a message was not taken; the newest 20,000 of each chat are kept, and 100,000 of all. */

@@ -19,7 +19,6 @@ export type { CronBounds, CronChange, CronJob, NewCronJob } from './cron-jobs.ts
 export { StoreError } from './database.ts';
 export type { DeadLetter, DeadLetterWake } from './dead-letters.ts';
 export type {
-  DecisionRepository,
   MessageStory,
   PendingApproval,
   TurnStory,
