@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { reasonOf } from '@parley/core';
 import { complaints, connectRedis, innermost } from './connect-redis.ts';
-import type { RedisPlace } from './redis-place.ts';
+import type { RedisPlace } from './open-bus.ts';
 
 /** What one look at Redis has found. Texts hold no password. */
 export type RedisProbe =

@@ -9,4 +9,4 @@ export {
   writeSettingsTemplate,
 } from './load-settings.ts';
 export { clearSecretsIn } from './secrets.ts';
-export { describeProblem, type Position } from './source.ts';
+export { describeProblem, type Position, type SettingsProblem } from './source.ts';

@@ -1,13 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { Database } from './database.ts';
-import { isUpToDate, refuseUnknown } from './migrate.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { type Database, parseStoreUrl, type StoreAddress } from './database.ts';
+import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknown } from './migrate.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
-import { readAppliedSteps } from './sqlite/read-schema.ts';
-import { explainSqliteFailure } from './sqlite/sqlite-failure.ts';
-import { parseStoreUrl, type StoreAddress } from './store-url.ts';
+import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
 /** `absent`: there is no database yet. `behind`: opening it would change its schema. */
 export interface DatabaseState {
