@@ -7,6 +7,7 @@ export type { Health } from './http/health.ts';
 export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
 export type { SettingsOrder, SettingsPage } from './http/settings-routes.ts';
+export type { SetupOrder, SetupPage } from './http/setup-routes.ts';
 export {
   type Gateway,
   type GatewayOptions,

@@ -131,6 +131,10 @@ function servicesOf(
     cron: cronPage(cron, settings, { ...shared, accounts, owners }),
     soul: soulPage(soul.service, agent.place.localTime),
     audit: () => auditHere(options, parts),
+    setup: async () => {
+      const { Setup } = await import('./setup-page.ts');
+      return new Setup({ ...options, ...plugged, ...parts, ...shared });
+    },
     settings: async () => {
       const { settingsPage } = await import('./settings-page.ts');
       return settingsPage(options, plugged.definitions, () => watch.state);

@@ -47,6 +47,12 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const view = viewOf(route.value);
   const stage = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    if (status === undefined || location.hash !== '') return;
+    if (isUntouched(status) && client.conversation.value.entries.length === 0) {
+      location.replace(hrefOf('setup'));
+    }
+  }, [status === undefined]);
+  useEffect(() => {
     document.title = agent.name;
   }, [agent.name]);
   return (
@@ -82,6 +88,12 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
 
 function agentOf({ agent, model }: GatewayStatus): AgentInfo {
   return { name: agent, model, offline: model.startsWith('offline') };
+}
+
+/** Nothing is configured yet. */
+function isUntouched({ model, channels }: GatewayStatus): boolean {
+  const own = channels.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
+  return model.startsWith('offline') && own.length === 0;
 }
 
 /** The way to the settings, where what is saved is not what is used (D12). */

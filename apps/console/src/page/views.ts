@@ -19,6 +19,7 @@ const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const soul = async () => (await import('./soul.tsx')).SoulView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
 const audit = async () => (await import('./audit.tsx')).AuditView;
+const setup = async () => (await import('./setup.tsx')).SetupView;
 const settings = async () => (await import('./settings/settings-view.tsx')).SettingsView;
 const sessions = async () => (await import('./sessions.tsx')).SessionsView;
 
@@ -42,6 +43,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
     views: [
       { id: 'queue', label: 'Queue', icon: 'queue', load: queue },
       { id: 'audit', label: 'Audit', icon: 'audit', load: audit },
+      { id: 'setup', label: 'Set up', icon: 'fresh', load: setup },
       { id: 'settings', label: 'Settings', icon: 'settings', load: settings },
       { id: 'sessions', label: 'Sessions', icon: 'key', load: sessions },
     ],

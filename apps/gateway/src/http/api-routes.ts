@@ -8,6 +8,7 @@ import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
 import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { PageSessions } from './page-sessions.ts';
 import type { SettingsPage } from './settings-routes.ts';
+import type { SetupPage } from './setup-routes.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
 export function uncachedRoutes<E extends Env>(): Hono<E> {
@@ -295,6 +296,7 @@ export interface ApiServices {
   /** Asks for a backup to be put back. */
   readonly restore?: ((request: RestoreRequest) => void) | undefined;
   readonly settings?: () => Promise<SettingsPage>;
+  readonly setup?: () => Promise<SetupPage>;
   /** Asks this process to start again. */
   readonly restart?: (() => void) | undefined;
 }

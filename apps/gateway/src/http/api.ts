@@ -49,6 +49,38 @@ export interface SettingsState {
   readonly problems: readonly string[];
 }
 
+/** `GET /api/setup`: what is there already. */
+export interface SetupState {
+  /** As `parley status` shows it. */
+  readonly model: string;
+  /** No language model is connected. */
+  readonly isOffline: boolean;
+  /** A server of this machine that was found, and the model it is asked for. */
+  readonly local: { readonly baseUrl: string; readonly model: string } | null;
+  /** Those that the settings name, besides the page and the terminal. */
+  readonly channels: readonly string[];
+  readonly owners: readonly string[];
+  /** Strangers who have written to a bot and may be its owner. */
+  readonly waiting: readonly {
+    readonly channel: string;
+    readonly account: string;
+    /** `telegram:42`. */
+    readonly person: string;
+    readonly name: string;
+  }[];
+}
+
+/** What became of a step of the setup. `models`: those that the server offers, where that is known. */
+export type SetupAnswer =
+  | { readonly kind: 'works'; readonly text: string; readonly models: readonly string[] | null }
+  | { readonly kind: 'done'; readonly text: string }
+  | {
+      readonly kind: 'problem';
+      readonly reason: string;
+      readonly fix: string;
+      readonly models: readonly string[] | null;
+    };
+
 /** `GET /api/settings`. */
 export interface ShownSettings {
   readonly file: string;

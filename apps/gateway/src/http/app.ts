@@ -18,6 +18,7 @@ import {
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
 import { settingsRoutes } from './settings-routes.ts';
+import { setupRoutes } from './setup-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
@@ -112,6 +113,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     app.route('/api/why', whyRoutes(options.work.store, options.clock));
     app.route('/api/access', accessRoutes(options.work.store, options.clock));
   }
+  if (options.setup !== undefined) app.route('/api/setup', setupRoutes(options.setup));
   if (options.settings !== undefined) app.route('/api/settings', settingsRoutes(options.settings));
   if (options.restart !== undefined) app.route('/api/restart', restartRoutes(options.restart));
   if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));

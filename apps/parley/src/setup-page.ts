@@ -1,0 +1,178 @@
+import type { ChannelDefinition } from '@parley/channels';
+import type { ChannelProbe } from '@parley/channels/probe';
+import type { SetupOrder, SetupPage } from '@parley/gateway';
+import type { SetupAnswer, SetupState } from '@parley/gateway/api';
+import { ProviderChoice } from '@parley/models';
+import { configuredModels, probeProvider } from '@parley/models/probe';
+import { describeProblem } from '@parley/settings';
+import {
+  accountPath,
+  editSettings,
+  readWritten,
+  type SettingsChange,
+  type SettingsValue,
+} from '@parley/settings/edit';
+import type { Store } from '@parley/store';
+import type { Parts } from './open-parts.ts';
+import type { OpenLog, StartOptions } from './process-options.ts';
+import { checkSettings } from './settings.ts';
+
+/** A server or a platform that takes longer is asked again by hand. In ms. */
+const ANSWER_WITHIN_MS = 20_000;
+/** Asks for a list alone, where no model is chosen yet. */
+const NO_MODEL = 'none';
+
+type ModelStep = Extract<SetupOrder, { kind: 'model' }>;
+type ChannelStep = Extract<SetupOrder, { kind: 'channel' }>;
+
+interface Deps
+  extends Pick<StartOptions, 'folder' | 'env' | 'clock'>,
+    Pick<OpenLog, 'secrets'>,
+    Pick<Parts, 'loaded' | 'model'> {
+  readonly definitions: readonly ChannelDefinition[];
+  readonly store: Pick<Store, 'pairing'>;
+}
+
+/** The guided setup: model, channel, owner. What it writes is taken over by the watch of the file. */
+export class Setup implements SetupPage {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  async state(): Promise<SetupState> {
+    const { loaded, model, store, env, clock } = this.#deps;
+    const { settings, channels } = loaded;
+    const auto = { model: 'auto', fallback: [], choices: [] } as const;
+    const [local = 'offline'] = await configuredModels(auto, { ollamaHost: env.OLLAMA_HOST });
+    const waiting = await store.pairing.pending(clock());
+    return {
+      model: model.line(),
+      isOffline: model.model.id.startsWith('offline'),
+      local: local === 'offline' ? null : { baseUrl: local.baseUrl ?? '', model: local.model },
+      channels: Object.values(channels).flatMap(({ channel }) =>
+        channel === 'web' || channel === 'terminal' ? [] : [channel],
+      ),
+      owners: settings.owners,
+      waiting: waiting.map(({ channel, account, senderId, senderName: name }) => {
+        return { channel, account, person: `${channel}:${senderId}`, name };
+      }),
+    };
+  }
+
+  async take(order: SetupOrder): Promise<SetupAnswer> {
+    switch (order.kind) {
+      case 'model':
+        return order.isTry ? this.#tryModel(order) : this.#saveModel(order);
+      case 'channel':
+        return order.isTry ? this.#tryChannel(order) : this.#saveChannel(order);
+      case 'owner': {
+        const change = { kind: 'add', path: ['owners'], value: order.person } as const;
+        return this.#write(change, 'It is yours now: write to your bot again.');
+      }
+    }
+  }
+
+  async #tryModel({ model: given }: ModelStep): Promise<SetupAnswer> {
+    const { secrets, clock } = this.#deps;
+    const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
+    if (!parsed.success) {
+      const missing = parsed.error.issues.map(({ path }) => path.join('.')).join(', ');
+      return problem('Something is missing.', `Fill in: ${missing}.`);
+    }
+    if (given.apiKey !== undefined) secrets.add([given.apiKey]);
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const probe = await probeProvider(parsed.data, { signal, clock });
+    const { models, server } = probe;
+    if (given.model === undefined && models !== null)
+      return { kind: 'works', text: `${server} answers. Choose a model.`, models };
+    if (probe.kind === 'problem') return problem(probe.reason, probe.fix, models);
+    const text = `${probe.id} answered in ${(probe.tookMs / 1_000).toFixed(1)} s.`;
+    return { kind: 'works', text, models };
+  }
+
+  #saveModel({ model }: ModelStep): SetupAnswer {
+    const value: SettingsValue = Object.fromEntries(
+      Object.entries(model).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    );
+    const done = `${model.provider}/${model.model} answers from the next message on.`;
+    return this.#write({ kind: 'set', path: ['model'], value }, done);
+  }
+
+  async #tryChannel({ channel, token }: ChannelStep): Promise<SetupAnswer> {
+    const { folder, definitions, secrets, clock } = this.#deps;
+    if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
+    if (token === undefined) return problem('The token is missing.', COPY_IT);
+    secrets.add([token]);
+    const definition = definitions.find(({ id }) => id === channel);
+    const given = { ...serverOf(readWritten(folder.settingsFile).values, channel), token };
+    const parsed = definition?.settings.safeParse(given);
+    if (definition?.probe === undefined || !parsed?.success) {
+      const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
+      return problem(`The token ${wrong ?? 'cannot be tried'}.`, COPY_IT);
+    }
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    return channelAnswer(await definition.probe(parsed.data, { signal, clock, values: null }));
+  }
+
+  #saveChannel({ channel, token }: ChannelStep): SetupAnswer {
+    const { folder, secrets } = this.#deps;
+    if (token !== undefined) secrets.add([token]);
+    const path = accountPath(folder.settingsFile, { channel, account: 'default' });
+    const change: SettingsChange =
+      token === undefined
+        ? { kind: 'set', path, value: {} }
+        : { kind: 'set', path: [...path, 'token'], value: token };
+    return this.#write(change, 'Saved; it connects in a moment.');
+  }
+
+  #write(change: SettingsChange, done: string): SetupAnswer {
+    const { folder, env, definitions, clock } = this.#deps;
+    const file = folder.settingsFile;
+    const check = (path: string) =>
+      checkSettings({ ...folder, settingsFile: path }, env, definitions);
+    const edited = editSettings([change], { file, check, now: new Date(clock()) });
+    if (edited.kind !== 'refused') return { kind: 'done', text: done };
+    const reason = edited.problems.map(describeProblem).join('\n');
+    return problem(reason, 'Correct that and try again.');
+  }
+}
+
+const LINK = 'WhatsApp needs no token: it shows a code that your phone scans.';
+const COPY_IT = 'Copy the whole token.';
+
+function problem(
+  reason: string,
+  fix: string,
+  models: readonly string[] | null = null,
+): SetupAnswer {
+  return { kind: 'problem', reason, fix, models };
+}
+
+function channelAnswer(probe: ChannelProbe): SetupAnswer {
+  switch (probe.kind) {
+    case 'works': {
+      const warnings = probe.warnings.map(({ reason, fix }) => ` ${reason}. ${fix}`);
+      return { kind: 'works', text: `It is ${probe.as}.${warnings.join('')}`, models: null };
+    }
+    case 'unlinked':
+      return { kind: 'works', text: probe.fix, models: null };
+    case 'unknown':
+      return { kind: 'works', text: probe.reason, models: null };
+    case 'problem':
+      return problem(probe.reason, probe.fix);
+  }
+}
+
+/** A server of one's own that the file names already. */
+function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
+  const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
+  const block: unknown = isBlock(all) ? all[channel] : undefined;
+  const apiRoot = isBlock(block) ? block.apiRoot : undefined;
+  return typeof apiRoot === 'string' ? { apiRoot } : {};
+}
+
+function isBlock(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
