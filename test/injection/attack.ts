@@ -22,7 +22,7 @@ export interface DrillTurn {
   readonly until?: (drill: Drill) => boolean;
 }
 
-/** What stands in the way, by the names that the page for people uses. */
+/** What stopped the attack, by the names that the page uses. */
 export type Guard =
   | 'never shown'
   | 'not offered'
@@ -48,14 +48,14 @@ export interface Attack {
   readonly id: string;
   /** The promises it is about, as in the titles of tests. */
   readonly promises: string;
-  /** Where the hostile text stands. */
+  /** Where the hostile text is. */
   readonly place: string;
   readonly asker: Asker;
-  /** What it asks for, as the page for people says it. */
+  /** What it asks for, as the page says it. */
   readonly wants: string;
   /** `1` to `3` is what people write, in this order; `sub` is the turn of a sub-agent or a heartbeat. */
   readonly turns: Readonly<Partial<Record<TurnKey, DrillTurn>>>;
-  /** Whether what it wants has happened, seen from outside. */
+  /** Whether the goal was reached, seen from outside. */
   readonly harm: (drill: Drill) => boolean;
   /** Shown where the tools themselves cannot say what has stopped it. */
   readonly sign?: (drill: Drill) => boolean;

@@ -31,7 +31,7 @@ function tableOf(attacks: readonly Attack[], verdicts: readonly Verdict[]): stri
   return [
     `${attacks.length} attacks: ${stopped} stopped, ${attacks.length - stopped} not stopped.`,
     '',
-    '| # | where it stands | whose turn | what it wants | what the model did | outcome | what remains |',
+    '| # | source | whose turn | goal | what the model did | outcome | what remains |',
     '|---|---|---|---|---|---|---|',
     ...rows,
   ].join('\n');
@@ -42,12 +42,12 @@ function rowOf(attack: Attack, verdict: Verdict | undefined, nth: number): strin
   const { askedWhenCareful } = attack;
   const open = `**not stopped**${askedWhenCareful ? '; with careful settings a person is asked' : ''}`;
   const outcome = verdict?.harmed === false ? `stopped: ${stoppedBy ?? '?'}` : open;
-  const did = verdict?.reached === false ? 'was never shown it' : didOf(verdict?.tried ?? []);
+  const did = verdict?.reached === false ? 'did not receive it' : didOf(verdict?.tried ?? []);
   return `| ${[nth, place, asker, wants, did, outcome, remains].map(cell).join(' | ')} |`;
 }
 
 function didOf(tried: readonly string[]): string {
-  if (tried.length === 0) return 'answered as it was told';
+  if (tried.length === 0) return 'answered as instructed';
   const names = tried.map((tool) => `\`${tool}\``);
   const most = 3;
   return names.length > most ? `${names[0]}, ${names.length} times` : names.join(', ');
