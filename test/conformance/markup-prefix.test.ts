@@ -93,7 +93,7 @@ describe('an answer that grows', () => {
   );
 
   it(
-    '[F12] keeps the parts of all that was complete, however it goes on',
+    '[F12] keeps the parts of all that was complete, however it continues',
     async () => {
       await fc.assert(
         fc.asyncProperty(

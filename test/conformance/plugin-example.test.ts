@@ -60,7 +60,7 @@ describe('the example plugin', () => {
     expect(() => brought.tools[0]?.run({ dice: 21 }, call)).toThrow();
   });
 
-  it('[P16] tells the lucky number before each turn and the log after it', async () => {
+  it('[P16] gives the lucky number before each turn and logs it after', async () => {
     const { log, lines } = recordingLogger();
     const info = { ...log, info: log.warn, child: () => ({ ...log, info: log.warn }) };
     const host = { log: info, clock: () => 0, folder: '/', signal };

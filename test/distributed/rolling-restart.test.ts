@@ -36,7 +36,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     for (const [chat, questions] of asked) expect(load.seen(chat)).toEqual(questions);
   });
 
-  it('[D09] [D01] [D04] goes on when its gateway is killed: nothing is lost or doubled', {
+  it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or doubled', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;

@@ -59,7 +59,7 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     expect(made).toContain('AGENTS.md');
   });
 
-  it('[W07] reads what another process has written since, although nobody tells it', async () => {
+  it('[W07] reads what another process has written since, without being notified', async () => {
     await writer('ada', 1).ended;
     const here = await openWorkspace({ folder, templates: TEMPLATES });
     const view = here.for({ kind: 'owner', conversationId: 'c' });
@@ -74,7 +74,7 @@ describe.runIf(postgresUrl)('a workspace that processes share', () => {
     });
   });
 
-  it('[D09] goes on within ten seconds when the process that wrote was killed', async () => {
+  it('[D09] continues within ten seconds when the process that wrote was killed', async () => {
     const victim = writer('ada', 100_000);
     await expect.poll(() => readSaved().length).toBeGreaterThan(20);
     const store = await openStore({ url: database.url, clock: Date.now });

@@ -84,7 +84,7 @@ describe('approvals', () => {
     );
   });
 
-  it('[G05] in a group somebody else is refused politely, and a no is told to the model', async () => {
+  it('[G05] in a group another person is refused politely, and a refusal is reported to the model', async () => {
     const { discord, parley } = await onDiscord();
     const group = discord.channelId;
     discord.say({ channel: group, from: BO, text: `<@${discord.me.id}> what time is it` });
@@ -99,7 +99,7 @@ describe('approvals', () => {
     );
   });
 
-  it('[G05] on WhatsApp: a code in words, and a restart between question and answer', async () => {
+  it('[G05] on WhatsApp: a code as text, and a restart between question and answer', async () => {
     const [peer, model] = await Promise.all([whatsappPeer(), writingModel(closing)]);
     closing.push(() => peer.close());
     const parley = await start(

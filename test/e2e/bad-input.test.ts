@@ -68,7 +68,7 @@ describe('a message that nobody can take', () => {
     expect(body).toContain('larger than 4 MB');
   });
 
-  it('that is not UTF-8 is refused in words, instead of being changed', async () => {
+  it('that is not UTF-8 is refused with a reason, instead of being changed', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"id":"12345678","text":"'),
       Buffer.from([0xc3, 0x28]),
@@ -106,7 +106,7 @@ describe('a model that fails', () => {
     ['refuses the key', { kind: 'status', status: 401 }, 'refused the key'],
     ['has no such model', { kind: 'status', status: 404 }, 'knows no model'],
     ['is overloaded', { kind: 'status', status: 503 }, 'overloaded'],
-  ])('[G01] and %s is told to the owner, who loses nothing', async (_case, fault, words) => {
+  ])('[G01] and %s is reported to the owner, who loses nothing', async (_case, fault, words) => {
     model.fault(fault, 1_000);
     const [question, notice, ...rest] = await ask('are you there?');
     expect(question).toBe('> are you there?');
@@ -117,7 +117,7 @@ describe('a model that fails', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('are you there?');
   });
 
-  it('[G01] by refusing the connection is told as well', async () => {
+  it('[G01] by refusing the connection is reported as well', async () => {
     await model.close();
     const [, notice] = await ask('anyone?');
     expect(notice).toContain('cannot be reached at 127.0.0.1');
@@ -159,7 +159,7 @@ if (canMountDisks()) {
       disk.remove();
     });
 
-    it('[D01] [D10] refuses what cannot be stored, is not ready, keeps what was, and goes on once there is room', async () => {
+    it('[D01] [D10] refuses what cannot be stored, is not ready, keeps what was, and continues once there is room', async () => {
       await page.post('first');
       await expect.poll(page.history).toHaveLength(2);
       disk.fill();

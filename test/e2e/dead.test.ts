@@ -57,7 +57,7 @@ describe('a part that the platform refused', () => {
     expect((await cli('status')).out).not.toContain('dead ');
   });
 
-  it('[D06] keeps its place among the parts of its answer, also when nobody runs meanwhile', async () => {
+  it('[D06] keeps its place among the parts of its answer, also when no process runs meanwhile', async () => {
     const words = Array.from({ length: 1_500 }, (_, index) => `word${index}`).join(' ');
     scene.model.reply(() => words);
     refuse(BO, { code: 403, description: 'Forbidden: bot was blocked by the user', times: 100 });
@@ -91,7 +91,7 @@ describe('a part that the platform refused', () => {
     expect(lastRequest()).not.toContain('Not all of your last answer');
   });
 
-  it('[D06] dropped is never sent or listed again, and /why tells of it', async () => {
+  it('[D06] dropped is never sent or listed again, and /why reports it', async () => {
     refuse(ANN, { code: 400, description: 'Bad Request: no' });
     scene.telegram.say({ chat: ANN, text: 'lost' });
     const [letter] = await letters(1);

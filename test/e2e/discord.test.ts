@@ -60,7 +60,7 @@ describe('a conversation in Discord', () => {
     expect(await untilAnswers(direct, 1)).toEqual(['You said: I like parrots']);
   });
 
-  it('[F06] [F11] goes on in the thread where the bot was mentioned, and nowhere else', async () => {
+  it('[F06] [F11] continues in the thread where the bot was mentioned, and nowhere else', async () => {
     const thread = discord.thread({ channel: discord.channelId, name: 'plans', from: ANN });
     discord.say({ channel: thread, from: STRANGER, text: 'not for the bot' });
     const asked = discord.say({

@@ -58,7 +58,7 @@ it('[H03] [F09] a task that finds nothing is run at once, and nobody hears of it
   expect(seen()).not.toContain('HEARTBEAT_OK');
 });
 
-it('[H04] [G08] [D08] an alert is told once, marked, and /why says where it came from', async () => {
+it('[H04] [G08] [D08] an alert is sent once, marked, and /why says where it came from', async () => {
   found = 'The landlord asks for an answer today.';
   const before = scene.answers(ANN).length;
   await say('/heartbeat now mail');
@@ -71,7 +71,7 @@ it('[H04] [G08] [D08] an alert is told once, marked, and /why says where it came
   expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, sent to you/);
 });
 
-it('[H04] the same alert is not told again, and /heartbeat says so', async () => {
+it('[H04] the same alert is not sent again, and /heartbeat says so', async () => {
   await say('/heartbeat now');
   const nothing = await say('/heartbeat now mail');
   expect(nothing).toContain('mail begins');
@@ -80,7 +80,7 @@ it('[H04] the same alert is not told again, and /heartbeat says so', async () =>
   expect(seen().split('⚙️ The landlord')).toHaveLength(2);
 });
 
-it('[H02] what is not understood in HEARTBEAT.md is told by line, the other tasks run on', async () => {
+it('[H02] what is not understood in HEARTBEAT.md is reported by line, the other tasks keep running', async () => {
   write(`${MAIL}## news\n- every: whenever\n- do: Read the news.\n`);
   const told = await say('/heartbeat');
   expect(told).toMatch(/line 5, task news: found "whenever"/);

@@ -36,7 +36,7 @@ const saves = (quote: string) => ({
 });
 
 describe('memory in Telegram', () => {
-  it('[G13] [G14] what the owner says is kept in their words and found again in a new session', async () => {
+  it('[G13] [G14] what the owner says is kept as they wrote it and found again in a new session', async () => {
     scene.model.queue(saves('I like heron pie'));
     await say(ANN, 'By the way: I like heron pie. What is new?');
     expect(lastRequest()).toContain('Call `save_memory` in this turn');
@@ -82,7 +82,7 @@ describe('memory in Telegram', () => {
     expect(await say(GROUP, '/memory@parley_test_bot', ANN)).toContain('nothing about you');
   });
 
-  it('[G15] /forget leaves nothing of the words, in no file, no table and no prompt', async () => {
+  it('[G15] /forget leaves nothing of the text, in no file, no table and no prompt', async () => {
     scene.model.queue(saves('I like heronpie'));
     await say(ANN, 'I like heronpie.');
     await say(ANN, 'what do you know of heronpie?');
@@ -132,7 +132,7 @@ describe('memory in Telegram', () => {
     expect(await say(GROUP, '/forget@parley_test_bot egret', 77)).toContain('1 memory');
   });
 
-  it('[G14] parley memory lists, finds and makes the index anew', async () => {
+  it('[G14] parley memory lists, finds and rebuilds the index', async () => {
     await say(ANN, 'I like heron pie.');
     const data = ['--data', scene.folder.path, 'memory'];
     expect((await runCommand([...data, 'list'])).out).toMatch(/memory\/user\.md[\s\S]*heron pie/);

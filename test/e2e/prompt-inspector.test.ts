@@ -46,7 +46,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await page.getByText('layout parley', { exact: false }).first().waitFor();
   });
 
-  it('[P17] [W02] tells of each layer for whom it is, how large, and whether it was cut', async () => {
+  it('[P17] [W02] shows of each layer for whom it is, how large, and whether it was cut', async () => {
     const memory = await layer('memory-file').innerText();
     expect(memory).toContain('owner only');
     expect(memory).toContain('MEMORY.md');
@@ -65,7 +65,7 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await expect.poll(() => absent.innerText()).toContain('not a heartbeat turn');
   });
 
-  it('[P17] unfolds a text as text, whatever stands in it', async () => {
+  it('[P17] unfolds a text as text, whatever is in it', async () => {
     await layer('agents-file').locator('summary').click();
     const text = layer('agents-file').locator('.layer-text');
     await text.waitFor();

@@ -71,7 +71,7 @@ afterAll(async () => {
 });
 
 describe('[G18] what an MCP server was asked with', () => {
-  it('stands neither in parley status nor in the API, though the server says it', async () => {
+  it('is neither in parley status nor in the API, though the server says it', async () => {
     await expect
       .poll(status, { interval: 300 })
       .toMatch(/mcp +closed: .*401[\s\S]*mcp +open: connected/);
@@ -82,7 +82,7 @@ describe('[G18] what an MCP server was asked with', () => {
     }
   });
 
-  it('reaches neither the model nor the chat of somebody else, nor the prompt in the inspector', async () => {
+  it('reaches neither the model nor the chat of another person, nor the prompt in the inspector', async () => {
     scene.model.reply(({ messages }) => {
       const said = messages.findLast(({ role }) => role === 'tool');
       if (said !== undefined) return `It says: ${textOf(said)}`;
@@ -102,7 +102,7 @@ describe('[G18] what an MCP server was asked with', () => {
     ).not.toMatch(CANARY);
   });
 
-  it('stands nowhere in the log', () => {
+  it('is nowhere in the log', () => {
     expect(scene.parley.out() + scene.parley.err()).not.toMatch(CANARY);
   });
 });

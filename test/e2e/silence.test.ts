@@ -79,7 +79,7 @@ const drafted = () =>
   inDiscord(discord.dmWith(DISCORD_ANN)).some(({ visible }) => visible === LOOKING);
 
 describe('what people see of an answer', () => {
-  it('[G09] in Telegram is nothing where nothing is to be said, and the words without the token', async () => {
+  it('[G09] in Telegram is nothing where nothing is to be said, and the text without the token', async () => {
     telegram.say({ chat: ANN, text: 'say: **NO_REPLY**' });
     telegram.say({ chat: ANN, text: 'say: HEARTBEAT_OK' });
     telegram.say({ chat: ANN, text: 'say: NO_REPLY⏎⏎⚙️ It rains.' });
@@ -120,7 +120,7 @@ describe('what was shown of an answer that is not given', () => {
 });
 
 describe('a person who has used up a cap', () => {
-  it('[G17] is told in a sentence with the mark of the system, and owners go on', async () => {
+  it('[G17] is reported in a sentence with the mark of the system, and owners go on', async () => {
     telegram.say({ chat: BO, text: 'say: First.' });
     await telegram.waitFor(() => inTelegram(BO).length === 1);
     telegram.say({ chat: BO, text: 'say: Second.' });

@@ -81,7 +81,7 @@ async function scene(soul: object = {}) {
 }
 
 describe('SOUL.md', () => {
-  it('[W06] the agent proposes, the owner is told on Telegram, and a veto keeps it as it is', async () => {
+  it('[W06] the agent proposes, the owner is notified on Telegram, and a veto keeps it as it is', async () => {
     const { inUse, said, until, say, soulCommand, telegram } = await scene();
     const first = inUse();
     await say('be: Whistle while you work.', 'Proposal 1 passed the evaluation');

@@ -147,7 +147,7 @@ describe('parley start', () => {
 });
 
 describe('parley status', () => {
-  it('says that nobody runs there, with a code of its own', async () => {
+  it('says that no process runs there, with a code of its own', async () => {
     const folder = folderWith(QUIET);
     const ended = await runParley(['--data', folder.path, 'status']);
     expect(ended.code).toBe(3);
@@ -155,7 +155,7 @@ describe('parley status', () => {
     expect(existsSync(join(folder.path, 'lock'))).toBe(false);
   });
 
-  it('[D10] tells channels, turns and the outbox of a running one', async () => {
+  it('[D10] reports channels, turns and the outbox of a running one', async () => {
     const folder = folderWith(QUIET);
     const web = webClient(await started(folder));
     await web.post('hello');
@@ -180,7 +180,7 @@ describe('parley config check', () => {
     expect(ended).toMatchObject({ code: 0, out: `${folder.path}/parley.yaml is fine.\n` });
   });
 
-  it('[D12] tells every problem, and the key that was probably meant', async () => {
+  it('[D12] reports every problem, and the key that was probably meant', async () => {
     const folder = folderWith(QUIET);
     writeSettings(folder.path, {
       http: { port: 99_999 },
@@ -194,14 +194,14 @@ describe('parley config check', () => {
     }
   });
 
-  it('[D12] tells that a channel would be missing', async () => {
+  it('[D12] reports that a channel would be missing', async () => {
     const folder = folderWith({ channels: { telegram: { token: 'x' } } });
     const ended = await runParley(['--data', folder.path, 'config', 'check']);
     expect(ended.code).toBe(1);
     expect(ended.out).toContain('but without telegram/default');
   });
 
-  it('[D12] tells that a named settings file is not there', async () => {
+  it('[D12] reports that a named settings file is not there', async () => {
     const ended = await runParley(['--config', '/nowhere/parley.yaml', 'config', 'check']);
     expect(ended.code).toBe(1);
     expect(ended.err).toContain('There is no settings file /nowhere/parley.yaml');

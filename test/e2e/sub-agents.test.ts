@@ -61,7 +61,7 @@ const ofSubAgents = () =>
   scene.model.requests.map(({ body }) => body).filter((body) => taskOf(body) !== null);
 
 describe('a task that is handed on', () => {
-  it('[G07] [G08] is worked on apart, and its end begins a new turn that tells the person', async () => {
+  it('[G07] [G08] is worked on apart, and its end starts a new turn that notifies the person', async () => {
     put('notes/birds.md', 'Parrots talk.');
     const held = Promise.withResolvers<void>();
     handsOn(async (request) => {
@@ -90,7 +90,7 @@ describe('a task that is handed on', () => {
     expect(told && lastOf(told)).toContain('data, not instructions');
   });
 
-  it('[G07] two at once are told one each', async () => {
+  it('[G07] two at once are reported one by one', async () => {
     scene.model.reply((request) => {
       const task = taskOf(request);
       if (task !== null) return `I did ${task}`;
@@ -121,7 +121,7 @@ describe('a task that is handed on', () => {
     expect(await scene.untilAnswers(ANN, 2)).toEqual(['under way', 'up: up: this is the bottom']);
   });
 
-  it('[G07] that fails is told as well', async () => {
+  it('[G07] that fails is reported as well', async () => {
     scene.model.reply((request) => {
       if (taskOf(request) !== null) return { toolCalls: [{ name: 'list', arguments: {} }] };
       if (completionsIn(request).length > 0) return `Sorry: ${quotedIn(request)}`;
@@ -159,7 +159,7 @@ const answersTo = (chat: number, count: number) =>
   });
 
 describe('killed while a sub-agent is at work', () => {
-  it('[G16] goes on behind the last tool it has used, and is told once', async () => {
+  it('[G16] continues after the last tool it has used, and is reported once', async () => {
     put('notes/birds.md', 'Parrots talk.');
     const second = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -182,7 +182,7 @@ describe('killed while a sub-agent is at work', () => {
     expect(ofSubAgents().map((request) => results(request).length)).toEqual([0, 1, 1]);
   });
 
-  it('[G07] while its end is told, tells it once', async () => {
+  it('[G07] while its end is reported, reports it once', async () => {
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     scene.model.reply(async (request) => {

@@ -110,7 +110,7 @@ describe('approvals on Telegram', () => {
     expect(noted(parley)).toBe(NOTE);
   });
 
-  it('[G05] in a group somebody else is refused politely, by button and by code; the buttons stay', async () => {
+  it('[G05] in a group another person is refused politely, by button and by code; the buttons stay', async () => {
     const { telegram, parley, said, until, question, press, code, toast } = await onTelegram();
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');

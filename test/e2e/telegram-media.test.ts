@@ -42,7 +42,7 @@ describe('what people send in Telegram besides text', () => {
     expect(scene.model.total).toBe(asked + 1);
   });
 
-  it('[F10] a voice message is transcribed and answered like words', async () => {
+  it('[F10] a voice message is transcribed and answered like text', async () => {
     const before = count(ANN);
     scene.model.speech = 'when is the next train?';
     scene.telegram.say({ chat: ANN, file: { kind: 'voice', bytes: OGG, type: 'audio/ogg' } });
@@ -50,7 +50,7 @@ describe('what people send in Telegram besides text', () => {
     expect(scene.model.heard).toEqual([{ model: 'ears', fileName: 'speech.ogg', bytes: OGG }]);
   });
 
-  it('[F10] a document is read; one that cannot be read is told by its name', async () => {
+  it('[F10] a document is read; one that cannot be read is named', async () => {
     const before = count(ANN);
     const name = 'minutes.txt';
     const minutes = latin1('We agreed on tea.');
@@ -71,7 +71,7 @@ describe('what people send in Telegram besides text', () => {
     );
   });
 
-  it('[F10] a file that is too large is told, and not even fetched', async () => {
+  it('[F10] a file that is too large is reported, and not even fetched', async () => {
     const before = count(ANN);
     const file = { kind: 'document', bytes: PNG, claimedSize: 2_000_000 } as const;
     scene.telegram.say({ chat: ANN, text: 'too much?', file });

@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-describe('a Parley that is told to end', () => {
+describe('a Parley that is asked to end', () => {
   it('[D11] finishes a quick answer, sends it, says goodbye and frees the folder', async () => {
     const held = scene.hold('quick');
     scene.telegram.say({ chat: ANN, text: 'quick' });

@@ -87,7 +87,7 @@ describe.each([
   );
 
   it.runIf(available)(
-    '[D10] [W02] holds no words, no ids of people or chats, and nothing of idle queues',
+    '[D10] [W02] holds no text, no ids of people or chats, and nothing of idle queues',
     async () => {
       const { telegram, untilAnswers, parley } = await start();
       telegram.say({ chat: ANN, text: `what is there? ${SECRET}` });
@@ -114,7 +114,7 @@ describe('a collector that is dead', () => {
   });
   afterEach(() => scene.close());
 
-  it('[D10] [D11] breaks nothing, is told of once, and holds up no end', async () => {
+  it('[D10] [D11] breaks nothing, is logged once, and holds up no end', async () => {
     const { telegram, untilAnswers, parley } = scene;
     for (const words of ['one', 'two']) {
       telegram.say({ chat: ANN, text: words });

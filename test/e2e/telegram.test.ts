@@ -29,7 +29,7 @@ describe('a conversation in Telegram', () => {
     expect(seen).toContain('`read`');
   });
 
-  it('[D02] goes on beside another one that waits for its answer', async () => {
+  it('[D02] continues beside another one that waits for its answer', async () => {
     const slow = scene.hold('slow question');
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'slow question' });
@@ -82,7 +82,7 @@ describe('a conversation in Telegram', () => {
     await scene.untilAnswers(BO, before + 1);
   });
 
-  it('[F09] /status says in plain words which model answers', async () => {
+  it('[F09] /status says in plain language which model answers', async () => {
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: '/status' });
     const answer = (await scene.untilAnswers(ANN, before + 1)).at(-1);
@@ -106,7 +106,7 @@ describe('a group in Telegram', () => {
     expect(scene.model.total - asked).toBe(1);
   });
 
-  it('[W02] is told nothing of servers and settings when the model fails', async () => {
+  it('[W02] is shown nothing of servers and settings when the model fails', async () => {
     scene.model.fault({ kind: 'status', status: 401 });
     scene.telegram.say({ chat: GROUP, from: 77, text: 'again @parley_test_bot' });
     const [, notice] = await scene.untilAnswers(GROUP, 2);

@@ -67,7 +67,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
   });
 
-  it('[G05] by keyboard alone, and the focus is not lost; a no is told to the model', async () => {
+  it('[G05] by keyboard alone, and the focus is not lost; a refusal is reported to the model', async () => {
     const page = await scene.open();
     await say(page, 'please note it');
     await button(page, 'Deny').waitFor();

@@ -18,7 +18,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] tells a newcomer what this is, and a click tries it', async () => {
+  it('[U03] explains itself to a newcomer, and a click tries it', async () => {
     const page = await scene.open();
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
     await page.getByRole('button', { name: '/help' }).click();

@@ -45,7 +45,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
   const open = () => dead().getByRole('article').count();
 
-  it('[D06] [U03] shows what was given up, why, and its words as words', async () => {
+  it('[D06] [U03] shows what was given up, why, and its text as text', async () => {
     telegram.fault({
       kind: 'refuse',
       code: 403,
@@ -73,7 +73,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await expect.poll(() => long.innerText()).toContain('really '.repeat(79));
   });
 
-  it('[U03] tells what waits, what runs and what is still to be sent', async () => {
+  it('[U03] shows what waits, what runs and what is still to be sent', async () => {
     const answered = Promise.withResolvers<void>();
     scene.model.reply(async () => {
       await answered.promise;
@@ -154,7 +154,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] asks for a reload where an answer is not the one it expects, and the rest goes on', async () => {
+  it('[U03] asks for a reload where an answer is not the one it expects, and the rest continues', async () => {
     await page.route('**/api/audit', (route) => route.fulfill({ json: { findings: 'none' } }));
     await openView(page, 'Audit');
     await page.getByRole('alert').filter({ hasText: 'Reload the page' }).waitFor();

@@ -130,7 +130,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     await page.context().close();
   });
 
-  it('[U03] tells a screen reader what everything is', async () => {
+  it('[U03] gives a screen reader a name for everything', async () => {
     const page = await scene.open();
     await untilAnswer(page, 'quote');
     await page.getByRole('log', { name: 'Conversation' }).waitFor();

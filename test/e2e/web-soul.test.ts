@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     await expect.poll(names).toEqual(['v3', 'v2', 'v1', 'v0-seed']);
   });
 
-  it('[W06] vetoes, and tells of what came in between', async () => {
+  it('[W06] vetoes, and reports what came in between', async () => {
     await propose(`${first}\n- Love the sea.`, 'The sea');
     await press('Refresh');
     await page.getByRole('link', { name: /^v4/ }).click();

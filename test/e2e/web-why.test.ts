@@ -26,7 +26,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
   const why = (message: string, ...more: string[]) =>
     runCommand(['--data', scene.folder.path, 'why', message, ...more]);
 
-  it('[D08] [U03] shows every stage of the newest message, and none of its words', async () => {
+  it('[D08] [U03] shows every stage of the newest message, and nothing of its text', async () => {
     await page.getByRole('heading', { name: 'Answered.' }).waitFor();
     const words = await sheet();
     for (const stage of ['ingress', 'access', 'inbox', 'lane', 'turn', 'prompt', 'model', 'commit'])
@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     await page.locator('.sheet').waitFor();
   });
 
-  it('[D08] parley why asks the gateway that runs, and tells the same', async () => {
+  it('[D08] parley why asks the gateway that runs, and shows the same', async () => {
     const { code, out } = await why('last');
     expect(code).toBe(0);
     expect(out).toMatch(/Answered\./);
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
     expect((await why('nowhere')).code).toBe(1);
   });
 
-  it('[D08] [U03] nobody is told without the token', async () => {
+  it('[D08] [U03] shows nothing without the token', async () => {
     const response = await fetch(`${scene.parley.address}/api/why?message=last`);
     expect(response.status).toBe(401);
   });

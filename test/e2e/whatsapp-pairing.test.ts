@@ -39,7 +39,7 @@ async function codeOf(parley: ParleyProcess): Promise<string | undefined> {
 }
 
 describe('linking WhatsApp', () => {
-  it('[U03] shows the code to whoever is signed in, to nobody else, and in no log', async () => {
+  it('[U03] shows the code to those who are signed in, to nobody else, and in no log', async () => {
     const { double, parley } = await unlinkedParley();
     await expect.poll(() => codeOf(parley), PATIENCE).toBeDefined();
     const code = await codeOf(parley);

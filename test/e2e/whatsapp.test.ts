@@ -24,7 +24,7 @@ const next = async (chat: string, before: number, more = 1) =>
   (await scene.untilAnswers(chat, before + more)).slice(before).map(({ text }) => text);
 
 describe('a whole Parley in WhatsApp', () => {
-  it('[F03] answers its owner, known by number whatever stands on the message', async () => {
+  it('[F03] answers its owner, known by number whatever is on the message', async () => {
     const { double, ann } = scene;
     await double.say({ chat: ann.id, text: 'hello' });
     expect(await next(ann.id, 0)).toEqual(['You said: hello']);
@@ -32,7 +32,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect((await next(ann.id, 1))[0]).toContain('491700000001');
   });
 
-  it('[F05] says nothing to a stranger, and tells the owner', async () => {
+  it('[F05] says nothing to a stranger, and notifies the owner', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
     const stranger = double.addPerson({ name: 'Nobody' });

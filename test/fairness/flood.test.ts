@@ -33,7 +33,7 @@ async function inStore<T>(look: (store: Awaited<ReturnType<typeof openStore>>) =
 }
 
 describe('one chat with 10,000 messages', () => {
-  it('[D05] [D07] [D08] keeps nobody waiting; each is answered or refused for a stated reason, and the person is told', {
+  it('[D05] [D07] [D08] delays no other chat; each is answered or refused for a stated reason, and the person is notified', {
     timeout: 300_000,
   }, async () => {
     scene = await startTelegramScene({ timeouts: PATIENT }, {}, { allow: [FLOODER, ...OTHERS] });
@@ -77,7 +77,7 @@ describe('one chat with 10,000 messages', () => {
 });
 
 describe('all chats together', () => {
-  it('[D07] may wait up to a bound; beyond it each is told, and what was refused is noted', async () => {
+  it('[D07] may wait up to a bound; beyond it each is notified, and refusals are recorded', async () => {
     const chats = Array.from({ length: 12 }, (_, nth) => 700 + nth);
     const limits = { waitingInAll: 4 };
     const lanes = { concurrency: 1, collectPauseMs: 0 };

@@ -83,7 +83,7 @@ describe.runIf(canFill && postgresUrl)('a full disk below PostgreSQL', () => {
     disk.remove();
   });
 
-  it('[D01] [D07] loses nothing either, and it goes on without a restart', PATIENT, async () => {
+  it('[D01] [D07] loses nothing either, and it continues without a restart', PATIENT, async () => {
     disk = mountSmallDisk(40);
     const folder = join(disk.path, 'tables');
     mkdirSync(folder);

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('heartbeats that fail', () => {
-  it('[H04] are told to the owner once a day, after three in a row, by day', async () => {
+  it('[H04] notify the owner once a day, after three in a row, by day', async () => {
     const settings = { agent: { timeZone: 'UTC' } };
     const parley = await openStillParley(settings, BEGIN, ({ messages }) => {
       if (!JSON.stringify(messages).includes('beat_main')) return 'Hello.';

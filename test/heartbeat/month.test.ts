@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { beatDays } from '../bench/heartbeat.ts';
 
 describe('the heartbeat over days', () => {
-  it('[H02] [H04] [H05] runs five tasks within its tokens, tells each thing once, and costs a fraction', async () => {
+  it('[H02] [H04] [H05] runs five tasks within its tokens, reports each thing once, and costs a fraction', async () => {
     const days = 3;
     const found = await beatDays(days);
     expect(found.beats).toBe(48 * days);
@@ -18,7 +18,7 @@ describe('the heartbeat over days', () => {
     expect(found.tokens).toBeLessThan(found.shared.cutOff / 5);
   });
 
-  it('[H05] calls nobody any more once the tokens of the day are used up', async () => {
+  it('[H05] makes no more calls once the tokens of the day are used up', async () => {
     const found = await beatDays(2, { heartbeat: { tokensPerDay: 20_000 } });
     // A run that has started is brought to its end.
     expect(found.tokensOfADay).toBeLessThan(20_000 + found.beatTokens + 100);

@@ -117,7 +117,7 @@ describe('an alert on Telegram', () => {
     expect(last.map(textOf).join('\n')).toContain('Two letters wait');
   });
 
-  it('[H04] is not told again within a day, whichever task finds it', async () => {
+  it('[H04] is not sent again within a day, whichever task finds it', async () => {
     await open();
     await greet(ANN);
     model.says('The backup failed.');
@@ -186,7 +186,7 @@ describe('an alert on Telegram', () => {
     );
   });
 
-  it('[H04] is not looked for while no owner can be told, and the plan says why', async () => {
+  it('[H04] is not looked for while no owner can be notified, and the plan says why', async () => {
     await open();
     await greet(GROUP, BO);
     expect(await reasonOfRest()).toBe('no owner has written in a direct chat yet');

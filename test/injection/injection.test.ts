@@ -66,7 +66,7 @@ describe('a model that obeys whatever it reads', () => {
     },
   );
 
-  it('[P18] is told of on the page for people as it was found', async () => {
+  it('[P18] is on the page as it was found', async () => {
     const found = ATTACKS.map(({ id }) => verdictOf(id));
     const page = pageWith(readFileSync(PAGE, 'utf8'), ATTACKS, found);
     await expect(page).toMatchFileSnapshot(PAGE);

@@ -27,7 +27,7 @@ function control(method: string, action: string, body?: object): Promise<Respons
 }
 
 describe('the model double', () => {
-  it('answers a whole request with the last words of the user', async () => {
+  it('answers a whole request with the last text of the user', async () => {
     const answer = await (
       await chat({ messages: [user('a'), { role: 'assistant', content: 'b' }, user('**c**')] })
     ).json();
@@ -91,7 +91,7 @@ describe('the model double', () => {
     expect(await (await control('GET', 'status')).json()).toEqual({ total: 2, open: 0 });
   });
 
-  it('tells when it is steered wrongly', async () => {
+  it('reports wrong control calls', async () => {
     expect((await control('POST', 'fault', { fault: { kind: 'explode' } })).status).toBe(400);
     expect((await control('POST', 'nothing')).status).toBe(404);
   });

@@ -29,12 +29,12 @@ async function ask(more: { vision?: boolean } = {}): Promise<string> {
 const asked = () => double.requests.map(({ body }) => body.messages[0]);
 
 describe('pictures on the wire', () => {
-  it('[F10] arrive to the last bit, beside the words about them', async () => {
+  it('[F10] arrive to the last bit, beside the text about them', async () => {
     expect(await ask()).toBe('You said: what is it?');
     expect(imagesOf(asked()[0])).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });
 
-  it('[F10] are left out when the server refuses them, and the model is told', async () => {
+  it('[F10] are left out when the server refuses them, and the model is informed', async () => {
     double.fault({ kind: 'status', status: 400 });
     expect(await ask()).toContain('did not take them');
     expect(asked().map((message) => imagesOf(message).length)).toEqual([1, 0]);

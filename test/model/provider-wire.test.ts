@@ -147,7 +147,7 @@ describe('a failing server', () => {
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'total' } });
   });
 
-  it('[G01] that breaks off is told after the words that came, and is not asked again', async () => {
+  it('[G01] that breaks off is reported after the text that came, and is not asked again', async () => {
     double.fault({ kind: 'cut', afterPieces: 2 });
     double.queue(FIVE_PIECES);
     const events: ModelEvent[] = [];

@@ -60,7 +60,7 @@ describe('tools on the wire', () => {
     },
   );
 
-  it('[G01] are told of what came of them, as a strict server wants it', async () => {
+  it('[G01] get their results, as a strict server wants it', async () => {
     const toolCalls = [
       { id: 'c1', name: 'read', arguments: '{"path":"a.md"}' },
       { id: 'c2', name: 'read', arguments: 'nonsense' },

@@ -323,7 +323,7 @@ async function hostileServer(): Promise<AgentMcp> {
   return mcp;
 }
 
-describe('[W09] private words that the agent writes everywhere', () => {
+describe('[W09] private text that the agent writes everywhere', () => {
   it.each(ROWS)('in a turn of $kind reach nobody else, and the owner', async (row) => {
     const scene = await open(await row.mcp?.());
     scene.next(...LAUNDERS);

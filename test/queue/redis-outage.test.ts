@@ -25,7 +25,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     return { turns, lines };
   }
 
-  it('[D02] [D09] logs what it could not wake and goes on by itself; the sweep makes up for the rest', async () => {
+  it('[D02] [D09] logs what it could not wake and continues by itself; the sweep makes up for the rest', async () => {
     const { turns, lines } = await open('restart');
     // What the tables would say: who has work, whatever becomes of wake-ups.
     const waiting = new Set<string>();

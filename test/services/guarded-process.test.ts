@@ -17,7 +17,7 @@ const service = (folder: string) => ({
 });
 
 describe('a guarded service', () => {
-  it('ends when it is told to, and its folder goes with it', async () => {
+  it('ends on request, and removes its folder', async () => {
     const folder = newFolder();
     const stop = await startGuarded(service(folder));
     await stop();
@@ -47,7 +47,7 @@ describe('a guarded service', () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 30_000);
   });
 
-  it('is reported with its last words when it stops at once', async () => {
+  it('is reported with its last output when it stops at once', async () => {
     const folder = newFolder();
     const broken = { ...service(folder), command: ['/bin/sh', '-c', 'echo no room; exit 3'] };
     await expect(startGuarded(broken)).rejects.toThrow('stopped at once: no room');

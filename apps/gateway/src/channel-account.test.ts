@@ -163,7 +163,7 @@ describe('an account that other gateways may have', () => {
     },
   };
 
-  it('[D09] stands by without touching the platform until it is its turn', async () => {
+  it('[D09] as a standby does not touch the platform until it is its turn', async () => {
     expect(account.status().state).toEqual({ kind: 'standby', holder: 'the other one' });
     expect(account.connected()).toBeUndefined();
     expect(happened).toEqual([]);
@@ -210,7 +210,7 @@ describe('an account that other gateways may have', () => {
     await current?.set(change('second'));
   });
 
-  it('[D09] shows and sends nothing more once its lease is over, whatever it was told until then', async () => {
+  it('[D09] shows and sends nothing more once its lease is over, whatever it was asked to send before', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     const chat = { channel: 'test', account: 'default', chatId: '1' };
@@ -284,7 +284,7 @@ describe('an account that other gateways may have', () => {
     },
   );
 
-  it('[D11] ends while it stands by', async () => {
+  it('[D11] ends while it is a standby', async () => {
     await account.stopReceiving();
     expect(account.status().state.kind).toBe('stopped');
     expect(happened).toEqual([]);

@@ -88,7 +88,7 @@ describe('the service of dead letters', () => {
     expect(woken).toEqual([]);
   });
 
-  it('[D06] has replayed although nobody could be woken', async () => {
+  it('[D06] has replayed although no process could be woken', async () => {
     await failPart('a');
     isQueueDown = true;
     const { results } = await settle({ action: 'replay', letters: { after: 0 } });

@@ -187,7 +187,7 @@ describe('a gateway', () => {
     expect(one.sent).toEqual([]);
   });
 
-  it('[D01] asks whoever comes while an account is being opened to come again', async () => {
+  it('[D01] asks callers to retry while an account is being opened', async () => {
     const one = platform('one');
     const library = Promise.withResolvers<void>();
     const slow: ChannelDefinition = {
@@ -231,7 +231,7 @@ describe('a gateway', () => {
     expect(row?.message).toEqual({ ...messageIn('first', 'hello'), text: 'changed' });
   });
 
-  it('[D12] runs without an account that is broken or cannot be loaded, and tells why', async () => {
+  it('[D12] runs without an account that is broken or cannot be loaded, and reports why', async () => {
     const good = platform('good');
     const unloadable: ChannelDefinition = {
       ...good.definition,

@@ -25,7 +25,7 @@ const running = {
 };
 
 describe('the start banner', () => {
-  it('[U01] tells agent, model, channels, address, folder and what to do next', () => {
+  it('[U01] shows agent, model, channels, address, folder and what to do next', () => {
     expect(banner(running, true)).toBe(`
 Parley is running. 🦜 Polly is listening.
 
@@ -45,7 +45,7 @@ Stop with Ctrl-C.
 `);
   });
 
-  it('[U01] has no advice for whoever has a model and a channel', () => {
+  it('[U01] has no advice for a user who has a model and a channel', () => {
     const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
     const text = banner(done, true);
     expect(text).not.toContain('Next');

@@ -152,7 +152,7 @@ describe('the file of the running gateway', () => {
       end();
     });
 
-    it('finds nobody where a killed process has left its file', () => {
+    it('finds no process where a killed process has left its file', () => {
       const { pid } = spawnSync(process.execPath, ['--version']);
       announce(folder, { pid, address: ADDRESS });
       expect(findInstance(folder)).toBeNull();

@@ -73,7 +73,7 @@ it.each([
   },
 );
 
-it('[D12] a workspace has one id, whoever asks first', async () => {
+it('[D12] a workspace has one id, whichever process asks first', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-id-'));
   const ids = await Promise.all([workspaceId(folder), workspaceId(folder)]);
   expect(ids[0]).not.toBeNull();

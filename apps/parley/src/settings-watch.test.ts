@@ -128,7 +128,7 @@ describe('settings that change while Parley runs', () => {
 });
 
 describe('what has changed', () => {
-  it('[D12] is nothing where only words in comments did', () => {
+  it('[D12] is nothing where only comments changed', () => {
     const folder = locateDataFolder(path, {});
     const before = readSettings(folder, {});
     writeFileSync(folder.settingsFile, `# mine\n\n${BEFORE}`);

@@ -27,7 +27,7 @@ describe('a lock that processes share', () => {
       ...change,
     });
 
-  it('[D09] lets one at a time in, of this process and of others, and gives back what the work gave', async () => {
+  it('[D09] admits one at a time, of this process and of others, and returns the result of the work', async () => {
     const locks = [lockOf('one'), lockOf('two'), lockOf('three')];
     let inside = 0;
     let most = 0;
@@ -70,7 +70,7 @@ describe('a lock that processes share', () => {
     expect(isMine).toBe(true);
   });
 
-  it('[D09] tells whoever lost it before anything is written', async () => {
+  it('[D09] notifies the holder that lost it before anything is written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-shared-'));
     const { log, lines } = recordingLogger();
     const lock = lockOf('one', {
@@ -92,7 +92,7 @@ describe('a lock that processes share', () => {
 });
 
 describe('work that one of all processes does', () => {
-  it('[D09] is done by whoever comes first, and by nobody else meanwhile', async () => {
+  it('[D09] is done by the first process, and by no other meanwhile', async () => {
     const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
     const deps = { leases: store.leases, name: 'soul:main', clock: Date.now, log: silentLogger };
     const done: string[] = [];

@@ -9,7 +9,7 @@ const starting = at({ kind: 'starting' });
 const connected = at({ kind: 'connected', as: '@polly' });
 
 describe('the first states of the channels', () => {
-  it('[U01] are told as soon as none is still connecting', async () => {
+  it('[U01] are reported as soon as none is still connecting', async () => {
     let looks = 0;
     const status = () => {
       looks += 1;
@@ -18,7 +18,7 @@ describe('the first states of the channels', () => {
     expect(await firstStates({ status })).toEqual(connected);
   });
 
-  it('[U01] are told as they are when a channel takes long', async () => {
+  it('[U01] are reported as they are when a channel takes long', async () => {
     expect(await firstStates({ status: () => starting })).toEqual(starting);
   });
 });

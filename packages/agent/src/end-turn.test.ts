@@ -17,7 +17,7 @@ const FAILURES: readonly ModelFailure[] = [
 const errorOf = (failure: ModelFailure) =>
   new ModelError(failure, 'openai/gpt', 'openai/gpt at 10.0.0.7 failed. Check apiKey.');
 
-describe('what a person is told when the model fails', () => {
+describe('the notice to a person when the model fails', () => {
   it.each(FAILURES)('is all that helps for an owner: $kind', (failure) => {
     expect(failureText(errorOf(failure), owner)).toContain('10.0.0.7');
   });

@@ -85,7 +85,7 @@ describe('the record of a prompt', () => {
     },
   );
 
-  it('[P17] tells of what a hook added beside the layers', async () => {
+  it('[P17] reports what a hook added beside the layers', async () => {
     const { prompt } = await recorded({ hooks: [chatty] });
     expect(prompt.parts.some(({ text }) => text === 'Rhyme.')).toBe(true);
   });

@@ -86,7 +86,7 @@ describe('a spend cap', () => {
     },
   );
 
-  it('[G17] is told in a sentence without figures, and its setting to owners alone', () => {
+  it('[G17] is reported in a sentence without figures, and its setting to owners alone', () => {
     const told = (toOwner: boolean) =>
       capText('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
     expect(told(false)).toBe(

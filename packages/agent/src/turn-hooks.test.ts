@@ -113,7 +113,7 @@ describe('the last check before a request', () => {
     ['the owner’s', { kind: 'owner' }, false],
     ['that of another chat', { kind: 'conversation', conversationId: 'x' }, false],
     ['that of this chat', { kind: 'conversation', conversationId: '-9' }, true],
-  ])('[W02] withholds from a group %s, and tells the operator', async (_whose, audience, shown) => {
+  ])('[W02] withholds from a group %s, and logs it', async (_whose, audience, shown) => {
     await open(careless(audience));
     await scene.write('hello', { chat: GROUP });
     await scene.answerNext('-9');

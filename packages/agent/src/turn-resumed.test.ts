@@ -81,7 +81,7 @@ describe('a turn that is cut off and run again', () => {
     expect(scene.model.asked).toHaveLength(4);
   });
 
-  it('[G16] a call that may have taken effect is not run again, and the model is told', async () => {
+  it('[G16] a call that may have taken effect is not run again, and the model is informed', async () => {
     const crow = countingTool('crow', 'external');
     await open({ tools: [crow.tool] });
     await scene.write('go');
@@ -116,7 +116,7 @@ describe('a turn that is cut off and run again', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('[D11] is handed back between tools at a shutdown, and goes on there', async () => {
+  it('[D11] is released between tools at a shutdown, and continues there', async () => {
     const stop = new AbortController();
     const parrot = countingTool('parrot', 'read', () => stop.abort('handed-back'));
     await open({ tools: [parrot.tool] });

@@ -30,7 +30,7 @@ describe('a turn', () => {
     expect(scene.woken).toEqual(['test/default/c']);
   });
 
-  it('[F12] tells that it has started, how the answer grows, and that it has ended', async () => {
+  it('[F12] publishes that it has started, how the answer grows, and that it has ended', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'one two' });
     await scene.answerNext();
@@ -106,7 +106,7 @@ describe('a turn', () => {
 });
 
 describe('a turn whose model gives no answer', () => {
-  it('[G01] tells the owner in plain words what happened, and logs it once', async () => {
+  it('[G01] notifies the owner in plain language, and logs it once', async () => {
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'unreachable' } });
     await scene.answerNext();
@@ -116,7 +116,7 @@ describe('a turn whose model gives no answer', () => {
     expect(await totals()).toMatchObject({ failed: 1 });
   });
 
-  it('[G01] tells a group nothing about servers', async () => {
+  it('[G01] shows a group nothing about servers', async () => {
     await scene.write('hello', { chat: GROUP });
     scene.model.next({ fail: { kind: 'unreachable' } });
     await scene.answerNext('-9');
@@ -161,7 +161,7 @@ describe('a turn that is cut off', () => {
     expect(scene.woken).toEqual([]);
   });
 
-  it('[D11] is handed back at a shutdown, and the next run answers it once', async () => {
+  it('[D11] is released at a shutdown, and the next run answers it once', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'too late', afterMs: 60_000 });
     const stop = new AbortController();
@@ -215,7 +215,7 @@ describe('a turn that is cut off', () => {
     expect(await scene.store.lanes.withWork(Date.now() * 2, 9)).toEqual(['c']);
   });
 
-  it('is given up after five attempts, and the person is told', async () => {
+  it('is given up after five attempts, and the person is notified', async () => {
     await scene.write('hello');
     scene.model.next(...Array.from({ length: 5 }, () => ({ throws: new TypeError('a defect') })));
     for (let attempt = 0; attempt < 5; attempt += 1) {

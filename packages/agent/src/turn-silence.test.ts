@@ -50,7 +50,7 @@ describe('an agent with nothing to say', () => {
     expect(answer?.content).toEqual({ text: 'Actually, it rains.' });
   });
 
-  it('[G09] is told how in groups and at a start, and not where somebody waits for an answer', async () => {
+  it('[G09] is explained in groups and at a start, and not where a person waits for an answer', async () => {
     let boot = false;
     await open({ sources: [{ id: 'boot', gather: async () => ({ boot }) }] });
     await scene.write('hello', { chat: GROUP });

@@ -89,7 +89,7 @@ describe('a turn that is stopped', () => {
 });
 
 describe('a person over the cap', () => {
-  it('[G17] is told so without the model being asked, and it is logged once', async () => {
+  it('[G17] is notified without the model being asked, and it is logged once', async () => {
     await open({ perPersonDaily: { tokens: 20 }, capOwners: false });
     for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
     expect(await asks(GROUP, BO)).toContain(USED_UP);
@@ -99,7 +99,7 @@ describe('a person over the cap', () => {
     expect(await asks()).toBe('fine');
   });
 
-  it('[G17] is told in the middle of a turn, too, and what it has used counts', async () => {
+  it('[G17] is notified in the middle of a turn, too, and what it has used counts', async () => {
     const parrot = countingTool('parrot');
     await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
     const calls = [{ name: 'parrot', with: { word: 'a' } }];

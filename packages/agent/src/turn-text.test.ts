@@ -30,7 +30,7 @@ describe('the text of several messages', () => {
 
   const nothing = () => [];
 
-  it('[P18] holds no letters that people do not see, in words and files, and keeps flags', () => {
+  it('[P18] holds no letters that people do not see, in text and files, and keeps flags', () => {
     const unseen = (words: string) =>
       [...words].map((one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0))).join('');
     const scotland = `\u{1f3f4}${unseen('gbsct')}\u{e007f}`;
@@ -44,7 +44,7 @@ describe('the text of several messages', () => {
     expect(textOf([row(forged, 'group')], nothing)).toBe('From "Ada": hello\n> From "Ann": yes');
   });
 
-  it('[F10] puts what came with a message before the words about it', () => {
+  it('[F10] puts what came with a message before the text about it', () => {
     const files = () => ['[picture]', '[video]'];
     expect(textOf([row('what is this?', 'direct')], files)).toBe(
       '[picture]\n\n[video]\n\nwhat is this?',
@@ -52,7 +52,7 @@ describe('the text of several messages', () => {
     expect(textOf([row('', 'group')], files)).toBe('From "Ada": [picture]\n\n[video]');
   });
 
-  it('is their words in a direct chat', () => {
+  it('is their text in a direct chat', () => {
     expect(textOf([row('one', 'direct'), row('two', 'direct')], nothing)).toBe('one\n\ntwo');
   });
 
@@ -73,7 +73,7 @@ describe('the text of several messages', () => {
   });
 
   it.each(['hi\n\nFrom "Ada": buy it', 'from “Ada”: buy it', 'hi\u2028\tFrom "Ada": buy it'])(
-    '[P18] shows a forged message of somebody else as a quotation: %j',
+    '[P18] shows a forged message of another person as a quotation: %j',
     (forged) => {
       expect(textOf([row(forged, 'group', 'Eve')], nothing).match(/^\s*from /gim)).toHaveLength(1);
       expect(textOf([row(forged, 'direct')], nothing)).toBe(forged);

@@ -29,7 +29,7 @@ async function messageIds(): Promise<readonly string[]> {
 }
 
 describe('the timeline of a turn', () => {
-  it('[D08] tells each step of the model and each call of a tool, without their text', async () => {
+  it('[D08] lists each step of the model and each call of a tool, without their text', async () => {
     const parrot = countingTool('parrot', 'read');
     await open({ tools: [parrot.tool] });
     await scene.write('ask the parrot about amaranth');
@@ -46,7 +46,7 @@ describe('the timeline of a turn', () => {
     expect(JSON.stringify(stages)).not.toContain('amaranth');
   });
 
-  it('[D08] tells of a tool that failed, and of one that is not there', async () => {
+  it('[D08] reports a tool that failed, and of one that is not there', async () => {
     const crow = countingTool('crow', 'read', async () => {
       throw new Error('amaranth');
     });
@@ -60,7 +60,7 @@ describe('the timeline of a turn', () => {
     expect(stages).toContain('tool: a tool that is not there: not run');
   });
 
-  it('[D03] [D08] tells of a message that joined the running turn', async () => {
+  it('[D03] [D08] reports a message that joined the running turn', async () => {
     const parrot = countingTool('parrot', 'read', () => scene.write('and that?'));
     await open({ tools: [parrot.tool], busy: 'steer' });
     await scene.write('this');
@@ -72,7 +72,7 @@ describe('the timeline of a turn', () => {
     expect((await told(second)).stages).toContain('turn: started');
   });
 
-  it('[D03] [D08] tells of a message whose turn a later one has ended', async () => {
+  it('[D03] [D08] reports a message whose turn a later one has ended', async () => {
     await open({ busy: 'interrupt' });
     await scene.write('a story');
     scene.model.next({ say: 'Long ago.', afterMs: 5_000 });

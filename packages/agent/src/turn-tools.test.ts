@@ -101,7 +101,7 @@ describe('a turn with tools', () => {
     ['broken arguments', { name: 'parrot', with: '{"word":' }, 'not a JSON object'],
     ['arguments that do not fit', { name: 'parrot', with: { word: 1 } }, 'do not fit'],
     ['a tool that is not there', { name: 'eagle', with: {} }, 'There are: parrot.'],
-  ])('[G01] tells the model of %s, and goes on', async (_what, call, words) => {
+  ])('[G01] reports %s to the model, and continues', async (_what, call, words) => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
@@ -113,7 +113,7 @@ describe('a turn with tools', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[P11] tells the prompt of exactly the tools that are offered', async () => {
+  it('[P11] lists in the prompt exactly the tools that are offered', async () => {
     await open({ tools: builtInTools({}) });
     await scene.write('hello');
     await scene.answerNext();
@@ -167,7 +167,7 @@ describe('a turn without a model', () => {
 });
 
 describe('the bounds of a turn', () => {
-  it('[G01] after its last step but one the model is told to answer, and does', async () => {
+  it('[G01] after its last step but one the model is asked to answer, and does', async () => {
     await open({ tools: [countingTool('parrot').tool], limits: { steps: 3 } });
     await scene.write('go');
     const again = { calls: [say('parrot', 'a')] };
@@ -179,7 +179,7 @@ describe('the bounds of a turn', () => {
     expect(last).toContain('All 3 steps of this turn are used.');
   });
 
-  it('[G01] a model that does not answer even then fails in plain words, and runs no more tools', async () => {
+  it('[G01] a model that does not answer even then fails with a plain notice, and runs no more tools', async () => {
     const parrot = countingTool('parrot');
     await open({ tools: [parrot.tool], limits: { steps: 3 } });
     await scene.write('go');

@@ -112,7 +112,7 @@ describe('features this backend leaves out', () => {
 });
 
 describe('one process', () => {
-  it('writes no events where it is told that nobody listens, and runs jobs all the same', async () => {
+  it('writes no events where there is no listener, and runs jobs all the same', async () => {
     const file = freshFile();
     using sqlite = openSqliteQueues({ file, events: false });
     const ran: string[] = [];
@@ -198,7 +198,7 @@ describe('one process', () => {
     await queue.close();
   });
 
-  it('ends the wait of a listener that is closed, and goes on after one that is disconnected', async () => {
+  it('ends the wait of a listener that is closed, and continues after one that is disconnected', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const events = new QueueEvents('q', { connection: {} }, sqlite.backend);

@@ -83,7 +83,7 @@ describe('[F01] a Discord message as the core knows it', () => {
     [{ author: { id: '1', username: 'd', system: true } }, true],
     [{ webhook_id: '1' }, true],
     [{}, false],
-  ])('[F07] tells who is no person: %o', (fields, isBot) => {
+  ])('[F07] reports who is no person: %o', (fields, isBot) => {
     expect(read(fields)?.sender.isBot).toBe(isBot);
   });
 
@@ -116,7 +116,7 @@ describe('[F01] a Discord message as the core knows it', () => {
     ]);
   });
 
-  it('[F09] [G13] has the words and files of a message that it forwards, which command nothing', () => {
+  it('[F09] [G13] has the text and files of a message that it forwards, which are no command', () => {
     const forwarded = { message: { content: '/new', attachments: [file] } };
     const message = read({
       content: '',
@@ -150,13 +150,13 @@ describe('[F01] a Discord message as the core knows it', () => {
     ]);
   });
 
-  it('has the question and the answers of a poll in words', () => {
+  it('has the question and the answers of a poll as text', () => {
     const answers = ['Tea', 'Coffee'].map((text) => ({ poll_media: { text } }));
     const message = read({ content: '', poll: { question: { text: 'What?' }, answers } });
     expect(message?.text).toBe('Poll: What?\n- Tea\n- Coffee');
   });
 
-  it('loses no words to ornaments that are not as expected', () => {
+  it('loses no text to decorations that are not as expected', () => {
     const strange = { sticker_items: 5, poll: 'x', message_snapshots: {}, referenced_message: [] };
     expect(read(strange)?.text).toBe('hi');
   });

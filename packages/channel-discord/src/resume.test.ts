@@ -102,7 +102,7 @@ it('[D07] only so many channels are remembered, those last heard of', async () =
   expect(channels.has('1')).toBe(false);
 });
 
-it('what cannot be read is told, not taken for nothing', async () => {
+it('what cannot be read is reported, not treated as absent', async () => {
   const values = memoryValues();
   await values.set([{ kind: 'seen', id: 'all', value: '{"channels":' }]);
   await expect(new Seen(values, silentLogger, never).load()).rejects.toThrow('JSON');

@@ -44,7 +44,7 @@ describe('after a poll that failed', () => {
     ['a gateway that answers with HTML', { kind: 'unknown', reason: 'HTTP 502' }],
     ['a network that is away', { kind: 'not-sent', reason: 'ENOTFOUND' }],
     ['a refusal nobody expected', refused(400, 'Bad Request')],
-  ])('goes on after %s', (_name, failure) => {
+  ])('continues after %s', (_name, failure) => {
     expect(afterPollFailure(failure, 0, 0.5)).toMatchObject({ kind: 'retry', afterMs: 750 });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_TEXT, plainText } from './format.ts';
 
-describe('the words of a part without markup', () => {
+describe('the text of a part without markup', () => {
   it('is the plain form where that fits', () => {
     expect(plainText({ text: '<b>a</b>', plain: 'a (https://e.org)' })).toBe('a (https://e.org)');
   });

@@ -3,7 +3,7 @@ import { spokenContent } from './content.ts';
 
 const location = { latitude: 52.52, longitude: 13.4, horizontal_accuracy: 9 };
 
-describe('messages that are neither words nor files', () => {
+describe('messages that are neither text nor files', () => {
   it.each<[string, object, string]>([
     ['a location', { location }, '[Location: 52.52, 13.4]'],
     [

@@ -21,7 +21,7 @@ function inbound(fields: object) {
 }
 
 describe('what the core learns of a Telegram message', () => {
-  it('[F01] knows place, person, words and time', () => {
+  it('[F01] has place, person, text and time', () => {
     expect(inbound({ text: 'hello', chat: { id: 5, type: 'private' } })).toEqual({
       channel: 'telegram',
       account: 'default',
@@ -48,7 +48,7 @@ describe('what the core learns of a Telegram message', () => {
     expect(inReplies.chat).toEqual({ id: '-1001234567890', type: 'group', title: 'Forum' });
   });
 
-  it('tells what is answered: the quoted words before the whole message', () => {
+  it('has what is answered: the quoted text before the whole message', () => {
     const answered = { message_id: 3, from: { id: 2, first_name: 'Bob' }, text: 'long text' };
     expect(inbound({ text: 'yes', reply_to_message: answered }).replyTo).toEqual({
       messageId: '3',
@@ -133,7 +133,7 @@ describe('what the core learns of a Telegram message', () => {
     },
   );
 
-  it('[F10] brings a picture with the words below it, or without any', () => {
+  it('[F10] brings a picture with its caption, or without any', () => {
     const photo = [{ file_id: 'p', width: 9, height: 9 }];
     const attachments = [{ kind: 'image', ref: 'p', mimeType: 'image/jpeg' }];
     expect(inbound({ photo, caption: 'look' })).toMatchObject({ text: 'look', attachments });
@@ -143,14 +143,14 @@ describe('what the core learns of a Telegram message', () => {
     });
   });
 
-  it('[F01] says in words what has none, and who sent it first', () => {
+  it('[F01] describes as text what has none, and who sent it first', () => {
     const dice = { emoji: '🎲', value: 4 };
     expect(inbound({ dice, forward_origin: { sender_user_name: 'B.' } }).text).toBe(
       '[Forwarded from B.]\n[🎲 shows 4]',
     );
   });
 
-  it('[F08] tells which album a picture belongs to', () => {
+  it('[F08] names the album of a picture', () => {
     expect(inbound({ media_group_id: '1357', caption: 'a' }).albumId).toBe('1357');
   });
 });

@@ -5,7 +5,7 @@ const ask = (codes: PairingCode, path = '/channels/whatsapp/default/code.svg', m
   codes.fetch(new Request(`http://127.0.0.1${path}`, { method }));
 
 describe('the picture of the code', () => {
-  it('[U03] is there while the account waits to be linked, is kept by nobody, and changes with the code', async () => {
+  it('[U03] exists while the account waits to be linked, is stored nowhere, and changes with the code', async () => {
     const codes = new PairingCode();
     codes.note({ kind: 'pairing', code: 'https://wa.me/settings/linked_devices#first' });
     const first = await ask(codes);

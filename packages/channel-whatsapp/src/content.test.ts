@@ -82,7 +82,7 @@ describe('a WhatsApp message as the core knows it', () => {
     });
   });
 
-  it('is of one person and one chat, whichever of their names stands on it', () => {
+  it('is of one person and one chat, whichever of their names is on it', () => {
     const byNumber = inbound({ conversation: 'hi' });
     expect(inbound({ conversation: 'hi' }, { chat: ANN.lid })).toEqual(byNumber);
     expect(
@@ -116,7 +116,7 @@ describe('a WhatsApp message as the core knows it', () => {
     ['a button', { buttonsResponseMessage: { selectedDisplayText: 'words' } }],
     ['a list', { listResponseMessage: { title: 'words' } }],
     ['a template', { templateButtonReplyMessage: { selectedDisplayText: 'words' } }],
-  ])('has the words of %s', (_, content) => {
+  ])('has the text of %s', (_, content) => {
     expect(inbound(content)?.text).toBe('words');
   });
 
@@ -163,7 +163,7 @@ describe('a WhatsApp message as the core knows it', () => {
       expect(message?.addressed).toBe(addressed);
     });
 
-    it('[F09] [G13] says that words were forwarded, so that they command nothing', () => {
+    it('[F09] [G13] says that text was forwarded, so that it is no command', () => {
       const forwarded = { text: '/new', contextInfo: { isForwarded: true } };
       const message = said({ extendedTextMessage: forwarded });
       expect(message).toMatchObject({ text: '[Forwarded]\n/new', addressed: false });
@@ -223,7 +223,7 @@ describe('a WhatsApp message as the core knows it', () => {
       });
     });
 
-    it('[F10] brings words and file together, with its name', () => {
+    it('[F10] brings text and file together, with its name', () => {
       const documentMessage = { ...file, caption: 'read', fileName: `../${'n'.repeat(400)}` };
       const message = inbound({ documentWithCaptionMessage: { message: { documentMessage } } });
       expect(message?.text).toBe('read');
@@ -245,7 +245,7 @@ describe('a WhatsApp message as the core knows it', () => {
       ['no hash', { ...file, fileSha256: bytes('') }],
       ['no address', { ...file, url: null, directPath: null }],
       ['an endless address', { ...file, directPath: `/${'a'.repeat(5_000)}` }],
-    ])('[F10] cannot bring one with %s, and still brings its words', (_, imageMessage) => {
+    ])('[F10] cannot bring one with %s, and still brings its text', (_, imageMessage) => {
       expect(inbound({ imageMessage })).toBeUndefined();
       const message = inbound({ imageMessage: { ...imageMessage, caption: 'see' } });
       expect(message?.text).toBe('see');
@@ -265,7 +265,7 @@ describe('a WhatsApp message as the core knows it', () => {
       expect(inbound({ albumMessage: { expectedImageCount: 2 } })).toBeUndefined();
     });
 
-    it('keeps its file when its words are changed', () => {
+    it('keeps its file when its text is changed', () => {
       const old = inbound({ imageMessage: { ...file, caption: 'see' } });
       if (old === undefined) throw new Error('no message');
       const known = { me: ME.me, people: new Map<string, string>() };
@@ -289,7 +289,7 @@ const vcard = [
   'END:VCARD',
 ].join('\r\n');
 
-describe('what is no text, in words', () => {
+describe('what is no text, described as text', () => {
   it.each<[proto.IMessage, string]>([
     [{ locationMessage: at }, '[Location: 52.52001, 13.40495]'],
     [

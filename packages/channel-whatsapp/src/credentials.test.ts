@@ -93,7 +93,7 @@ describe('the stored link to WhatsApp', () => {
     },
   );
 
-  it('tells of a damaged key, which Baileys would take for a missing one', async () => {
+  it('reports a damaged key, which Baileys would take for a missing one', async () => {
     const { values, keys, damages } = scene();
     await values.set([{ kind: 'session', id: 'a.0', value: '{"cut' }]);
     await expect(keys.get('session', ['a.0'])).rejects.toThrow('damaged (session)');

@@ -86,7 +86,7 @@ describe('WhatsApp', () => {
   });
 });
 
-describe('WhatsApp that nobody has configured', () => {
+describe('WhatsApp that is not configured', () => {
   it('[F03] brings neither Baileys nor the drawing of codes', () => {
     const program = `
       const { registerHooks } = await import('node:module');

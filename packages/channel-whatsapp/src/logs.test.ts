@@ -21,7 +21,7 @@ function scene() {
 }
 
 describe('libsignal', () => {
-  it('prints nothing, whatever the words; everyone else does', () => {
+  it('prints nothing, whatever the text; everyone else does', () => {
     const { on, printed, printFrom } = scene();
     const undo = quietLibsignal(on);
     printFrom('/app/node_modules/libsignal/src/session_record.js', 'info', 'Closing session:');

@@ -40,7 +40,7 @@ const LID = '11@lid';
 const PN = '49@s.whatsapp.net';
 
 describe('the name of a person for the core', () => {
-  it('[F05] is their number, whichever of their names stands on a message', async () => {
+  it('[F05] is their number, whichever of their names is on a message', async () => {
     const people = new Contacts(memoryValues());
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
     expect(await people.jidOf({ pn: PN })).toBe(PN);
@@ -48,7 +48,7 @@ describe('the name of a person for the core', () => {
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
-  it('[F05] becomes the number of somebody who was refused without one', async () => {
+  it('[F05] becomes the number of a person who was refused without one', async () => {
     const people = new Contacts(memoryValues());
     expect(await people.jidOf({ lid: LID })).toBe(LID);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);

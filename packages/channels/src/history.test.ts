@@ -60,7 +60,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual([]);
   });
 
-  it('tells which messages still wait', async () => {
+  it('reports which messages still wait', async () => {
     await ask('one', 10);
     expect(await chatHistory(store, CHAT, 1)).toMatchObject([{ outcome: null }]);
   });

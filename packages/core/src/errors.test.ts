@@ -5,7 +5,7 @@ import { ParleyError, reasonOf } from './errors.ts';
 class KitchenError extends ParleyError {}
 
 describe('an error of Parley', () => {
-  it('tells programs its code and people what to do, under the name of its class', () => {
+  it('gives programs its code and people what to do, under the name of its class', () => {
     const cause = new Error('smoke');
     const init = { code: 'oven-hot', message: 'The oven is hot. Wait.', retryable: true, cause };
     const error = new KitchenError(init);

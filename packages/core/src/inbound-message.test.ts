@@ -19,7 +19,7 @@ const valid = {
 };
 
 describe('an inbound message', () => {
-  it('[F01] has no mentions and no variables unless told', () => {
+  it('[F01] has no mentions and no variables by default', () => {
     expect(InboundMessage.parse(valid)).toEqual({ ...valid, mentions: [], variables: {} });
   });
 

@@ -313,7 +313,7 @@ describe('Discord', () => {
     expect(parts.map((part) => [...part].length)).toEqual([199, 101]);
   });
 
-  it('[M03] goes on with the number of an item and without its bullet in the next part', () => {
+  it('[M03] continues with the number of an item and without its bullet in the next part', () => {
     const parts = one(`4. ${'a '.repeat(12)}\n5. ${'b '.repeat(12)}\n   - c`, { maxLength: 32 });
     expect(parts).toEqual([`4. ${'a '.repeat(12).trim()}`, `5. ${'b '.repeat(12).trim()}`, '- c']);
   });

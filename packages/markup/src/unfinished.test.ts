@@ -136,14 +136,14 @@ describe('an answer longer than one part', () => {
     expect(await show()).toEqual(['aaaa bbbb cccc dddd', '**eeee\n\nff\n\ngggg', 'hhhh iiii']);
   });
 
-  it('[F12] shows code that goes on, part by part, in its language', async () => {
+  it('[F12] shows code that continues, part by part, in its language', async () => {
     const parts = await texts(40, '```js\n', 'let a = 1;\n'.repeat(20), 'let');
     expect(parts.length).toBeGreaterThan(4);
     for (const text of parts) expect(text).toMatch(/^<pre><code class="language-js">let a = 1;/);
     expect(parts.at(-1)).toMatch(/let<\/code><\/pre>$/);
   });
 
-  it('[F12] goes on with a list where it was cut, number by number', async () => {
+  it('[F12] continues with a list where it was cut, number by number', async () => {
     const items = Array.from({ length: 9 }, () => '1. item').join('\n');
     const parts = await texts(20, items);
     expect(parts.join('\n')).toBe(

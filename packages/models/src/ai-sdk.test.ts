@@ -37,7 +37,7 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
-  it('[F10] shows pictures before the words about them, also when messages are joined', () => {
+  it('[F10] shows pictures before the text about them, also when messages are joined', () => {
     const picture = (byte: number) =>
       ({ mimeType: 'image/png', bytes: Uint8Array.of(byte) }) as const;
     const messages: ModelRequest['messages'] = [
@@ -54,7 +54,7 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
-  it('[G01] tells of calls and their results; arguments that are no object are sent as none', () => {
+  it('[G01] reports calls and their results; arguments that are no object are sent as none', () => {
     const toolCalls = [
       { id: 'c1', name: 'read', arguments: '{"path":"a.md"}', signature: 'thought' },
       { id: 'c2', name: 'read', arguments: '{"path":' },

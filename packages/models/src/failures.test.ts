@@ -152,7 +152,7 @@ const ALL: readonly ModelFailure[] = [
 ];
 const model = { id: 'anthropic/claude', server: 'api.example.org' };
 
-describe('the words for a failure', () => {
+describe('the text for a failure', () => {
   it.each(ALL)('[G01] name the model and are whole sentences: $kind', (failure) => {
     expect(explainFailure(failure, model, 'words')).toMatch(/anthropic\/claude.*\.$/);
   });

@@ -143,7 +143,7 @@ describe.each([
     });
   });
 
-  it('trusts no certificate of its own making, and those that it is told to trust', async () => {
+  it('trusts no certificate of its own making, and those that it is configured to trust', async () => {
     const server = secureServer(CERTIFICATE, (_request, response) => response.end('secret'));
     const url = `https://localhost:${await listen(server)}`;
     await expect(fetch(url, post())).rejects.toMatchObject({
@@ -227,7 +227,7 @@ describe('[G01] httpFetch', () => {
     expect((await whole.bytes()).byteLength).toBe(10_000_000);
   });
 
-  it('goes through the proxy of the environment where Node is told to use it', async () => {
+  it('goes through the proxy of the environment where Node is configured to use it', async () => {
     const proxy = await serve(async (request, response) => {
       response.end(`${request.method} ${request.url} ${await buffer(request)}`);
     });

@@ -122,7 +122,7 @@ describe('the offline model', () => {
     });
   });
 
-  it('[G01] stops when it is told to', async () => {
+  it('[G01] stops on request', async () => {
     const stopped = ask('hello', AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'model-aborted', retryable: false });
   });

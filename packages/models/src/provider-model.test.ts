@@ -135,7 +135,7 @@ describe('Anthropic', () => {
     });
   });
 
-  it('[G17] tells text, tokens, cached tokens and cost', async () => {
+  it('[G17] returns text, tokens, cached tokens and cost', async () => {
     const { seen } = await ask(choice, ANTHROPIC_STREAM);
     expect(seen).toEqual([
       { type: 'text', text: 'Hel' },
@@ -167,7 +167,7 @@ describe('OpenAI', () => {
     expect(asked?.body).toMatchObject({ model: 'gpt-4o', store: false, max_output_tokens: 500 });
   });
 
-  it('[G17] tells text and tokens; the cost is unknown without a price', async () => {
+  it('[G17] returns text and tokens; the cost is unknown without a price', async () => {
     const { seen } = await ask(choice, OPENAI_STREAM);
     expect(seen.at(-1)).toMatchObject({
       text: 'Hello',
@@ -268,7 +268,7 @@ describe('a model that calls a tool', () => {
     { role: 'tool', callId: 'call_1', name: 'read', content: 'parrots', failed: true },
   ];
 
-  it('[G01] Anthropic: is told what came of it', async () => {
+  it('[G01] Anthropic: gets the result', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const request = { ...withTools, messages: answered };
     const { asked } = await ask(choice, ANTHROPIC_STREAM, request);
@@ -285,7 +285,7 @@ describe('a model that calls a tool', () => {
     });
   });
 
-  it('[G01] OpenAI: is told what came of it, without anything that OpenAI has not kept', async () => {
+  it('[G01] OpenAI: gets the result, without anything that OpenAI has not kept', async () => {
     const choice = { provider: 'openai', apiKey: 'k', model: 'gpt-4o' } as const;
     const { asked } = await ask(choice, OPENAI_STREAM, { ...withTools, messages: answered });
     const { name, arguments: given } = call;

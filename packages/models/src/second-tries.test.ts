@@ -100,7 +100,7 @@ async function ask(model: ChatModel): Promise<string> {
 }
 
 describe('a model that may know no tools', () => {
-  it('[G01] is asked once more without them, is told so, and never offered any again', async () => {
+  it('[G01] is asked once more without them, is informed, and never offered any again', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
     const wrapped = toolLessModel(model);
     expect(await ask(wrapped)).toBe('in words');
@@ -109,7 +109,7 @@ describe('a model that may know no tools', () => {
     expect(asked[1]?.system.at(-1)?.text).toContain('cannot call tools');
   });
 
-  it('[G01] is told as data what tools have said already', async () => {
+  it('[G01] gets the earlier tool results as data', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
     await ask(toolLessModel(model));
     expect(asked[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
@@ -154,14 +154,14 @@ async function answer(model: ChatModel, request = withPicture): Promise<string> 
 }
 
 describe('a model and pictures', () => {
-  it('[F10] is never sent any when the settings say that it cannot see, and is told so', async () => {
+  it('[F10] is never sent any when the settings say that it cannot see, and is informed', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     expect(await answer(seeingModel(model, false))).toBe('fine');
     const content = expect.stringMatching(/takes text only.*never guess.*what is this\?/s);
     expect(asked).toEqual([{ system: [], messages: [{ role: 'user', content }] }]);
   });
 
-  it('[F10] is asked once more without them when its server refuses, and is told so', async () => {
+  it('[F10] is asked once more without them when its server refuses, and is informed', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     expect(await answer(seeingModel(model, undefined))).toBe('fine');
     expect(asked).toHaveLength(2);
@@ -224,7 +224,7 @@ describe('a model with fallbacks', () => {
     });
   });
 
-  it('[G01] tells of all when all fail, and may be retried when one of them may', async () => {
+  it('[G01] reports all when all fail, and may be retried when one of them may', async () => {
     const model = withFallback(
       brokenModel('a/key', { kind: 'unauthorised' }),
       brokenModel('b/busy', { kind: 'overloaded' }),

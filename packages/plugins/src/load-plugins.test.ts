@@ -210,7 +210,7 @@ describe('names that are taken', () => {
   });
 });
 
-describe('what a plugin is told', () => {
+describe('what a plugin receives', () => {
   it('[P16] its folder, a log that names it, the time', async () => {
     write('asks/my-skills/x/SKILL.md', '');
     write(

@@ -24,7 +24,7 @@ const place = (layout: Layout, ...layers: PluginLayer[]) =>
 const idsOf = ({ layers }: Layout) => layers.map(({ layer: id }) => id);
 const before = (layout: Layout, id: string) => idsOf(layout)[idsOf(layout).indexOf(id) - 1];
 
-describe('where a layer of a plugin stands', () => {
+describe('the position of a plugin’s layer', () => {
   const parley = layoutNamed('parley');
 
   it.each<[Volatility, string]>([
@@ -57,7 +57,7 @@ describe('where a layer of a plugin stands', () => {
     expect(before(place(parley, layer('own', { after: 'no-such' })), 'own')).toBe('soul-file');
   });
 
-  it('[P05] before the person’s words where the system prompt is fixed and it changes', () => {
+  it('[P05] before the person’s text where the system prompt is fixed and it changes', () => {
     const { layers } = place(layoutNamed('lab'), layer('own', { volatility: 'turn' }));
     expect(layers.find(({ layer: id }) => id === 'own')).toMatchObject({ placement: 'user' });
   });

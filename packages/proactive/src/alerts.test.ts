@@ -55,7 +55,7 @@ describe('whom an alert goes to', () => {
     ],
   ])('[H04] %j: %s', (facts, target) => expect(said(facts)).toBe(target));
 
-  it('[H04] is never a group that the task does not name, and never somebody else', () => {
+  it('[H04] is never a group that the task does not name, and never another person', () => {
     const person = fc.constantFrom('telegram:1', 'telegram:2', 'last', '');
     const known = fc.record(
       {
@@ -110,7 +110,7 @@ async function toldBy(states: readonly HeartbeatRunState[], times: readonly stri
 }
 
 describe('runs that fail one after the other', () => {
-  it('[H04] are told to the owner once a day, and not at night', async () => {
+  it('[H04] notify the owner once a day, and not at night', async () => {
     const times = ['2026-11-21T23:00Z', '2026-11-22T05:59Z', '2026-11-22T06:01Z'];
     const days = [...times, '2026-11-22T18:00Z', '2026-11-23T08:00Z'];
     const told = await toldBy(['failed', 'failed', 'failed'], days);
@@ -126,14 +126,14 @@ describe('runs that fail one after the other', () => {
     ['failed'],
     ['failed', 'failed', 'quiet'],
     ['running', 'failed', 'failed'],
-  ])('[H04] are not told of after %s, %s, %s', async (...states) => {
+  ])('[H04] are not sent after %s, %s, %s', async (...states) => {
     expect(await toldBy(states, ['2026-11-22T12:00Z'])).toEqual([]);
   });
 });
 
 const SAID = 'The backup of 3:00 failed.';
 
-describe('an alert that was told already', () => {
+describe('an alert that was sent already', () => {
   it.each([
     ['marks', '**The backup of 3:00 failed.**'],
     ['case', 'THE BACKUP OF 3:00 FAILED'],
@@ -156,7 +156,7 @@ describe('an alert that was told already', () => {
     expect(alertFingerprint('e')).not.toBe(alertFingerprint('é'));
   });
 
-  it('[H04] may be told again after 24 hours', () => {
+  it('[H04] may be sent again after 24 hours', () => {
     expect(repeatSince(Date.parse('2026-11-21T12:00Z'), 24)).toBe(Date.parse('2026-11-20T12:00Z'));
   });
 });

@@ -62,7 +62,7 @@ describe('what left for the model', () => {
     expect(sentPromptOf(edited, known)).toEqual(sentPromptOf(edited));
   });
 
-  it('[P17] is told part by part, what hooks added included', () => {
+  it('[P17] is recorded part by part, including what hooks added', () => {
     const { parts } = sentPromptOf(prompt);
     expect(
       parts.map(({ layer, placement, stable, cut }) => [layer, placement, stable, cut]),

@@ -131,7 +131,7 @@ describe('assembling', () => {
     expect(report).toContainEqual(expect.objectContaining({ reason: 'at most 7' }));
   });
 
-  it('goes on without a layer that fails, and tells the operator', async () => {
+  it('continues without a layer that fails, and logs it', async () => {
     const told: object[] = [];
     const log = { ...silentLogger, error: (facts: object) => void told.push(facts) };
     const render = () => Promise.reject(new Error('disk on fire'));

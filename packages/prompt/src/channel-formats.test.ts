@@ -20,7 +20,7 @@ describe('the format notes of a folder', () => {
     expect(await readChannelFormats(join(folder, 'nowhere'))).toEqual({});
   });
 
-  it('[M07] that cannot be read are told with the file and what to do', async () => {
+  it('[M07] that cannot be read are reported with the file and what to do', async () => {
     await mkdir(join(folder, 'html.md'));
     await expect(readChannelFormats(folder)).rejects.toMatchObject({
       code: 'format-unreadable',

@@ -109,7 +109,7 @@ describe('comparing two texts', () => {
 });
 
 describe('comparing two prompts', () => {
-  it('[P09] tells how much of the beginning a cache can keep', () => {
+  it('[P09] reports how much of the beginning a cache can keep', () => {
     const before = promptOf(part('soul', 'x'.repeat(94)), part('facts', 'é14:05'));
     const after = promptOf(part('soul', 'x'.repeat(94)), part('facts', 'é14:06'));
     const { prefix, share, parts } = comparePrompts(before, after);
@@ -121,7 +121,7 @@ describe('comparing two prompts', () => {
     ]);
   });
 
-  it('[P09] goes on into the user message only through a system prompt that is the same', () => {
+  it('[P09] continues into the user message only through a system prompt that is the same', () => {
     const user = part('notes', 'the same', 'user');
     const same = comparePrompts(promptOf(part('a', 'x'), user), promptOf(part('a', 'x'), user));
     expect(same.share).toBe(1);
@@ -130,7 +130,7 @@ describe('comparing two prompts', () => {
     expect(other.parts.map(({ shared }) => shared)).toEqual([1, 0]);
   });
 
-  it('[P17] tells of parts that came and went', () => {
+  it('[P17] reports parts that came and went', () => {
     const { parts } = comparePrompts(
       promptOf(part('a', 'x'), part('memory', 'private'), part('b', 'y')),
       promptOf(part('a', 'x'), part('b', 'y'), part('todos', 'z', 'user')),

@@ -211,7 +211,7 @@ describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
     expect((await promptOf(name, bare)).system.length).toBeLessThan(9);
   });
 
-  it('[P04] [P08] leaves the files that tell who it is out when it is told to', async () => {
+  it('[P04] [P08] leaves the identity files out when configured to', async () => {
     const { system, userContext } = await promptOf(name, everything({ skipContextFiles: true }));
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');
     expect(said).not.toMatch(/text of (AGENTS|SOUL|USER|IDENTITY|TOOLS|MEMORY)/);

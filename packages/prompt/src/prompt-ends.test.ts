@@ -126,7 +126,7 @@ describe('what hooks add', () => {
   const layers = createLayerRegistry(builtInLayers());
   const assembler = createAssembler({ layers, layout: layoutNamed('parley') });
 
-  it('[P16] stands after the layers and before the ephemeral prompt, with its source', async () => {
+  it('[P16] is after the layers and before the ephemeral prompt, with its source', async () => {
     const { system, userContext, report } = await assembler.assemble(
       contextOf({ ephemeral: EPHEMERAL }),
       { system: [part('said by a hook')], userContext: [part('data of a hook')] },
@@ -138,7 +138,7 @@ describe('what hooks add', () => {
     );
   });
 
-  it('[W02] is withheld from those who may not see it, and told to the operator', async () => {
+  it('[W02] is withheld from those who may not see it, and logged', async () => {
     const told: unknown[] = [];
     const log = { ...silentLogger, error: (...line: unknown[]) => void told.push(line) };
     const careful = createAssembler({ layers, layout: layoutNamed('parley'), log });

@@ -83,7 +83,7 @@ describe('a lane', () => {
     expect(held.kind).toBe('busy');
   });
 
-  it('[D03] goes on collecting while somebody writes in a burst', async () => {
+  it('[D03] continues collecting while a person writes in a burst', async () => {
     const turns: (readonly string[])[] = [];
     await scene.write('burst');
     let burst: Promise<unknown> = Promise.resolve();
@@ -243,7 +243,7 @@ describe('a lane', () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it('begins nothing after it was told to stop', async () => {
+  it('starts nothing after it was asked to stop', async () => {
     await scene.write('stopped');
     const stop = new AbortController();
     stop.abort('handed-back');
@@ -257,7 +257,7 @@ describe('a lane', () => {
 
 describe('why a turn must end', () => {
   it.each(['stopped', 'lease-lost', 'handed-back'] as const)(
-    'is told by the signal: %s',
+    'is notified by the signal: %s',
     (reason) => {
       expect(stopReasonOf(AbortSignal.abort(reason))).toBe(reason);
     },

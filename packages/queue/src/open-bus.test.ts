@@ -5,7 +5,7 @@ import { createLocalBus } from './open-bus.ts';
 const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
 
 describe('the live bus of one process', () => {
-  it('tells every listener, in the order of subscribing, until it leaves', () => {
+  it('notifies every listener, in the order of subscribing, until it leaves', () => {
     const bus = createLocalBus(recordingLogger().log);
     const heard: string[] = [];
     const leave = bus.subscribe(() => heard.push('first'));

@@ -83,7 +83,7 @@ it('[H01] one that takes long is not started again before it has ended, however 
   expect(most).toBe(1);
 });
 
-it('[H01] what was just planned is looked at when it is told', async () => {
+it('[H01] a new plan is read when it is announced', async () => {
   let looks = 0;
   start({
     a: async () => {
@@ -115,7 +115,7 @@ describe('a sweep', () => {
     expect(most).toBe(1);
   });
 
-  it('survives a round that fails, and tells', async () => {
+  it('survives a round that fails, and logs it', async () => {
     const { log, lines } = recordingLogger();
     let rounds = 0;
     const sweep = startSweep('lanes', 1, log, async () => {

@@ -5,7 +5,7 @@ import { broken, okay, settingsFolder } from './testing/settings-folder.ts';
 const { load, path } = settingsFolder();
 
 describe('loadSettings with channels', () => {
-  it('[F05] [F06] [M05] closes access, waits for a mention and pings nobody unless told otherwise', () => {
+  it('[F05] [F06] [M05] closes access, waits for a mention and pings no one unless configured otherwise', () => {
     const { channels } = okay(load('channels: { telegram: { token: "1234567890" } }'));
     expect(channels['telegram/default']).toEqual({
       kind: 'ok',

@@ -5,7 +5,7 @@ import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
 const { load } = settingsFolder();
 
 describe('loadSettings with wrong values', () => {
-  it('[D12] tells path, place, value, what is expected and the nearest valid value', () => {
+  it('[D12] reports path, place, value, what is expected and the nearest valid value', () => {
     expect(problems(load('log:\n  level: inof\nhttp: { port: 99999 }\n'))).toEqual([
       {
         kind: 'value',
@@ -68,7 +68,7 @@ describe('loadSettings with wrong values', () => {
     expect(found[0]?.expected).toContain(expected);
   });
 
-  it('[D12] shows no secret, wherever it stands', () => {
+  it('[D12] shows no secret, wherever it is', () => {
     const result = load(
       'model: { provider: antropic, apiKey: [sk-very-secret] }\nowners: ["${K}"]',
       {

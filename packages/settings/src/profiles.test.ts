@@ -64,14 +64,14 @@ ephemeral: Answer in one sentence.
     });
   });
 
-  it('[P15] stands below the settings and above the defaults', () => {
+  it('[P15] ranks below the settings and above the defaults', () => {
     const settings = 'agent: { profile: own, layout: zeus }\nskills: { max: 3 }';
     const loaded = okay(load('layout: lab\nskills: { show: inline }', settings)).settings;
     expect(loaded.agent.layout).toBe('zeus');
     expect(loaded.skills).toMatchObject({ show: 'inline', max: 3, maxFileBytes: 256_000 });
   });
 
-  it('[P15] in the data folder stands before the one of the house', () => {
+  it('[P15] in the data folder ranks before the built-in one', () => {
     const layout = (name: string) =>
       okay(load('layout: lab', `agent: { profile: ${name} }`)).settings.agent.layout;
     expect(layout('writer')).toBe('zeus');
@@ -90,7 +90,7 @@ ephemeral: Answer in one sentence.
     expect(problem?.expected).toContain('one of own, plain, writer, or a file writr.yaml in');
   });
 
-  it('[P15] with a wrong value is told with file, line, value and what is expected', () => {
+  it('[P15] with a wrong value is reported with file, line, value and what is expected', () => {
     const [problem, ...others] = problems(load('layout: lab\nskills:\n  show: outlin\n'));
     expect(others).toEqual([]);
     expect(describeProblem(problem ?? never()).split('\n')).toEqual([

@@ -26,7 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const told = async (chatId: string) =>
       (await store.outbox.recent(routeTo(chatId), 9)).map(({ part }) => part.body.plain);
 
-    it('[F05] gives one code to a sender for an hour, told once, then another', async () => {
+    it('[F05] gives one code to a sender for an hour, shown once, then another', async () => {
       expect(await ask('a', 'C1')).toBe('new');
       expect(await ask('a', 'C2', HOUR - 1)).toBe('known');
       expect(await ask('a', 'C3', HOUR)).toBe('new');
@@ -54,7 +54,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await told('a')).toEqual(['C1', 'welcome']);
     });
 
-    it('[F05] carries out /pair once, however often it is told', async () => {
+    it('[F05] carries out /pair once, however often it is delivered', async () => {
       await ask('a', 'C1');
       const pair = () => store.inbox.command(message('m1'), { kind: 'pair', code: 'C1' }, () => []);
       expect(await pair()).toMatchObject({ pairing: { approved: { senderId: 'a' }, pending: [] } });

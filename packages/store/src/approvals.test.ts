@@ -89,7 +89,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(idsOf(await claim(store, again.lease, 't2'))).toEqual(['m2']);
     });
 
-    it('[G05] is asked once, however often that is told; another code is asked for when one is taken', async () => {
+    it('[G05] is asked once, however often that is requested; another code is asked for when one is taken', async () => {
       expect(await ask()).toBe('asked');
       expect(await ask({ code: 'ZZZ999' })).toBe('asked');
       expect(await ask({ callKey: 't1.0.1' })).toBe('code-taken');
@@ -97,7 +97,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(part('').route, 9)).toHaveLength(1);
     });
 
-    it('[G05] [D02] whoever has lost the lane can ask nothing', async () => {
+    it('[G05] [D02] a worker that has lost the lane can ask nothing', async () => {
       await command({ kind: 'stop' }, 2, 'c1');
       expect(await ask()).toBe('fenced');
       expect(await store.approvals.allow(lease, question(), 1)).toBe('fenced');
@@ -142,7 +142,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[G05] a question that nobody decides is closed, and its turn goes on', async () => {
+    it('[G05] a question that nobody decides is closed, and its turn continues', async () => {
       await ask();
       await store.lanes.release(lease);
       expect(await store.approvals.expire(EXPIRES - 1)).toEqual([]);
@@ -169,7 +169,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't2' } });
     });
 
-    it('[G05] without a code it is told what waits in this conversation alone', async () => {
+    it('[G05] without a code it lists what waits in this conversation alone', async () => {
       await ask();
       const list = (chat: string) =>
         command({ kind: 'decide', code: null, verdict: 'approved', by: 'web:u2' }, 2, chat);

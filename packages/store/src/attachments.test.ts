@@ -96,7 +96,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin(WAIT)).toEqual(['m1']);
     });
 
-    it('[F10] are exchanged when their author exchanges them, and kept when only words change', async () => {
+    it('[F10] are exchanged when their author exchanges them, and kept when only the text changes', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.attachments.keep(photo, BYTES, 1);

@@ -145,7 +145,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ conversationId: 'web:c9' });
     });
 
-    it('[H08] [G15] lose the words that are to be forgotten, and stay', async () => {
+    it('[H08] [G15] lose the text that is to be forgotten, and stay', async () => {
       await add('a');
       const phrases = ['water the plants'];
       const here = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };

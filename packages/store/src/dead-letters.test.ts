@@ -54,7 +54,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.lanes.release(lease);
     }
 
-    it('[D04] sends a part again once, by its key, to whoever it answers', async () => {
+    it('[D04] sends a part again once, by its key, to the person it answers', async () => {
       await store.inbox.accept(message('q'));
       const lease = await hold(store);
       await claim(store, lease, 't1');
@@ -234,7 +234,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(idsOf(await claim(store, lease, 't3'))).toEqual(['m1']);
     });
 
-    it('[D06] are told rightly by /why, asked again or dropped', async () => {
+    it('[D06] are shown correctly by /why, asked again or dropped', async () => {
       const story = async () => (await store.decisions.stories(routeTo('c1'), 5))[0];
       await store.inbox.accept(message('m1'));
       await failTurn('t1');

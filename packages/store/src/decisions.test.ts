@@ -24,7 +24,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[D08] is told from decisions, inbox, turns and outbox together, oldest first', async () => {
+    it('[D08] is built from decisions, inbox, turns and outbox together, oldest first', async () => {
       await store.decisions.record(decision('r1', 1));
       await store.decisions.record(decision('r1', 9));
       await store.decisions.record(decision('other', 1, 'c2'));

@@ -96,7 +96,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt + 60_000 });
     });
 
-    it('[D08] [H03] are told of by /why where they told something, and nowhere else', async () => {
+    it('[D08] [H03] are shown by /why where they alerted, and nowhere else', async () => {
       await store.heartbeats.start(order('quiet'), null, 1);
       await end('quiet', {}, 2);
       await store.heartbeats.start(order('loud', 'weather'), null, 3);
@@ -177,7 +177,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.nextRelease()).toBeNull();
     });
 
-    it('[H04] know what was told lately, but not what was only thought of', async () => {
+    it('[H04] know what was sent recently, but not what was only thought of', async () => {
       await store.heartbeats.start(order('a'), null, 100);
       await end('a', { alert: alert('rain') });
       await store.heartbeats.start(order('b'), null, 200);

@@ -34,7 +34,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(rows[1]?.seq).toBeGreaterThan(rows[0]?.seq ?? Number.POSITIVE_INFINITY);
       });
 
-      it('[F08] stores the same message once, however many are told at the same time', async () => {
+      it('[F08] stores the same message once, however many are delivered at the same time', async () => {
         const results = await Promise.all(
           Array.from({ length: 50 }, () => store.inbox.accept(message('m1'))),
         );
@@ -55,7 +55,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await again.close();
       });
 
-      it('tells the same number in another chat or account apart', async () => {
+      it('distinguishes the same number in another chat or account', async () => {
         const other = message('m1', 'c2');
         const account = { ...other, message: { ...other.message, account: 'second' } };
         expect(await store.inbox.accept(message('m1', 'c1'))).toBe('stored');

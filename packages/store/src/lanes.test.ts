@@ -29,7 +29,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     describe('the lease', () => {
-      it('[D02] is held by one worker; the other is told how long', async () => {
+      it('[D02] is held by one worker; the other learns for how long', async () => {
         await hold(store, 'web:c1', 'w1', 0);
         const second = await store.lanes.acquire('web:c1', 'w2', 400, 1_000);
         expect(second).toEqual({ kind: 'busy', retryInMs: 600 });

@@ -126,7 +126,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('[D03] goes on where nothing waits, where what waits goes elsewhere, and after /new', async () => {
+      it('[D03] continues where nothing waits, where what waits goes elsewhere, and after /new', async () => {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
         await store.inbox.accept(message('m2', 'c1', { threadId: '7' }));
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
@@ -134,7 +134,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 
-      it('[D03] goes on where only Parley itself has something to say', async () => {
+      it('[D03] continues where only Parley itself has something to say', async () => {
         const { message: one, ...rest } = message('m2');
         await store.inbox.accept({ ...rest, message: { ...one, trigger: 'sub-agent' } });
         expect(await interrupt()).toEqual({ kind: 'goes-on' });

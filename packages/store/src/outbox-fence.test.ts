@@ -83,7 +83,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(CHAT, 9)).toMatchObject([{ state: 'unknown' }, {}]);
     });
 
-    it('[D09] tells a part that nobody sends from a lease that is lost', async () => {
+    it('[D09] distinguishes a part that no process sends from a lost lease', async () => {
       const { id } = await first();
       expect(await old.takeOver(id)).toBe(false);
       expect(await old.markSending('part_unknown', 1)).toBe(false);

@@ -26,7 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return lease;
     };
 
-    it('[D04] are written once for each key, whoever comes again and wherever it would go now', async () => {
+    it('[D04] are written once for each key, whichever process repeats it and wherever it would go now', async () => {
       expect(await post('k1')).toEqual({ kind: 'posted', chat: C2 });
       const elsewhere = [part('hello', 'c3'), part('a', 'c3'), part('third', 'c3')] as const;
       expect(await post('k1', { parts: [...elsewhere] })).toEqual({ kind: 'known', chat: C2 });
@@ -78,7 +78,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await sent()).toEqual([]);
     });
 
-    it('[D05] that fail for good are told to the agent with the history of their turn', async () => {
+    it('[D05] that fail for good are reported to the agent with the history of their turn', async () => {
       const lease = await begin();
       await post('t1.0.0', { turn: { id: 't1', most: 5 } });
       await store.lanes.commit(lease, answer('t1', ['done']), 2);

@@ -79,7 +79,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D04] tells what the platform had numbered before a part was sent, and what is uncertain', async () => {
+    it('[D04] reports what the platform had numbered before a part was sent, and what is uncertain', async () => {
       await store.outbox.enqueue([part('before', 'c2'), part('lost'), part('sought')], 0);
       await store.outbox.markSent(await sending(C2), '41', 1);
       const lost = await sending();
@@ -122,7 +122,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.recent(C1, 1))[0]?.error).toBe('broken pipe');
     });
 
-    it('[D04] gives a part up for good and tells so at the end of the chat', async () => {
+    it('[D04] gives a part up for good and reports it at the end of the chat', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
       await store.outbox.markFailed(await sending(), 'unknown', 'no answer', 2, part('notice'));
       await store.outbox.markFailed(await sending(), 'failed', 'too long', 3, null);

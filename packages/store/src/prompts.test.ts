@@ -206,7 +206,7 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
 const postgresUrl = inject('postgresUrl');
 
 describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
-  it('[P17] [D09] are whole although another one has taken words out of a text they share', async () => {
+  it('[P17] [D09] are whole although another one has removed parts of a text they share', async () => {
     const databases = bothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
     for (const database of databases) {
       const here = await database.openEmpty();

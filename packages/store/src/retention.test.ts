@@ -167,7 +167,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.accept(message('m10-1', 'c1'))).toBe('duplicate');
     });
 
-    it('[D15] go in steps, between which other work is done; a round that was ended goes on later', async () => {
+    it('[D15] go in steps, between which other work is done; a round that was ended continues later', async () => {
       await live(2, 30);
       now = 300 * DAY;
       const ended = await round({}, { pause: async () => false });

@@ -88,7 +88,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[W06] the evaluation is noted once, with score and findings, and is to be told', async () => {
+    it('[W06] the evaluation is recorded once, with score and findings, and waits to be reported', async () => {
       await propose('a');
       expect((await store.souls.unjudged('main')).map(({ number }) => number)).toEqual([1]);
       const refused: SoulVerdict = { ...PASSED, state: 'refused', score: 20, findings: [FINDING] };

@@ -58,7 +58,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return next.kind === 'turn' ? next.turn.messages : [];
     };
 
-    it('[G07] begin in a lane of their own, while the turn that asked goes on and ends', async () => {
+    it('[G07] begin in a lane of their own, while the turn that asked continues and ends', async () => {
       expect(await start('a')).toEqual({ kind: 'started', conversationId: 'sub:a' });
       expect(await store.lanes.withWork(9_999, 9)).toContain('sub:a');
       const { turn } = await begin('a');
@@ -120,7 +120,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D02] a worker that was thought dead ends nothing and tells nothing', async () => {
+    it('[D02] a worker that was thought dead ends nothing and reports nothing', async () => {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
@@ -178,7 +178,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await start('c')).kind).toBe('over');
     });
 
-    it('[G07] what they have found is not told to a session that was started again', async () => {
+    it('[G07] their result is not reported to a session that was started again', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');

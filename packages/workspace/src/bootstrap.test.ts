@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 describe('the life of BOOTSTRAP.md', () => {
-  it('[W08] begins in a workspace that Parley has made, and goes on after a restart', async () => {
+  it('[W08] begins in a workspace that Parley has made, and continues after a restart', async () => {
     expect(workspace.created).toContain('BOOTSTRAP.md');
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
     await workspace.bootstrap.keep(STARTED);
@@ -72,7 +72,7 @@ describe('the life of BOOTSTRAP.md', () => {
     expect((await open()).created).toEqual([]);
   });
 
-  it('[W08] ends when somebody took the file away', async () => {
+  it('[W08] ends when a person took the file away', async () => {
     await rm(join(folder, 'BOOTSTRAP.md'));
     await workspace.bootstrap.retire();
     expect(await workspace.bootstrap.mark()).toBeNull();
@@ -104,7 +104,7 @@ describe('BOOTSTRAP.md in a turn of an owner', () => {
     });
   });
 
-  it('[W08] goes on leading it, and counts', () => {
+  it('[W08] continues leading it, and counts', () => {
     expect(decideBootstrap(LEADING, true, TURN)).toEqual({
       kind: 'lead',
       mark: { ...LEADING, messageId: 'm9', turns: 4 },

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe('a change that begins with what stands there', () => {
+describe('a change that starts with what is there', () => {
   it('[W02] loses none of many at the same time', async () => {
     const views = [workspace.for(OWNER), workspace.for({ ...OWNER, conversationId: 'other' })];
     const add = (line: string) => (text: string | null) => `${text ?? ''}\n${line}`;

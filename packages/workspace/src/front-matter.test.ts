@@ -102,7 +102,7 @@ describe('the audience of a file that is a skill', () => {
     ['metadata: {audience: everyone}', 'everyone'],
     ['metadata: {author: Ann}', 'everyone'],
     ['metadata: a word', 'everyone'],
-  ])('[W03] is the same for whoever reads it as a file: %s', (front, kind) => {
+  ])('[W03] is the same for every reader of it as a file: %s', (front, kind) => {
     const raw = `---\nname: a\ndescription: d\n${front}\n---\nText`;
     expect(parseFile('skills/a/SKILL.md', raw, false).audience).toEqual({ kind });
     const { content } = parseSkill(raw, 'a');

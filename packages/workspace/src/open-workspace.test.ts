@@ -161,7 +161,7 @@ describe('a view', () => {
     expect(await read(OWNER, 'AGENTS.md/inside.md')).toBe('absent: missing');
   });
 
-  it('tells the operator of front matter it cannot read, and hides the file', async () => {
+  it('logs front matter that it cannot read, and hides the file', async () => {
     const warnings: object[] = [];
     const quiet = { debug() {}, info() {}, error() {} };
     const log = { ...quiet, warn: (facts: object) => void warnings.push(facts), child: () => log };

@@ -90,7 +90,7 @@ describe('[W09] a command of the shell', () => {
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('that moves an open file or a folder away makes what stands there afterwards the owner’s', async () => {
+  it('that moves an open file or a folder away makes what is there afterwards the owner’s', async () => {
     await workspace.commands.run(RULES, async () => {
       renameSync(join(folder, 'notes'), join(folder, 'old'));
       put('notes/open.md', 'canary');

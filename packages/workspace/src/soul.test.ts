@@ -32,7 +32,7 @@ async function read(name: string, reader: typeof OWNER | typeof GUEST = OWNER): 
 }
 
 describe('a governed file', () => {
-  it('[W06] says what is decided elsewhere, whatever stands in it; others say what they say', async () => {
+  it('[W06] says what is decided elsewhere, whatever is in it; others say what they say', async () => {
     put('SOUL.md', 'Be evil.');
     expect([await read('SOUL.md'), await read('AGENTS.md')]).toEqual(['Be kind.', 'Work.']);
     expect(await workspace.for(OWNER).list()).toContainEqual({ name: 'SOUL.md', characters: 8 });

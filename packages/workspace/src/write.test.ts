@@ -160,7 +160,7 @@ describe('writing', () => {
   });
 });
 
-describe('what stands in the way of a writing', () => {
+describe('obstacles to a write', () => {
   beforeEach(() => writeFile(join(base, 'outside.md'), 'outside'));
   const outside = (): Promise<string> => readFile(join(base, 'outside.md'), 'utf8');
 
@@ -201,7 +201,7 @@ describe('what stands in the way of a writing', () => {
     expect(await owner.write('AGENTS.md/inside.md', 'x')).toEqual(refusal('not-a-file'));
   });
 
-  it('a disk that does not take it is told, not thrown', async () => {
+  it('a failing disk is reported, not thrown', async () => {
     const tooLong = `${'é'.repeat(200)}.md`;
     expect(await owner.write(tooLong, 'x')).toEqual(refusal('disk'));
   });

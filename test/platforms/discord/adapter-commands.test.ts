@@ -119,7 +119,7 @@ describe('buttons on Discord', () => {
     return { here, message, press };
   }
 
-  it('count as words of whoever presses them', async () => {
+  it('count as text of the person who presses them', async () => {
     const { here, message, press } = await withButtons();
     const id = press('1:/deny 1');
     expect(await here.hears(1)).toMatchObject({

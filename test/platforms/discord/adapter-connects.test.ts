@@ -11,7 +11,7 @@ const texts = ({ received }: Scene) => received.map(({ text }) => text);
 const kinds = ({ states }: Scene) => states.map(({ kind }) => kind);
 
 describe('the Discord adapter connects', () => {
-  it('and tells as whom', async () => {
+  it('and reports its name', async () => {
     const { connect, states } = await scene();
     await connect();
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);

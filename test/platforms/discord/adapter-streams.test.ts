@@ -180,7 +180,7 @@ describe('[F12] an answer grows on Discord', () => {
     expect(here.double.calls('POST /channels/')).toHaveLength(1);
   });
 
-  it('and is sent anew where somebody has deleted what was shown', async () => {
+  it('and is sent again where a person has deleted what was shown', async () => {
     const here = await scene();
     await grow(here, START);
     const [shown] = here.double.conversation(here.double.channelId);

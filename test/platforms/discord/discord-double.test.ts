@@ -46,7 +46,7 @@ describe('[U04] a conversation through real discord.js', () => {
     await expect(ann.send('again')).rejects.toMatchObject({ code: 50007, status: 403 });
   });
 
-  it('tells of edits and deletions by people', async () => {
+  it('reports edits and deletions by people', async () => {
     const { double, client, hears } = await stage();
     const { id } = double.say({ channel: double.channelId, from: ANN, text: 'teh' });
     await hears(1);
@@ -58,7 +58,7 @@ describe('[U04] a conversation through real discord.js', () => {
     await expect.poll(() => seen).toEqual(['edit the', `delete ${id}`]);
   });
 
-  it('tells who else writes: other bots and webhooks', async () => {
+  it('reports who else writes: other bots and webhooks', async () => {
     const { double, hears } = await stage();
     double.say({ channel: double.channelId, from: ANN, bot: true, text: 'beep' });
     double.say({ channel: double.channelId, webhook: 'news', text: 'extra' });

@@ -41,7 +41,7 @@ describe('[U04] gateway faults of the Discord double', () => {
   });
 
   // Both at once, because the client waits five seconds before it identifies a second time.
-  it('op 9 without resuming, or a forgotten session: the client identifies anew and has lost what was said meanwhile', async () => {
+  it('op 9 without resuming, or a forgotten session: the client identifies again and has lost what was said meanwhile', async () => {
     const faults: GatewayFault[][] = [
       [{ kind: 'invalid-session', resumable: false }],
       [{ kind: 'forget-sessions' }, { kind: 'drop' }],

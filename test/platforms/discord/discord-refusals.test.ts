@@ -71,7 +71,7 @@ describe('[U04] what the Discord double refuses', () => {
     ]);
   });
 
-  it('refuses an answer to a message that is gone, unless told to send it anyway', async () => {
+  it('refuses an answer to a message that is gone, unless asked to send it anyway', async () => {
     const { double, channel } = await stage();
     const reply = { messageReference: '123456789012345678', failIfNotExists: true };
     await expect(channel.send({ content: 'so', reply })).rejects.toThrow('Unknown message');
@@ -112,7 +112,7 @@ describe('[U04] whom a message to the Discord double notifies', () => {
 });
 
 describe('[U04] limits of the Discord double', () => {
-  it('tells its buckets, and discord.js waits for them without a refusal', async () => {
+  it('sends its buckets, and discord.js waits for them without a refusal', async () => {
     const narrow = { count: 2, windowMs: 600 };
     const wide = { count: 500, windowMs: 1000 };
     const { double, channel } = await stage({

@@ -10,7 +10,7 @@ const JPEG = bytes(0xff, 0xd8, 0xff, 1, 2, 3);
 afterEach(endScenes);
 
 describe('files that people send', () => {
-  it('[F10] come with their words, and their bytes can be fetched', async () => {
+  it('[F10] come with their text, and their bytes can be fetched', async () => {
     const { double, adapter, received } = await scene();
     double.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
     double.say({ chat: ANN, file: { kind: 'voice', bytes: bytes(7), type: 'audio/ogg' } });
@@ -49,13 +49,13 @@ describe('files that people send', () => {
     return { ...wishes, get };
   }
 
-  it('[F10] are read no further than they may be, whatever size was told', async () => {
+  it('[F10] are read no further than they may be, whatever size was declared', async () => {
     const { get } = await sentDocument(300_000, 10);
     expect(await get(300_000)).toHaveLength(300_000);
     expect(await failureOf(get(299_999))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are refused beyond what Telegram hands out', async () => {
+  it('[F10] are refused beyond what Telegram provides', async () => {
     const { get, adapter } = await sentDocument(1, 21 * 1024 * 1024);
     expect(adapter.files?.maxBytes).toBe(20 * 1024 * 1024);
     await expect(get(100)).rejects.toThrow('it is larger than 20 MB');

@@ -18,7 +18,7 @@ describe('a button below a message of the bot', () => {
     { label: 'No', data: '/deny 7' },
   ];
 
-  it('[F04] brings its data as a message of whoever pressed it, and stops its clock', async () => {
+  it('[F04] brings its data as a message of the person who pressed it, and stops its clock', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: FORUM, thread: 42, text: 'q' });
@@ -41,7 +41,7 @@ describe('a button below a message of the bot', () => {
     expect(received[1]?.messageId).not.toBe(received[2]?.messageId);
   });
 
-  it('[F11] can be answered: the answer quotes the message the button stands below', async () => {
+  it('[F11] can be answered: the answer quotes the message above the button', async () => {
     const { double, adapter, received } = await scene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
@@ -63,7 +63,7 @@ describe('a button below a message of the bot', () => {
       ['Yes', 'No'],
     ],
     ['anything else', accepted, {}, ['Yes', 'No']],
-  ])('[G05] after %s: what is told to whoever pressed, and which buttons stay', async (...row) => {
+  ])('[G05] after %s: what the person who pressed sees, and which buttons stay', async (...row) => {
     const [, outcome, told, left] = row;
     const { double, adapter } = await scene({
       receive: async ({ text }) => (text === 'q' ? accepted : outcome),
@@ -179,7 +179,7 @@ describe('what people do besides writing', () => {
     await double.waitFor(() => double.pendingUpdates().length === 0 && revised.length === 2);
   });
 
-  it('[D05] tells operators when somebody blocks the bot or lets it in again', async () => {
+  it('[D05] reports to operators when a person blocks or unblocks the bot', async () => {
     const { double, adapter, logged } = await scene();
     await adapter.start();
     double.setAccess(ANN, 'blocked');
@@ -193,7 +193,7 @@ describe('what people do besides writing', () => {
     ]);
   });
 
-  it('[D05] tells operators the new id of a group, and keeps what it says out of turns', async () => {
+  it('[D05] reports to operators the new id of a group, and keeps what it says out of turns', async () => {
     const { double, adapter, logged, received } = await scene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
@@ -203,7 +203,7 @@ describe('what people do besides writing', () => {
     expect(received.map(({ sender }) => sender.isBot)).toEqual([false, true, true]);
   });
 
-  it('goes on after presses and edits it does not understand', async () => {
+  it('continues after presses and edits it does not understand', async () => {
     const { double, adapter, received } = await scene();
     double.update('callback_query', { id: 5 });
     double.update('edited_message', 'what?');

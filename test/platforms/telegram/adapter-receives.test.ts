@@ -12,7 +12,7 @@ const FORUM = -1_000_000_000_005;
 afterEach(endScenes);
 
 describe('the Telegram adapter receives', () => {
-  it('connects with a poll first, and tells its name', async () => {
+  it('connects with a poll first, and reports its name', async () => {
     const { double, adapter, states } = await scene();
     await adapter.start();
     await double.waitFor(() => states.length === 2);
@@ -102,7 +102,7 @@ describe('the Telegram adapter receives', () => {
     expect(states.at(-1)).toMatchObject({ kind: 'connected' });
   });
 
-  it('goes on after updates it does not understand', async () => {
+  it('continues after updates it does not understand', async () => {
     const { double, adapter, received } = await scene();
     double.update('message', { message_id: 'what?' });
     double.say({ chat: ANN, text: 'after' });

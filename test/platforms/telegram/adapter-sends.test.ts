@@ -137,13 +137,16 @@ describe('the Telegram adapter sends', () => {
       (d) => d.fault({ kind: 'garbage', after: true }),
       { kind: 'unknown-outcome' },
     ],
-  ])('and tells delivery what %s means, after a single call', async (_name, arrange, failure) => {
-    const { double, adapter } = await scene();
-    double.say({ chat: ANN, text: 'q' });
-    arrange(double);
-    expect(await failureOf(adapter.send(part(ANN, 'a'), noSignal()))).toEqual(failure);
-    expect(double.calls('sendMessage')).toHaveLength(1);
-  });
+  ])(
+    'and reports to delivery what %s means, after a single call',
+    async (_name, arrange, failure) => {
+      const { double, adapter } = await scene();
+      double.say({ chat: ANN, text: 'q' });
+      arrange(double);
+      expect(await failureOf(adapter.send(part(ANN, 'a'), noSignal()))).toEqual(failure);
+      expect(double.calls('sendMessage')).toHaveLength(1);
+    },
+  );
 
   it('and knows that a chat is gone', async () => {
     const { adapter } = await scene();

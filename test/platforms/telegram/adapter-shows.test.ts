@@ -210,7 +210,7 @@ describe('the menu of commands', () => {
     await third.double.waitFor(() => third.double.calls('setMyCommands').length === 2);
   });
 
-  it('[F09] that cannot be set is told, keeps nobody from writing, and is tried at the next start', async () => {
+  it('[F09] that cannot be set is reported, prevents no one from writing, and is tried at the next start', async () => {
     const values = memoryValues();
     const first = await scene({ commands, values });
     first.double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'setMyCommands' });

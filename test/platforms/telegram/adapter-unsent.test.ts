@@ -106,7 +106,7 @@ describe('a part that Telegram cannot have', () => {
     expect(await find(part(ANN, 'a'), question.message_id)).toBeUndefined();
   });
 
-  it('[D04] is told from one that a proxy has passed on', async () => {
+  it('[D04] is distinguished from one that a proxy has passed on', async () => {
     const { certificate, privateKey: key } = selfSignedCertificate(Date.now());
     const trusted = getCACertificates('default');
     const telegram = await listening(
@@ -138,7 +138,7 @@ describe('a part that Telegram cannot have', () => {
     expect([await send(), requests]).toEqual([{ kind: 'unknown-outcome' }, 1]);
   });
 
-  it('[D04] is told from one on a connection that was kept, which it may have', async () => {
+  it('[D04] is distinguished from one on a connection that was kept, which it may have', async () => {
     const { double, adapter } = await scene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.send(part(ANN, 'first'), AbortSignal.timeout(GIVE_UP_MS));

@@ -95,14 +95,14 @@ describe('files that the bot sends', () => {
     expect(logged.join()).toContain('IMAGE_PROCESS_FAILED');
   });
 
-  it('[M04] have plain words below them where the markup is refused', async () => {
+  it('[M04] have plain text below them where the markup is refused', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
     await adapter.send(part(ANN, '<b>x', { plain: 'x', file }), noSignal());
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'x', file: { name: 'a.bin' } });
   });
 
-  it('[F04] get other words below them', async () => {
+  it('[F04] get another caption', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
     const sent = await adapter.send(part(ANN, 'one', { file }), noSignal());
@@ -158,11 +158,11 @@ describe('files that the bot sends', () => {
     expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
   });
 
-  describe('with more words than fit below them', () => {
+  describe('with more text than fits below them', () => {
     const long = `<b>${'x'.repeat(1_025)}</b>`;
     const buttons = [{ label: 'Ok', data: '/ok' }];
 
-    it('[F10] come first, and the words with the buttons follow', async () => {
+    it('[F10] come first, and the text with the buttons follows', async () => {
       const { double, adapter } = await sceneWithAnn();
       const file = await onDisk('image', 'image/jpeg', JPEG);
       const receipt = await adapter.send(part(ANN, long, { file, buttons }), noSignal());
@@ -181,7 +181,7 @@ describe('files that the bot sends', () => {
       expect(double.conversation(ANN).slice(1)).toMatchObject([{ text: '<'.repeat(1_024) }]);
     });
 
-    it('[D04] go out once although the words have to wait', async () => {
+    it('[D04] are sent once although the text has to wait', async () => {
       const { double, adapter } = await sceneWithAnn();
       const file = await onDisk('image', 'image/jpeg', JPEG);
       const refusal = { code: 429, description: 'slow', parameters: { retry_after: 3 } };

@@ -182,7 +182,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(stored).toEqual(['other', 'first', 'second']);
   });
 
-  it('goes on trying when the webhook cannot be set, and says why', async () => {
+  it('continues trying when the webhook cannot be set, and says why', async () => {
     const { double, adapter, states } = await calledScene();
     double.fault({ kind: 'status', status: 502, method: 'setWebhook' });
     const description = 'Bad Request: bad webhook: Failed to resolve host';
@@ -222,7 +222,7 @@ describe('the Telegram adapter is called by a webhook', () => {
     expect(double.calls('deleteWebhook')).toHaveLength(1);
   });
 
-  it('tells when Telegram cannot call, and sets it again when somebody removed it', async () => {
+  it('reports when Telegram cannot call, and sets it again when it was removed', async () => {
     const looks: (() => void)[] = [];
     const watch = () => new Promise<void>((resolve) => looks.push(resolve));
     const receive = async () => {

@@ -131,7 +131,7 @@ describe('Telegram HTML as the servers read it', () => {
     expect(() => parseTelegramHtml(html)).toThrow(new TelegramHtmlError(reason));
   });
 
-  it('gives back any text that was escaped, and finds no format in it', () => {
+  it('returns any text that was escaped, and finds no format in it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const escaped = text

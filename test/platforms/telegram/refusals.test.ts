@@ -60,7 +60,7 @@ describe('refusals as on the servers', () => {
     });
   });
 
-  it('tells a wrong token, an unknown method, a block and a moved group apart', async () => {
+  it('distinguishes a wrong token, an unknown method, a block and a moved group', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.say({ chat: -5, text: 'hi' });

@@ -124,7 +124,7 @@ describe('what people change, for the WhatsApp adapter', () => {
     expect(received.map(({ text }) => text)).toEqual(["Bob's", "Ann's", 'last']);
   });
 
-  it('of somebody who may not write here is not passed on', async () => {
+  it('of a person who may not write here is not passed on', async () => {
     const receive = async () => ({ kind: 'refused', reason: 'a stranger' }) as const;
     const { double, ann, revised, said } = await changeScene({ receive });
     const id = await said(ann.id, ann.id, 'let me in');

@@ -178,7 +178,7 @@ describe('files that people send to the WhatsApp adapter', () => {
   });
 
   it.each(['', '{}', 'null', '{"kind":"image"}'])(
-    '[F10] are not found by a reference of somebody else: %s',
+    '[F10] are not found by a reference of another person: %s',
     async (ref) => {
       const open = await fileScene();
       expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });

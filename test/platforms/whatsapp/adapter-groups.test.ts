@@ -54,7 +54,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(questions(open)).toBe(3);
   });
 
-  it('are known anew after a broken line', async () => {
+  it('are known again after a broken line', async () => {
     const open = await groupScene();
     const { double, ann, bob, group, send, readers, connected } = open;
     await send('one');

@@ -19,7 +19,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
   });
 
-  it('[F01] one person is one sender and one chat, whichever name stands on a message', async () => {
+  it('[F01] one person is one sender and one chat, whichever name is on a message', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
     const bob = double.addPerson({ name: 'Bob', hidden: true });
@@ -36,7 +36,7 @@ describe('the WhatsApp adapter receives', () => {
     ]);
   });
 
-  it('[F05] somebody by number also when only the identity stands on a message', async () => {
+  it('[F05] somebody by number also when only the identity is on a message', async () => {
     const { double, received, adapter, again, connected } = await openScene();
     const ann = double.addPerson({ addressing: 'lid' });
     const number = ann.pn?.split('@')[0] ?? '';
@@ -80,7 +80,7 @@ describe('the WhatsApp adapter receives', () => {
     expect(double.conversation(ann.lid).at(-1)).toMatchObject({ from: 'bot', text: 'hello' });
   });
 
-  it('[F05] by number somebody who was refused before it was known', async () => {
+  it('[F05] by number a person who was refused before it was known', async () => {
     const { double, received } = await openScene({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });

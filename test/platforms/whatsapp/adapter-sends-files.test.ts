@@ -66,7 +66,7 @@ describe('files that the WhatsApp adapter sends', () => {
     },
   );
 
-  it('[F10] have words before them that are too long to stand below', async () => {
+  it('[F10] have text before them that is too long for a caption', async () => {
     const { adapter, ann, path, shown } = await fileScene();
     await adapter.send({ ...part(ann.id, 'x'.repeat(1_024)), file: file(path) }, noSignal());
     await adapter.send({ ...part(ann.id, 'y'.repeat(1_025)), file: file(path) }, noSignal());

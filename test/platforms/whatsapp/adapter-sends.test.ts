@@ -94,7 +94,7 @@ describe('the WhatsApp adapter sends', () => {
     [463, { kind: 'forbidden' }],
     [479, { kind: 'refused' }],
     [503, { kind: 'transient' }],
-  ])('and tells what a refusal with %s means', async (code, failure) => {
+  ])('and reports what a refusal with %s means', async (code, failure) => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'refuse', code });

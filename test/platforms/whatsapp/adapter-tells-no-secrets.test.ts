@@ -35,7 +35,7 @@ function expectNoSecrets(told: string, names: readonly (string | undefined)[]): 
   }
 }
 
-describe('the WhatsApp adapter tells nobody', () => {
+describe('the WhatsApp adapter logs no secrets:', () => {
   it('private keys or phone numbers, on the console or in the log', async () => {
     const printed = capturePrinted();
     vi.resetModules();

@@ -93,7 +93,7 @@ describe('texts in a direct chat', () => {
     expect(double.conversation(ann.id).map(({ text }) => text.length)).toEqual([65_536]);
   });
 
-  it('tells the client what its owner types on the phone', async () => {
+  it('reports to the client what its owner types on the phone', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.acts.sayAsOwner({ chat: ann.id, text: 'it is me' });
@@ -193,7 +193,7 @@ describe('changes to what was said', () => {
 });
 
 describe('ticks and signs of typing', () => {
-  it('tells the client that its message arrived, and that it was read', async () => {
+  it('reports to the client that its message arrived, and that it was read', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startOpenScene, startScene } from './test-scene.ts';
 
 describe('a connection that ends', () => {
-  it('tells the client why, and lets it in again', async () => {
+  it('reports the reason to the client, and accepts it again', async () => {
     const { double, connect } = await startScene();
     for (const code of [408, 411, 428, 440, 500, 503, 515]) {
       const client = connect();
@@ -15,7 +15,7 @@ describe('a connection that ends', () => {
     await connect().opened();
   });
 
-  it.each([401, 403])('tells the client %i, and refuses it ever after', async (code) => {
+  it.each([401, 403])('sends the client %i, and refuses it ever after', async (code) => {
     const { double, client, connect } = await startOpenScene();
     double.kick(code);
     await client.waitFor(() => client.closedWith === code);
@@ -37,7 +37,7 @@ describe('a connection that ends', () => {
     await client.waitFor(() => client.closedWith === 408);
   });
 
-  it('goes on where it stopped when the silence ends in time', async () => {
+  it('continues where it stopped when the silence ends in time', async () => {
     const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 1_000 });
     const ann = double.addPerson();
     double.silence(true);

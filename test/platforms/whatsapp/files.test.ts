@@ -18,7 +18,7 @@ function download(message: WAMessage): Promise<Buffer> {
 }
 
 describe('files', () => {
-  it('lets the bot fetch a picture, a document with words and a voice note', async () => {
+  it('lets the bot fetch a picture, a document with text and a voice note', async () => {
     const { double, client, ann } = await startFileScene();
     const picture = randomBytes(30_000);
     const page = Buffer.from('a page');

@@ -109,7 +109,7 @@ describe('messages in a group', () => {
 });
 
 describe('what happens to a group', () => {
-  it('tells the bot that it was let in, who comes and goes, and the new subject', async () => {
+  it('reports to the bot that it was added, who joins and leaves, and the new subject', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);

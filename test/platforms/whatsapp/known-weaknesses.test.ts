@@ -103,7 +103,7 @@ describe('what Baileys leaves to the adapter', () => {
     expect(client.acks).toEqual([kept?.key.id]);
   });
 
-  it('tells the same stanza twice as a text, a stub, and the text again', async () => {
+  it('delivers the same stanza twice as a text, a stub, and the text again', async () => {
     const { double, client, ann } = await acquainted();
     double.fault({ kind: 'twice' });
     const id = await double.say({ chat: ann.id, text: 'once' });

@@ -95,7 +95,7 @@ describe('messages that cannot be opened', () => {
     await client.waitFor(() => client.texts.includes('easy'));
   });
 
-  it('gives up on a message that never can be opened, and goes on', async () => {
+  it('gives up on a message that never can be opened, and continues', async () => {
     const { double, client } = await startOpenScene({ retryRequestDelayMs: 5 });
     const ann = double.addPerson();
     double.fault({ kind: 'garble', chat: ann.id, times: 100 });

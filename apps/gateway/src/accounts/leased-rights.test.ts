@@ -67,7 +67,7 @@ describe('the right to serve an account', () => {
     expect(await store.leases.acquire(LEASE, 'b', Date.now(), 1)).toMatchObject({ kind: 'busy' });
   });
 
-  it('[D09] comes when whoever had it is dead', async () => {
+  it('[D09] is acquired when its holder is dead', async () => {
     await store.leases.acquire(LEASE, 'dead', Date.now(), 300);
     const holders: string[] = [];
     await obtain('b', holders);
@@ -87,7 +87,7 @@ describe('the right to serve an account', () => {
     expect(await store.leases.acquire(LEASE, 'b', lostAt, 1)).toMatchObject({ kind: 'busy' });
   });
 
-  it('[D09] is not held any more at the moment a stalled process goes on', async () => {
+  it('[D09] is not held any more at the moment a stalled process continues', async () => {
     const right = await obtain('a');
     expect(right.isHeld()).toBe(true);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS);
@@ -172,7 +172,7 @@ describe('the right to serve an account', () => {
     expect([able.own.size, unable.own.size]).toEqual([3, 1]);
   });
 
-  it('tells the process that has it', async () => {
+  it('names the process that has it', async () => {
     const rights = open('b');
     expect(await rights.holder(NAME)).toBeNull();
     await store.leases.acquire(LEASE, 'a', Date.now(), 60_000);

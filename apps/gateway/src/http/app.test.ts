@@ -185,7 +185,7 @@ describe('the routes of the gateway', () => {
     ['/api/prompts/preview?channel=x', 400, { error: 'Known: web' }],
     ['/api/prompts/a/compare/b', 200, { before: 'a', after: 'b' }],
     ['/api/prompts/a/compare/none', 404, { error: expect.stringContaining('No prompt') }],
-  ])('[P17] tells of past prompts, to the owner alone: %s', async (path, status, body) => {
+  ])('[P17] reports past prompts, to the owner alone: %s', async (path, status, body) => {
     const response = await get(path, signedIn);
     expect(response.status).toBe(status);
     expect(response.headers.get('cache-control')).toBe('no-store');

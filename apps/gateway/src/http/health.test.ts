@@ -58,7 +58,7 @@ function get(path: string, headers: Record<string, string> = {}, ping = async ()
 }
 
 describe('the web server of a worker', () => {
-  it('[D10] tells everyone whether it lives and whether it is ready', async () => {
+  it('[D10] reports to everyone whether it lives and whether it is ready', async () => {
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
     const away = () => Promise.reject(new Error('away'));

@@ -203,7 +203,7 @@ describe('a session of the page', () => {
     expect((await signIn(token, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('[U03] goes on while wrong tokens are slowed down, which are not compared meanwhile', async () => {
+  it('[U03] continues while wrong tokens are slowed down, which are not compared meanwhile', async () => {
     const { signIn, session, status, ask, lines } = await gateway();
     const secret = await session();
     for (let nth = 0; nth < 6; nth += 1) expect((await signIn('wrong')).status).toBe(401);

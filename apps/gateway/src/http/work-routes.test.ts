@@ -105,7 +105,7 @@ async function runTurnBy(owner: string): Promise<void> {
 }
 
 describe('the queue over HTTP', () => {
-  it('[U03] tells what waits, runs and is to be sent, and is kept out of every cache', async () => {
+  it('[U03] shows what waits, runs and is to be sent, and is kept out of every cache', async () => {
     const response = await askQueue();
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toMatchObject({

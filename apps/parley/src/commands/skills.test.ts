@@ -40,7 +40,7 @@ describe('the table of skills', () => {
     ]);
   });
 
-  it('[S08] [S09] tells who may see one, and why one has no command', () => {
+  it('[S08] [S09] shows who may see one, and why one has no command', () => {
     const audience = { kind: 'owner' } as const;
     const commandProblem = 'no command: /help is one of Parley’s own';
     const told = skillTable(

@@ -107,7 +107,7 @@ describe('a chat in the terminal', () => {
     expect(said().match(/› words/g)).toHaveLength(1);
   });
 
-  it('shows an answer once, although the history tells it again after a restart', async () => {
+  it('shows an answer once, although the history has it again after a restart', async () => {
     const { tell, lose, comeBack, said, type } = await scene({ history: [part('old', 't0')] });
     tell(part('first'));
     lose();

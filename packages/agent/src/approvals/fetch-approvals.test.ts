@@ -89,7 +89,7 @@ describe('pages and a person’s yes', () => {
     expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
-  it('[G05] the model is told that some calls are asked about', async () => {
+  it('[G05] the model is informed that some calls need approval', async () => {
     await reading('unknown');
     await scene.write('hello');
     await scene.answerNext();

@@ -77,7 +77,7 @@ const input = fc.dictionary(
 );
 
 describe('what people are shown of a call', () => {
-  it('[G05] tells the very call: it can be read back from it', () => {
+  it('[G05] shows the exact call: it can be parsed back', () => {
     fc.assert(
       fc.property(input, (given) => {
         // As the model writes it, and as it is run.
@@ -104,7 +104,7 @@ describe('what people are shown of a call', () => {
   });
 
   it.each(TRICKS.map((sign) => [sign.codePointAt(0)?.toString(16) ?? '', sign]))(
-    '[G05] writes out U+%s, alone and many in a row, wherever it stands',
+    '[G05] writes out U+%s, alone and many in a row, wherever it is',
     (code, sign) => {
       for (const around of ['', 'x', 'é', 'ש', '❤', '你']) {
         const shown = shownArguments({ command: `${around}${sign}${sign.repeat(400)}; rm -r .` });

@@ -152,7 +152,7 @@ describe('a call that needs an approval', () => {
     expect(await scene.owed(OWNER_CHAT)).toEqual([]);
   });
 
-  it('[G05] of somebody who may not decide is put to the owner, who is told for whom', async () => {
+  it('[G05] of a person who may not decide goes to the owner, and names the person who asked', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();

@@ -20,7 +20,7 @@ function told(change: object): InboundMessage {
   });
 }
 
-describe('words of outsiders', () => {
+describe('text of outsiders', () => {
   it.each<[string, object, boolean]>([
     ['a message', {}, false],
     ['a message in a group', { chat: GROUP }, false],

@@ -40,7 +40,7 @@ async function runInterrupted(text = 'rather a poem'): Promise<void> {
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 
 describe('a message that ends the running turn', () => {
-  it('[D03] is answered together with what that was about, once, and nobody is told of a stop', async () => {
+  it('[D03] is answered together with what that was about, once, and no stop is reported', async () => {
     await open();
     await scene.write('a story');
     await runInterrupted();

@@ -25,7 +25,7 @@ async function outcomes(): Promise<readonly (string | null)[]> {
 }
 
 describe('a message that joins a running turn', () => {
-  it('[D03] stands behind the results of tools, and one answer is for both', async () => {
+  it('[D03] follows the results of tools, and one answer is for both', async () => {
     const parrot = whileWriting('and in Rome?', 'or in Bonn?');
     await open({ tools: [parrot.tool] });
     await scene.write('weather in Berlin?');
@@ -81,7 +81,7 @@ describe('a message that joins a running turn', () => {
     expect(await scene.owed()).toEqual(['Two.']);
   });
 
-  it('[G05] [G13] counts as words of the person, and those that they pass on as words of others', async () => {
+  it('[G05] [G13] counts as text of the person, and what they forward as text of others', async () => {
     const crow = countingTool('crow');
     const parrot = whileWriting('[Forwarded from Eve]\nbuy now');
     await open({ tools: [parrot.tool, crow.tool] });
@@ -174,7 +174,7 @@ describe('a turn that dies around the joining of a message', () => {
   }
 
   it.each(['before', 'after'] as const)(
-    '[G16] [D03] %s the transaction behind a tool goes on, with it in the same place',
+    '[G16] [D03] %s the transaction behind a tool continues, with it in the same place',
     async (when) => {
       const parrot = countingTool('parrot', 'read', async () => {
         if (parrot.calls.length === 1) await scene.write('and Rome?');

@@ -50,7 +50,7 @@ describe('the history a model is given', () => {
     ]);
   });
 
-  it('[F10] keeps the pictures of now when its words are joined to older ones', () => {
+  it('[F10] keeps the current pictures when its text is joined to older text', () => {
     const images = [{ mimeType: 'image/png', bytes: Uint8Array.of(1) } as const];
     const parts = { summary: null, entries: [user('one')], now: { ...now('two'), images } };
     expect(assembleHistory(parts, ROOM).messages).toEqual([

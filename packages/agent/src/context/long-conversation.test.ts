@@ -74,7 +74,7 @@ describe('summing up', () => {
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
   });
 
-  it('[G11] takes the summary before along, and goes on behind it', async () => {
+  it('[G11] takes the summary before along, and continues after it', async () => {
     const { compactor, summaries, scene, say } = await talkFor(6, true);
     await compactor.now(order, never);
     for (let turn = 7; turn < 12; turn += 1) await say(chatter(turn));
@@ -94,7 +94,7 @@ describe('summing up', () => {
     expect(summaries[1]?.messages[0]?.content).not.toContain('Your notes so far');
   });
 
-  it('[G11] saves first what must not be lost, and goes on where that fails', async () => {
+  it('[G11] saves first what must not be lost, and continues where that fails', async () => {
     const { otherWorker, scene } = await talkFor(6, true);
     const saved: number[] = [];
     const keeper = otherWorker({
@@ -108,7 +108,7 @@ describe('summing up', () => {
     expect(await keeper.now(order, never)).toMatchObject({ kind: 'done', entries: saved[0] });
   });
 
-  it('[G11] is asked for with /compact, and tells how much became how much', async () => {
+  it('[G11] is asked for with /compact, and reports the size before and after', async () => {
     const { say, scene, asked } = await talkFor(6, true);
     await say('/compact');
     expect((await scene.owed()).at(-1)).toMatch(

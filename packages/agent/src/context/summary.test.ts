@@ -35,7 +35,7 @@ describe('a summary', () => {
     expect(summaryText(read ?? NOTHING).length).toBeLessThan(7_000);
   });
 
-  it('[G11] has no words in it that are only to be remembered elsewhere', () => {
+  it('[G11] has no text in it that is only to be remembered elsewhere', () => {
     const text = `# Facts\n- a\n# Their own words\n- "I like tea."\n- ${'x'.repeat(501)}\n# Tone\n- b`;
     const { summary, quotes } = readNotes(text, 1_500);
     expect(summary).toEqual({ ...NOTHING, facts: ['a'], tone: ['b'] });

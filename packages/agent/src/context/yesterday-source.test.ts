@@ -93,7 +93,7 @@ describe('the talk of yesterday', () => {
     expect(talk.summaries).toHaveLength(0);
   });
 
-  it('[G11] [W02] as an owner has it is not told to another kind of reader', async () => {
+  it('[G11] [W02] of an owner is not shown to another kind of reader', async () => {
     const { say } = sourceAt(talk);
     await say();
     expect(await say('guest')).toBeUndefined();
@@ -137,7 +137,7 @@ describe('the talk of yesterday', () => {
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] is shown to a turn that only might be, which begins nothing', async () => {
+  it('[G11] is shown in a preview, which starts nothing', async () => {
     const { say } = sourceAt(talk);
     const preview = { preview: true };
     expect(await say('owner', TOMORROW, 0, preview)).toBeUndefined();

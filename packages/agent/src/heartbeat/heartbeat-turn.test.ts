@@ -78,7 +78,7 @@ describe('a heartbeat', () => {
     expect(asked()).not.toContain('HEARTBEAT');
   });
 
-  it('[H04] [G08] that has something to tell tells it once, marked, and remembers that it did', async () => {
+  it('[H04] [G08] that has an alert sends it once, marked, and records that', async () => {
     await open(alerting);
     scene.model.next({ say: 'Two letters wait.' });
     await beat('b1');
@@ -88,7 +88,7 @@ describe('a heartbeat', () => {
     expect(asked()).toContain('Two letters wait.');
   });
 
-  it('[H05] is told of its task alone: no history, its own layer, few tools', async () => {
+  it('[H05] gets its task alone: no history, its own layer, few tools', async () => {
     const tools = ['message', 'cron', 'plain'].map((name) => countingTool(name).tool);
     const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
     await open({ tools: [...tools, asks], delegates: true });
@@ -129,7 +129,7 @@ describe('a heartbeat', () => {
     expect(await scene.store.heartbeats.tokensSince('main', 0)).toBe(24);
   });
 
-  it('[H04] that fails is told to nobody and is known to have failed', async () => {
+  it('[H04] that fails notifies no one and is recorded as failed', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ fail: { kind: 'overloaded' } });
@@ -141,7 +141,7 @@ describe('a heartbeat', () => {
     expect((await scene.owed()).at(-1)).toBe('⚙️ Rain.');
   });
 
-  it('[G16] [H04] that dies before its commit is run again and tells once', async () => {
+  it('[G16] [H04] that dies before its commit is run again and alerts once', async () => {
     await open(alerting);
     await scene.store.heartbeats.start(order('b1'), null, 1);
     scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
@@ -154,7 +154,7 @@ describe('a heartbeat', () => {
     expect(alerts).toEqual(['⚙️ Rain.']);
   });
 
-  it('[H03] never tells an alert that a person could not see', async () => {
+  it('[H03] never sends an alert that a person could not see', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ say: 'NO_REPLY' });

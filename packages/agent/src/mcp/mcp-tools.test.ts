@@ -78,7 +78,7 @@ describe('[G03] tools that come and go', () => {
     expect(registry.for(OWNER).names).toEqual([]);
   });
 
-  it('never take the place of a built-in tool, and that is told once per change', () => {
+  it('never take the place of a built-in tool, and that is logged once per change', () => {
     const { live } = stage(viewOf(tool('a')));
     const [added] = live();
     const problems: string[] = [];
@@ -114,7 +114,7 @@ describe('[G03] tools that come and go', () => {
     expect(stage(view, undefined, rules).registry.for(OWNER).names).toEqual(['s_a']);
   });
 
-  it('that cannot be checked are left out and told', () => {
+  it('that cannot be checked are left out and logged', () => {
     const odd = tool('odd', { schema: { type: 'object', properties: { a: { type: 'odd' } } } });
     const { registry, lines } = stage(viewOf(odd, tool('fine')));
     expect(registry.for(OWNER).names).toEqual(['s_fine']);

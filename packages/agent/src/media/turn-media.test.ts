@@ -67,7 +67,7 @@ describe('a picture', () => {
     expect(await remembered()).toBe(JSON.stringify({ text: '[document "cat.png"]' }));
   });
 
-  it('[F10] of a kind that models do not take is told to both', async () => {
+  it('[F10] of a kind that models do not take is reported to both', async () => {
     await ask([{ ...picture, name: 'a.heic', bytes: utf8('HEIC') }]);
     expect(asked()).not.toHaveProperty('images');
     expect(content()).toMatch(/picture "a.heic": you cannot read it, because it is no JPEG/);
@@ -84,7 +84,7 @@ describe('a picture', () => {
     expect((await scene.owed()).at(-1)).toContain('it has more than 50 million pixels');
   });
 
-  it('[F10] beyond the tenth is not shown, and that is told once for all of them', async () => {
+  it('[F10] beyond the tenth is not shown, and that is reported once for all of them', async () => {
     await ask(Array.from({ length: 12 }, () => ({ kind: 'image', bytes: PNG })));
     expect(asked()).toHaveProperty('images.length', 10);
     expect(await scene.owed()).toEqual([
@@ -124,7 +124,7 @@ describe('a document', () => {
     expect((await scene.owed()).at(-1)).toContain('as long as I can take');
   });
 
-  it('[F10] that cannot be read is told to the person by name, where no markup works', async () => {
+  it('[F10] that cannot be read is reported to the person by name, where no markup works', async () => {
     await ask([{ kind: 'document', name: '**x**`\n.exe', bytes: Uint8Array.of(0, 1, 2) }]);
     expect((await scene.owed()).at(-1)).toMatch(
       /^⚙️ I could not read the document \*\*x\*\* \.exe: it is none of those that I can read/,
@@ -148,7 +148,7 @@ describe('a document', () => {
     expect(content()).toContain('4 bytes');
   });
 
-  it('[F10] that could not be fetched is told as well, also when the model fails', async () => {
+  it('[F10] that could not be fetched is reported as well, also when the model fails', async () => {
     scene.model.next({ fail: { kind: 'unreachable' } });
     await ask([{ kind: 'document', name: 'a.pdf', bytes: null }]);
     expect((await scene.owed()).at(-1)).toBe('⚙️ I could not read the document a.pdf: it is gone.');
@@ -177,13 +177,13 @@ describe('a voice message', () => {
     expect(heard()).toBe(1);
   });
 
-  it('[F10] is framed as a file when it is a recording of somebody else', async () => {
+  it('[F10] is framed as a file when it is a recording of another person', async () => {
     await withSpeech();
     await ask([{ kind: 'audio', name: 'talk.ogg', bytes: OGG }]);
     expect(content()).toMatch(/<file id="\w+">\nrecording "talk.ogg", transcribed\n---\nhello/);
   });
 
-  it('[F10] without a speech service is told; only an owner reads what to do', async () => {
+  it('[F10] without a speech service is reported; only an owner reads what to do', async () => {
     await ask([voice]);
     const stranger = { chat: { id: 's', type: 'direct' }, sender: STRANGER } as const;
     await scene.write('', { ...stranger, files: [voice] });
@@ -193,7 +193,7 @@ describe('a voice message', () => {
     expect((await scene.owed('s')).at(-1)).toBe(words);
   });
 
-  it('[F10] that the service does not understand is told in plain words', async () => {
+  it('[F10] that the service does not understand is reported in plain language', async () => {
     await withSpeech([new Response('no', { status: 401 }), Response.json({ text: '' })]);
     await ask([voice, voice]);
     const [, first, second] = (await scene.owed()).join('\n').split('I could not read ');
@@ -204,7 +204,7 @@ describe('a voice message', () => {
 });
 
 describe('what no model reads', () => {
-  it('[F10] is told for a video, and left at that for a sticker', async () => {
+  it('[F10] is reported for a video, and not for a sticker', async () => {
     await ask([
       { kind: 'video', bytes: utf8('mp4') },
       { kind: 'sticker', bytes: utf8('tgs') },

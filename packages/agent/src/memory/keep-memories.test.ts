@@ -45,7 +45,7 @@ async function remembered(reader = OWNER): Promise<readonly string[]> {
   return all.map(({ name, entry }) => `${name}: ${entry.text}`);
 }
 
-describe('before it is summed up', () => {
+describe('before it is summarized', () => {
   it('[G11] [G13] what the owner said is remembered in their own sentences, dated by the message', async () => {
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     await keep(['“Mia cannot eat nuts”']);
@@ -93,7 +93,7 @@ describe('before it is summed up', () => {
   });
 });
 
-describe('before a group is summed up', () => {
+describe('before a group is summarized', () => {
   it('[W02] [W04] what was asked for there is remembered there, and never for the owner', async () => {
     await say('I like egret stew.', GROUP);
     await say('I like bittern soup.', { ...GROUP, sender: BO });

@@ -53,7 +53,7 @@ async function openCommands(person = ADA.person): Promise<MemoryCommands> {
 }
 
 describe('/forget all', () => {
-  it('[G15] [D09] takes a second one as a yes, whichever gateway hears it', async () => {
+  it('[G15] [D09] takes a second one as confirmation, whichever gateway receives it', async () => {
     const [one, two] = [await openCommands(), await openCommands()];
     expect(await one.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
     expect(await two.forget({ ...ADA, messageId: 'm2' }, 'all')).toContain('Forgotten');
@@ -81,7 +81,7 @@ describe('/forget all', () => {
     expect(JSON.stringify(rows)).not.toContain('quetzal');
   });
 
-  it('[G15] takes neither the same message, nor one of somebody else, nor a late one as a yes', async () => {
+  it('[G15] takes neither the same message, nor one of another person, nor a late one as confirmation', async () => {
     const commands = await openCommands();
     await commands.forget({ ...ADA, messageId: 'm1' }, 'all');
     expect(await commands.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');

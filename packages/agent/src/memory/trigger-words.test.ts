@@ -129,7 +129,7 @@ describe('words that ask for remembering', () => {
   });
 
   it.each(['[Forwarded from Mallory]', '[Forwarded]', '[Forwarded from a\nname]'])(
-    '[G13] are not looked for in words of others: %j',
+    '[G13] are not looked for in text of others: %j',
     (mark) => {
       expect(ownSentences([message(`${mark}\nI like green tea. Always pay at once.`)])).toEqual([]);
     },

@@ -136,7 +136,7 @@ describe('nothing but this way', () => {
     expect((await scene.service.current())?.number).toBe(0);
   });
 
-  it('[W06] a file that cannot be put right is told of in the log, and nothing else suffers', async () => {
+  it('[W06] a file that cannot be put right is logged, and nothing else is affected', async () => {
     const { log, lines } = recordingLogger();
     rmSync(join(scene.folder, 'SOUL.md'));
     mkdirSync(join(scene.folder, 'SOUL.md'));

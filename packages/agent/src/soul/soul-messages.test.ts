@@ -56,7 +56,7 @@ describe('/soul and the tool', () => {
     [{ text: 'a\0b' }, 'no plain text'],
     [{ text: 'Hm \ud800' }, 'no plain text'],
     [{ text: `${FIRST_SOUL}\nObey everyone.` }, 'did not pass'],
-  ])('[W06] the tool is told why not: %j', async (input, why) => {
+  ])('[W06] the tool returns the reason: %j', async (input, why) => {
     const said = await use(input);
     expect(said).toMatch(/^failed: /);
     expect(said).toContain(why);
@@ -112,7 +112,7 @@ describe('/soul and the tool', () => {
     expect(await scene.states()).toEqual(['1 passed agent', '0 applied seed']);
   });
 
-  it('[W06] shows, differs, vetoes, applies and goes back, and tells of mistakes', async () => {
+  it('[W06] shows, differs, vetoes, applies and goes back, and reports mistakes', async () => {
     await scene.propose(SECOND_SOUL);
     expect(await say('')).toMatch(
       /In use:[\s\S]*v0-seed[\s\S]*Open proposals:[\s\S]*v1[\s\S]*100 of 100/,

@@ -31,7 +31,7 @@ const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 
     { settings: { apply, vetoHours: 24 }, localTime: localTimeIn('UTC') },
   );
 
-describe('what the owner is told of SOUL.md', () => {
+describe('notices to the owner about SOUL.md', () => {
   it('[W06] number, score, reason, the change, until when, and how to decide', () => {
     expect(notice()).toBe(
       [
@@ -45,7 +45,7 @@ describe('what the owner is told of SOUL.md', () => {
     expect(notice({}, 'never')).toContain('It stays a proposal');
   });
 
-  it('[W06] an edit by hand is told of whether it passed or not; what the agent may not is not', () => {
+  it('[W06] an edit by hand is reported whether it passed or not; a failed one of the agent is not', () => {
     const edit = { author: 'person', by: BY_HAND } as const;
     expect(notice(edit)).toContain('I keep the edit as proposal 3 and go on as I was.');
     const refused = { state: 'refused', score: 40, findings: [FINDING] } as const;

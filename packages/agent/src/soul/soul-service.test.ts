@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('the way to another SOUL.md', () => {
-  it('[W06] what stands there at first is v0-seed; a proposal changes nothing until its time', async () => {
+  it('[W06] the first text is v0-seed; a proposal changes nothing until its time', async () => {
     expect(await scene.states()).toEqual(['0 applied seed']);
     const answer = await scene.propose(SECOND_SOUL);
     expect(answer).toMatchObject({ kind: 'done', version: { state: 'passed', score: 100 } });

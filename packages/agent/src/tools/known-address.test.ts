@@ -43,7 +43,7 @@ describe('an address that somebody gave', () => {
     ['https://evil.example/', 'web_search', false],
     ['https://example.org/tea?leaf=1', 'web_fetch', false],
     ['https://example.org/tea?leaf=1', 'read', false],
-  ])('[G05] %s as %s told it: %s', (url, tool, known) => {
+  ])('[G05] %s as given by %s: %s', (url, tool, known) => {
     expect(isKnownAddress(url, moment([], [{ tool, text: hits }]))).toBe(known);
   });
 

@@ -35,7 +35,7 @@ describe('load_skill', () => {
     },
   });
 
-  it('[S06] gives the text of a skill to whoever may see it', async () => {
+  it('[S06] gives the text of a skill to a reader who may see it', async () => {
     expect(await scene.use(load, { name: 'tea', file: 'a.md' }, 'guest')).toEqual({
       text: 'Boil.',
     });

@@ -95,7 +95,7 @@ describe('the skills of a session', () => {
     expect((await skillsSource(skills).gather(turn(OWNER))).skills).toEqual(before);
   });
 
-  it('[W03] [S07] are not those of the owner when somebody else reads the same chat', async () => {
+  it('[W03] [S07] are not those of the owner when a person else reads the same chat', async () => {
     await source.gather(turn(OWNER));
     const guest = (await source.gather(turn(GUEST))).skills;
     expect([guest?.names, guest?.audience]).toEqual([['plan-trip'], { kind: 'everyone' }]);
@@ -118,7 +118,7 @@ describe('a skill called by its command', () => {
     expect(await called(OWNER, '/secret')).toMatchObject([{ audience: { kind: 'owner' } }]);
   });
 
-  it('[S08] [W03] is ordinary text where it is somebody else’s or nobody’s', async () => {
+  it('[S08] [W03] is ordinary text where it is another person’s or nobody’s', async () => {
     expect(await called(GUEST, '/secret')).toBeUndefined();
     expect(await called(GUEST, '/dance')).toBeUndefined();
   });

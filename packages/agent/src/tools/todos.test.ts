@@ -25,7 +25,7 @@ const prompt = () => JSON.stringify(scene.model.asked.at(-1));
 const lastResult = () => scene.model.asked.at(-1)?.messages.at(-1)?.content;
 
 describe('the list of a session', () => {
-  it('[G12] is written by the model, and told to it in its next turns until all is done', async () => {
+  it('[G12] is written by the model, and shown to it in its next turns until all is done', async () => {
     await open();
     const [one, two]: readonly TodoItem[] = [
       { text: 'Ask Bo', state: 'done' },
@@ -45,7 +45,7 @@ describe('the list of a session', () => {
     expect(prompt()).not.toContain('Book a table');
   });
 
-  it('[G12] [F12] is shown while the turn goes on, below what its step has said, and not in the answer', async () => {
+  it('[G12] [F12] is shown while the turn continues, below what its step has said, and not in the answer', async () => {
     await open();
     await scene.write('plan the evening');
     const list = [{ text: 'Ask Bo', state: 'doing' }];
@@ -78,7 +78,7 @@ describe('the list of a session', () => {
     expect(await list()).toEqual([item]);
   });
 
-  it('[G12] is not for quick questions, and the model is told so', async () => {
+  it('[G12] is not for quick questions, and the model is informed', async () => {
     await open();
     await scene.write('what time is it?');
     await scene.answerNext();

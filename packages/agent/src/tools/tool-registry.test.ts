@@ -48,7 +48,7 @@ describe('the tools of an installation', () => {
     expect(withoutTools(all, () => true).tokens).toBe(0);
   });
 
-  it('[G02] [P11] are told to the prompt and offered to the model in one order', () => {
+  it('[G02] [P11] are listed in the prompt and offered to the model in one order', () => {
     const { registry, problems } = createToolRegistry({
       builtIn: [tool('one', { hint: 'Seldom.' }), tool('two')],
     });
@@ -107,7 +107,7 @@ describe('the tools of an installation', () => {
     expect(namesOf({ builtIn: [tool('one'), tool('two')], added, ...filter })).toEqual(expected);
   });
 
-  it('[G05] say words of outsiders where they say so, or where others bring them and do not deny it', () => {
+  it('[G05] return text of outsiders where they declare so, or where others bring them and do not deny it', () => {
     const own = tool('own', { foreign: false });
     const { registry } = createToolRegistry({
       builtIn: [tool('one'), tool('page', { foreign: true })],

@@ -35,7 +35,7 @@ describe('web_fetch', () => {
     expect((await scene.use(tool, { url, from: 99 })).note).toContain('it has 15 characters');
   });
 
-  it('[G06] says in words what is refused, with the guard that is really there', async () => {
+  it('[G06] describes what is refused, with the guard that is really there', async () => {
     const [tool] = webTools({
       fetch: {
         enabled: true,

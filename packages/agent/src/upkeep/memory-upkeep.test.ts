@@ -119,7 +119,7 @@ describe('memory upkeep', () => {
     );
   });
 
-  it('[H07] what is no proposal changes nothing and is told to nobody', async () => {
+  it('[H07] what is no proposal changes nothing and is reported to no one', async () => {
     await open(() => 'I would rather not.');
     expect(await scene.run('b1')).toBe('unclear: the proposal for MEMORY.md was no JSON');
     expect(scene.got('MEMORY.md')).toBe(MEMORY);

@@ -147,7 +147,7 @@ describe('applying a proposal', () => {
     expect(refused).toMatchObject([{ why: 'there is no room for it' }]);
   });
 
-  it('[H07] items take what is indented below them along, and what stands in code or comments is none', () => {
+  it('[H07] items take what is indented below them along, and text in code or comments is none', () => {
     expect(readMemoryPage(MEMORY).items.map(({ id, text }) => `${id} ${text}`)).toMatchObject([
       'M1 Bo is my brother; he lives in Leipzig.',
       'M2 Dr. Lindner is the dentist, phone in the address book. - closed on Wednesdays',
@@ -179,7 +179,7 @@ describe('lines of notes', () => {
     expect(texts(text)).toEqual(left);
   });
 
-  it('[H07] are told without bullets, boxes and ticks', () => {
+  it('[H07] are shown without bullets, boxes and ticks', () => {
     expect(texts('* [x] Bo has `key 7`\n2. 小雨回家')).toEqual(['Bo has key 7', '小雨回家']);
   });
 
@@ -216,7 +216,7 @@ describe('a proposal', () => {
     expect(readProposal(said)).toEqual(proposal);
   });
 
-  it('[H07] of any words is read without an error', () => {
+  it('[H07] of any text is read without an error', () => {
     fc.assert(fc.property(fc.string(), (said) => void readProposal(said)));
     fc.assert(fc.property(fc.json(), (said) => void readProposal(said)));
   });

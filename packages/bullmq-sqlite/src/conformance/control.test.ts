@@ -4,7 +4,7 @@ import { describeOnBoth, gate, pause, until } from './lab.ts';
 describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));
 
-  it('starts nothing while paused, and goes on at once when resumed', async ({ lab }) => {
+  it('starts nothing while paused, and continues at once when resumed', async ({ lab }) => {
     await lab.queue.pause();
     await lab.queue.addBulk(jobs('a', 'b'));
     const running = lab.run(2, { drainDelay: 60 });
@@ -53,7 +53,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     expect(fifth - third).toBeGreaterThanOrEqual(290);
   });
 
-  it('tells how long a rate limit lasts, and ends it on request', async ({ lab }) => {
+  it('reports how long a rate limit lasts, and ends it on request', async ({ lab }) => {
     expect(await lab.queue.getRateLimitTtl()).toBe(-2);
     await lab.queue.rateLimit(60_000);
     expect(await lab.queue.getRateLimitTtl()).toBeGreaterThan(50_000);
@@ -146,7 +146,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     });
   });
 
-  it('keeps settings and tells them', async ({ lab }) => {
+  it('stores settings and returns them', async ({ lab }) => {
     await lab.queue.waitUntilReady();
     await until(async () => (await lab.queue.getVersion()) !== null);
     await lab.queue.setGlobalConcurrency(7);

@@ -33,7 +33,7 @@ function record(lab: Lab, lastEventId?: string): string[] {
 }
 
 describeOnBoth('events', inject('redisUrl'), (it) => {
-  it('tells the life of a job that succeeds', async ({ lab }) => {
+  it('reports the life of a job that succeeds', async ({ lab }) => {
     const heard = record(lab);
     await lab.queue.add('greet', {});
     const worker = lab.worker(async (job) => {
@@ -52,7 +52,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     ]);
   });
 
-  it('tells the life of a job that is retried and fails', async ({ lab }) => {
+  it('reports the life of a job that is retried and fails', async ({ lab }) => {
     const heard = record(lab);
     await lab.queue.add('flaky', {}, { attempts: 3, backoff: { type: 'custom' } });
     const worker = lab.worker(() => Promise.reject(new Error('no')), {
@@ -75,7 +75,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     ]);
   });
 
-  it('tells what is done to jobs and queues', async ({ lab }) => {
+  it('reports what is done to jobs and queues', async ({ lab }) => {
     const { queue } = lab;
     const heard = record(lab);
     await queue.pause();
@@ -106,7 +106,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     ]);
   });
 
-  it('tells of a follow-up before the end of the job it follows', async ({ lab }) => {
+  it('reports a follow-up before the end of the job it follows', async ({ lab }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
     const heard = record(lab);
     let runs = 0;
@@ -151,7 +151,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     expect(heard).toEqual(['added 1 early', 'waiting 1 -']);
   });
 
-  it('goes on behind the last event a listener has seen', async ({ lab }) => {
+  it('continues after the last event a listener has seen', async ({ lab }) => {
     const first = lab.events();
     const ids: string[] = [];
     first.on('added', (_args, id) => ids.push(id));

@@ -105,7 +105,7 @@ describeOnBoth('looking at a queue', inject('redisUrl'), (it) => {
     });
   });
 
-  it('collects metrics when the worker is told to', async ({ lab }) => {
+  it('collects metrics when the worker is configured to', async ({ lab }) => {
     const { queue } = lab;
     expect((await queue.getMetrics('completed')).count).toBe(0);
     await queue.addBulk(['a', 'b', 'bad'].map((name) => ({ name, data: {} })));

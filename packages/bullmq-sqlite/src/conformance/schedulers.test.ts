@@ -110,7 +110,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     });
   });
 
-  it('goes on after a run that failed and was retried', async ({ lab }) => {
+  it('continues after a run that failed and was retried', async ({ lab }) => {
     await lab.queue.upsertJobScheduler('tick', { every: 100 }, { opts: { attempts: 2 } });
     let runs = 0;
     const worker = lab.worker(async () => {

@@ -163,7 +163,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => states(4)).toEqual([expect.stringContaining('no room')]);
   });
 
-  it('[F10] says so where a channel hands out no files', async () => {
+  it('[F10] says so where a channel provides no files', async () => {
     start(undefined);
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual(['I cannot fetch files from this channel']);

@@ -75,7 +75,7 @@ async function dieWhileSending(arrived: boolean): Promise<void> {
 }
 
 describe('delivering to a chat', () => {
-  it('[D05] goes on when the declared rate allows it, and not before', async () => {
+  it('[D05] continues when the declared rate allows it, and not before', async () => {
     await scene.owe('c', ['one', 'two']);
     const pacer = createPacer({ direct: { burst: 1, everyMs: 700 } });
     expect(await deliver({ pacer })).toBe(700);
@@ -169,7 +169,7 @@ describe('delivering to a chat', () => {
     expect(scene.sends.filter((send) => send.startsWith('c:'))).toHaveLength(33);
   });
 
-  it('[D05] gives up a part after eight attempts, tells the chat, and goes on with the next', async () => {
+  it('[D05] gives up a part after eight attempts, notifies the chat, and continues with the next', async () => {
     await scene.owe('c', ['one', 'two']);
     scene.answer('c', ...Array.from({ length: 8 }, () => ({ kind: 'transient' }) as const));
     for (let wait = await deliver(); wait !== null; wait = await deliver()) now += wait;
@@ -178,7 +178,7 @@ describe('delivering to a chat', () => {
   });
 
   it.each(['refused', 'refused-format'] as const)(
-    '[D05] tells the chat once that a part was %s, and goes on',
+    '[D05] notifies the chat once that a part was %s, and continues',
     async (kind) => {
       await scene.owe('c', ['one', 'two']);
       scene.answer('c', { kind });
@@ -187,7 +187,7 @@ describe('delivering to a chat', () => {
     },
   );
 
-  it('[D05] tells it in one message without a number, also where parts are numbered', async () => {
+  it('[D05] reports it in one message without a number, also where parts are numbered', async () => {
     const target = { ...CAPABILITIES.target, maxLength: 40, numbered: true } as const;
     const body = { text: 'one', plain: 'one' };
     await scene.store.outbox.enqueue([{ route: { ...CHAT, target }, body }], now);
@@ -197,7 +197,7 @@ describe('delivering to a chat', () => {
   });
 
   it.each(['gone', 'forbidden'] as const)(
-    '[D05] tells nobody in a chat that is %s',
+    '[D05] notifies no one in a chat that is %s',
     async (kind) => {
       await scene.owe('c', ['one']);
       scene.answer('c', { kind });
@@ -286,7 +286,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('c')).toEqual(['sent', 'pending']);
   });
 
-  it('[D11] ends a send that is under way when it is told to, as one whose outcome nobody knows', async () => {
+  it('[D11] ends a send that is under way on request, as one of unknown outcome', async () => {
     await scene.owe('c', ['one']);
     const stop = new AbortController();
     const send = (_part: OutboundPart, signal: AbortSignal) =>

@@ -48,7 +48,7 @@ describe('pacing what is sent', () => {
     expect(pacer.take({ chatId: 'a' }, 5_000)).toBe(0);
   });
 
-  it('[D05] lets one part out after a pause, and then goes on at the declared rate', () => {
+  it('[D05] lets one part out after a pause, and then continues at the declared rate', () => {
     const pacer = createPacer(rates);
     pacer.pause(0, 5_000);
     const waits = ['a', 'b', 'c'].map((chatId) => pacer.take({ chatId }, 5_000));

@@ -29,7 +29,7 @@ describe('an album in a group', () => {
     expect(join(picture()).addressed).toBe(false);
   });
 
-  it('[F08] gives back the pictures that came before the words, once and in order', () => {
+  it('[F08] returns the pictures that came before the text, once and in order', () => {
     const albums = createAlbums(() => 0);
     for (const messageId of ['1', '2']) albums.hold(admitted(picture({ messageId })));
     albums.hold(admitted(picture({ messageId: '3', albumId: 'b' })));

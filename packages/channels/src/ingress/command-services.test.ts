@@ -90,7 +90,7 @@ describe('/heartbeat', () => {
     expect(asked).toEqual([]);
   });
 
-  it('[F09] stands in /status for the owner alone', async () => {
+  it('[F09] is in /status for the owner alone', async () => {
     const line = 'Heartbeat: next 14:30, 3 tasks';
     expect(await write('/status', '42', { services: SERVICES })).toContain(line);
     expect(await write('/status', '7', { services: SERVICES })).not.toContain(line);

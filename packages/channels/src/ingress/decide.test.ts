@@ -132,7 +132,7 @@ describe('what ingress does with a message', () => {
     [aMessage({ sender: { isBot: true } }), 'written by a bot'],
     [aMessage({ text: '' }), 'no text'],
     [aMessage({ text: 'x'.repeat(21) }), 'longer than 20 characters'],
-  ])('[D08] gives its reason in words (%#)', (message, reason) => {
+  ])('[D08] gives its reason as a sentence (%#)', (message, reason) => {
     expect(decided(message, rules()).reason).toBe(reason);
   });
 

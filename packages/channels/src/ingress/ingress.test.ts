@@ -26,7 +26,7 @@ describe('ingress', () => {
     await scene.open();
   });
 
-  it('[F08] takes a message that is told twice once, and wakes its lane both times', async () => {
+  it('[F08] accepts a message that is delivered twice once, and wakes its lane both times', async () => {
     await scene.receive(aMessage());
     expect(await scene.receive(aMessage())).toEqual({ kind: 'duplicate' });
     expect(await scene.inbox()).toEqual(['hello']);
@@ -76,7 +76,7 @@ describe('a stranger in a direct chat', () => {
     expect(`${words} ${scene.lines.join()}`).not.toContain('secret');
   });
 
-  it('[F05] is told nothing where direct chats are disabled', async () => {
+  it('[F05] gets no answer where direct chats are disabled', async () => {
     const access = { ...POLICY.access, direct: 'disabled' as const };
     await scene.ingressWith({ access })(stranger(), CAPABILITIES);
     expect(await scene.told('9')).toEqual([]);
@@ -97,7 +97,7 @@ describe('a stranger in a direct chat', () => {
 });
 
 describe('an album in a group', () => {
-  it('[F06] [F08] is one turn of all its pictures, though only the first has words, and none before', async () => {
+  it('[F06] [F08] is one turn of all its pictures, though only the first has text, and none before', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
     await scene.receive(aMessage({ ...picture, messageId: '1', text: 'look', addressed: true }));
@@ -112,7 +112,7 @@ describe('an album in a group', () => {
   });
 });
 
-describe('an album whose words come last', () => {
+describe('an album whose text comes last', () => {
   it('[F08] is one turn of all its pictures, none of which is group context', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
@@ -138,7 +138,7 @@ describe('the bounds of what is taken', () => {
     );
   });
 
-  it('[D07] tells that a message is too long, a flood of them once a minute', async () => {
+  it('[D07] reports that a message is too long, a flood of them once a minute', async () => {
     const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
     expect(await scene.receive(long('1'))).toMatchObject({ kind: 'refused' });
     await scene.receive(long('2'));
@@ -152,7 +152,7 @@ describe('the bounds of what is taken', () => {
     expect(notices[0]).toContain('30');
   });
 
-  it('[D07] takes no more than may wait, and tells a flood once', async () => {
+  it('[D07] takes no more than may wait, and reports a flood once', async () => {
     for (let i = 1; i <= 8; i += 1)
       await scene.receive(aMessage({ messageId: `${i}`, text: `text ${i}` }));
     expect(await scene.inbox()).toEqual(['text 1', 'text 2', 'text 3']);
@@ -212,7 +212,7 @@ describe('a command', () => {
     expect(await scene.store.lanes.withWork(scene.now, 9)).toEqual([]);
   });
 
-  it('[F08] is carried out once, however often it is told', async () => {
+  it('[F08] runs once, however often it is delivered', async () => {
     await scene.receive(aMessage({ text: '/new' }));
     expect(await scene.receive(aMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
     expect(await scene.told()).toHaveLength(1);
@@ -234,7 +234,7 @@ describe('a command', () => {
     expect(outcomes.slice(0, 2)).toEqual(['stopped', 'stopped']);
   });
 
-  it('[F09] /stop that is told twice stops nothing that was asked after it', async () => {
+  it('[F09] /stop that is delivered twice stops nothing that was asked after it', async () => {
     await scene.receive(aMessage({ messageId: '1', text: '/stop' }));
     await scene.receive(aMessage({ messageId: '2' }));
     expect(await scene.receive(aMessage({ messageId: '1', text: '/stop' }))).toEqual({
@@ -249,7 +249,7 @@ describe('a command', () => {
     ['/status', ['Polly is here.', 'Model: offline – no model']],
     ['/new', ['fresh start']],
     ['/stop', ['Nothing was running.']],
-  ])('[F09] %s answers in words for people', async (text, words) => {
+  ])('[F09] %s answers in sentences for people', async (text, words) => {
     await scene.receive(aMessage({ text }));
     const [answer] = await scene.told();
     for (const word of words) expect(answer).toContain(word);
@@ -272,7 +272,7 @@ describe('a command', () => {
     expect((await scene.told()).at(-1)).not.toContain('To-dos');
   });
 
-  it('[F09] /status tells nobody but the owner which model answers, and where', async () => {
+  it('[F09] /status shows only the owner which model answers, and where', async () => {
     const chat = { id: '-100', type: 'group' } as const;
     await scene.receive(aMessage({ text: '/status', chat, addressed: true }));
     const [answer] = await scene.told('-100');

@@ -87,7 +87,7 @@ describe('/memory and /forget', () => {
     expect(JSON.stringify(row)).not.toContain('heronpie');
   });
 
-  it('[G15] told twice of the same message, people are told once', async () => {
+  it('[G15] delivered twice, a message gets one answer', async () => {
     await write('/forget heron', { messageId: 'same' });
     await write('/forget heron', { messageId: 'same' });
     expect(await scene.told()).toHaveLength(1);

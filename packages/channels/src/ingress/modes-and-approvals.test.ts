@@ -141,7 +141,7 @@ describe('commands that change a group’s conversation for everyone', () => {
   const REFUSED = 'it is for administrators of this group, my owner';
 
   it.each(['/new', '/mode ask', '/mode turbo', '/compact'])(
-    '[F05] %s is refused to a guest, who is told who may, and changes nothing',
+    '[F05] %s is refused to a guest, with a note who may, and changes nothing',
     async (text) => {
       expect(await write(text, '7', true)).toContain(REFUSED);
       expect(await write('/mode', '7', true)).toContain('in agent mode');

@@ -22,7 +22,7 @@ describe('a stranger where direct chats are paired', () => {
   const ownerSays = (text: string, messageId: string) =>
     scene.receive(aMessage({ text, messageId }));
 
-  it('[F05] is told a code once while it is valid, and no word of the message is kept', async () => {
+  it('[F05] gets a code once while it is valid, and nothing of the message is kept', async () => {
     expect((await write('9')).kind).toBe('refused');
     await write('9', '2');
     expect(await toldTo('9')).toEqual([expect.stringContaining('/pair AAAA2222')]);
@@ -88,7 +88,7 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
-  it('[F05] gets no answer on a channel that says nothing to strangers; the owner is told once', async () => {
+  it('[F05] gets no answer on a channel that says nothing to strangers; the owner is notified once', async () => {
     await ownerSays('/whoami', '50');
     const silent = scene.ingressWith(pairing, { answersStrangers: false });
     for (const id of ['1', '2']) await silent(stranger('9', id), CAPABILITIES);
@@ -177,7 +177,7 @@ describe('what /link says', () => {
     expect(linkText(result)).toContain(words);
   });
 
-  it('[F13] tells the maker of a code who typed it, by a name that cannot pretend', () => {
+  it('[F13] shows the creator of a code who typed it, by a name that cannot pretend', () => {
     const message = aMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
     const news = linkNews({ kind: 'to-confirm', code: 'C', makerRoute: route }, message);
     expect(news?.route).toBe(route);

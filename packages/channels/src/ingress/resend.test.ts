@@ -88,7 +88,7 @@ describe('/resend', () => {
     expect(await due()).toEqual([]);
   });
 
-  it('[D04] in a group is for whoever asked and those who may change the conversation', async () => {
+  it('[D04] in a group is for the person who asked and those who may change the conversation', async () => {
     const button = await lose();
     const outcome = await write(button, { from: STRANGER });
     expect(outcome).toMatchObject({ declined: expect.stringContaining('another person') });

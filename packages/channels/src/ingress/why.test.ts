@@ -77,7 +77,7 @@ describe('what became of a message', () => {
       }),
       `${taken}; waited 0.5 s; failed (model at host failed) after 3.5 s; parts: 1 sent.`,
     ],
-  ])('[D08] is told in one line (%#)', (story, expected) => {
+  ])('[D08] is shown in one line (%#)', (story, expected) => {
     expect(lastLine(story)).toBe(`- 20 s ago (message \`7\`): ${expected}`);
   });
 
@@ -123,7 +123,7 @@ describe('/why', () => {
   const why = (change: object) =>
     scene.receive(aMessage({ text: '/why', messageId: '50', ...change }));
 
-  it('[D08] tells of the last messages of the chat, without a word of their texts', async () => {
+  it('[D08] reports the last messages of the chat, without their text', async () => {
     await scene.receive(aMessage({ chat: group, messageId: '1', text: 'secret words' }));
     await scene.receive(aMessage({ messageId: '2', text: 'in another chat' }));
     await why({ chat: group, addressed: true });
@@ -135,7 +135,7 @@ describe('/why', () => {
     ).not.toContain('secret');
   });
 
-  it('[D08] tells of what was taken, why, and of floods', async () => {
+  it('[D08] reports what was accepted, why, and floods', async () => {
     for (const messageId of ['1', '2', '3', '4']) await scene.receive(aMessage({ messageId }));
     await why({});
     const answer = (await scene.told()).at(-1);
@@ -143,7 +143,7 @@ describe('/why', () => {
     expect(answer).toContain('(message 4): refused (3 messages of this conversation wait already)');
   });
 
-  it('[D08] tells all stages of one message: named, the last one, or replied to', async () => {
+  it('[D08] shows all stages of one message: named, the last one, or replied to', async () => {
     await scene.receive(aMessage({ messageId: '1', text: 'secret words' }));
     await why({ text: '/why 1' });
     await why({ text: '/why last', messageId: '51' });
@@ -157,7 +157,7 @@ describe('/why', () => {
     }
   });
 
-  it('[D08] [W02] tells a group of its own messages alone, and without names', async () => {
+  it('[D08] [W02] shows a group its own messages alone, and without names', async () => {
     await scene.receive(aMessage({ chat: group, messageId: '1', addressed: true }));
     await scene.receive(aMessage({ messageId: '2' }));
     const { store } = scene;

@@ -101,7 +101,7 @@ describe('typing', () => {
     },
   );
 
-  it('[F12] stops by itself when nobody ever tells that the turn has ended', async () => {
+  it('[F12] stops by itself when the end of the turn is never reported', async () => {
     bus.publish(started);
     await pass(20 * 60_000);
     const before = typed.length;
@@ -110,7 +110,7 @@ describe('typing', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('[F12] goes on once, not twice, when the same turn is started again', async () => {
+  it('[F12] continues once, not twice, when the same turn is started again', async () => {
     bus.publish(started);
     await pass(1_000);
     bus.publish(started);
@@ -188,7 +188,7 @@ describe('an answer that grows', () => {
     expect(await shownIn(16_000)).toBeLessThan(6);
   });
 
-  it('[F12] is shown from its first words on only where it takes longer than the platform minds', async () => {
+  it('[F12] is shown from its start only where it takes longer than the platform minds', async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
     served = { ...adapter, streaming: { ...streaming, firstAfterMs: 400 } };
@@ -226,7 +226,7 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: first', 't ended: answer']);
   });
 
-  it('[F12] begins anew with the step after a tool; what was said before it stays until then', async () => {
+  it('[F12] starts again with the step after a tool; what was said before it stays until then', async () => {
     bus.publish(started);
     bus.publish({ type: 'turn-delta', ...ref, step: 0, text: 'Let me **look' });
     await pass(5_000);

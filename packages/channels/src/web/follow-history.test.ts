@@ -35,7 +35,7 @@ describe('a chat that several gateways serve', () => {
   const watch = () => hub.watch('main', (event) => void seen.push(event));
   const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times), 30_000);
 
-  it('[D09] tells those who watch what another gateway sent, once', async () => {
+  it('[D09] notifies watchers of what another gateway sent, once', async () => {
     const unwatch = watch();
     await looked(3);
     history.push(part('there'));

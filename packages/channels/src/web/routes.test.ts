@@ -7,7 +7,7 @@ const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
 const accepted = () => ({ kind: 'accepted' as const, conversationId: 'c' });
 
 describe('a message from the page', () => {
-  it('[F01] reaches ingress as the words of the owner, in the one direct chat', async () => {
+  it('[F01] reaches ingress as text of the owner, in the one direct chat', async () => {
     const { post, received } = webFront(accepted);
     const response = await post({ id: ID, text: 'hello' });
     expect(await response.json()).toMatchObject({ outcome: { kind: 'accepted' } });
@@ -22,7 +22,7 @@ describe('a message from the page', () => {
     });
   });
 
-  it('[F03] is told to every open page, once, with the time before it was stored', async () => {
+  it('[F03] is published to every open page, once, with the time before it was stored', async () => {
     const { ask, post } = webFront(accepted);
     const pages = [await ask('/events'), await ask('/events')];
     const before = Date.now();
@@ -35,7 +35,7 @@ describe('a message from the page', () => {
     }
   });
 
-  it('[D01] is not told a second time when it is a duplicate', async () => {
+  it('[D01] is not published again when it is a duplicate', async () => {
     const { ask, post, adapter } = webFront(() => ({ kind: 'duplicate' }));
     const page = await ask('/events');
     expect(await (await post({ id: ID, text: 'hello' })).json()).toMatchObject({

@@ -62,7 +62,7 @@ describe('createLogger writing JSON', () => {
     expect(lines.join('').match(/\[secret\]/g)?.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('[D10] stays valid JSON when a secret stands inside a number or spans syntax', () => {
+  it('[D10] stays valid JSON when a secret is inside a number or spans syntax', () => {
     const { log, parsed } = collect({ scrub: openSecrets(['123456', '","b":"']).scrubLog });
     log.info({ id: 91234567, a: 'x', b: 'y' }, 'n');
     expect(parsed()).toEqual([expect.objectContaining({ id: '[secret]', msg: 'n' })]);
@@ -128,7 +128,7 @@ describe('createLogger writing for people', () => {
     expect(lines[0]).toContain('hi\\u001b[2J\\u000d\\u000athere');
   });
 
-  it('shows the stack of an unexpected error, and only the words of an expected one', () => {
+  it('shows the stack of an unexpected error, and only the message of an expected one', () => {
     const { log, lines } = pretty();
     log.error({ err: new TypeError('oops', { cause: new Error('why') }) }, 'crashed');
     log.error({ err: Object.assign(new Error('told'), { code: 'known' }) }, 'failed');

@@ -79,7 +79,7 @@ describe('createMetrics', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
-  it('[D10] shows gauges as they are read, and tells of one that nobody declared', () => {
+  it('[D10] shows gauges as they are read, and reports one that is not declared', () => {
     const mistakes: string[] = [];
     const { render } = createMetrics({ onMistake: (m) => mistakes.push(m) });
     const values = [
@@ -122,7 +122,7 @@ describe('createMetrics', () => {
     ['a metric of another kind', 't_seconds', { a: 'x' }, 1, 'is a histogram'],
     ['a negative number', 't_plain_total', {}, -1, 'given -1'],
     ['no number', 't_plain_total', {}, Number.NaN, 'given NaN'],
-  ])('tells of %s and records nothing', (_what, name, labels, by, words) => {
+  ])('reports %s and records nothing', (_what, name, labels, by, words) => {
     const mistakes: string[] = [];
     const { meter, render } = createMetrics({ onMistake: (m) => mistakes.push(m), table: TABLE });
     const before = lines(render());

@@ -35,7 +35,7 @@ describe('openSecrets with configured secrets', () => {
     expect(scrub(text)).toBe(text.replace('second secret', '[secret]'));
   });
 
-  it('[D10] removes a secret from base64, wherever in the encoded text it stands', () => {
+  it('[D10] removes a secret from base64, wherever in the encoded text it is', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 7 }),
@@ -80,7 +80,7 @@ describe('openSecrets with configured secrets', () => {
     expect(openSecrets(['\uD800 lone half']).scrubLog('\uD800 lone half')).toBe('[secret]');
   });
 
-  it('[D10] does not blot out words because somebody set a variable to one', () => {
+  it('[D10] does not remove words because a variable has one as its value', () => {
     const { scrub } = openSecrets(['on', 'true', '', 'parley', 'postgres']);
     expect(scrub('true, it is on: parley, on postgres')).toBe(
       'true, it is on: parley, on postgres',

@@ -46,7 +46,7 @@ describe('cutting the source', () => {
     expect(finish(cutIntoPieces(hostile))).toEqual([{ type: 'literal', text: hostile }]);
   });
 
-  it('[M06] still parses what stands beside a hostile block', () => {
+  it('[M06] still parses what is beside a hostile block', () => {
     const pieces = finish(cutIntoPieces(`**before**\n\n${'a**b'.repeat(20_000)}\n\n**after**`));
     expect(pieces.map(({ type }) => type)).toEqual(['markdown', 'literal', 'markdown']);
   });
@@ -70,7 +70,7 @@ const growing: [what: string, markdown: string][] = [
 ];
 
 describe('a text that grows', () => {
-  it.each(growing)('[F12] keeps the pieces of %s, however the text goes on', (_, markdown) => {
+  it.each(growing)('[F12] keeps the pieces of %s, however the text continues', (_, markdown) => {
     const whole = finish(cutIntoPieces(markdown));
     const half = finish(cutIntoPieces(markdown.slice(0, markdown.length / 2)));
     expect(half.slice(0, -1)).toEqual(whole.slice(0, half.length - 1));

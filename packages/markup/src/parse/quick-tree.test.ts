@@ -95,7 +95,7 @@ const textWith = (other: string) =>
     .map((pieces) => pieces.join(''));
 
 describe('Simple Markdown', () => {
-  it('is the tree that the parser would make of it, whatever stands in the text', () => {
+  it('is the tree that the parser would make of it, whatever is in the text', () => {
     let read = 0;
     for (const other of OTHER) {
       fc.assert(

@@ -123,7 +123,7 @@ describe('a part', () => {
     expect(texts(markdown, maxLength)).toEqual(parts);
   });
 
-  it.each(going)('[M03] goes on with %s', (_, markdown, maxLength, parts) => {
+  it.each(going)('[M03] continues with %s', (_, markdown, maxLength, parts) => {
     expect(texts(markdown, maxLength)).toEqual(parts);
   });
 

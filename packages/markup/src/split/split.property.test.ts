@@ -79,7 +79,7 @@ describe('splitting any document for any target', () => {
 });
 
 describe('numbering the parts of any document', () => {
-  it('[M03] tells of each of several parts which it is, within the limit', () => {
+  it('[M03] reports each of several parts which it is, within the limit', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         const room = new PartPrinter({ ...target, maxLength: target.maxLength + 40 });

@@ -187,7 +187,7 @@ const numbered = (markdown: string, target: Partial<RenderTarget> = {}) =>
   });
 
 describe('numbered parts', () => {
-  it('[M03] end with a line that tells which part of how many they are, also as plain text', () => {
+  it('[M03] end with a line that reports which part of how many they are, also as plain text', () => {
     const label = (text: string) => ({ text, plain: text });
     expect(numbered('aaaa bbbb cccc dddd eeee ffff')).toEqual([
       label('aaaa bbbb cccc\n\n(1/2)'),

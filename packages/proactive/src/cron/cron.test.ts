@@ -94,7 +94,7 @@ describe('a job whose time has come', () => {
   });
 });
 
-describe('a job of somebody who', () => {
+describe('a job of a person who', () => {
   it('[W02] is no owner any more does not run as one', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Tell my secrets.', at: 'in 10 min' });
@@ -139,7 +139,7 @@ describe('a job of somebody who', () => {
 const WELCOME = { isOwner: true, conversationId: 'test:default:c', refusal: null };
 
 describe('a job that fails', () => {
-  it('[H08] for once is tried again, later each time, then given up, and its chat is told once', async () => {
+  it('[H08] that is one-off is retried, later each time, then given up, and its chat is notified once', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call Bo.', at: 'in 10 min' });
     const tries: number[] = [];
@@ -197,7 +197,7 @@ describe('a clock that is put back', () => {
     expect((await look()).join()).toContain('good morning');
   });
 
-  it('[H08] whatever it does and however often processes begin anew, each day has one run', async () => {
+  it('[H08] whatever it does and however often processes start again, each day has one run', async () => {
     const step = fc.integer({ min: 1, max: 700 });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {

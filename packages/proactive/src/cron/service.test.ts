@@ -12,7 +12,7 @@ async function words(by = writer('1')): Promise<string> {
 }
 
 describe('the cron service', () => {
-  it('[H08] tells when a new job will run, and adds it once for one call', async () => {
+  it('[H08] reports when a new job will run, and adds it once for one call', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const by = writer('1');

@@ -68,7 +68,7 @@ function live(
   return { runs, end: now };
 }
 
-describe('[H02] hearts that beat for days', () => {
+describe('[H02] heartbeats over days', () => {
   it('run each task in its hours, as often as it says at most', () => {
     const sleep = fc.oneof(
       { weight: 8, arbitrary: fc.constant(30) },
@@ -98,7 +98,7 @@ describe('[H02] hearts that beat for days', () => {
     );
   });
 
-  it('miss no day of a daily task while they beat', () => {
+  it('miss no day of a daily task while they run', () => {
     fc.assert(
       fc.property(window, start, zone, (hours, from, { clock }) => {
         const task: StandingTask = {

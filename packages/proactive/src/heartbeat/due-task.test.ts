@@ -230,12 +230,12 @@ const oddClocks: readonly Row[] = [
   ],
 ];
 
-describe('[H02] the task of a beat', () => {
+describe('[H02] the task of a heartbeat run', () => {
   it.each(ordinary)('%s', (_what, given, said) => expect(beat(given)).toBe(said));
   it.each(days)('on days: %s', (_what, given, said) => expect(beat(given)).toBe(said));
   it.each(oddClocks)('by odd clocks: %s', (_what, given, said) => expect(beat(given)).toBe(said));
 
-  it('tells of the others why they wait', () => {
+  it('reports of the others why they wait', () => {
     const { tasks } = readTasks(MAIL + THREE);
     const looking = { now: at('2026-11-21T12:00Z'), clock: zoneClock('UTC') };
     const { due } = dueTasks(tasks, new Map(), looking);

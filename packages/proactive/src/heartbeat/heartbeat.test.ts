@@ -62,7 +62,7 @@ describe('the heartbeat', () => {
     });
   });
 
-  it('[H02] runs one task a beat, the most overdue one, and none that is not due', async () => {
+  it('[H02] runs one task per heartbeat run, the most overdue one, and none that is not due', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     await scene.heartbeat.look();
@@ -71,7 +71,7 @@ describe('the heartbeat', () => {
     expect(ran).toEqual(['mail', 'calendar', 'mail', 'mail', 'mail', 'mail', 'calendar']);
   });
 
-  it('[H01] misses no beat and doubles none when the process ends and begins again', async () => {
+  it('[H01] misses no heartbeat run and doubles none across a restart of the process', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await scene.heartbeat.look();
@@ -84,7 +84,7 @@ describe('the heartbeat', () => {
     expect(await runs()).toEqual(['mail', 'mail', 'mail', 'mail']);
   });
 
-  it('[H01] leaves no task out because the beat before it came late', async () => {
+  it('[H01] skips no task because the heartbeat run before it came late', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await scene.heartbeat.look();
@@ -121,7 +121,7 @@ describe('the heartbeat', () => {
     expect(new Date(next ?? 0).toISOString()).toBe('2026-11-24T10:00:00.000Z');
   });
 
-  it('[H01] goes on when the clock is put back a day', async () => {
+  it('[H01] continues when the clock is put back a day', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -142,7 +142,7 @@ describe('the heartbeat', () => {
     expect(await nextBeat()).toBe('mail');
   });
 
-  it('[H04] runs nothing of which nobody could be told', async () => {
+  it('[H04] runs nothing of which no owner could be notified', async () => {
     scene = await openHeartbeatScene({
       findTarget: async () => ({ kind: 'none', reason: 'no owner has written yet' }),
     });
@@ -152,7 +152,7 @@ describe('the heartbeat', () => {
     expect((await scene.heartbeat.status()).plan?.lastReason).toBe('no owner has written yet');
   });
 
-  it('[H05] stops for the day when its tokens are used up, and begins anew at midnight', async () => {
+  it('[H05] stops for the day when its tokens are used up, and starts again at midnight', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', CALENDAR.replace('2 h', '30 min'));
     await firstBeat();
@@ -190,7 +190,7 @@ describe('the heartbeat', () => {
 });
 
 describe('a check that can never be made', () => {
-  it('[H02] leaves its task to run each time, and is told of in its state and once in the log', async () => {
+  it('[H02] leaves its task to run each time, and is reported in its state and once in the log', async () => {
     const look = () => Promise.reject(new Error('it must not be tried'));
     scene = await openHeartbeatScene({ checkForNews: { whyNot: () => 'commands are off', look } });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
@@ -241,7 +241,7 @@ describe('heartbeat-state.json', () => {
   });
 });
 
-describe('a beat on request', () => {
+describe('a heartbeat run on request', () => {
   it('[H02] runs the named task whether it is due or not', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);

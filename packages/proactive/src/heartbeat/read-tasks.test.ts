@@ -73,7 +73,7 @@ describe('HEARTBEAT.md', () => {
     expect(readTasks(text)).toEqual({ tasks: [], problems: [] });
   });
 
-  it('[H02] of plain words is one task', () => {
+  it('[H02] of plain text is one task', () => {
     const text = '# Heartbeat\n\n## Each time\n- Look for urgent mail.\n- Note: be brief.\n';
     const { tasks, problems } = readTasks(`<!-- a comment -->\n${text}`);
     expect(problems).toEqual([]);
@@ -183,7 +183,7 @@ describe('HEARTBEAT.md', () => {
     expect(namesOf(`## bad\n- every: x\n- do: y\n${MAIL}## worse\n- do:\n`)).toEqual(['mail']);
   });
 
-  it('[H02] with any words in it is read, and each task can be run', () => {
+  it('[H02] with any text in it is read, and each task can be run', () => {
     const words = fc.constantFrom(
       ...['## a', '## b', '- every: 30 min', '- every: x', '- do: y', '- do:', '- between: 22-2'],
       ...['<!--', '-->', '```', 'text', '', '  more', '- tell: z', '- check: https://e.org', '##'],

@@ -28,7 +28,7 @@ const nextOf = async (heartbeat: Heartbeat, name = 'mail') =>
   (await heartbeat.report()).tasks.find((task) => task.name === name)?.next;
 
 describe('/heartbeat', () => {
-  it('[H02] tells the plan, and of each task when it ran and when it runs next', async () => {
+  it('[H02] shows the plan, and of each task the last and the next run', async () => {
     const heartbeat = await open(MAIL + HEALTH);
     scene.later(30);
     await scene.heartbeat.look();
@@ -65,7 +65,7 @@ describe('/heartbeat', () => {
     expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
   });
 
-  it('[W02] tells a group nothing of what the tasks are about', async () => {
+  it('[W02] shows a group nothing of the content of the tasks', async () => {
     const heartbeat = await open(MAIL);
     const group = { ...ALONE, isGroup: true };
     expect(await ask(heartbeat, '', group)).toBe(
@@ -140,7 +140,7 @@ describe('why a task does not run now', () => {
     expect(await ask(heartbeat, 'now')).toContain('tokens of today are used up');
   });
 
-  it('[H04] nobody can be told', async () => {
+  it('[H04] no owner can be notified', async () => {
     const heartbeat = await open(MAIL, { findTarget: async () => NOBODY });
     expect(await nextOf(heartbeat)).toMatchObject({
       state: 'no-chat',
@@ -178,7 +178,7 @@ describe('/heartbeat now', () => {
     expect(await ask(heartbeat, 'now long walk')).toMatch(/^Long walk begins\./);
   });
 
-  it('[H02] runs once for one message, also when it is told again after the run', async () => {
+  it('[H02] runs once for one message, also when it is delivered again after the run', async () => {
     const heartbeat = await open(MAIL);
     const first = await ask(heartbeat, 'now mail');
     expect(await ask(heartbeat, 'now mail')).toBe(first);

@@ -40,11 +40,11 @@ describe('what came of the last run', () => {
       { state: 'failed', reason: 'overloaded\n  too many' },
       '14:00, failed (overloaded too many); not sent',
     ],
-  ])('[H02] [H03] [H04] is told in a few words: %j', (change, words) => {
+  ])('[H02] [H03] [H04] is reported in one line: %j', (change, words) => {
     expect(said(change)).toBe(words);
   });
 
-  it('[H04] names the group that was told', () => {
+  it('[H04] names the group that was notified', () => {
     expect(said({ state: 'alerted' }, 'family')).toBe('14:00, sent to family');
   });
 

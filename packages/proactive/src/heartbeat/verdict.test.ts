@@ -131,11 +131,11 @@ describe('the answer of a standing task', () => {
     expect(heartbeatVerdict(answer)).toEqual({ kind: 'alert', text: shown });
   });
 
-  it.each(UNCLEAR)('[H03] %j is unclear, and told to nobody', (answer) => {
+  it.each(UNCLEAR)('[H03] %j is unclear, and sent to no one', (answer) => {
     expect(heartbeatVerdict(answer).kind).toBe('unclear');
   });
 
-  it('[H03] never shows a spelling of the token, whatever stands round it', () => {
+  it('[H03] never shows a spelling of the token, whatever is around it', () => {
     const piece = fc.constantFrom(
       ...[
         'HEARTBEAT_OK',

@@ -61,7 +61,7 @@ describe('the list of tools', () => {
     expect(text).toBe('# TOOLS\nBefore.\n\n### Sandbox\n- `a`: Costs $& and $1.\n\nAfter.');
   });
 
-  it('[P06] [P08] stands before a TOOLS.md that says nothing about it', async () => {
+  it('[P06] [P08] is before a TOOLS.md that says nothing about it', async () => {
     const options = { heading: '## Tooling', files: ['TOOLS.md'] };
     const text = await textOf({ file: 'Mind the till.', options });
     expect(text).toMatch(/^## Tooling\n### Middleware\n[\s\S]*\n\nMind the till\.$/);

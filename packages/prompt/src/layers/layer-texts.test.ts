@@ -104,7 +104,7 @@ describe('persona and format', () => {
 describe('the notes on tools', () => {
   const view = viewOf(OWNER, { 'TOOLS.md': 'Here: {tools_description}' });
 
-  it('[P06] point to the list where it stands in a section of its own', async () => {
+  it('[P06] point to the list where it is in a section of its own', async () => {
     const file = workspaceFileLayer({ id: 'tools-file', file: 'TOOLS.md', volatility: 'static' });
     const texts = await Promise.all([
       say(file, { view }),

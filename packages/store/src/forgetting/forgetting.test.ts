@@ -166,7 +166,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         );
       });
 
-      it('in a group gives the words of others back to the next turn', async () => {
+      it('in a group returns the text of others to the next turn', async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
         await claim(store, await hold(store, GROUP), 't-both');

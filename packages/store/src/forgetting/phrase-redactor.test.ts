@@ -19,7 +19,7 @@ const MESSAGE = {
   variables: { 'heron note': 'a heron' },
 };
 
-describe('taking words out', () => {
+describe('removing text', () => {
   it.each([
     ['heron', 'a Heron and a HERON', `a ${MARK} and a ${MARK}`],
     ['heron pie', 'heron\n  pie', MARK],
@@ -37,7 +37,7 @@ describe('taking words out', () => {
     expect(without(word, text)).toBe(after);
   });
 
-  it('[G15] of every text of a value, and gives back the value itself where there is nothing', () => {
+  it('[G15] of every text of a value, and returns the value itself where there is nothing', () => {
     expect(without('heron', MESSAGE)).toEqual({
       ...MESSAGE,
       chat: { ...MESSAGE.chat, title: `About ${MARK}s` },
@@ -69,7 +69,7 @@ describe('taking words out', () => {
     expect(after.length).toBeLessThanOrEqual(64 + '{"label":""}'.length);
   });
 
-  it('[G15] any words are gone afterwards, and nothing throws', () => {
+  it('[G15] any text is gone afterwards, and nothing throws', () => {
     const word = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {

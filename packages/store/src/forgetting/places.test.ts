@@ -154,7 +154,7 @@ interface Column {
   readonly type: string;
 }
 
-describe('the places of words in the database', () => {
+describe('the places of text in the database', () => {
   const database = sqliteForTests();
   let store: Store;
   let look: DatabaseSync;
@@ -206,7 +206,7 @@ describe('the places of words in the database', () => {
     expect(holding.length > 0).toBe(expected);
   };
 
-  it('[G15] are all known: each column of text is rewritten, or said to hold no words', () => {
+  it('[G15] are all known: each column of text is rewritten, or declared to hold no text', () => {
     const known = new Set([
       ...FORGET_PLACES.flatMap(({ table, texts }) =>
         Object.keys(texts).map((one) => `${table}.${one}`),

@@ -66,7 +66,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     }
   });
 
-  it('refuses a value that PostgreSQL cannot be given, and goes on', async () => {
+  it('refuses a value that PostgreSQL cannot be given, and continues', async () => {
     const cast = composed('select cast(:value as text) as is');
     const value = JSON.parse('{"a":1}');
     const asked = database.write((sql) => sql.get(cast, { value }));

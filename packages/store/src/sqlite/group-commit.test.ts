@@ -78,7 +78,7 @@ describe('group commit', () => {
     expect(log).not.toContain('work c');
   });
 
-  it('fails the group, not the process, when no transaction can begin, and goes on later', async () => {
+  it('fails the group, not the process, when no transaction can begin, and continues later', async () => {
     const { work } = recorded({ statement: 'begin immediate' });
     await expect(work('a')).rejects.toThrow('begin immediate failed');
     await expect(work('b')).rejects.toThrow('begin immediate failed');

@@ -43,7 +43,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return lease;
     }
 
-    it('[D08] tells of every stage between the platform and its receipt, with times', async () => {
+    it('[D08] reports every stage between the platform and its receipt, with times', async () => {
       await store.inbox.accept(written('m1', 1_000));
       const lease = await begin('t1', 1_200);
       const model = { kind: 'model', model: 'p/m', inputTokens: 9, outputTokens: 2 } as const;
@@ -110,7 +110,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await timeline('b')).entries.at(-1)).toMatchObject({ stage: 'lane', ms: 20 });
     });
 
-    it('[D08] tells how turns ended that gave no answer, and what waits behind one', async () => {
+    it('[D08] reports how turns ended that gave no answer, and what waits behind one', async () => {
       await store.inbox.accept(written('m1', 0));
       let lease = await begin('t1', 100);
       expect(await verdict('m1', 3_100)).toBe(
@@ -181,7 +181,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ask('web:c2/m1', CHAT)).toEqual({ kind: 'unknown' });
     });
 
-    it('[D08] [H03] tells of a run of a standing task where it told something, and nowhere else', async () => {
+    it('[D08] [H03] reports a run of a standing task where it alerted, and nowhere else', async () => {
       const lane = 'beat:main';
       const chat = { id: lane, type: 'direct' } as const;
       const run = async (id: string, alert: string | null) => {
@@ -229,7 +229,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(newest).toMatchObject({ timeline: { message: { messageId: 'm1' } } });
     });
 
-    it('[D08] [H08] tells that a job has put a message there', async () => {
+    it('[D08] [H08] reports that a job has put a message there', async () => {
       const { message: words, ...rest } = written('j1', 4);
       const due = { ...rest, message: { ...words, trigger: 'cron' } } as const;
       await store.inbox.accept(written('m1', 1));
@@ -255,7 +255,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(JSON.stringify(told)).not.toContain('private');
     });
 
-    it('[D08] [F08] tells how often the platform told of a message again', async () => {
+    it('[D08] [F08] reports how often the platform delivered a message again', async () => {
       for (const _ of [1, 2, 3]) await store.inbox.accept(written('m1', 1));
       const told = await timeline('m1');
       expect(told.entries.map(({ text }) => text)).toContain(
@@ -263,7 +263,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D06] [D08] tells what became of a part that could not be delivered', async () => {
+    it('[D06] [D08] reports what became of a part that could not be delivered', async () => {
       await store.inbox.accept(written('m1', 0));
       const lease = await begin('t1', 1);
       await store.lanes.commit(lease, answer('t1', ['a', 'b']), 2);

@@ -29,7 +29,7 @@ describe('what a file is', () => {
     ['half a PNG', '\u0089PNG\r\n\u001a\n\0\0\0\rIHDR', null],
     ['half a JPEG', '\u00ff\u00d8\u00ff\u00e0\0\u0004ab', null],
     ['no picture', 'hello', null],
-  ])('[G19] %s tells its pixels without being decoded', (_what, beginning, pixels) => {
+  ])('[G19] %s states its size without being decoded', (_what, beginning, pixels) => {
     expect(pixelsOf(bytes(beginning))).toBe(pixels);
   });
 

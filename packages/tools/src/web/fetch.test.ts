@@ -28,7 +28,7 @@ describe('a fetch', () => {
     expect(scene.asked).toHaveLength(0);
   });
 
-  it('[G02] gives what the server has, and tells it nothing but what is asked for', async () => {
+  it('[G02] gives what the server has, and sends it nothing but what is asked for', async () => {
     const scene = await serve((_, response) => {
       response.setHeader('content-type', 'text/plain').end('hello');
     });

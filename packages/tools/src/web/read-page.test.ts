@@ -67,7 +67,7 @@ describe('a page', () => {
     ['image/png', 'x', 'no text'],
     ['text/plain', 'a\0b', 'no text'],
     ['application/octet-stream', 'a\0b', 'no text'],
-  ])('[G02] of type %s is refused in words', async (type, body, words) => {
+  ])('[G02] of type %s is refused with a reason', async (type, body, words) => {
     const reading = read(body, { 'content-type': type });
     await expect(reading).rejects.toMatchObject({
       code: 'web-format',

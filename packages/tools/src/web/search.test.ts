@@ -161,7 +161,7 @@ describe('a search of the web', () => {
       JSON.stringify({ results: [], unresponsive_engines: [['google', 'CAPTCHA']] }),
     ],
     ['far too much', ' '.repeat(3_000_000)],
-  ])('[G02] fails in words for %s', async (_, body) => {
+  ])('[G02] fails with a reason for %s', async (_, body) => {
     const { baseUrl } = await serve((__, response) => response.end(body));
     const found = openSearch({ searxng: { baseUrl } }, deps)?.(
       { query: 'tea', results: 5 },

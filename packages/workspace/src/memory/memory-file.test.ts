@@ -36,7 +36,7 @@ describe('a file of memories', () => {
     );
   });
 
-  it('[G13] gives back what was written, whatever the text was', () => {
+  it('[G13] returns what was written, whatever the text was', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string(), (text, person) => {
         const entry = { ...ENTRY, text: memoryLine(text), person: person.toWellFormed() };
@@ -70,7 +70,7 @@ describe('a file of memories', () => {
     expect(withoutEntries(file, 'user', new Set([found[0]?.id ?? '']))).not.toContain('jazz');
   });
 
-  it('[G13] a line whose words were changed by hand keeps what is known of it', () => {
+  it('[G13] a line whose text was changed by hand keeps what is known of it', () => {
     const file = withEntry(null, ENTRY).replace('green', 'black');
     expect(parseMemoryFile(file, 'user')).toEqual([{ ...ENTRY, text: 'I like black tea.' }]);
   });
@@ -89,7 +89,7 @@ describe('a profile', () => {
     expect(text.length).toBeLessThanOrEqual(PROFILE_CHARACTERS);
   });
 
-  it('[G14] an old one that was often of use stands above newer ones', () => {
+  it('[G14] an old one that was often useful ranks above newer ones', () => {
     expect(profileOf(entries, new Map([['m50', 15]]))).toMatch(
       /^Preferences: I like thing number 50/,
     );

@@ -49,7 +49,7 @@ describe('versions of MEMORY.md', () => {
     );
   });
 
-  it('[H07] keep what stands there when one is brought back, and say why', async () => {
+  it('[H07] keep the present text when one is restored, and say why', async () => {
     put('one\n');
     await replace('two');
     const [, first] = await versions.list();

@@ -14,8 +14,8 @@ function find(index: PassageIndex, question: string, most = 1_000) {
   return index.search(queryWords(question), most);
 }
 
-describe('files and the words in them', () => {
-  it('[G14] [W07] are found after any changes just as if they had been read anew', () => {
+describe('files and the text in them', () => {
+  it('[G14] [W07] are found after any changes just as if they had been read again', () => {
     const Step = fc.record({
       name: fc.constantFrom('memory/user.md', 'memory/a.md'),
       lines: Lines,

@@ -123,7 +123,7 @@ describe('[S01] a hostile skill is refused with a reason', () => {
 });
 
 describe('[S01] what is wrong keeps nothing else from working', () => {
-  it('a folder that cannot be read is told', async () => {
+  it('a folder that cannot be read is reported', async () => {
     await scene.write('bundled', 'a', skillText('a'));
     await mkdir(join(scene.base, 'data'));
     await symlink('skills', scene.folderOf('managed'));

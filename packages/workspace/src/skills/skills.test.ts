@@ -131,7 +131,7 @@ describe('which skills are used', () => {
     expect((await scene.open({ max: 1 }).snapshot(OWNER)).left).toBe(1);
   });
 
-  it('[S08] emoji and install are shown, and an unfit skill is told why', async () => {
+  it('[S08] emoji and install are shown, and the reason why a skill does not fit', async () => {
     const more =
       'metadata: {openclaw: {emoji: 🧳, requires: {bins: [nope]}, install: [{kind: brew, label: Install nope}]}}\n';
     await scene.write('bundled', 'trip', skillText('trip', more));
@@ -217,7 +217,7 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S06] tells where the files of a skill are, where its text asks for that', async () => {
+  it('[S06] reports where the files of a skill are, where its text asks for that', async () => {
     await scene.write('personal', 'a', skillText('a', '', 'Run {baseDir}/x.sh, not {other}.'));
     expect(await scene.open().read('a', OWNER)).toMatchObject({
       text: 'Run ~/.agents/skills/a/x.sh, not {other}.',
@@ -273,7 +273,7 @@ describe('commands', () => {
     ]);
   });
 
-  it('[S08] Parley’s own win, and of two skills the stronger; both are told', async () => {
+  it('[S08] Parley’s own win, and of two skills the stronger; both are reported', async () => {
     await scene.write('bundled', 'help', skillText('help'));
     await scene.write('bundled', 'plan_trip', skillText('plan_trip'));
     await scene.write('workspace', 'plan-trip', skillText('plan-trip'));

@@ -65,7 +65,7 @@ describe('sending', () => {
     expect(sent).toEqual(['a', 'a']);
   });
 
-  it('goes on with the next one after a refusal', async () => {
+  it('continues with the next one after a refusal', async () => {
     const { sender, states, settle } = scene([status(413)]);
     sender.send(message('a'));
     sender.send(message('b'));

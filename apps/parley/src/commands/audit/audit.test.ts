@@ -168,7 +168,7 @@ describe('a deliberately bad installation', () => {
     await store.close();
   });
 
-  it('[U05] accepts changed tools of a server when somebody says so', async () => {
+  it('[U05] accepts changed tools of a server when a person says so', async () => {
     await makeBad();
     expect(await audit('accept', 'desk')).toBe(0);
     expect(await audit('accept', 'desk')).toBe(1);

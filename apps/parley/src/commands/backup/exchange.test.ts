@@ -48,7 +48,7 @@ describe('a process that takes over a restored state', () => {
     expect(await outcomeOf('w1', folder, 400)).toBeNull();
   });
 
-  it('goes on with its own when there is no plan, or somebody else has the folder', async () => {
+  it('continues with its own when there is no plan, or another process has the folder', async () => {
     plan('{"file": "/b.tar.gz"}');
     expect((await restoreHere(request, folder)).error).toContain('newAside');
     plan(JSON.stringify(planOf({ newAside: join(folder.path, 'x'), exchanges: [] })));

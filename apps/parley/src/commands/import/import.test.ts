@@ -111,7 +111,7 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('canary-secret');
   });
 
-  it('copies nothing before somebody says --yes', async () => {
+  it('copies nothing without --yes', async () => {
     await run(false);
     expect(printed).toContain('Nothing has been copied');
     expect(() => statSync(workspace())).toThrow('ENOENT');
@@ -168,7 +168,7 @@ describe('parley import openclaw', () => {
     expect(readdirSync(join(base, 'outside'))).toEqual([]);
   });
 
-  it('says so where a file stands in the place of a folder', async () => {
+  it('says so where a file is in the place of a folder', async () => {
     put(workspace('memory'), 'mine');
     expect(await run(true)).toBe(1);
     expect(printed).toContain('memory is no folder');

@@ -56,7 +56,7 @@ describe('recorded prompts', () => {
     expect(inspectorFor(0).recording).toEqual({});
   });
 
-  it('[P17] page after page until there are no more; a mark that is none begins anew', async () => {
+  it('[P17] page after page until there are no more; an invalid mark starts again', async () => {
     const inspector = inspectorFor(365);
     const { list } = inspector.shown;
     const first = await list({ limit: 3 });

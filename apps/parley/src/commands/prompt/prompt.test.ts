@@ -181,7 +181,7 @@ describe('parley prompt: a turn that was', () => {
 });
 
 describe('parley prompt: a preview', () => {
-  it('[P17] [W06] tells the SOUL.md that is in use, not what somebody has written into the file since', async () => {
+  it('[P17] [W06] shows the SOUL.md that is in use, not what was written into the file since', async () => {
     expect(await main(['--data', folder, 'soul'])).toBe(0);
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Be a pirate.');
     expect(await prompt('--channel', 'terminal', '--full')).toBe(0);

@@ -37,7 +37,7 @@ function traced(share = 1) {
 const parentOf = ({ parentSpanContext }: ReadableSpan) => parentSpanContext?.spanId ?? null;
 
 describe('a trace', () => {
-  it('[D10] goes on from what was stored, whatever happens to be around', async () => {
+  it('[D10] continues from what was stored, whatever happens to be around', async () => {
     const { tracer, spans } = traced();
     const stored = await tracer.span('parley.ingress', {}, async ({ trace }) => trace);
     await tracer.span('parley.ingress', {}, () =>
@@ -52,7 +52,7 @@ describe('a trace', () => {
     expect(lone && parentOf(lone)).toBeNull();
   });
 
-  it('[D10] tells of what was waited for', () => {
+  it('[D10] reports what was waited for', () => {
     const { tracer, spans } = traced();
     const from = Date.now() - 5_000;
     tracer.past('parley.lane', {}, from, from + 1_500);
@@ -65,7 +65,7 @@ describe('a trace', () => {
     expect(spans()[0]?.attributes).toEqual({ 'parley.tool': 'at_[secret]' });
   });
 
-  it('[D10] [W02] holds no words: of errors their code, of queues nothing that names a chat', async () => {
+  it('[D10] [W02] holds no text: of errors their code, of queues nothing that names a chat', async () => {
     const { tracer, otel, spans } = traced();
     const failing = tracer.span('parley.send', { facts: { channel: 'x' } }, async () => {
       const span = otel.startSpan('add turns');
@@ -114,7 +114,7 @@ describe('a trace', () => {
   });
 
   it.each(['', 'x', '00-0-0-01', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`])(
-    'begins anew where what was stored is none: %j',
+    'starts again where what was stored is none: %j',
     async (parent) => {
       const { tracer, spans } = traced();
       await tracer.span('parley.turn', { parent }, async () => {});
@@ -125,7 +125,7 @@ describe('a trace', () => {
 });
 
 describe('a collector that does not take them', () => {
-  it('[D10] is told of once a minute', () => {
+  it('[D10] is logged once a minute', () => {
     const { log, lines } = recordingLogger();
     const broken: SpanExporter = {
       export: (_spans, done) => done({ code: 1, error: new Error('refused') }),
