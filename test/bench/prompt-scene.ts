@@ -104,7 +104,7 @@ export async function openPromptScene(
     skillFile: (nth) => skillFile(folder, nth),
     async assemble() {
       if (last === undefined) throw new Error('There was no turn yet.');
-      const prompt = await turnPrompt(last.turn, deps);
+      const prompt = await turnPrompt(last.turn, { ...deps, pins: store.pins });
       const content = prompt.userContext.map(({ text }) => text).join('\n\n');
       const now = { role: 'user', content } as const;
       const past = { summary: null, entries: last.transcript, now };

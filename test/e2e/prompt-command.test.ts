@@ -14,11 +14,17 @@ import { type WebClient, webClient } from './web-client.ts';
 
 const Part = z.object({
   layer: z.string(),
-  placement: z.enum(['system', 'user']),
+  placement: z.enum(['tools', 'system', 'user']),
   text: z.string(),
   audience: z.object({ kind: z.string() }),
 });
-const Prompt = z.object({ turnId: z.string().optional(), parts: z.array(Part) });
+const Prompt = z.object({
+  turnId: z.string().optional(),
+  parts: z.array(Part),
+  tools: z.array(z.string()),
+  tokens: z.int(),
+  sections: z.array(z.object({ name: z.string(), tokens: z.int() })),
+});
 type Prompt = z.infer<typeof Prompt>;
 
 const CANARY = 'pelican-17';
@@ -86,6 +92,19 @@ describe('the prompt as the command line shows it', () => {
     expect(await asJson('--turn', last.turnId ?? '')).toEqual(last);
   });
 
+  it('[P17] counts tools, history and message beside the layers, and parley why the same', async () => {
+    const last = await asJson('--last');
+    const names = ['tools', 'system', 'context', 'history', 'message'];
+    expect(last.sections.map(({ name }) => name)).toEqual(names);
+    expect(last.tokens).toBe(last.sections.reduce((sum, { tokens }) => sum + tokens, 0));
+    const { out } = await prompt('--last');
+    expect(out).toContain(`about ${last.tokens.toLocaleString('en-US')} tokens`);
+    expect(out).toMatch(/tool definitions +\d+ tools +[\d,]+ +[\d,]+$/m);
+    expect(out).toMatch(/history +2 messages +\d+ +\d+$/m);
+    const why = await runParley(['--data', folder.path, 'why', 'last']);
+    expect(why.out).toContain(`about ${last.tokens} tokens`);
+  });
+
   it('[P17] [W02] names who may see each layer, and why one is absent', async () => {
     const { out } = await prompt('--last');
     expect(out).toMatch(/memory-file +MEMORY\.md +owner +[\d,]+ +\d+/);
@@ -108,6 +127,30 @@ describe('the prompt as the command line shows it', () => {
     expect(out).toMatch(/^ +\+ .*message-2/m);
   });
 
+  it('[H10] [P17] of a heartbeat is, byte for byte, the one that its run sends', async () => {
+    const tasks = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
+    writeFileSync(join(folder.path, 'workspace', 'HEARTBEAT.md'), tasks);
+    const imagined = await asJson('--channel', 'web', '--heartbeat');
+    const before = model.requests.length;
+    expect((await runParley(['--data', folder.path, 'heartbeat', 'now', 'mail'])).code).toBe(0);
+    await expect.poll(() => model.requests.length).toBe(before + 1);
+    const { system, user } = sentLast(model);
+    expect(withoutTime(textOf(imagined, 'system'))).toBe(withoutTime(system));
+    const [context] = withoutTime(user).split('\n\n⚙️ A standing task is due');
+    expect(withoutRunId(withoutTime(textOf(imagined, 'user')))).toBe(withoutRunId(context ?? ''));
+    const { tools = [] } = model.requests.at(-1)?.body ?? {};
+    const sent = tools.map(({ function: { name, description, parameters } }) =>
+      JSON.stringify({ name, description, inputSchema: parameters }),
+    );
+    expect(textOf(imagined, 'tools')).toBe(sent.join('\n'));
+    expect(imagined.tools).toEqual(tools.map((tool) => tool.function.name));
+    expect(system).toContain('Look through new mail.');
+    await expect
+      .poll(async () => (await asJson('--last')).parts.some(({ layer }) => layer === 'heartbeat'))
+      .toBe(true);
+    expect((await asJson('--last')).tools).toEqual(imagined.tools);
+  });
+
   it('[P17] is found by a list of turns, of one chat too', async () => {
     const { out } = await prompt('--list');
     expect(out.match(/web:default:main/g)).toHaveLength(2);
@@ -125,7 +168,7 @@ function sentLast(model: ModelDouble): { readonly system: string; readonly user:
   return { system: z.string().parse(of('system')), user: z.string().parse(of('user')) };
 }
 
-function textOf({ parts }: Prompt, placement: 'system' | 'user'): string {
+function textOf({ parts }: Prompt, placement: 'tools' | 'system' | 'user'): string {
   return parts
     .filter((part) => part.placement === placement)
     .map(({ text }) => text)
@@ -135,6 +178,11 @@ function textOf({ parts }: Prompt, placement: 'system' | 'user'): string {
 /** Minutes pass between one turn and the next. */
 function withoutTime(text: string): string {
   return text.replaceAll(/\b\d{2}:\d{2}\b/g, '--:--');
+}
+
+/** A run on request has another id than the next one by the clock. */
+function withoutRunId(text: string): string {
+  return text.replaceAll(/beat_main_\d+|asked:[\w:-]+/g, 'RUN');
 }
 
 /** Every file below a folder, with its content; what a running database does by itself is left out. */

@@ -4,6 +4,7 @@ import { reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
+import { contextTokensOf } from '@parley/models';
 import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore } from '@parley/store';
 import { localLock } from '@parley/workspace';
@@ -90,10 +91,15 @@ export async function openParts(
   });
   const approvals = approvalsOf(settings);
   const channels = definitions.map(({ id }) => id);
-  const preview = previewOnPage(agent, channels, { owners, approvals, clock, log });
-  const inspector = openInspector(store.prompts, settings.inspector, preview);
   const { folder } = options;
   const proactive = openHeartbeat(settings, { ...shared, ...agent, folder, owners, accounts });
+  const contextTokens = () => contextTokensOf(settings.model, model.model.id);
+  const preview = previewOnPage(
+    agent,
+    { channels, heartbeat: (choose) => proactive.heartbeat.preview(choose) },
+    { owners, approvals, clock, log, contextTokens },
+  );
+  const inspector = openInspector(store.prompts, settings.inspector, preview);
   return {
     loaded,
     processId,

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { previewTurn } from '@parley/agent';
 import { recordingLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
-import { type ContextSource, sentPromptOf } from '@parley/prompt';
+import type { ContextSource } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approvalsOf } from './access.ts';
-import { hypotheticalTurn } from './commands/prompt/request.ts';
+import { hypotheticalTurn, previewedTurn } from './commands/prompt/request.ts';
 import { locateDataFolder } from './data-folder.ts';
 import { openAgent } from './open-agent.ts';
 import { plugIn } from './plug-in.ts';
@@ -40,19 +40,23 @@ const atStart = (started: ClaimedTurn): ClaimedTurn => ({
     message: { ...row.message, trigger: 'boot' },
   })),
 });
+const HEARTBEAT = await previewedTurn(
+  { message: MESSAGE, mode: undefined, heartbeat: true },
+  { channels: CHANNELS, agent: 'main', heartbeat: async () => null, now: NOW },
+);
 const SCENES = [
   { title: 'the owner in a new workspace', turn: turn(MESSAGE), change: {} },
   { title: 'the owner on the page', turn: turn({ ...MESSAGE, channel: 'web' }), change: {} },
   { title: 'a stranger', turn: turn({ ...MESSAGE, user: '7' }), change: {} },
   { title: 'a group', turn: turn(GROUP), change: {} },
-  { title: 'a heartbeat', turn: turn(MESSAGE), change: { heartbeat: true } },
+  { title: 'a heartbeat', ...HEARTBEAT },
   { title: 'a sub-agent', turn: turn(MESSAGE), change: { mode: 'minimal' } },
   { title: 'a start', turn: atStart(turn(MESSAGE)), change: {} },
 ] as const;
 
 let path: string;
 beforeAll(() => {
-  path = mkdtempSync(join(tmpdir(), 'parley-prompt-files-'));
+  path = mkdtempSync(join(tmpdir(), 'parley-promptfiles-'));
 });
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
@@ -98,7 +102,7 @@ describe.each(LAYOUTS)('what prompts of the layout %s are made from', (layout) =
     const { promptFiles } = agent;
     const shown = new Set<string>();
     for (const { title, turn: claimed, change } of SCENES) {
-      const { parts } = sentPromptOf(await previewTurn(claimed, change, deps));
+      const { parts } = await previewTurn(claimed, change, deps);
       const text = JSON.stringify(parts);
       for (const name of FILES.filter((file) => text.includes(wordOf(file)))) {
         expect([title, name, name === 'SOUL.md' || promptFiles.includes(name)]).toEqual([

@@ -17,6 +17,7 @@ export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts
 export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postMessage } from './post-message.ts';
+export { type PreviewChange, type PreviewServices, previewTurn } from './preview-turn.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
@@ -36,11 +37,6 @@ export {
 } from './tools/tool-registry.ts';
 export type { TurnAdditions, TurnClosing, TurnHook } from './turn-hooks.ts';
 export type { AgentPlace } from './turn-opening.ts';
-export {
-  type PreviewChange,
-  type PreviewServices,
-  previewTurn,
-  turnPrompt,
-} from './turn-prompt.ts';
+export { turnPrompt } from './turn-prompt.ts';
 export { createTurnRunner, withTraces } from './turn-runner.ts';
 export type { TurnServices } from './turn-services.ts';

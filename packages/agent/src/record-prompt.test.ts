@@ -1,8 +1,10 @@
 import { recordingLogger } from '@parley/core';
 import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
 import type { PromptRepository } from '@parley/store';
+import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { recordPrompt } from './record-prompt.ts';
+import { countingTool } from './testing/counting-tool.ts';
 import { openTurnScene, type SceneExtras } from './testing/turn-scene.ts';
 import type { TurnHook } from './turn-hooks.ts';
 
@@ -70,6 +72,37 @@ describe('the record of a prompt', () => {
     expect(prompt.place).toMatchObject({ chatId: 'g', chatType: 'group', title: 'Crew' });
   });
 
+  it('[P17] counts the whole request: tools, system prompt, context, history and message', async () => {
+    const scene = await openTurnScene({}, { tools: [countingTool('plain').tool] });
+    await scene.write('what is up?');
+    await scene.answerNext();
+    await scene.write('and now?');
+    await scene.answerNext();
+    const [summary] = await scene.store.prompts.list({ limit: 1 });
+    const prompt = await scene.store.prompts.ofTurn(summary?.turnId ?? '');
+    const { system = [], messages = [], tools = [] } = scene.model.asked.at(-1) ?? {};
+    const definitions = tools.map((tool) => JSON.stringify(tool)).join('\n');
+    const texts = [...system.map(({ text }) => text), ...messages.map(({ content }) => content)];
+    expect(prompt?.sections.map(({ name, count }) => [name, count])).toEqual([
+      ['tools', 1],
+      ['system', system.length],
+      ['context', prompt?.parts.filter(({ placement }) => placement === 'user').length],
+      ['history', 2],
+      ['message', 1],
+    ]);
+    const characters = [definitions, ...texts].join('').length;
+    expect(prompt).toMatchObject({ tools: ['plain'], characters });
+    expect(summary).toMatchObject({ characters, tokens: prompt?.tokens });
+    const tokens = [definitions, ...texts].reduce((sum, text) => sum + estimateTokens(text), 0);
+    expect(prompt?.tokens).toBe(tokens);
+    expect(prompt?.parts.find(({ placement }) => placement === 'tools')).toMatchObject({
+      text: definitions,
+      source: '1 tool',
+      audience: { kind: 'owner' },
+    });
+    await scene.close();
+  });
+
   it.each<[string, SceneExtras]>([
     ['a hook offered', { hooks: [chatty] }],
     ['an assembler let through', { prompt: careless }],
@@ -105,7 +138,8 @@ describe('the record of a prompt', () => {
     const { log, lines } = recordingLogger();
     const prompt: AssembledPrompt = { layout: 'x', system: [], userContext: [], report: [] };
     const deps = { prompts: { record }, model: { id: 'm' }, clock: () => 0, log };
-    recordPrompt(deps, turn, prompt, { messages: [] });
+    const reader = { kind: 'owner', conversationId: 'c' } as const;
+    recordPrompt(deps, turn, { prompt, request: { messages: [] }, reader });
     await expect.poll(() => lines.join()).toContain('the disk is full');
     expect(lines.join()).toContain('the prompt was not recorded');
     await scene.close();

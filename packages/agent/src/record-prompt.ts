@@ -1,7 +1,17 @@
-import { type Logger, reasonOf, withoutTemplateTokens } from '@parley/core';
-import type { ModelMessage, ModelRequest } from '@parley/models';
-import { type AssembledPrompt, sentPromptOf } from '@parley/prompt';
+import {
+  type Logger,
+  type Reader,
+  reasonOf,
+  requestSizes,
+  type SentPart,
+  type SentRequest,
+  withoutTemplateTokens,
+} from '@parley/core';
+import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
+import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
+import { estimateTokens } from '@parley/workspace';
+import { messageTokens } from './context/history-budget.ts';
 import { leadingMessage } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
@@ -9,22 +19,24 @@ type RecordServices = Pick<TurnServices, 'prompts' | 'sentParts' | 'clock' | 'lo
   readonly model: Pick<TurnServices['model'], 'id'>;
 };
 
+/** The first request of a turn after all hooks and checks, and for whom it was built. */
+export interface BuiltRequest {
+  readonly prompt: AssembledPrompt;
+  readonly request: Pick<ModelRequest, 'messages' | 'tools'>;
+  readonly reader: Reader;
+}
+
 /**
- * Records the prompt of a turn for the inspector (P17) as the model gets it, after all hooks and checks.
- * The turn does not wait for it, and a failure is only logged.
+ * Records the prompt of a turn for the inspector (P17) as the model gets it. The turn does not wait for
+ * it, and a failure is only logged.
  */
-export function recordPrompt(
-  deps: RecordServices,
-  turn: ClaimedTurn,
-  prompt: AssembledPrompt,
-  request: Pick<ModelRequest, 'messages' | 'tools'>,
-): void {
+export function recordPrompt(deps: RecordServices, turn: ClaimedTurn, built: BuiltRequest): void {
   const { prompts, log } = deps;
   if (prompts === undefined) return;
   const failed = (error: unknown): void =>
     log.warn({ turn: turn.turnId, reason: reasonOf(error) }, 'the prompt was not recorded');
   try {
-    prompts.record(promptOf(deps, turn, prompt, request)).catch(failed);
+    prompts.record(promptOf(deps, turn, built)).catch(failed);
   } catch (error) {
     failed(error);
   }
@@ -33,8 +45,7 @@ export function recordPrompt(
 function promptOf(
   { model, clock, sentParts }: RecordServices,
   turn: ClaimedTurn,
-  prompt: AssembledPrompt,
-  { messages, tools = [] }: Pick<ModelRequest, 'messages' | 'tools'>,
+  built: BuiltRequest,
 ): NewPrompt {
   const { channel, account, chat, sender } = leadingMessage(turn).message;
   return {
@@ -52,15 +63,54 @@ function promptOf(
       personName: sender.name,
     },
     messageIds: turn.messages.map(({ message }) => message.messageId),
-    ...sentPromptOf(prompt, sentParts),
+    ...recordOf(built, sentParts),
+  };
+}
+
+/** What a record and a preview have in common. */
+function recordOf(
+  { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
+  known: SentParts = new WeakMap(),
+) {
+  const { parts, ...sent } = sentPromptOf(prompt, known);
+  return {
+    ...sent,
+    parts: tools.length === 0 ? parts : [toolsPart(tools, reader, known), ...parts],
     tools: tools.map(({ name }) => name),
     messages: messages.map(asSent),
   };
 }
 
+/** A request as the inspector shows it, without recording it. */
+export function sentRequestOf(built: BuiltRequest): SentRequest {
+  const { messages, ...sent } = recordOf(built);
+  const sizes = messages.map(({ content, ...size }) => ({ ...size, characters: content.length }));
+  return { ...sent, messages: sizes, ...requestSizes(sent.parts, sizes) };
+}
+
+/** The definitions of the tools, one a line. */
+function toolsPart(tools: readonly ModelTool[], { kind }: Reader, known: SentParts): SentPart {
+  const before = known.get(tools);
+  if (before !== undefined) return before;
+  const text = withoutTemplateTokens(tools.map((tool) => JSON.stringify(tool)).join('\n'));
+  const part: SentPart = {
+    layer: 'tool-definitions',
+    placement: 'tools',
+    source: tools.length === 1 ? '1 tool' : `${tools.length} tools`,
+    audience: { kind: kind === 'owner' ? 'owner' : 'everyone' },
+    stable: true,
+    cut: null,
+    tokens: estimateTokens(text),
+    text,
+  };
+  known.set(tools, part);
+  return part;
+}
+
 function asSent(message: ModelMessage): NewPrompt['messages'][number] {
-  const content = withoutTemplateTokens(message.content);
-  return content === message.content ? message : { role: message.role, content };
+  const { role } = message;
+  const tokens = messageTokens(message);
+  return { role, tokens, content: withoutTemplateTokens(message.content) };
 }
 
 /** While a model takes longer, people may look at its prompt: it is stored before the answer. */

@@ -1,5 +1,5 @@
 import { reasonOf } from '@parley/core';
-import type { ModelRequest, UserMessage } from '@parley/models';
+import type { ModelRequest } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { quotableIn } from './answer/quotable-in.ts';
@@ -13,10 +13,8 @@ import { DEFAULT_TURN_LIMITS, turnLoop } from './loop/turn-loop.ts';
 import type { TurnMedia } from './media/turn-media.ts';
 import { type HeldPrompt, recordPrompt } from './record-prompt.ts';
 import { accountOf } from './spend.ts';
-import { toolsInMode } from './tools/tool-registry.ts';
-import { runBefore } from './turn-hooks.ts';
+import { turnDraft } from './turn-draft.ts';
 import type { OpenedTurn } from './turn-opening.ts';
-import { toolsOf, turnPrompt } from './turn-prompt.ts';
 import type { TurnServices } from './turn-services.ts';
 
 export interface SeenTurn {
@@ -43,19 +41,13 @@ export async function turnAnswer(
   const { conversationId, turnId, session } = turn;
   const { facts, reader, view, messages = [], origin } = opened;
   if (journal.answer !== null) return journal.answer;
-  const additions = await runBefore(deps, opened, signal);
-  // Once: servers come and go, and the prompt must list exactly the tools that are offered.
-  const tools = toolsInMode(toolsOf(deps, reader), turn.mode);
-  const { tracer, meter, clock } = deps;
-  const promptAt = clock();
-  const [prompt, past] = await tracer.span('parley.prompt', {}, () =>
-    Promise.all([
-      turnPrompt(turn, deps, { opened, additions, tools }),
-      readHistory(deps.store, turn, reader, deps.history.entries),
-    ]),
+  const past = () => readHistory(deps.store, turn, reader, deps.history.entries);
+  const { tools, draft } = await turnDraft(
+    { ...deps, pins: deps.store.pins },
+    { turn, media, opened },
+    past,
+    signal,
   );
-  meter.observe('parley_prompt_seconds', clock() - promptAt);
-  const now = userMessage(opened, media, turn);
   const loop = {
     ...deps,
     conversationId,
@@ -70,9 +62,9 @@ export async function turnAnswer(
     joinLater: later?.join,
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
     cutOff: (used: StepUsage) => countCutOff(deps, opened, used),
-    draft: { prompt, ...past, history: deps.history, contextTokens: deps.contextTokens?.(), now },
-    record: (sent: AssembledPrompt, request: ModelRequest) =>
-      recordPrompt(deps, turn, sent, request),
+    draft,
+    record: (prompt: AssembledPrompt, request: ModelRequest) =>
+      recordPrompt(deps, turn, { prompt, request, reader }),
     notice: (fill: HistoryFill) =>
       deps.compactor?.notice({ conversationId, session, reader }, fill),
   };
@@ -108,14 +100,4 @@ async function countCutOff(
       'what a stopped call has used could not be counted',
     );
   }
-}
-
-function userMessage({ text }: OpenedTurn, media: TurnMedia, turn: ClaimedTurn): UserMessage {
-  return {
-    role: 'user',
-    content: text,
-    said: turn.messages.map(({ message }) => message.text).join('\n'),
-    ...(media.images.length > 0 && { images: media.images }),
-    ...(media.attached.length > 0 && { attached: media.attached }),
-  };
 }

@@ -11,25 +11,15 @@ import type {
   AssembledPrompt,
   ContextSource,
   FixForSession,
-  HeartbeatNote,
-  PromptContext,
   PromptFeatures,
-  PromptMode,
   SourceTurn,
 } from '@parley/prompt';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { restrictView } from '@parley/workspace';
 import { approvalsNote } from './approvals/approval-policy.ts';
-import { checkedRequest } from './loop/checked-request.ts';
 import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
-import { runBefore, type TurnAdditions } from './turn-hooks.ts';
-import {
-  type AgentContext,
-  leadingMessage,
-  type OpenedTurn,
-  openTurn,
-  textOf,
-} from './turn-opening.ts';
+import type { TurnAdditions } from './turn-hooks.ts';
+import { type AgentContext, leadingMessage, type OpenedTurn, openTurn } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** What a prompt is made from; a preview has no more. */
@@ -37,7 +27,8 @@ export interface PromptServices
   extends AgentContext,
     Pick<TurnServices, 'prompt' | 'sources' | 'tools' | 'promptMode' | 'hooks' | 'hookMs' | 'log'> {
   readonly approvals?: Pick<NonNullable<TurnServices['approvals']>, 'rules'>;
-  readonly store: Pick<Store, 'pins'>;
+  /** Absent for a prompt that belongs to no session: it fixes nothing for later turns. */
+  readonly pins?: Pick<Store['pins'], 'fix'> | undefined;
 }
 
 export interface TurnPromptExtras {
@@ -56,10 +47,8 @@ export async function turnPrompt(
   const { facts, reader, view, identity } = opened;
   const messages = turn.messages.map(({ message }) => message);
   const { conversationId, session } = turn;
-  // What is fixed for an owner must not reach a later guest of the same chat.
-  const fix: FixForSession = async (key, value, schema) =>
-    schema.parse(await deps.store.pins.fix(turn, `${reader.kind}:${key}`, value, deps.clock()));
-  const atHand = { facts, reader, view, messages, fix, conversationId, session };
+  const fixing = deps.pins === undefined ? {} : { fix: fixIn(deps.pins, turn, reader, deps) };
+  const atHand = { facts, reader, view, messages, ...fixing, conversationId, session };
   const features = await gatherFeatures(deps.sources, atHand, deps.log);
   const tools = extras.tools ?? toolsInMode(toolsOf(deps, reader), turn.mode);
   const context = {
@@ -75,13 +64,24 @@ export async function turnPrompt(
     view,
     identity,
     messages,
-    fix,
+    ...fixing,
     groupContext: turn.groupContext,
     target: leadingMessage(turn).route.target,
     home: homedir(),
     ...(deps.promptMode !== undefined && { mode: deps.promptMode }),
   };
   return deps.prompt.assemble(context, extras.additions);
+}
+
+/** What is fixed for an owner must not reach a later guest of the same chat. */
+function fixIn(
+  pins: NonNullable<PromptServices['pins']>,
+  turn: ClaimedTurn,
+  { kind }: Reader,
+  { clock }: Pick<PromptServices, 'clock'>,
+): FixForSession {
+  return async (key, value, schema) =>
+    schema.parse(await pins.fix(turn, `${kind}:${key}`, value, clock()));
 }
 
 export function toolsOf({ tools }: Pick<PromptServices, 'tools'>, reader: Reader): ToolSet {
@@ -140,70 +140,3 @@ export async function gatherFeatures(
   const calledSkills = gathered.flatMap((features) => features.calledSkills ?? []);
   return Object.assign({}, ...gathered, calledSkills.length > 0 ? { calledSkills } : {});
 }
-
-export interface PreviewChange {
-  readonly mode?: PromptMode | undefined;
-  /** As a heartbeat run instead of an answer. */
-  readonly heartbeat?: boolean | undefined;
-}
-
-/** Everything of a turn but what it writes to. */
-export type PreviewServices = Omit<PromptServices, 'store'>;
-
-/**
- * The prompt that a turn would send (P17), built as for real turns: hooks, sources, layers and the last
- * check. It belongs to no session, so it changes nothing.
- */
-export async function previewTurn(
-  turn: ClaimedTurn,
-  change: PreviewChange,
-  deps: PreviewServices,
-): Promise<AssembledPrompt> {
-  const text = textOf(turn.messages, () => []);
-  const opened = await openTurn(turn, text, deps);
-  const facts = { ...opened.facts, heartbeat: change.heartbeat === true };
-  const additions = await runBefore(deps, { ...opened, facts }, new AbortController().signal);
-  const prompt = await turnPrompt(turn, withoutSession(deps, change), {
-    opened: { ...opened, facts },
-    additions,
-  });
-  const draft = {
-    prompt,
-    transcript: [],
-    history: { entries: 0, tokens: 0 },
-    now: { role: 'user', content: text },
-    rounds: [],
-    tools: { offered: [], tokens: 0 },
-  } as const;
-  return checkedRequest(draft, opened.reader, deps.log).prompt;
-}
-
-function withoutSession(deps: PreviewServices, { mode, heartbeat }: PreviewChange): PromptServices {
-  return {
-    ...deps,
-    sources: deps.sources.map((source) => ({
-      ...source,
-      gather: ({ fix: _fix, ...turn }) => source.gather(turn),
-    })),
-    prompt: {
-      assemble({ fix: _fix, ...context }: PromptContext, additions) {
-        const task = context.heartbeat ?? SOME_TASK;
-        return deps.prompt.assemble(
-          {
-            ...context,
-            ...(mode !== undefined && { mode }),
-            ...(heartbeat === true && { heartbeat: task }),
-          },
-          additions,
-        );
-      },
-    },
-    store: { pins: { fix: async (_place, _key, content) => content } },
-  };
-}
-
-const SOME_TASK: HeartbeatNote = {
-  task: 'example',
-  instruction: 'An example of a standing task: look whether anything needs attention.',
-  schedule: 'every 30 min',
-};

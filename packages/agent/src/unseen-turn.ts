@@ -6,6 +6,7 @@ import { unseenMedia } from './media/turn-media.ts';
 import { type ToolRegistry, withoutTools } from './tools/tool-registry.ts';
 import type { SeenTurn } from './turn-answer.ts';
 import type { OpenedTurn } from './turn-opening.ts';
+import type { PromptServices } from './turn-prompt.ts';
 import { answerOrFailure, MAX_ATTEMPTS } from './turn-runner.ts';
 import type { TurnServices } from './turn-services.ts';
 
@@ -18,10 +19,7 @@ interface Unseen extends Partial<TurnServices> {
   readonly withheld: ReadonlySet<string>;
 }
 
-/**
- * Answers a turn of a lane without people, with a light prompt: no hooks, no live events, and no tools
- * that always need an approval, since no approver can be asked.
- */
+/** Answers a turn of a lane without people, with a light prompt and without live events. */
 export async function answerUnseen(
   deps: TurnServices,
   { turn, journal }: Pick<SeenTurn, 'turn' | 'journal'>,
@@ -32,15 +30,25 @@ export async function answerUnseen(
     return { notice: GAVE_UP, reason: `started ${turn.attempts} times` };
   }
   const { opened, withheld, ...own } = await prepare();
-  const { hooks: _hooks, tools, ...shared } = deps;
-  const services: TurnServices = {
-    ...shared,
-    promptMode: 'minimal',
-    bus: muted(deps.bus),
-    ...(tools !== undefined && { tools: toolsWithout(tools, withheld) }),
-    ...own,
-  };
+  const services = { ...unseenServices(deps, withheld), bus: muted(deps.bus), ...own };
   return answerOrFailure(services, { turn, media: unseenMedia(), opened, journal }, signal);
+}
+
+/**
+ * A light prompt: no hooks, and no tools that always need an approval, since no approver can be asked.
+ * `withheld`: names of tools that the turn has no use for.
+ */
+export function unseenServices<Services extends PromptServices>(
+  deps: Services,
+  withheld: ReadonlySet<string>,
+) {
+  const { tools } = deps;
+  return {
+    ...deps,
+    hooks: [],
+    promptMode: 'minimal' as const,
+    ...(tools !== undefined && { tools: toolsWithout(tools, withheld) }),
+  };
 }
 
 function toolsWithout(tools: ToolRegistry, withheld: ReadonlySet<string>): ToolRegistry {

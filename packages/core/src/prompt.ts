@@ -47,7 +47,8 @@ export const SentPart = z.readonly(
   z.strictObject({
     /** Which layer (or hook) said it. */
     layer: z.string(),
-    placement: PromptPlacement,
+    /** `tools`: the definitions of all tools, one a line, which precede the system prompt. */
+    placement: z.enum(['tools', ...PromptPlacement.options]),
     source: z.string(),
     audience: Audience,
     /** Before the cache boundary: nothing up to here changes from turn to turn. */
@@ -86,6 +87,77 @@ export interface SentPrompt {
   readonly unsent: readonly UnsentLayer[];
 }
 
+/** The size of one message of a request. Tokens are an estimate. */
+export interface MessageSize {
+  readonly role: 'user' | 'assistant' | 'tool';
+  readonly characters: number;
+  readonly tokens: number;
+}
+
+/** One kind of content of a request. `context` is the part of the newest message before the person's text. */
+export interface RequestSection {
+  readonly name: 'tools' | 'system' | 'context' | 'history' | 'message';
+  /** Of tools, layers or messages. */
+  readonly count: number;
+  readonly characters: number;
+  readonly tokens: number;
+}
+
+/** The whole first request of a turn by its sizes, with the texts of its parts. */
+export interface SentRequest extends SentPrompt {
+  /** Names of the tools the model could call. */
+  readonly tools: readonly string[];
+  /** The conversation, oldest first; the last one is what the turn answers. */
+  readonly messages: readonly MessageSize[];
+  /** Only those that are not empty, in the order of the request. */
+  readonly sections: readonly RequestSection[];
+  /** All sections together. */
+  readonly characters: number;
+  readonly tokens: number;
+}
+
+/** The sections of a request and their total. */
+export function requestSizes(
+  parts: readonly Pick<SentPart, 'placement' | 'tokens' | 'text'>[],
+  messages: readonly MessageSize[],
+): Pick<SentRequest, 'sections' | 'characters' | 'tokens'> {
+  const sizes = { tools: emptySize(), system: emptySize(), user: emptySize() };
+  for (const { placement, text, tokens } of parts) {
+    const size = sizes[placement];
+    size.count += placement === 'tools' ? text.split('\n').length : 1;
+    size.characters += text.length;
+    size.tokens += tokens;
+  }
+  const history = emptySize();
+  for (const { characters, tokens } of messages.slice(0, -1)) {
+    history.count += 1;
+    history.characters += characters;
+    history.tokens += tokens;
+  }
+  const { tools, system, user: context } = sizes;
+  const last = messages.at(-1);
+  const message = {
+    count: last === undefined ? 0 : 1,
+    characters: Math.max(0, (last?.characters ?? 0) - context.characters),
+    tokens: Math.max(0, (last?.tokens ?? 0) - context.tokens),
+  };
+  const all: readonly RequestSection[] = [
+    { name: 'tools', ...tools },
+    { name: 'system', ...system },
+    { name: 'context', ...context },
+    { name: 'history', ...history },
+    { name: 'message', ...message },
+  ];
+  const sections = all.filter(({ count }) => count > 0);
+  return {
+    sections,
+    characters: sections.reduce((sum, { characters }) => sum + characters, 0),
+    tokens: sections.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+}
+
+const emptySize = () => ({ count: 0, characters: 0, tokens: 0 });
+
 /** Where a turn ran and for whom, for people who look for it. Names and titles are untrusted. */
 export const PromptPlace = z.readonly(
   z.strictObject({
@@ -106,6 +178,7 @@ export const PromptMessage = z.readonly(
   z.strictObject({
     role: z.enum(['user', 'assistant', 'tool']),
     characters: z.int(),
+    tokens: z.int(),
     hash: z.string(),
   }),
 );
@@ -117,7 +190,7 @@ export const PromptLists = {
     z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() }),
   ),
   unsent: z.array(UnsentLayer),
-  /** Role, characters, hash: short, because it is the longest list and written with every turn. */
-  messages: z.array(z.tuple([PromptMessage.unwrap().shape.role, z.int(), z.string()])),
+  /** Role, characters, hash, tokens (once absent): short, because it is written with every turn and long. */
+  messages: z.array(z.tuple([PromptMessage.unwrap().shape.role, z.int(), z.string()], z.int())),
   names: z.array(z.string()),
 } as const;

@@ -214,8 +214,11 @@ function anyCase(line: string): RegExp {
   return new RegExp(line.replace(/[^\w\s]/g, '\\$&'), 'gi');
 }
 
-/** Parts of system prompts as they were recorded; the same part of a later prompt is the same record. */
-export type SentParts = WeakMap<SystemPart, SentPart>;
+/**
+ * Parts as they were recorded, by the part of the system prompt or the list of tools that they are of; the
+ * same one in a later request is the same record.
+ */
+export type SentParts = WeakMap<object, SentPart>;
 
 /**
  * What leaves for the model, for the record (P17). The parts decide, not the report: what a later

@@ -23,8 +23,9 @@ export interface PromptComparison {
   readonly before: PromptSize;
   readonly after: PromptSize;
   /**
-   * The beginning that is the same byte for byte (P09). It goes on into the user message only when the
-   * system prompts are the same throughout; a provider's cache has the history between the two.
+   * The beginning that is the same byte for byte (P09), in the order of providers: tool definitions, system
+   * prompt, user message. It reaches one of these only if those before it are the same throughout; a
+   * provider's cache has the history before the user message.
    */
   readonly prefix: PromptSize;
   /** The share of the second prompt that lies in the prefix, from 0 to 1; 1 for an empty one. */
@@ -35,22 +36,34 @@ export interface PromptComparison {
 /** Between parts, as every provider gets them in one text. */
 const SEPARATOR = '\n\n';
 
-/** Compares what two turns sent to the model before the conversation itself. */
-export function comparePrompts(before: SentPrompt, after: SentPrompt): PromptComparison {
+type Compared = Pick<SentPrompt, 'parts'>;
+
+/** Compares what two turns sent to the model besides the conversation itself. */
+export function comparePrompts(before: Compared, after: Compared): PromptComparison {
+  const [tools, otherTools] = [textOf(before, 'tools'), textOf(after, 'tools')];
   const [system, otherSystem] = [textOf(before, 'system'), textOf(after, 'system')];
   const [user, otherUser] = [textOf(before, 'user'), textOf(after, 'user')];
-  const inSystem = sharedPrefix(system, otherSystem);
-  const throughout = inSystem === system.length && inSystem === otherSystem.length;
-  const shared = { system: inSystem, user: throughout ? sharedPrefix(user, otherUser) : 0 };
-  const prefix = sizeOf(otherSystem.slice(0, shared.system), otherUser.slice(0, shared.user));
-  const size = sizeOf(otherSystem, otherUser);
+  const inTools = sharedPrefix(tools, otherTools);
+  const inSystem = tools === otherTools ? sharedPrefix(system, otherSystem) : 0;
+  const throughout = tools === otherTools && system === otherSystem;
+  const shared = {
+    tools: inTools,
+    system: inSystem,
+    user: throughout ? sharedPrefix(user, otherUser) : 0,
+  };
+  const prefix = sizeOf(
+    otherTools.slice(0, shared.tools),
+    otherSystem.slice(0, shared.system),
+    otherUser.slice(0, shared.user),
+  );
+  const size = sizeOf(otherTools, otherSystem, otherUser);
   const steps = diffSequence(
     before.parts,
     after.parts,
     (part) => `${part.placement} ${part.layer}`,
   );
   return {
-    before: sizeOf(system, user),
+    before: sizeOf(tools, system, user),
     after: size,
     prefix,
     share: size.bytes === 0 ? 1 : prefix.bytes / size.bytes,
@@ -62,7 +75,10 @@ function compareParts(
   steps: readonly SequenceStep<SentPart>[],
   shared: Readonly<Record<SentPart['placement'], number>>,
 ): PartComparison[] {
-  const begins = { removed: { system: 0, user: 0 }, added: { system: 0, user: 0 } };
+  const begins = {
+    removed: { tools: 0, system: 0, user: 0 },
+    added: { tools: 0, system: 0, user: 0 },
+  };
   return steps.map((step): PartComparison => {
     const part = step.kind === 'removed' ? step.before : step.after;
     const { layer, placement } = part;
@@ -91,7 +107,7 @@ function lengthOf({ text }: SentPart): number {
   return text.length + SEPARATOR.length;
 }
 
-function textOf({ parts }: SentPrompt, placement: SentPart['placement']): string {
+function textOf({ parts }: Compared, placement: SentPart['placement']): string {
   return parts
     .filter((part) => part.placement === placement)
     .map(({ text }) => text)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { PromptLists, PromptPlace, rememberTexts } from '@parley/core';
+import { PromptLists, PromptPlace, rememberTexts, requestSizes } from '@parley/core';
 import { fromCheckedJson, toJson } from './database.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from './prompts.ts';
 
@@ -45,6 +45,11 @@ export function rowOf(
   jsonOf: (part: Part) => string,
 ): PromptRow & { readonly chatId: string } {
   const { parts, place } = prompt;
+  const messages = prompt.messages.map(({ content, ...size }) => ({
+    ...size,
+    characters: content.length,
+  }));
+  const { characters, tokens } = requestSizes(parts, messages);
   return {
     turnId: prompt.turnId,
     conversationId: prompt.conversationId,
@@ -52,8 +57,8 @@ export function rowOf(
     at: prompt.at,
     layout: prompt.layout,
     model: prompt.model,
-    characters: parts.reduce((sum, { text }) => sum + text.length, 0),
-    tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0),
+    characters,
+    tokens,
     place: toJson(place),
     messageIds: toJson(prompt.messageIds),
     parts: `[${parts.map(jsonOf).join(',')}]`,
@@ -72,10 +77,10 @@ function messagesJson(
   hashOf: (text: string) => HashedText,
 ): string {
   let json = '';
-  for (const { role, content } of messages) {
+  for (const { role, content, tokens } of messages) {
     const { hash } = hashOf(content);
     const comma = json === '' ? '' : ',';
-    json += `${comma}["${role}",${content.length},"${hash.slice(0, MESSAGE_HASH)}"]`;
+    json += `${comma}["${role}",${content.length},"${hash.slice(0, MESSAGE_HASH)}",${tokens}]`;
   }
   return `[${json}]`;
 }
@@ -115,13 +120,18 @@ export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
 
 /** The whole prompt of a row. `textOf` gives the text of a hash. Throws StoreError `store-damaged`. */
 export function promptOf(row: PromptRow, textOf: (hash: string) => string): StoredPrompt {
-  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
-  const messages = fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt');
+  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt').map(
+    ({ hash, ...part }) => ({ ...part, text: textOf(hash) }),
+  );
+  const messages = fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt').map(
+    ([role, characters, hash, tokens = 0]) => ({ role, characters, tokens, hash }),
+  );
   return {
     ...summaryOf(row),
-    parts: parts.map(({ hash, ...part }) => ({ ...part, text: textOf(hash) })),
+    ...requestSizes(parts, messages),
+    parts,
     unsent: fromCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
     tools: fromCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
-    messages: messages.map(([role, characters, hash]) => ({ role, characters, hash })),
+    messages,
   };
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { composed, parseStoreUrl } from './database.ts';
 import { openStore, type Store } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
+import { hashed, partsJson, promptOf, rowOf } from './prompt-rows.ts';
 import { KNOWN_FOR_MS, knownHashes, type NewPrompt } from './prompts.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
@@ -43,7 +44,7 @@ function prompt(turnId: string, texts: readonly string[], change: Partial<NewPro
     parts: texts.map((text) => part(text)),
     unsent: [{ layer: 'memory', placement: 'system', outcome: 'absent', reason: 'not for guests' }],
     tools: ['read'],
-    messages: [{ role: 'user', content: 'hello' }],
+    messages: [{ role: 'user', content: 'hello', tokens: 2 }],
     ...change,
   } satisfies NewPrompt;
 }
@@ -78,8 +79,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
       await store.prompts.record(recorded);
       const found = await store.prompts.ofTurn('t1');
-      expect(found).toMatchObject({ ...recorded, messages: [{ role: 'user', characters: 5 }] });
-      expect(found?.characters).toBe(hostile.length);
+      expect(found).toMatchObject({
+        ...recorded,
+        messages: [{ role: 'user', characters: 5, tokens: 2 }],
+        sections: [{ name: 'system' }, { name: 'context' }, { name: 'message' }],
+      });
+      expect(found?.characters).toBe(hostile.length + 5);
       expect(JSON.stringify(found?.messages)).not.toContain('hello');
       expect(await store.prompts.ofTurn('t2')).toBeNull();
     });
@@ -189,6 +194,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
   });
 }
+
+it('[P17] a prompt that an older version recorded without tokens of messages is read', () => {
+  const row = rowOf(prompt('t1', []), hashed, partsJson(hashed));
+  const old = { ...row, messages: JSON.stringify([['user', 5, 'hash']]) };
+  expect(promptOf(old, () => '').messages).toEqual([
+    { role: 'user', characters: 5, tokens: 0, hash: 'hash' },
+  ]);
+});
 
 /** The texts that lie in the database, in alphabetical order. */
 async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {

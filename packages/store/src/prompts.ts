@@ -1,4 +1,11 @@
-import { BoundedMap, type PromptMessage, type PromptPlace, type SentPrompt } from '@parley/core';
+import {
+  BoundedMap,
+  type MessageSize,
+  type PromptMessage,
+  type PromptPlace,
+  type SentPrompt,
+  type SentRequest,
+} from '@parley/core';
 import {
   type Database,
   fromJson,
@@ -21,7 +28,7 @@ import {
   textHashes,
 } from './prompt-rows.ts';
 
-/** The facts of a prompt without its texts. Sizes are those of its parts; tokens are estimates. */
+/** The facts of a prompt without its texts. Sizes are those of the whole request; tokens are estimates. */
 export interface PromptSummary {
   readonly turnId: string;
   readonly conversationId: string;
@@ -37,17 +44,16 @@ export interface PromptSummary {
 }
 
 /** The whole prompt of a turn. */
-export interface StoredPrompt extends PromptSummary, SentPrompt {
-  /** Names of the tools the model could call. */
-  readonly tools: readonly string[];
+export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
 }
 
-/** What a turn has to say of its prompt; sizes and hashes are made here. */
+/** What a turn has to say of its prompt; totals and hashes are made here. */
 export interface NewPrompt
-  extends Omit<StoredPrompt, 'characters' | 'tokens' | 'messages'>,
-    SentPrompt {
-  readonly messages: readonly { readonly role: PromptMessage['role']; readonly content: string }[];
+  extends Omit<PromptSummary, 'characters' | 'tokens'>,
+    SentPrompt,
+    Pick<SentRequest, 'tools'> {
+  readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];
 }
 
 /** Which prompts to list; all that is given must hold. */

@@ -90,8 +90,16 @@ const PICTURE = 1_000;
 export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
   const prompt = system.reduce((sum, { tokens }) => sum + tokens, tools.tokens);
   const fixed = rounds.flatMap(textsIn).reduce((sum, text) => sum + estimateTokens(text), prompt);
-  const pictures = (now.images?.length ?? 0) * PICTURE;
-  return { fixed: fixed + pictures, now: estimateTokens(now.content) };
+  return { fixed: fixed + pictureTokens(now), now: estimateTokens(now.content) };
+}
+
+function pictureTokens(message: ModelMessage): number {
+  return message.role === 'user' ? (message.images?.length ?? 0) * PICTURE : 0;
+}
+
+/** What a message costs, its pictures and calls included; an estimate. */
+export function messageTokens(message: ModelMessage): number {
+  return sizeOf(message) + pictureTokens(message);
 }
 
 function textsIn(message: ModelMessage): readonly string[] {

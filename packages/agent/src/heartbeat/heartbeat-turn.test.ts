@@ -3,12 +3,28 @@ import { dirname, join } from 'node:path';
 import type { HeartbeatOrder } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { countingTool } from '../testing/counting-tool.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import {
+  housePrompt,
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { readTool } from '../tools/read-files.ts';
 
 const LANE = 'beat:main';
 const NOTE = { task: 'mail', instruction: 'Look for the word canary.', schedule: 'every 30 min' };
+
+const RHYME = { text: 'Rhyme.', source: 'chatty', audience: { kind: 'everyone' } } as const;
+/** A turn of a preview. */
+const UNCLAIMED = {
+  turnId: 'preview',
+  session: 0,
+  resumed: false,
+  attempts: 0,
+  groupContext: [],
+  steps: [],
+} as const;
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -51,6 +67,16 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder
       },
     },
   };
+}
+
+/** The first request of a run as the inspector has it; a message of the record has a hash. */
+async function recordedRun(conversationId: string) {
+  const [newest] = await scene.store.prompts.list({ chat: conversationId, limit: 1 });
+  const recorded = await scene.store.prompts.ofTurn(newest?.turnId ?? '');
+  if (recorded === null) throw new Error('nothing was recorded');
+  const { layout, parts, unsent, tools, sections, characters, tokens } = recorded;
+  const messages = recorded.messages.map(({ hash: _, ...size }) => size);
+  return { layout, parts, unsent, tools, messages, sections, characters, tokens };
 }
 
 async function beat(id: string, place: 'direct' | 'group' = 'direct'): Promise<void> {
@@ -104,6 +130,36 @@ describe('a heartbeat', () => {
     await scene.answerNext();
     expect(JSON.stringify(scene.model.asked.at(-1)?.system)).not.toContain('## Heartbeat');
   });
+
+  it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
+    '[H10] [P17] is previewed to the byte, prompt and tools, in the layout %s and also after changes',
+    async (layout) => {
+      const tools = ['message', 'plain', 'other'].map((name) => countingTool(name).tool);
+      const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
+      const chatty = { id: 'chatty', before: async () => ({ system: [RHYME] }) };
+      const extras = { tools: [...tools, asks], hooks: [chatty], prompt: housePrompt(layout) };
+      await open(extras, { 'AGENTS.md': 'Be brief.' });
+      for (const [id, place] of [
+        ['b1', 'direct'],
+        ['b2', 'direct'],
+        ['b3', 'group'],
+      ] as const) {
+        writeFileSync(join(scene.folder, 'TOOLS.md'), `The kettle is ${id}.`);
+        const { target, message } = order(id, place);
+        const claimed = { ...UNCLAIMED, conversationId: LANE, messages: [{ seq: 0, ...message }] };
+        const previewed = await scene.preview(claimed, { heartbeat: { target } });
+        await beat(id, place);
+        expect(previewed).toEqual(await recordedRun(LANE));
+        const { system, messages, tools: offered = [] } = scene.model.asked.at(-1) ?? {};
+        const textsOf = (placement: string) =>
+          previewed.parts.flatMap((part) => (part.placement === placement ? part.text : []));
+        expect(textsOf('system')).toEqual(system?.map(({ text }) => text));
+        expect(textsOf('tools')).toEqual([offered.map((tool) => JSON.stringify(tool)).join('\n')]);
+        expect(messages?.[0]?.content.startsWith(textsOf('user').join('\n\n'))).toBe(true);
+        expect(previewed.tools).toEqual(['plain', 'other']);
+      }
+    },
+  );
 
   it('[H04] [W02] for a group may read nothing that is the owner’s alone', async () => {
     const files = { 'MEMORY.md': 'canary-memory' };

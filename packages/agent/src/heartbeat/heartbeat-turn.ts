@@ -12,6 +12,7 @@ import { accountOfTurn } from '../spend.ts';
 import { TimeUpError } from '../time-limit.ts';
 import { maySpend } from '../turn-answer.ts';
 import {
+  type AgentContext,
   leadingMessage,
   type OpenedTurn,
   openTurn,
@@ -19,9 +20,10 @@ import {
   textOf,
   turnReader,
 } from '../turn-opening.ts';
+import type { PromptServices } from '../turn-prompt.ts';
 import { MAX_ATTEMPTS, orFailure } from '../turn-runner.ts';
 import type { TurnServices } from '../turn-services.ts';
-import { answerUnseen, inItsChat, type UnseenAnswer } from '../unseen-turn.ts';
+import { answerUnseen, inItsChat, type UnseenAnswer, unseenServices } from '../unseen-turn.ts';
 import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
 
 interface HeartbeatTurn {
@@ -74,7 +76,6 @@ const EXCLUDED_TOOLS: ReadonlySet<string> = new Set([
   ...['write_todos', 'propose_soul_change'],
 ]);
 
-/** Light (H05): tools can read what it needs beyond its task. */
 async function answerOf(
   deps: TurnServices,
   current: HeartbeatTurn,
@@ -82,21 +83,49 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<UnseenAnswer> {
   const { run, turn } = current;
-  // HEARTBEAT.md is the owner’s text.
-  const origin = { said: [note.task, note.instruction], untrustedText: false };
-  const task: ContextSource = {
-    id: 'heartbeat-task',
-    gather: async () => ({ heartbeat: note }),
-  };
   const prepare = async () => ({
-    opened: { ...(await openHeartbeatTurn(deps, run, turn)), origin },
-    sources: [...deps.sources.filter(({ id }) => !EXCLUDED_SOURCES.has(id)), task],
+    opened: await openTask(deps, run, turn, note),
+    ...lightServices(deps, note),
     limits: { ...deps.limits, ...(await deps.heartbeat.limits(run)) },
-    history: { entries: 0, tokens: 0 },
     compactor: undefined,
     withheld: EXCLUDED_TOOLS,
   });
   return answerUnseen(deps, current, prepare, signal);
+}
+
+/** HEARTBEAT.md is the owner’s text. */
+async function openTask(
+  deps: AgentContext,
+  run: Pick<HeartbeatRun, 'target'>,
+  turn: ClaimedTurn,
+  note: HeartbeatNote,
+): Promise<OpenedTurn> {
+  const origin = { said: [note.task, note.instruction], untrustedText: false };
+  return { ...(await openHeartbeatTurn(deps, run, turn)), origin };
+}
+
+/** Light (H05): tools can read what it needs beyond its task. */
+function lightServices({ sources }: Pick<TurnServices, 'sources'>, note: HeartbeatNote) {
+  const task: ContextSource = {
+    id: 'heartbeat-task',
+    gather: async () => ({ heartbeat: note }),
+  };
+  return {
+    sources: [...sources.filter(({ id }) => !EXCLUDED_SOURCES.has(id)), task],
+    history: { entries: 0, tokens: 0 },
+  };
+}
+
+/** What the request of a run is built from, for a preview (H10). `claimed`: as a worker claims it. */
+export async function heartbeatRequest<Services extends PromptServices>(
+  deps: Services,
+  run: Pick<HeartbeatRun, 'target'>,
+  claimed: ClaimedTurn,
+) {
+  const { note, turn } = readTask(inItsChat(claimed));
+  const opened = await openTask(deps, run, turn, note);
+  const services = { ...unseenServices(deps, EXCLUDED_TOOLS), ...lightServices(deps, note) };
+  return { turn, opened, services };
 }
 
 async function endOfTask(
@@ -180,8 +209,8 @@ async function upkeepEnd(
 
 /** Opens the turn for the reader of the alerts, who must not see more than they may (W02). */
 async function openHeartbeatTurn(
-  deps: TurnServices,
-  { target }: HeartbeatRun,
+  deps: AgentContext,
+  { target }: Pick<HeartbeatRun, 'target'>,
   turn: ClaimedTurn,
 ): Promise<OpenedTurn> {
   const { kind } = turnReader(turn, deps);

@@ -17,6 +17,7 @@ import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
 import { localTimeIn } from '../local-time.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
+import { type PreviewChange, previewTurn } from '../preview-turn.ts';
 import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendingPlace } from '../spend.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
@@ -111,6 +112,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     begin,
     run: ({ turn, lease }: { turn: ClaimedTurn; lease: Lease }, signal = NEVER) =>
       runTurn(turn, lease, signal),
+    preview: (turn: ClaimedTurn, change: PreviewChange) => previewTurn(turn, change, deps),
     write: (text: string, writing: Writing = {}) =>
       writeMessage(store, { messageId: `m${++made}`, text, now: clock() }, writing),
     async answerNext(conversationId?: string) {
@@ -150,9 +152,9 @@ const QUIET: TurnServices['heartbeat'] = {
   limits: async () => ({}),
 };
 
-function housePrompt(): PromptAssembler {
+export function housePrompt(layout = 'parley'): PromptAssembler {
   const layers = createLayerRegistry(builtInLayers());
-  return createAssembler({ layers, layout: layoutNamed('parley') });
+  return createAssembler({ layers, layout: layoutNamed(layout) });
 }
 
 function delegationIn(store: Store, woken: string[], clock: Clock) {

@@ -1,5 +1,6 @@
 import type { NewsChecker } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { AlertChat } from '../alerts.ts';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
 
 const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
@@ -60,6 +61,38 @@ describe('the heartbeat', () => {
     expect(JSON.parse(scene.got('heartbeat-state.json'))).toMatchObject({
       tasks: { mail: { lastRun: '2026-11-21T09:30:00.000Z', cadenceMin: 30 } },
     });
+  });
+
+  it('[H10] [P17] is previewed as the order that it starts with', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', MAIL + CALENDAR);
+    const theirs = (found: AlertChat | null): AlertChat => {
+      if (found === null) throw new Error('there is an owner');
+      return found;
+    };
+    await scene.heartbeat.look();
+    for (const task of ['mail', 'calendar', 'mail']) {
+      scene.later(30);
+      const previewed = await scene.heartbeat.preview(theirs);
+      expect(previewed.task).toBe(task);
+      await scene.heartbeat.look();
+      const { reason: _, ...message } = previewed.message;
+      expect((await scene.run())?.messages).toEqual([{ ...message, seq: expect.any(Number) }]);
+    }
+  });
+
+  it('[H10] [P17] without a task that asks a model is previewed with an example', async () => {
+    scene = await openHeartbeatScene();
+    scene.put('HEARTBEAT.md', '## memory\n- every: daily at 3:00\n- run: memory-upkeep\n');
+    let offered: AlertChat | null = null;
+    const previewed = await scene.heartbeat.preview((found) => {
+      offered = found;
+      if (found === null) throw new Error('there is an owner');
+      return found;
+    });
+    expect(offered).not.toBeNull();
+    expect(previewed).toMatchObject({ task: 'example', message: { fromOwner: true } });
+    expect(await runs()).toEqual([]);
   });
 
   it('[H02] runs one task per heartbeat run, the most overdue one, and none that is not due', async () => {

@@ -6,15 +6,15 @@ import {
   type Runtime,
   reasonOf,
 } from '@parley/core';
-import type { HeartbeatPlan, HeartbeatSlot, Store } from '@parley/store';
+import type { HeartbeatOrder, HeartbeatPlan, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
-import { type FindTarget, reportFailures } from '../alerts.ts';
+import { type AlertChat, type FindTarget, reportFailures } from '../alerts.ts';
 import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
 import { outlook, type TaskOutlook } from './due-task.ts';
 import { readTasks } from './read-tasks.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
-import { candidatesFor, type RunFacts, runOrder, uncheckable } from './run.ts';
+import { candidatesFor, EXAMPLE_TASK, type RunFacts, runOrder, uncheckable } from './run.ts';
 import { type HeartbeatState, lastRunsOf, openStateFile } from './state.ts';
 import { describeTaskProblem, HEARTBEAT_READS, type StandingTask, TASKS_FILE } from './task.ts';
 
@@ -221,7 +221,7 @@ export class Heartbeat {
         why = target.reason;
         continue;
       }
-      const { lastRun = null, more = {} } = state.tasks.get(task.name) ?? {};
+      const { more = {} } = state.tasks.get(task.name) ?? {};
       const checked = await this.#checkedHash(task);
       // The moment that the state file is given too: a later one would be taken for a run that it missed.
       const now = clock();
@@ -231,10 +231,8 @@ export class Heartbeat {
         why = `${task.name}: nothing is new`;
         continue;
       }
-      // The id is derived from the slot: another process with the same slot cannot start a second run.
-      const id = request?.id ?? `beat_${agent.id}_${slot?.dueAt ?? now}`;
-      const last = lastRun === null ? 'never' : wallMinute(lastRun, agent.timeZone);
-      const order = runOrder(task, target, { id, agent: agent.id, lastRun: last, now });
+      const id = request?.id ?? runId(agent.id, slot?.dueAt ?? now);
+      const order = this.#orderOf(task, target, state, { id, now });
       const started = await store.heartbeats.start(order, slot, now);
       if (started !== 'started') return skipped(STOPPED[started]);
       await wake(order.message.conversationId);
@@ -242,6 +240,36 @@ export class Heartbeat {
       return { kind: 'started', task: task.name };
     }
     return skipped(why);
+  }
+
+  #orderOf(
+    task: StandingTask,
+    target: AlertChat,
+    state: HeartbeatState,
+    { id, now }: { readonly id: string; readonly now: number },
+  ): HeartbeatOrder {
+    const { id: agent, timeZone } = this.#deps.agent;
+    const { lastRun = null } = state.tasks.get(task.name) ?? {};
+    const last = lastRun === null ? 'never' : wallMinute(lastRun, timeZone);
+    return runOrder(task, target, { id, agent, lastRun: last, now });
+  }
+
+  /**
+   * The next run as it would start now (H10): of the due task, else of the first that asks a model, else
+   * of an example. `choose` decides on the chat; it gets the one that the run would have, if any.
+   */
+  async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
+    const { store, agent, settings, clock, findTarget } = this.#deps;
+    const read = await this.#read();
+    const { candidates } = candidatesFor(read, settings.everyMinutes, undefined);
+    const task =
+      [...candidates, ...read.tasks].find(({ routine }) => routine === undefined) ?? EXAMPLE_TASK;
+    const found = await findTarget(task);
+    const plan = await store.heartbeats.plan(agent.id);
+    const now = clock();
+    const id = runId(agent.id, plan?.nextAt ?? now);
+    const target = choose(found.kind === 'chat' ? found : null);
+    return this.#orderOf(task, target, read.state, { id, now });
   }
 
   /**
@@ -260,6 +288,11 @@ export class Heartbeat {
       return null;
     }
   }
+}
+
+/** Derived from the slot: another process with the same slot cannot start a second run. */
+function runId(agent: string, dueAt: number): string {
+  return `beat_${agent}_${dueAt}`;
 }
 
 /** What all runs since midnight in the agent’s time zone have used, in tokens (H05). */

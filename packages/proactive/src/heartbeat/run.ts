@@ -1,6 +1,7 @@
 import type { NewsChecker } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
 import type { AlertChat } from '../alerts.ts';
+import { WHOLE_DAY } from '../zone-clock.ts';
 import { dueTasks, type Looking } from './due-task.ts';
 import { type HeartbeatState, lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
@@ -99,4 +100,18 @@ export function runOrder(
       },
     },
   };
+}
+
+/** What a preview shows where HEARTBEAT.md has no task that asks a model. */
+export const EXAMPLE_TASK: StandingTask = {
+  name: 'example',
+  line: 0,
+  cadence: { kind: 'minutes', minutes: 30 },
+  window: WHOLE_DAY,
+  instruction: 'An example of a standing task: look whether anything needs attention.',
+};
+
+/** A run of the example in a chat, where there is no database to ask. */
+export function exampleRun(chat: AlertChat, run: Omit<NewRun, 'id' | 'lastRun'>): HeartbeatOrder {
+  return runOrder(EXAMPLE_TASK, chat, { ...run, id: 'preview', lastRun: 'never' });
 }

@@ -137,7 +137,7 @@ function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly Timeline
 function promptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
   if (prompt === null) return [];
   const { at, layout, layers, characters, tokens } = prompt;
-  const size = `${countOf(layers, 'layer')}, ${characters} characters, about ${tokens} tokens`;
+  const size = `${countOf(layers, 'layer')}, with tools and history ${characters} characters, about ${tokens} tokens`;
   return [
     {
       ...entry('prompt', at, `${size}, layout ${layout}`),

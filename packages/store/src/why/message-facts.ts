@@ -74,6 +74,7 @@ export interface PromptFacts {
   readonly at: number;
   readonly layout: string;
   readonly layers: number;
+  /** Of the whole request, tools and history included. */
   readonly characters: number;
   readonly tokens: number;
 }

@@ -1,4 +1,4 @@
-import type { MessageName, WhyAnswer } from '@parley/core';
+import { type MessageName, PromptLists, type WhyAnswer } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
 import { HEARTBEAT_LANE } from '../conversations.ts';
@@ -217,8 +217,8 @@ async function promptOf(sql: Sql, turnId: string): Promise<PromptFacts | null> {
   const row = await sql.get(PROMPT, { turnId });
   if (row === undefined) return null;
   const { parts, ...prompt } = row;
-  const layers = fromJson(parts);
-  return { ...prompt, layers: Array.isArray(layers) ? layers.length : 0 };
+  const { data: sent = [] } = PromptLists.parts.safeParse(fromJson(parts));
+  return { ...prompt, layers: sent.filter(({ placement }) => placement !== 'tools').length };
 }
 
 const STEPS = statement(`

@@ -1,9 +1,9 @@
 import { type PreviewServices, previewTurn } from '@parley/agent';
 import type { PromptInspector } from '@parley/gateway';
-import { comparePrompts, sentPromptOf } from '@parley/prompt';
+import { comparePrompts } from '@parley/prompt';
 import type { PromptRepository, PromptSearch, PromptSummary } from '@parley/store';
 import type { OpenAgent } from '../../open-agent.ts';
-import { hypotheticalTurn, previewRequest } from './request.ts';
+import { type PreviewPlace, previewedTurn, previewRequest } from './request.ts';
 
 /** The prompts of past turns (P17): `shown` on the page, and recorded unless they are kept for no day. */
 export function openInspector(
@@ -41,16 +41,16 @@ function placeOf(mark: string | undefined): PromptSearch['before'] {
   return parts === null ? undefined : { at: Number(parts[1]), turnId: parts[2] ?? '' };
 }
 
-/** Answers the page with the prompt of a preview, by the agent that runs. Throws CliError. */
+/** Answers the page with the request of a preview, by the agent that runs. Throws CliError. */
 export function previewOnPage(
   agent: OpenAgent,
-  channels: readonly string[],
-  deps: Pick<PreviewServices, 'owners' | 'approvals' | 'clock' | 'log'>,
+  place: Pick<PreviewPlace, 'channels' | 'heartbeat'>,
+  deps: Pick<PreviewServices, 'owners' | 'approvals' | 'clock' | 'log' | 'contextTokens'>,
 ): PromptInspector['preview'] {
   return async ({ heartbeat, ...asked }) => {
-    const flags = { ...asked, heartbeat: heartbeat === '1' };
-    const { message, change } = previewRequest(flags);
-    const turn = hypotheticalTurn(message, channels, deps.clock());
-    return sentPromptOf(await previewTurn(turn, change, { ...agent, agent: agent.place, ...deps }));
+    const request = previewRequest({ ...asked, heartbeat: heartbeat === '1' });
+    const now = deps.clock();
+    const { turn, change } = await previewedTurn(request, { ...place, agent: agent.place.id, now });
+    return previewTurn(turn, change, { ...agent, agent: agent.place, ...deps });
   };
 }

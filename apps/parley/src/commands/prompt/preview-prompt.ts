@@ -2,8 +2,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PreviewChange, previewTurn } from '@parley/agent';
-import type { Clock, Logger, SentPrompt } from '@parley/core';
-import { sentPromptOf } from '@parley/prompt';
+import type { Clock, Logger, SentRequest } from '@parley/core';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf, LOCAL_OWNERS } from '../../access.ts';
@@ -21,7 +20,7 @@ interface PreviewDeps extends Surroundings {
 }
 
 /**
- * The prompt of a turn that never was, by the agent of this installation. Nothing is written but, where
+ * The first request of a hypothetical turn, by the agent of this installation. Nothing is written but, where
  * there is no workspace (`fromTemplates`), to a folder of its own, which is removed again.
  */
 export async function previewPrompt(
@@ -29,7 +28,7 @@ export async function previewPrompt(
   turn: ClaimedTurn,
   change: PreviewChange,
   { plugins, soul, clock, log, ...around }: PreviewDeps,
-): Promise<{ readonly prompt: SentPrompt; readonly fromTemplates: boolean }> {
+): Promise<{ readonly prompt: SentRequest; readonly fromTemplates: boolean }> {
   const { workspace } = settings.agent;
   const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
   const copy = fromTemplates ? copyOf(workspace) : null;
@@ -49,7 +48,7 @@ export async function previewPrompt(
     const approvals = approvalsOf(settings);
     const deps = { ...opened, agent: place, owners, approvals, clock, log };
     const prompt = await previewTurn(turn, change, deps);
-    return { prompt: sentPromptOf(prompt), fromTemplates };
+    return { prompt, fromTemplates };
   } finally {
     if (copy !== null) rmSync(copy, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
-import type { Audience, SentPart, SentPrompt, UnsentLayer } from '@parley/core';
+import type { Audience, RequestSection, SentPart, SentRequest, UnsentLayer } from '@parley/core';
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
-import type { PromptSummary, StoredPrompt } from '@parley/store';
+import type { PromptSummary } from '@parley/store';
 import { tableText, visible } from '../../terminal/text.ts';
 
 function audienceWord(audience: Audience): string {
@@ -28,20 +28,33 @@ export function listText(prompts: readonly PromptSummary[]): string {
   return table([heads, ...rows]);
 }
 
-/** The prompt, layer by layer; with `full` all of its text. */
-export function promptText(prompt: SentPrompt, options: { readonly full: boolean }): string {
-  const { layout, parts, unsent } = prompt;
-  const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
-  const characters = parts.reduce((sum, { text }) => sum + text.length, 0);
+/** The request by sections, and the prompt layer by layer; with `full` all of its text. */
+export function promptText(prompt: SentRequest, options: { readonly full: boolean }): string {
+  const { layout, parts, unsent, sections, characters, tokens } = prompt;
   return [
     `layout ${layout}, about ${count(tokens)} tokens, ${count(characters)} characters`,
+    table([['section', '', 'characters', 'tokens'], ...sections.map(sectionRow)]),
     table([HEADS, ...layerRows(parts)]),
     ...(unsent.length === 0 ? [] : [`not in the prompt\n${table(unsent.map(unsentRow))}`]),
     ...(options.full ? parts.map(fullText) : []),
+    besidesText(prompt),
   ].join('\n\n');
 }
 
-export function besidesText({ tools, messages }: StoredPrompt): string {
+const SECTIONS: Readonly<Record<RequestSection['name'], readonly [label: string, unit: string]>> = {
+  tools: ['tool definitions', 'tool'],
+  system: ['system prompt', 'layer'],
+  context: ['context before the message', 'layer'],
+  history: ['history', 'message'],
+  message: ['newest message', 'message'],
+};
+
+function sectionRow({ name, count: of, characters, tokens }: RequestSection): string[] {
+  const [label, unit] = SECTIONS[name];
+  return [label, `${of} ${unit}${of === 1 ? '' : 's'}`, count(characters), count(tokens)];
+}
+
+function besidesText({ tools, messages }: SentRequest): string {
   const sizes = messages.map(({ role, characters }) => `${role} ${count(characters)}`).join(', ');
   return [
     `tools     ${tools.length === 0 ? 'none' : tools.join(', ')}`,
@@ -51,7 +64,7 @@ export function besidesText({ tools, messages }: StoredPrompt): string {
 
 const HEADS = ['layer', 'source', 'for', 'characters', 'tokens', ''];
 const BOUNDARY = '┄ cache boundary: nothing above changes from turn to turn';
-const USER = '┄ user message, before the person’s words';
+const USER = '┄ user message, before the person’s text';
 
 function layerRows(parts: readonly SentPart[]): string[][] {
   const rows: string[][] = [];

@@ -78,7 +78,7 @@ async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
         },
       ],
       tools: ['read'],
-      messages: [{ role: 'user', content: 'hello' }],
+      messages: [{ role: 'user', content: 'hello', tokens: 2 }],
     });
   }
   await store.close();
@@ -89,9 +89,12 @@ describe('parley prompt: a turn that was', () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1')).toBe(0);
     expect(written.out).toContain('t1 · 1970-01-01');
+    expect(written.out).toMatch(/^layout parley, about 8 tokens, \d+ characters$/m);
+    expect(written.out).toMatch(/system prompt +1 layer +7 +4$/m);
+    expect(written.out).toMatch(/context before the message +1 layer +\d+ +4$/m);
     expect(written.out).toMatch(/soul +x +owner +7 +4$/m);
     expect(written.out).toMatch(/facts +x +everyone +\d+ +4 +cut: 3 of 9,000 characters$/m);
-    expect(written.out).toContain('user message, before the person’s words');
+    expect(written.out).toContain('user message, before the person’s text');
     expect(written.out).toMatch(/memory +absent: MEMORY\.md: private$/m);
     expect(written.out).toMatch(/leaky +withheld: diary is for owner, not for this reader$/m);
     expect(written.out).toContain('tools     read');

@@ -1,14 +1,15 @@
 import { type Logger, silentLogger } from '@parley/core';
+import type { Heartbeat } from '@parley/proactive';
 import { comparePrompts } from '@parley/prompt';
-import type { PromptRepository, StoredPrompt } from '@parley/store';
+import type { HeartbeatOrder, PromptRepository, StoredPrompt } from '@parley/store';
 import { type GovernedFile, SOUL } from '@parley/workspace';
 import { type Cli, hasDatabase, jsonText, withStore } from '../../cli.ts';
 import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
 import { plugInForCommand } from '../../plug-in.ts';
 import { type LoadedSettings, readSettings } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
-import { besidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
-import { hypotheticalTurn, type PreviewFlags, previewRequest, usage } from './request.ts';
+import { comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
+import { type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
 
 /** The options of `parley prompt`; commander sees to it that they go together. */
 export interface PromptFlags extends PreviewFlags {
@@ -43,7 +44,7 @@ async function previewText(
   flags: PromptFlags,
   first: LoadedSettings,
 ): Promise<string> {
-  const { message, change } = previewRequest(flags);
+  const request = previewRequest(flags);
   const { layout, full = false, json } = flags;
   const faults: string[] = [];
   const deps = { clock: Date.now, log: faultsInto(faults), folder, env };
@@ -51,15 +52,20 @@ async function previewText(
   const { settings } = plugged.loaded;
   const channels = plugged.definitions.map(({ id }) => id);
   const agent = layout === undefined ? settings.agent : { ...settings.agent, layout };
-  const { prompt, fromTemplates } = await previewPrompt(
-    { ...settings, agent },
-    hypotheticalTurn(message, channels, Date.now()),
-    change,
-    { ...deps, plugins: plugged.agent, soul: await soulInUse({ folder, env }, plugged.loaded) },
-  );
+  const { turn, change } = await previewedTurn(request, {
+    channels,
+    agent: agent.id,
+    heartbeat: (choose) => nextRun({ folder, env }, first, choose),
+    now: Date.now(),
+  });
+  const { prompt, fromTemplates } = await previewPrompt({ ...settings, agent }, turn, change, {
+    ...deps,
+    plugins: plugged.agent,
+    soul: await soulInUse({ folder, env }, plugged.loaded),
+  });
   if (first.settings.plugins.length > 0) plugged.end();
   if (json) return jsonText({ ...prompt, fromTemplates });
-  const { mode, heartbeat } = change;
+  const { message, mode, heartbeat } = request;
   const place = [message.channel, message.chatType, mode, heartbeat ? 'heartbeat' : undefined];
   return [
     ...(fromTemplates
@@ -107,7 +113,7 @@ type Shown = Pick<PromptFlags, 'full' | 'json'>;
 
 function storedText(prompt: StoredPrompt, { full = false, json }: Shown): string {
   if (json) return jsonText(prompt);
-  return `${turnLine(prompt)}\n${promptText(prompt, { full })}\n\n${besidesText(prompt)}`;
+  return `${turnLine(prompt)}\n${promptText(prompt, { full })}`;
 }
 
 function comparedText(before: StoredPrompt, after: StoredPrompt, shown: Shown): string {
@@ -184,6 +190,19 @@ function nothingYet(folder: DataFolder, chat?: string): CliError {
   return new CliError(
     'prompt-none',
     `No prompt has been recorded${where} yet. Write to the agent first, or look at a preview: "${commandLine('prompt --channel web', folder)}".`,
+  );
+}
+
+/** The next heartbeat run; null before the first start. */
+async function nextRun(
+  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+  loaded: LoadedSettings,
+  choose: Parameters<Heartbeat['preview']>[0],
+): Promise<HeartbeatOrder | null> {
+  if (!hasDatabase(folder, loaded)) return null;
+  const { heartbeatHere } = await import('../../proactive.ts');
+  return withStore({ folder, env }, async (store) =>
+    (await heartbeatHere(store, loaded)).preview(choose),
   );
 }
 

@@ -1,7 +1,9 @@
+import type { PreviewChange } from '@parley/agent';
 import { conversationIdOf } from '@parley/channels';
 import { ChatType, type RenderTarget } from '@parley/core';
+import { type AlertChat, exampleRun, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
-import type { ClaimedTurn } from '@parley/store';
+import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
 import { CliError } from '../../data-folder.ts';
 
 /** Who would write what and where, as it was typed here or on the page. */
@@ -28,7 +30,56 @@ export function previewRequest({ channel, chat, mode, heartbeat = false, ...flag
     );
   }
   const message: HypotheticalMessage = { ...flags, channel, chatType: chatTypeOf(chat) };
-  return { message, change: { mode: modeOf(mode), heartbeat } };
+  return { message, mode: modeOf(mode), heartbeat };
+}
+
+/** What is previewed: a turn as a worker would claim it, and how it differs from that of a chat. */
+interface PreviewedTurn {
+  readonly turn: ClaimedTurn;
+  readonly change: PreviewChange;
+}
+
+export interface PreviewPlace {
+  readonly channels: readonly string[];
+  readonly agent: string;
+  /** Null: there is no database yet, so a run is that of an example. */
+  readonly heartbeat: (
+    ...choose: Parameters<Heartbeat['preview']>
+  ) => Promise<HeartbeatOrder | null>;
+  readonly now: number;
+}
+
+/** The turn that was asked for. Throws CliError. */
+export async function previewedTurn(
+  { message, mode, heartbeat }: ReturnType<typeof previewRequest>,
+  place: PreviewPlace,
+): Promise<PreviewedTurn> {
+  const { channels, agent, now } = place;
+  const turn = hypotheticalTurn(message, channels, now);
+  if (!heartbeat) return { turn, change: { mode } };
+  const choose = (found: AlertChat | null): AlertChat =>
+    found !== null && isThere(found, message) ? found : alertChatOf(turn);
+  const order = (await place.heartbeat(choose)) ?? exampleRun(choose(null), { agent, now });
+  const row = { seq: 0, ...order.message };
+  return {
+    turn: { ...turn, conversationId: row.conversationId, messages: [row] },
+    change: { heartbeat: { target: order.target } },
+  };
+}
+
+/** Whether alerts really go to the place that was asked for, of which no more was said. */
+function isThere({ last }: AlertChat, asked: HypotheticalMessage): boolean {
+  const { channel, account = last.account, chatType, chatId, user } = asked;
+  const isNamed = chatId !== undefined || user !== undefined;
+  return (
+    !isNamed && channel === last.channel && account === last.account && chatType === last.chat.type
+  );
+}
+
+function alertChatOf({ conversationId, messages: [row] }: ClaimedTurn): AlertChat {
+  if (row === undefined) throw new Error('A hypothetical turn has one message.');
+  // Whether it is an owner's is decided by the settings alone.
+  return { kind: 'chat', conversationId, route: row.route, last: row.message, isOwners: false };
 }
 
 function chatTypeOf(given = 'direct'): ChatType {
