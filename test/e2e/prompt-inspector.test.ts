@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { field, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
@@ -18,6 +19,8 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     const workspace = join(scene.folder.path, 'workspace');
     mkdirSync(workspace, { recursive: true });
     writeFileSync(join(workspace, 'AGENTS.md'), `Be kind. ${HOSTILE}\n`);
+    const tasks = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
+    writeFileSync(join(workspace, 'HEARTBEAT.md'), tasks);
     writeFileSync(join(workspace, 'MEMORY.md'), 'The owner likes pelicans.\n');
     writeFileSync(join(workspace, 'USER.md'), `${'Something to know. '.repeat(3_000)}\n`);
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
@@ -63,6 +66,27 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
       has: page.getByText('heartbeat', { exact: true }),
     });
     await expect.poll(() => absent.innerText()).toContain('not a heartbeat turn');
+  });
+
+  it('[P17] counts tools, history and message beside the layers; parley why has the same total', async () => {
+    const head = await page.locator('.entry-head').innerText();
+    const [, total = ''] = /([\d,]+) tokens in [\d,]+ characters/.exec(head) ?? [];
+    const sizes = await page.locator('.layer-size').allInnerTexts();
+    const sum = sizes.reduce((all, size) => all + Number(size.replaceAll(',', '')), 0);
+    expect(sum).toBe(Number(total.replaceAll(',', '')));
+    await layer('tool-definitions').locator('summary').click();
+    const definitions = layer('tool-definitions').locator('.layer-text');
+    await expect.poll(() => definitions.innerText()).toContain('"name":"current_time"');
+    await layer('history').locator('summary').click();
+    await expect
+      .poll(() => layer('history').locator('li').allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/^user: 14 characters/),
+        expect.stringMatching(/^assistant: /),
+      ]);
+    await expect.poll(() => layer('message').innerText()).toContain('1 message');
+    const why = await runCommand(['--data', scene.folder.path, 'why', 'last']);
+    expect(why.out).toContain(`about ${sum} tokens`);
   });
 
   it('[P17] unfolds a text as text, whatever is in it', async () => {
@@ -164,6 +188,13 @@ describe.runIf(chromiumUrl)('the prompt as the page shows it', () => {
     await page.getByRole('textbox', { name: 'Text' }).fill('anything new?');
     await page.getByRole('checkbox', { name: 'Heartbeat' }).check();
     await layer('heartbeat').waitFor();
+    await layer('heartbeat').locator('summary').click();
+    await layer('heartbeat').getByText('Look through new mail.').waitFor();
+    await expect.poll(() => page.getByRole('combobox', { name: 'Mode' }).isDisabled()).toBe(true);
+    await layer('tool-definitions').locator('summary').click();
+    const definitions = layer('tool-definitions').locator('.layer-text');
+    await expect.poll(() => definitions.innerText()).toContain('"name":"current_time"');
+    expect(await definitions.innerText()).not.toContain('"name":"message"');
     await expect.poll(() => page.locator('.entry-link').count()).toBe(2);
   });
 

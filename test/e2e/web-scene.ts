@@ -32,7 +32,12 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
   ]);
   model.reply(({ messages }) => `You said: ${lastLineOf(messages.at(-1)?.content)}`);
   const folder = makeDataFolder({
-    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    model: {
+      provider: 'openai-compatible',
+      baseUrl: model.baseUrl,
+      model: 'double',
+      contextTokens: 64_000,
+    },
     lanes: { collectPauseMs: 50 },
     http: { port },
     ...settings,

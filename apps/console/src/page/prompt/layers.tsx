@@ -1,52 +1,131 @@
-import type { Audience, SentPart, SentPrompt, UnsentLayer } from '@parley/core';
+import type {
+  Audience,
+  MessageSize,
+  RequestSection,
+  SentPart,
+  SentRequest,
+  UnsentLayer,
+} from '@parley/core';
 import { Fragment, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { amount, percent } from '../ui/format.ts';
 import { Said } from '../ui/widgets.tsx';
 
-/** The layers of a prompt, and those that are not in it. */
-export function PromptLayers({ parts, unsent }: Pick<SentPrompt, 'parts' | 'unsent'>): VNode {
+/** A whole request: tool definitions, layers, history and message; and the layers that are not in it. */
+export function PromptLayers({ request }: { readonly request: SentRequest }): VNode {
+  const { tools, unsent } = request;
+  const rows = rowsOf(request);
+  const all = request.tokens || 1;
   return (
     <>
-      <WholeBar parts={parts} />
-      <LayerRows parts={parts} />
+      <WholeBar rows={rows} all={all} />
+      <LayerRows rows={rows} all={all} />
       {unsent.length > 0 && <Unsent unsent={unsent} />}
+      <dl class="facts beside">
+        <dt>Tools it could call</dt>
+        <dd>{tools.length === 0 ? 'none' : tools.join(', ')}</dd>
+      </dl>
     </>
   );
 }
 
-interface PartsProps {
-  readonly parts: readonly SentPart[];
+/** How often a text changes: the colour of its bar. */
+type Pace = 'standing' | 'turning' | 'data';
+
+/** One row of a request. */
+interface Row extends Pick<SentPart, 'source' | 'tokens'> {
+  readonly name: string;
+  readonly audience: Audience;
+  readonly pace: Pace;
+  readonly cut: SentPart['cut'];
+  readonly characters: number;
+  /** What it unfolds to. */
+  readonly content: string | readonly MessageSize[];
+  /** Above the row. */
+  readonly note: string | null;
 }
 
-/** How often a layer changes: the colour of its bar. */
-function paceOf({ placement, stable }: SentPart): 'standing' | 'turning' | 'data' {
+/** In the order in which a provider gets them. */
+function rowsOf({ parts, messages, sections }: SentRequest): readonly Row[] {
+  const rowOf = (part: SentPart, index: number): Row => ({
+    ...part,
+    name: part.layer,
+    pace: paceOf(part),
+    characters: part.text.length,
+    content: part.placement === 'tools' ? part.text.replaceAll('\n', '\n\n') : part.text,
+    note: noteBefore(parts, index),
+  });
+  const rows = parts.map(rowOf);
+  const system = parts.filter(({ placement }) => placement !== 'user').length;
+  const talk = (name: RequestSection['name'], content: Row['content'], note: string): Row[] =>
+    sections
+      .filter((section) => section.name === name)
+      .map(({ count, characters, tokens }) => ({
+        name,
+        source: count === 1 ? '1 message' : `${count} messages`,
+        audience: { kind: 'conversation', conversationId: '' },
+        pace: 'data',
+        cut: null,
+        characters,
+        tokens,
+        content,
+        note,
+      }));
+  return [
+    ...rows.slice(0, system),
+    ...talk('history', messages.slice(0, -1), 'Earlier messages of this conversation'),
+    ...rows.slice(system),
+    ...talk(
+      'message',
+      'Its text is in the chat; only its size is recorded.',
+      'What the turn answers',
+    ),
+  ];
+}
+
+function paceOf({ placement, stable }: SentPart): Pace {
   if (placement === 'user') return 'data';
   return stable ? 'standing' : 'turning';
+}
+
+function noteBefore(parts: readonly SentPart[], index: number): string | null {
+  const [before, here] = [parts[index - 1], parts[index]];
+  if (here?.placement === 'user' && before?.placement !== 'user') {
+    return 'In the user message, before the text of the sender';
+  }
+  if (before?.stable && here && !here.stable) {
+    return 'Cache boundary: nothing above changes from turn to turn';
+  }
+  return null;
 }
 
 const PACES = [
   { pace: 'standing', label: 'the same every turn' },
   { pace: 'turning', label: 'may change' },
-  { pace: 'data', label: 'in the user message' },
+  { pace: 'data', label: 'in the messages' },
 ] as const;
 
-/** The whole prompt as one bar: what never changes, what changes, what is data. */
-function WholeBar({ parts }: PartsProps): VNode {
-  const all = tokensOf(parts) || 1;
+interface RowsProps {
+  readonly rows: readonly Row[];
+  /** Tokens of the whole request. */
+  readonly all: number;
+}
+
+/** The whole request as one bar: what never changes, what changes, what is data. */
+function WholeBar({ rows, all }: RowsProps): VNode {
   const shares = PACES.map(({ pace, label }) => {
-    const own = parts.filter((part) => paceOf(part) === pace);
-    return { pace, label, share: tokensOf(own) / all };
+    const own = rows.filter((row) => row.pace === pace);
+    return { pace, label, share: own.reduce((sum, { tokens }) => sum + tokens, 0) / all };
   });
   return (
     <div class="whole">
       <div class="bar" aria-hidden="true">
-        {parts.map((part, index) => (
+        {rows.map(({ name, pace, tokens }, index) => (
           <i
             key={index}
-            class={`is-${paceOf(part)}`}
-            title={`${part.layer}: ${percent(part.tokens / all)}`}
-            style={{ flexGrow: part.tokens }}
+            class={`is-${pace}`}
+            title={`${name}: ${percent(tokens / all)}`}
+            style={{ flexGrow: tokens }}
           />
         ))}
       </div>
@@ -64,14 +143,8 @@ function WholeBar({ parts }: PartsProps): VNode {
   );
 }
 
-/** All tokens of a prompt, or of some of its layers. */
-export function tokensOf(parts: readonly SentPart[]): number {
-  return parts.reduce((sum, { tokens }) => sum + tokens, 0);
-}
-
-/** The layers in the order they were sent; each unfolds to its text. */
-function LayerRows({ parts }: PartsProps): VNode {
-  const all = tokensOf(parts) || 1;
+/** Each row unfolds to its text, or to the sizes of its messages. */
+function LayerRows({ rows, all }: RowsProps): VNode {
   return (
     <div class="layers">
       <div class="hint layer-grid layer-heads" aria-hidden="true">
@@ -79,42 +152,28 @@ function LayerRows({ parts }: PartsProps): VNode {
           <span key={head}>{head}</span>
         ))}
       </div>
-      {parts.map((part, index) => {
-        const note = noteBefore(parts, index);
-        return (
-          <Fragment key={`${index} ${part.layer}`}>
-            {note && <p class="hint layer-note">{note}</p>}
-            <LayerRow part={part} share={part.tokens / all} />
-          </Fragment>
-        );
-      })}
+      {rows.map((row, index) => (
+        <Fragment key={`${index} ${row.name}`}>
+          {row.note && <p class="hint layer-note">{row.note}</p>}
+          <LayerRow row={row} share={row.tokens / all} />
+        </Fragment>
+      ))}
     </div>
   );
 }
 
-function noteBefore(parts: readonly SentPart[], index: number): string | null {
-  const [before, here] = [parts[index - 1], parts[index]];
-  if (here?.placement === 'user' && before?.placement !== 'user') {
-    return 'In the user message, before the text of the sender';
-  }
-  if (before?.stable && here && !here.stable) {
-    return 'Cache boundary: nothing above changes from turn to turn';
-  }
-  return null;
-}
-
-function LayerRow({ part, share }: { readonly part: SentPart; readonly share: number }): VNode {
-  const { layer, source, audience, cut, tokens, text } = part;
+function LayerRow({ row, share }: { readonly row: Row; readonly share: number }): VNode {
+  const { name, source, audience, pace, cut, characters, tokens, content } = row;
   const [isOpen, setOpen] = useState(false);
-  const name = audienceName(audience);
+  const reader = audienceName(audience);
   return (
     <details
-      class={`layer is-${paceOf(part)}`}
+      class={`layer is-${pace}`}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary class="layer-grid">
         <span class="layer-name">
-          <b>{layer}</b>
+          <b>{name}</b>
           <small class="hint">{source}</small>
           {cut && (
             <em class="cut">
@@ -122,8 +181,8 @@ function LayerRow({ part, share }: { readonly part: SentPart; readonly share: nu
             </em>
           )}
         </span>
-        <span class={`badge for-${name.replace(' ', '-')}`}>
-          {name === 'owner' ? 'owner only' : name}
+        <span class={`badge for-${reader.replace(' ', '-')}`}>
+          {reader === 'owner' ? 'owner only' : reader}
         </span>
         <span class="bar" title={percent(share)}>
           <i style={{ width: `${Math.max(share * 100, 0.5)}%` }} />
@@ -133,16 +192,35 @@ function LayerRow({ part, share }: { readonly part: SentPart; readonly share: nu
       {/* A long text is laid out only once it is opened. */}
       {isOpen && (
         <>
-          <Said as="pre" look="layer-text">
-            {text}
-          </Said>
-          <p class="hint layer-foot">
-            {amount(text.length)} characters, about {amount(tokens)} tokens
-          </p>
+          <Content content={content} />
+          <p class="hint layer-foot">{sizeText({ characters, tokens })}</p>
         </>
       )}
     </details>
   );
+}
+
+function Content({ content }: Pick<Row, 'content'>): VNode {
+  if (typeof content === 'string') {
+    return (
+      <Said as="pre" look="layer-text">
+        {content}
+      </Said>
+    );
+  }
+  return (
+    <ol class="hint layer-messages">
+      {content.map((message, index) => (
+        <li key={index}>
+          {message.role}: {sizeText(message)}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function sizeText({ characters, tokens }: Omit<MessageSize, 'role'>): string {
+  return `${amount(characters)} characters, about ${amount(tokens)} tokens`;
 }
 
 /** Who may see a text; an unknown audience counts as private. */

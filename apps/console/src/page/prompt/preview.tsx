@@ -1,10 +1,10 @@
-import type { SentPrompt } from '@parley/core';
+import type { SentRequest } from '@parley/core';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useData } from '../ui/data.tsx';
 import { amount } from '../ui/format.ts';
 import { Show } from '../ui/widgets.tsx';
-import { PromptLayers, tokensOf } from './layers.tsx';
+import { PromptLayers } from './layers.tsx';
 
 /** A hypothetical message. The gateway chooses for empty fields. */
 const FIRST = { channel: 'web', chat: 'direct', user: '', text: '', mode: 'full', heartbeat: '' };
@@ -20,7 +20,7 @@ const CHOICES = {
 export function PreviewSheet(): VNode {
   const [preview, setPreview] = useState(FIRST);
   const [asked, setAsked] = useState(FIRST);
-  const data = useData<SentPrompt>(pathOf(asked));
+  const data = useData<SentRequest>(pathOf(asked));
   const change = (part: Partial<Preview>, isFinal: boolean): void => {
     const next = { ...preview, ...part };
     setPreview(next);
@@ -30,16 +30,19 @@ export function PreviewSheet(): VNode {
     <>
       <header class="entry-head">
         <h2 class="title">Preview</h2>
-        <p>The first turn of a new session. The model is not called; nothing is stored.</p>
+        <p>
+          The request of the first turn of a new session, or of the next heartbeat run. The model is
+          not called; nothing is stored.
+        </p>
       </header>
       <PreviewForm preview={preview} change={change} submit={() => setAsked(preview)} />
       <Show data={data}>
-        {({ layout, parts, unsent }) => (
+        {(request) => (
           <>
             <p class="lead">
-              {amount(tokensOf(parts))} tokens · layout {layout}
+              {amount(request.tokens)} tokens · layout {request.layout}
             </p>
-            <PromptLayers parts={parts} unsent={unsent} />
+            <PromptLayers request={request} />
           </>
         )}
       </Show>
@@ -76,6 +79,8 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
       <select
         class="field"
         value={preview[name]}
+        // A heartbeat run has a mode of its own.
+        disabled={name === 'mode' && preview.heartbeat === '1'}
         onChange={({ currentTarget }) => change({ [name]: currentTarget.value }, true)}
       >
         {CHOICES[name].map((value) => (

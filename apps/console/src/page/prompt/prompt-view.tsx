@@ -141,7 +141,13 @@ function Turn({ turnId, against, turns }: TurnProps): VNode {
       {turn && <TurnHead turn={turn} />}
       {turn && <CompareChoice turn={turn} turns={turns} against={against} />}
       {against === null ? (
-        <Show data={data}>{(prompt) => <PromptSheet prompt={prompt} />}</Show>
+        <Show data={data}>
+          {(prompt) => (
+            <div class="sheet">
+              <PromptLayers request={prompt} />
+            </div>
+          )}
+        </Show>
       ) : (
         <Compared turnId={turnId} against={against} />
       )}
@@ -176,25 +182,6 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
       </p>
       <p class="entry-id">{turn.turnId}</p>
     </header>
-  );
-}
-
-/** Everything that one turn sent to its model. */
-function PromptSheet({ prompt }: { readonly prompt: StoredPrompt }): VNode {
-  const { parts, unsent, tools, messages } = prompt;
-  return (
-    <div class="sheet">
-      <PromptLayers parts={parts} unsent={unsent} />
-      <dl class="facts beside">
-        <dt>Tools it could call</dt>
-        <dd>{tools.length === 0 ? 'none' : tools.join(', ')}</dd>
-        <dt>Messages sent with it</dt>
-        <dd>
-          {messages.map(({ role, characters }) => `${role} ${amount(characters)}`).join(' · ')}{' '}
-          (characters)
-        </dd>
-      </dl>
-    </div>
   );
 }
 
