@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
+import { searchSchema } from './conversation-views/search-schema.ts';
 import { composed, type Database, type Sql, StoreError, statement } from './database.ts';
 import { schema } from './schema.ts';
 
@@ -151,7 +152,11 @@ export interface Migration {
  * belong to steps that existed before the first release.
  */
 export const MIGRATIONS: readonly Migration[] = [
-  { number: 31, name: 'schema', statements: schema },
+  {
+    number: 31,
+    name: 'schema',
+    statements: (dialect) => [...schema(dialect), ...searchSchema(dialect)],
+  },
 ];
 
 /** A log is a few megabytes; copying a much larger one would hold up the start. */

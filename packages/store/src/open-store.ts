@@ -12,6 +12,7 @@ import {
 import { pageSessionRepository, pairingRepository } from './access.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
+import { conversationViews } from './conversation-views.ts';
 import { cronJobRepository } from './cron-jobs.ts';
 import {
   type Database,
@@ -116,6 +117,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     groupContext: groupContextRepository(database),
     decisions: decisionRepository(database),
     why: whyRepository(database),
+    conversations: conversationViews(database),
     links: linkRepository(database),
     pins: pinRepository(database),
     spend: spendRepository(database),

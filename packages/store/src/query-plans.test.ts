@@ -164,6 +164,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.outbox.chatsWithWork('web', 'default', 0, 5);
   await store.outbox.counts();
   await useDeadLetters(store);
+  await useViews(store);
   await store.decisions.stories(chat, 5);
   for (const name of ['last', 't1', 'm1', 'm4', 'r', 'web:c1/m1']) {
     await store.why.ask({ message: name }, 0);
@@ -178,6 +179,16 @@ async function useEverything(store: Store): Promise<void> {
   ]);
   await values.get('k', ['a', 'b']);
   await values.clear();
+}
+
+async function useViews(store: Store): Promise<void> {
+  const { list, details, messages, search, act } = store.conversations;
+  await list({ before: null, limit: 5 });
+  await details('web:c1', 0);
+  await messages({ conversationId: 'web:c1', before: null, until: null, limit: 5 });
+  const query = { typed: 'text', before: null, limit: 5, scrub: (text: string) => text };
+  await search(query, () => 0);
+  await act('web:c1', { kind: 'new-session' }, 0);
 }
 
 async function useDeadLetters(store: Store): Promise<void> {

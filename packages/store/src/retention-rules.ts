@@ -208,6 +208,8 @@ export const BOUNDED_WITHOUT_AGE: Readonly<Record<string, string>> = {
   process: 'a day after it was last seen',
   page_session: 'until it runs out',
   retention_run: 'one row',
+  search_reach: 'two rows',
+  search_entry: 'words of messages and answers, for the search; with them',
   parley_migration: 'one row for each step',
 };
 

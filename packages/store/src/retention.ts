@@ -95,6 +95,13 @@ export async function retain(
       if (!goesOn) break;
     }
   }
+  if (goesOn && (removed > 0 || isThorough)) {
+    const { removeOrphans } = await import('./conversation-views/search-index.ts');
+    for await (const step of removeOrphans(database, isThorough)) {
+      goesOn = await pause(step.tookMs);
+      if (!goesOn) break;
+    }
+  }
   while (goesOn) {
     const tookMs = await shrink(database);
     if (tookMs === null) break;

@@ -94,7 +94,13 @@ const SQLITE_SIZES = statement(`
 async function sqliteSizes(database: Database): Promise<Sizes> {
   const rows = await look(database, (sql) => sql.all(SQLITE_SIZES));
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
-  return { tables: new Map(rows.map((row) => [row.name, row.bytes])), bytes, freeBytes: free };
+  const tables = new Map<string, number>();
+  for (const row of rows) {
+    // What FTS5 keeps its index in, as one table.
+    const name = row.name.replace(/^search_entry_\w+$/, 'search_entry');
+    tables.set(name, (tables.get(name) ?? 0) + row.bytes);
+  }
+  return { tables, bytes, freeBytes: free };
 }
 
 const POSTGRES_SIZES = statement(`

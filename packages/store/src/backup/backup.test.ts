@@ -223,6 +223,9 @@ const LEFT_OUT = new Set([
   'retention_run',
   'parley_migration',
   'sqlite_sequence',
+  'search_reach',
+  'search_entry',
+  ...['data', 'idx', 'docsize', 'config'].map((name) => `search_entry_${name}`),
 ]);
 
 async function fill(database: TestDatabase): Promise<void> {

@@ -26,7 +26,7 @@ export interface BackupSchema {
 
 /**
  * Leases, processes, sessions and the last removal are true of this moment only; the numbers of the steps say
- * which migrations were applied.
+ * which migrations were applied; the index of the search is built again.
  */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'lease',
@@ -34,6 +34,8 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   'page_session',
   'retention_run',
   'parley_migration',
+  'search_entry',
+  'search_reach',
 ]);
 
 /** Whether a backup holds the rows of this table. */

@@ -88,6 +88,7 @@ export function forgettingRepository(database: Database, promptsChanged: () => v
       const prompts = await database.write((sql) => forgetInPrompts(sql, conversations, without));
       promptsChanged();
       const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
+      await emptyIndex(database);
       // Old pages lie in the log until it is written back.
       await emptyLog(database);
       return { ...found, prompts, copies };
@@ -100,6 +101,7 @@ export function forgettingRepository(database: Database, promptsChanged: () => v
     async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
       const forgotten = await forgetPerson(database, forgetting);
       promptsChanged();
+      await emptyIndex(database);
       await emptyLog(database);
       return forgotten;
     },
@@ -163,6 +165,12 @@ async function addUp(
     return counts;
   });
   for (const [what, rows] of counted) found[what] += rows;
+}
+
+/** The words of deleted entries would stay in it for a while. */
+async function emptyIndex(database: Database): Promise<void> {
+  const { emptySearchIndex } = await import('../conversation-views/search-index.ts');
+  await emptySearchIndex(database);
 }
 
 async function emptyLog({ dialect, read }: Database): Promise<void> {

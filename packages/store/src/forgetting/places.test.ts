@@ -86,6 +86,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   person_link: ['person_id', 'link_id'],
   process: ['id', 'role', 'host', 'address', 'version', 'facts'],
   prompt_text: ['hash'],
+  search_reach: ['source'],
   session_pin: ['conversation_id', 'pin_key'],
   spend: ['day', 'person_id', 'group_id'],
   sub_agent: [

@@ -1,0 +1,313 @@
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { PageMark } from './conversation-views/messages.ts';
+import type { Store } from './open-store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, DAY, hold, message, part } from './testing/messages.ts';
+
+const NOW = 100 * DAY;
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`conversations as people see them on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+
+    /** A message `id` of a person in a chat. */
+    const say = (id: string, chat: string, text: string, more: Said = {}) => {
+      const { name = 'Ann', title, at = NOW, ...facts } = more;
+      const one = message(id, chat, { at });
+      const type = title === undefined ? ('direct' as const) : ('group' as const);
+      return store.inbox.accept({
+        ...one,
+        message: {
+          ...one.message,
+          ...facts,
+          text,
+          sender: { ...one.message.sender, name },
+          chat: { id: chat, type, ...(title === undefined ? {} : { title }) },
+        },
+      });
+    };
+    interface Said {
+      readonly name?: string;
+      readonly title?: string;
+      readonly at?: number;
+      readonly trigger?: 'cron';
+    }
+
+    /** The turn of what waits in a chat. */
+    const reply = async (
+      chat: string,
+      text: string,
+      outcome: 'answered' | 'failed' = 'answered',
+    ) => {
+      const lease = await hold(store, `web:${chat}`, 'w', NOW);
+      const turnId = `turn-${chat}`;
+      await claim(store, lease, turnId);
+      const usage = { model: 'm1', inputTokens: 7, outputTokens: 3, costUsd: 0.5 };
+      const reason = outcome === 'failed' ? { reason: 'the model is not there' } : {};
+      await store.lanes.commit(
+        lease,
+        { ...answer(turnId, [text], chat), outcome, usage, ...reason },
+        NOW + 1,
+      );
+      await store.lanes.release(lease);
+    };
+
+    const list = (before: number | null = null, limit = 9) =>
+      store.conversations.list({ before, limit });
+    const search = (typed: string, limit = 9, before: PageMark | null = null) =>
+      store.conversations.search({ typed, before, limit, scrub: (text) => text }, () => NOW + DAY);
+    const found = async (typed: string) =>
+      (await search(typed)).hits.map(({ title, excerpt }) => `${title}: ${excerpt}`);
+
+    it('[U08] lists chats of people by name, newest first, a page at a time', async () => {
+      await say('1', 'c1', 'hello', { name: 'Ann' });
+      await say('2', 'g1', 'hi all', { name: 'Bo', title: 'Garden club' });
+      await say('3', 'c3', 'me too', { name: 'Cy' });
+      await store.inbox.accept({ ...message('b', 'x'), conversationId: 'beat:main' });
+      const [first, second] = await list(null, 2);
+      expect(first).toMatchObject({ title: 'Cy', chatType: 'direct', channel: 'web' });
+      expect(second).toMatchObject({ title: 'Garden club', chatType: 'group', waiting: 1 });
+      expect(await list(second?.newest ?? 0)).toMatchObject([{ title: 'Ann', id: 'web:c1' }]);
+      await say('4', 'c1', 'again');
+      expect((await list()).map(({ title }) => title)).toEqual(['Ann', 'Cy', 'Garden club']);
+    });
+
+    it('[U08] [U03] shows of each what was said last, what waits, runs and failed', async () => {
+      await say('1', 'c1', 'one');
+      expect(await list()).toMatchObject([
+        { state: 'waiting', waiting: 1, last: { direction: 'in', text: 'one', at: NOW } },
+      ]);
+      const lease = await hold(store, 'web:c1', 'w', NOW);
+      await claim(store, lease, 't1');
+      expect(await list()).toMatchObject([{ state: 'running', waiting: 0, runningSince: 0 }]);
+      await store.lanes.commit(lease, answer('t1', ['two']), NOW + 1);
+      await store.lanes.release(lease);
+      expect(await list()).toMatchObject([
+        { state: 'idle', failure: null, last: { direction: 'out', text: 'two' } },
+      ]);
+      await say('2', 'c1', 'three');
+      await reply('c1', 'sorry', 'failed');
+      expect(await list()).toMatchObject([{ failure: { reason: 'the model is not there' } }]);
+    });
+
+    it('[U08] names a chat by the person, also where a job of Parley wrote last', async () => {
+      await say('1', 'c1', 'remind me', { name: 'Ann' });
+      await say('2', 'c1', 'say it', { name: 'cron', trigger: 'cron' });
+      expect(await list()).toMatchObject([{ title: 'Ann', last: { text: 'say it' } }]);
+    });
+
+    it('[U08] shows what was said, both sides by time, and older pages without end', async () => {
+      for (let nth = 0; nth < 25; nth += 1) {
+        await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
+        const lease = await hold(store, 'web:c1', 'w', NOW);
+        await claim(store, lease, `t${nth}`);
+        await store.lanes.commit(lease, answer(`t${nth}`, [`answer ${nth}`]), NOW + 2 * nth + 1);
+        await store.lanes.release(lease);
+      }
+      const seen: string[] = [];
+      let before: PageMark | null = null;
+      do {
+        const query = { conversationId: 'web:c1', before, until: null, limit: 7 };
+        const page = await store.conversations.messages(query);
+        seen.unshift(...page.messages.map(({ text }) => text));
+        before = page.older;
+      } while (before !== null);
+      const all = Array.from({ length: 25 }, (_, nth) => [`question ${nth}`, `answer ${nth}`]);
+      expect(seen).toEqual(all.flat());
+      const until = { conversationId: 'web:c1', before: null, until: NOW + 9, limit: 2 };
+      const { messages } = await store.conversations.messages(until);
+      expect(messages.map(({ text }) => text)).toEqual(['question 4', 'answer 4']);
+    });
+
+    it('[U08] says of each message who wrote it, what became of it, and how to ask why', async () => {
+      await say('1', 'c1', 'one', { name: 'Ann' });
+      await reply('c1', 'two');
+      await say('2', 'c1', 'three', { at: NOW + 2 });
+      const query = { conversationId: 'web:c1', before: null, until: null, limit: 9 };
+      const { messages } = await store.conversations.messages(query);
+      expect(messages).toMatchObject([
+        { from: 'Ann', state: 'answered', direction: 'in' },
+        { from: null, state: 'pending', direction: 'out', why: 'turn-c1' },
+        { from: 'Ann', state: 'waiting', text: 'three' },
+      ]);
+      for (const { why } of messages) {
+        expect((await store.why.ask({ message: why ?? '' }, NOW)).kind).toBe('found');
+      }
+    });
+
+    it('[U08] keeps threads of one chat apart', async () => {
+      const inThread = async (id: string, threadId: string) => {
+        const one = message(id, 'g', { at: NOW, threadId });
+        const conversationId = `web:g:${threadId}`;
+        await store.inbox.accept({ ...one, conversationId });
+        const lease = await hold(store, conversationId, 'w', NOW);
+        await claim(store, lease, `t${id}`);
+        const parts = [{ ...part(`in ${threadId}`, 'g'), route: one.route }];
+        await store.lanes.commit(lease, { ...answer(`t${id}`, []), parts }, NOW + 1);
+        await store.lanes.release(lease);
+      };
+      await inThread('1', 'a');
+      await inThread('2', 'b');
+      const page = async (conversationId: string) =>
+        (
+          await store.conversations.messages({
+            ...{ conversationId, before: null, until: null, limit: 9 },
+          })
+        ).messages.map(({ text }) => text);
+      expect(await page('web:g:a')).toEqual(['text of 1', 'in a']);
+      expect(await page('web:g:b')).toEqual(['text of 2', 'in b']);
+      expect(await list()).toMatchObject([
+        { last: { text: 'in b' } },
+        { last: { text: 'text of 1' } },
+      ]);
+    });
+
+    it('[U08] sums up a conversation: mode, model, spend, files', async () => {
+      await say('1', 'c1', 'one');
+      await reply('c1', 'two');
+      const one = message('2', 'c1', { at: NOW });
+      const attachments = [{ kind: 'document' as const, name: 'plan.pdf', size: 9, ref: 'r' }];
+      await store.inbox.accept({ ...one, message: { ...one.message, attachments } });
+      expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
+        mode: 'agent',
+        model: 'm1',
+        spent: { turns: 1, tokens: 10, costUsd: 0.5 },
+        files: [{ name: 'plan.pdf', kind: 'document', size: 9 }],
+      });
+      expect(await store.conversations.details('web:none', NOW)).toBeNull();
+    });
+
+    it('[U08] changes mode, starts again and stops as the commands do', async () => {
+      await say('1', 'c1', 'one');
+      const act = store.conversations.act;
+      const plan = await act('web:c1', { kind: 'mode', to: 'plan' }, NOW);
+      expect(plan?.mode).toEqual({ before: 'agent', now: 'plan' });
+      const lease = await hold(store, 'web:c1', 'w', NOW);
+      await claim(store, lease, 't1');
+      await say('2', 'c1', 'two');
+      expect(await act('web:c1', { kind: 'stop' }, NOW)).toMatchObject({
+        stoppedTurn: 't1',
+        setAside: 1,
+      });
+      expect(await list()).toMatchObject([{ state: 'idle', mode: 'plan', waiting: 0 }]);
+      await act('web:c1', { kind: 'new-session' }, NOW);
+      await say('3', 'c1', 'three');
+      expect(await claim(store, await hold(store), 't2')).toMatchObject({ session: 1 });
+      expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
+    });
+
+    it('[U08] finds words of both sides in any language, also by their beginning', async () => {
+      await say('1', 'c1', 'Wie groß ist die Größe des Gartens?', { name: 'Ann' });
+      await reply('c1', 'The garden has ninety square metres');
+      await say('2', 'c2', '我们明天去公园好吗', { name: 'Li' });
+      expect(await found('grosse')).toEqual(['Ann: Wie groß ist die Größe des Gartens?']);
+      expect(await found('gart')).toEqual(['Ann: Wie groß ist die Größe des Gartens?']);
+      expect(await found('square NINETY')).toEqual(['Ann: The garden has ninety square metres']);
+      expect(await found('公园')).toEqual(['Li: 我们明天去公园好吗']);
+      expect(await found('园公')).toEqual([]);
+      expect(await found('garden nothing')).toEqual([]);
+      expect(await found(`' " * ) OR`)).toEqual([]);
+      expect(await search('明天')).toMatchObject({
+        hits: [{ conversationId: 'web:c2', channel: 'web', direction: 'in', from: 'Li' }],
+        older: null,
+        missing: 0,
+      });
+    });
+
+    it('[U08] gives hits in bounded pages, newest first, and adds what came since', async () => {
+      for (let nth = 0; nth < 5; nth += 1) {
+        await say(`${nth}`, 'c1', `apple ${nth}`, { at: NOW + nth });
+      }
+      const first = await search('apple', 3);
+      expect(first.hits.map(({ excerpt }) => excerpt)).toEqual(['apple 4', 'apple 3', 'apple 2']);
+      const second = await search('apple', 3, first.older);
+      expect(second.hits.map(({ excerpt }) => excerpt)).toEqual(['apple 1', 'apple 0']);
+      expect(second.older).toBeNull();
+      await say('9', 'c1', 'apple 9');
+      expect(await found('apple 9')).toHaveLength(1);
+    });
+
+    it('[U08] a long history is added in several searches where it takes longer than a person waits', async () => {
+      for (let nth = 0; nth < 3; nth += 1) await say(`${nth}`, 'c1', `apple ${nth}`);
+      const query = { typed: 'apple', before: null, limit: 9, scrub: (text: string) => text };
+      const { hits, missing } = await store.conversations.search(query, () => NOW, -1);
+      expect([hits, missing]).toEqual([[], 3]);
+      expect((await search('apple')).missing).toBe(0);
+    });
+
+    it('[U08] a message that its author changed is found by its new words alone', async () => {
+      await say('1', 'c1', 'apple');
+      const clock = () => NOW + 1;
+      const look = async (typed: string) =>
+        (
+          await store.conversations.search(
+            { typed, before: null, limit: 9, scrub: (text) => text },
+            clock,
+          )
+        ).hits.length;
+      expect(await look('apple')).toBe(1);
+      const key = { channel: 'web', account: 'default', chatId: 'c1', messageId: '1' };
+      await store.inbox.revise(key, { ...message('1').message, text: 'pear' });
+      expect([await look('apple'), await look('pear')]).toEqual([0, 1]);
+    });
+
+    it('[U08] a secret is taken out before a text is cut', async () => {
+      await say('1', 'c1', 'the key is sk-12345 for you');
+      const scrub = (text: string) => text.replaceAll('sk-12345', '[secret]');
+      const query = { typed: '12345', before: null, limit: 9, scrub };
+      const { hits } = await store.conversations.search(query, () => NOW);
+      expect(hits.map(({ excerpt }) => excerpt)).toEqual(['the key is [secret] for you']);
+    });
+
+    it('[G15] what was forgotten is not found any more, and the index holds no word of it', async () => {
+      await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
+      await reply('c1', 'your amaranth is red');
+      await say('2', 'c2', 'apples for all', { name: 'Bo' });
+      expect(await found('amaranth')).toHaveLength(2);
+      await store.forgetting.forget({
+        ...{ conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'], mark: '[gone]' },
+      });
+      expect(await found('amaranth')).toEqual([]);
+      expect(await found('mine')).toHaveLength(1);
+      if (database.name === 'SQLite') {
+        expect(await store.forgetting.searchFiles(['amaranth'])).toMatchObject({ found: 0 });
+      }
+    });
+
+    it('[G15] [D05] nothing of a person who was forgotten is found, and what others said is', async () => {
+      await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
+      await reply('c1', 'your amaranth is red');
+      await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });
+      expect(await found('amaranth')).toHaveLength(3);
+      await store.forgetting.forgetPerson({
+        ...{ persons: ['web:u1'], ownersToo: false, only: 'web:c1', mark: '[gone]', now: NOW },
+        onStopped() {},
+        retell: () => '',
+      });
+      expect(await found('amaranth')).toEqual(['Bo: no amaranth for me']);
+    });
+
+    it('[D15] the index loses what retention removes', async () => {
+      await say('1', 'c1', 'an old apple', { at: 1 });
+      await store.inbox.revise(
+        { channel: 'web', account: 'default', chatId: 'c1', messageId: '1' },
+        null,
+      );
+      await say('2', 'c1', 'a new apple');
+      expect(await found('apple')).toHaveLength(2);
+      const ages = { messages: DAY, history: DAY, decisions: DAY, prompts: DAY, spend: DAY };
+      const pace = { clock: () => NOW, pause: async () => true };
+      await store.retention.run({ ages, bytes: Number.POSITIVE_INFINITY }, pace);
+      expect(await found('apple')).toEqual(['Ann: a new apple']);
+      if (database.name !== 'SQLite') return;
+      const look = new DatabaseSync(database.url().slice('sqlite:'.length));
+      expect(look.prepare('select rowid from search_entry').all()).toHaveLength(1);
+      look.close();
+    });
+  });
+}

@@ -1,0 +1,74 @@
+import type { Clock } from '@parley/core';
+import { applyCommand, type CommandResult } from './commands.ts';
+import type { MessageQuery } from './conversation-views/messages.ts';
+import type { SearchQuery } from './conversation-views/search.ts';
+import type { ConversationMode } from './conversations.ts';
+import { lockConversation } from './conversations.ts';
+import type { Database } from './database.ts';
+import { statement } from './database.ts';
+import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
+
+/** What can be done to a conversation from outside of it, as its commands do. */
+export type ConversationAction =
+  | { readonly kind: 'mode'; readonly to: ConversationMode }
+  | { readonly kind: 'new-session' }
+  | { readonly kind: 'stop' };
+
+/** While a search adds to its index, a person waits. In ms. */
+const SEARCH_BUDGET_MS = 2_000;
+
+/**
+ * Conversations of all channels as people look at them (U08): a list, what was said, a search. It shows private
+ * text. The tables are those of others; its own is the index of the search. Loaded with the first use.
+ */
+export function conversationViews(database: Database) {
+  const lists = () => import('./conversation-views/list.ts');
+  const page = () => import('./conversation-views/messages.ts');
+  return {
+    /** Newest first; `before` is the `newest` of the last one that is known. */
+    async list(query: { readonly before: number | null; readonly limit: number }) {
+      const { listConversations } = await lists();
+      return database.read((sql) => listConversations(sql, query));
+    },
+    /** One conversation with its model, spend and files; null: there is none. */
+    async details(id: string, now: number) {
+      const { readDetails } = await import('./conversation-views/details.ts');
+      return database.read((sql) => readDetails(sql, id, now));
+    },
+    /** A page of what was said. */
+    async messages(query: MessageQuery) {
+      const { readMessages } = await page();
+      return database.read((sql) => readMessages(sql, query));
+    },
+    /** Hits, newest first; `missing` rows were not in the index yet. */
+    async search(query: SearchQuery, clock: Clock, budgetMs = SEARCH_BUDGET_MS) {
+      const [{ catchUp }, { searchMessages }] = await Promise.all([
+        import('./conversation-views/search-index.ts'),
+        import('./conversation-views/search.ts'),
+      ]);
+      const missing = await catchUp(database, clock, budgetMs);
+      const found = await database.read((sql) => searchMessages(sql, database.dialect, query));
+      return { ...found, missing };
+    },
+    /** Does what the command does, without a message in the chat. Null: there is no such conversation. */
+    async act(id: string, action: ConversationAction, now: number): Promise<CommandResult | null> {
+      return database.write(async (sql) => {
+        if ((await lockConversation(sql, id)) === undefined) return null;
+        const newest = await sql.get(NEWEST_ROW, { id });
+        if (newest === undefined) return null;
+        const row = readInboxRow(newest);
+        // Nobody in the chat asked for it.
+        const message = {
+          ...row.message,
+          channel: 'console',
+          sender: { id: 'owner', name: 'console', isBot: false },
+        };
+        const found = await applyCommand(sql, { ...row, message, receivedAt: now }, action);
+        return { duplicate: false, ...found };
+      });
+    },
+  };
+}
+
+const NEWEST_ROW = statement(`
+  select ${INBOX_COLUMNS} from inbox where conversation_id = :id order by seq desc limit 1`).rows<MessageRow>();

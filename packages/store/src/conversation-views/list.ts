@@ -1,0 +1,174 @@
+import type { ChatType } from '@parley/core';
+import type { ConversationMode } from '../conversations.ts';
+import { HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
+import type { Sql } from '../database.ts';
+import { statement } from '../database.ts';
+import type { ChatKey, PartState } from '../outbox-parts.ts';
+import type { InboxOutcome } from '../rows.ts';
+import { readSaid, readSent, type SaidMessage, threadOf } from './texts.ts';
+
+/** A conversation with people, as a list shows it. Times in ms; texts are private and whole. */
+export interface ShownConversation extends ChatKey {
+  readonly id: string;
+  readonly chatType: ChatType;
+  /** The title of a group, the name of a person; the id of the chat where neither is known. */
+  readonly title: string;
+  readonly mode: ConversationMode;
+  /** `asks`: the turn waits for an approval. */
+  readonly state: 'idle' | 'waiting' | 'running' | 'asks';
+  /** Messages that wait for a turn. */
+  readonly waiting: number;
+  /** When the running turn was started; null: none runs. */
+  readonly runningSince: number | null;
+  /** The last turn failed, or the last part did not arrive. */
+  readonly failure: { readonly at: number; readonly reason: string } | null;
+  readonly last: {
+    readonly direction: 'in' | 'out';
+    readonly at: number;
+    readonly text: string;
+  };
+  /** The number of the newest message: pages begin behind one, and it grows with each message. */
+  readonly newest: number;
+}
+
+/** Newest message first; `before` is the `newest` of the last one of the page before. */
+export async function listConversations(
+  sql: Sql,
+  { before, limit }: { readonly before: number | null; readonly limit: number },
+): Promise<readonly ShownConversation[]> {
+  const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit };
+  return shown(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE }));
+}
+
+/** One conversation of the list; null when there is none. */
+export async function findConversation(sql: Sql, id: string): Promise<ShownConversation | null> {
+  const [found] = await shown(sql, await sql.all(ONE, { id }));
+  return found ?? null;
+}
+
+async function shown(sql: Sql, rows: readonly ListRow[]): Promise<readonly ShownConversation[]> {
+  const list: ShownConversation[] = [];
+  for (const row of rows) list.push(conversationOf(row, await personalMessage(sql, row)));
+  return list;
+}
+
+/** The newest message that a person wrote: jobs and other triggers have no name of their own. */
+async function personalMessage(sql: Sql, row: ListRow): Promise<SaidMessage | null> {
+  const newest = readSaid(row.message);
+  if (newest !== null && newest.trigger === undefined) return newest;
+  const stored = await sql.get(BY_PERSON, { id: row.id, trigger: '%,"trigger":"%' });
+  return stored === undefined ? newest : readSaid(stored.message);
+}
+
+function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversation {
+  const { id, channel, account, chatId, mode, waiting, newest } = row;
+  return {
+    ...{ id, channel, account, chatId, mode, waiting, newest },
+    chatType: said?.chat.type ?? 'direct',
+    title: titleOf(said) ?? chatId,
+    state: stateOf(row),
+    runningSince: row.runningSince,
+    failure: failureOf(row),
+    last: lastOf(row),
+  };
+}
+
+/** What a chat is called: by its title, or in a direct chat by the name of the person. */
+export function titleOf(said: SaidMessage | null): string | null {
+  if (said === null) return null;
+  const { chat, sender } = said;
+  const title = chat.type === 'direct' ? sender.name : chat.title;
+  return title === undefined || title.trim() === '' ? null : title;
+}
+
+function stateOf({ runningSince, awaits, asks, waiting }: ListRow): ShownConversation['state'] {
+  if (asks || (runningSince !== null && awaits !== null)) return 'asks';
+  if (runningSince !== null) return 'running';
+  return waiting > 0 ? 'waiting' : 'idle';
+}
+
+function failureOf(row: ListRow): ShownConversation['failure'] {
+  if (row.outcome === 'failed') {
+    return { at: row.finishedAt ?? row.at, reason: row.reason ?? 'The turn failed.' };
+  }
+  if (row.partState !== 'failed' && row.partState !== 'unknown') return null;
+  if (!isHere(row)) return null;
+  const unknown = 'It may not have arrived.';
+  return { at: row.sentAt ?? row.at, reason: row.error ?? unknown };
+}
+
+/** The last part of the chat is none of another thread of it. */
+function isHere({ route, partRoute }: ListRow): boolean {
+  return partRoute !== null && threadOf(route) === threadOf(partRoute);
+}
+
+function lastOf(row: ListRow): ShownConversation['last'] {
+  const { at, sentAt, body } = row;
+  if (body !== null && sentAt !== null && sentAt >= at && isHere(row)) {
+    return { direction: 'out', at: sentAt, text: readSent(body)?.plain ?? '' };
+  }
+  const said = readSaid(row.message);
+  return { direction: 'in', at, text: said?.typed ?? said?.text ?? '' };
+}
+
+interface ListRow extends ChatKey {
+  readonly id: string;
+  readonly mode: ConversationMode;
+  readonly newest: number;
+  readonly message: string;
+  readonly route: string;
+  readonly at: number;
+  readonly outcome: InboxOutcome | null;
+  readonly reason: string | null;
+  readonly finishedAt: number | null;
+  readonly runningSince: number | null;
+  readonly awaits: string | null;
+  readonly waiting: number;
+  /** SQLite has no truth values. */
+  readonly asks: boolean | number;
+  readonly body: string | null;
+  readonly sentAt: number | null;
+  readonly partState: PartState | null;
+  readonly partRoute: string | null;
+  readonly error: string | null;
+}
+
+/** Lanes of Parley's own work, as patterns. */
+export const NO_PEOPLE = { subAgents: `${SUB_AGENT_LANE}%`, heartbeats: `${HEARTBEAT_LANE}%` };
+
+const WITH_NEWEST = `
+  select id, mode, (select max(seq) from inbox where conversation_id = conversation.id) as newest
+  from conversation`;
+
+// The newest rows are looked up for the conversations of one page alone.
+const FACTS = `
+  select talk.id, talk.mode, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
+    inbox.message, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
+    turn.finished_at as "finishedAt", running.started_at as "runningSince", running.awaits,
+    (select count(*) from inbox as waits
+      where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
+    exists (select 1 from approval where asked_in = talk.id and approval.state = 'pending') as asks,
+    part.body, part.created_at as "sentAt", part.state as "partState", part.route as "partRoute",
+    part.error`;
+
+const JOINED = `
+  join inbox on inbox.seq = talk.newest
+  left join turn on turn.id = inbox.turn_id
+  left join turn as running on running.conversation_id = talk.id and running.state = 'running'
+  left join outbox as part on part.seq = (select max(seq) from outbox
+    where outbox.channel = inbox.channel and outbox.account = inbox.account
+      and outbox.chat_id = inbox.chat_id)`;
+
+const LIST = statement(`${FACTS} from (
+    select * from (${WITH_NEWEST} where id not like :subAgents and id not like :heartbeats) as known
+    where newest < :before order by newest desc limit :limit) as talk
+  ${JOINED} order by talk.newest desc`).rows<ListRow>();
+
+const ONE = statement(
+  `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED}`,
+).rows<ListRow>();
+
+// Inside a JSON string the quotes of a trigger would be escaped.
+const BY_PERSON = statement(`
+  select message from inbox where conversation_id = :id and message not like :trigger
+  order by seq desc limit 1`).rows<{ readonly message: string }>();

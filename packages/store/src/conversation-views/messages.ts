@@ -1,0 +1,201 @@
+import type { Sql } from '../database.ts';
+import { statement, toJson } from '../database.ts';
+import type { PartState } from '../outbox-parts.ts';
+import type { InboxOutcome } from '../rows.ts';
+import { readSaid, readSent, threadOf } from './texts.ts';
+
+/** Where two lists that are merged go on: behind these numbers of messages and of parts. */
+export interface PageMark {
+  readonly inbox: number;
+  readonly outbox: number;
+}
+
+const EVER = Number.MAX_SAFE_INTEGER;
+
+/** The mark before everything. */
+export const NEWEST: PageMark = { inbox: EVER, outbox: EVER };
+
+/** A file of a message; the bytes of incoming ones are kept for a day. */
+interface ShownFile {
+  readonly kind: string;
+  readonly name: string | null;
+}
+
+/** What was said, by one side or the other. Times in ms; texts are private and whole. */
+export interface ShownMessage {
+  /** Unique in the conversation. */
+  readonly id: string;
+  readonly direction: 'in' | 'out';
+  readonly at: number;
+  /** Who wrote it; null: the agent, or Parley itself. */
+  readonly from: string | null;
+  readonly text: string;
+  readonly files: readonly ShownFile[];
+  /** Parley itself wrote it for the agent, such as a job whose time has come. */
+  readonly trigger: string | null;
+  /** Of a message: waits, is being answered, or how it ended. Of a part: whether it was sent. */
+  readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
+  /** Why a part did not arrive. */
+  readonly error: string | null;
+  /** What `/api/why` is asked about it; null: it answers nothing that has a story. */
+  readonly why: string | null;
+}
+
+/** A page of what was said, oldest first, and where the older ones are; null: there are none. */
+export interface MessagePage {
+  readonly messages: readonly ShownMessage[];
+  readonly older: PageMark | null;
+}
+
+/** Which page: the newest behind `before` (null: of all), and of these only what was said until `until` (ms). */
+export interface MessageQuery {
+  readonly conversationId: string;
+  readonly before: PageMark | null;
+  readonly until: number | null;
+  readonly limit: number;
+}
+
+/** Messages and parts of a conversation, merged by time. */
+export async function readMessages(sql: Sql, query: MessageQuery): Promise<MessagePage> {
+  const { conversationId, limit } = query;
+  const before = query.before ?? NEWEST;
+  const until = query.until ?? EVER;
+  const said = await sql.all(SAID, { conversationId, before: before.inbox, until, limit });
+  const sent: SentRow[] = [];
+  for (const place of await placesOf(sql, conversationId, before.inbox)) {
+    sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
+  }
+  sent.sort((a, b) => b.seq - a.seq);
+  const [taken, rest] = newestFirst(said, sent.slice(0, limit), limit);
+  const end = {
+    inbox: taken.findLast((row) => row.direction === 'in')?.seq ?? before.inbox,
+    outbox: taken.findLast((row) => row.direction === 'out')?.seq ?? before.outbox,
+  };
+  const isLast = rest === 0 && said.length < limit && sent.length < limit;
+  return { messages: taken.map(messageOf).reverse(), older: isLast ? null : end };
+}
+
+/** Takes the younger of both heads until the page is full; each list stays in its own order. */
+export function newestFirst<A extends { readonly at: number }, B extends { readonly at: number }>(
+  one: readonly A[],
+  other: readonly B[],
+  limit: number,
+): readonly [taken: readonly (A | B)[], rest: number] {
+  const taken: (A | B)[] = [];
+  let [a, b] = [0, 0];
+  while (taken.length < limit) {
+    const [first, second] = [one[a], other[b]];
+    const isFirst = second === undefined || (first !== undefined && first.at > second.at);
+    const next = isFirst ? first : second;
+    if (next === undefined) break;
+    taken.push(next);
+    if (isFirst) a += 1;
+    else b += 1;
+  }
+  return [taken, one.length + other.length - taken.length];
+}
+
+/** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */
+async function placesOf(sql: Sql, conversationId: string, before: number) {
+  const lately = { conversationId, before, newest: LATELY };
+  const rows = await sql.all(PLACES, lately);
+  const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
+  return new Map(
+    found.map(({ route, ...place }) => {
+      const one = { ...place, thread: threadOf(route) };
+      return [toJson(Object.values(one)), one];
+    }),
+  ).values();
+}
+
+const LATELY = 200;
+
+const messageOf = (row: SaidRow | SentRow): ShownMessage =>
+  row.direction === 'in' ? incoming(row) : outgoing(row);
+
+function incoming(row: SaidRow): ShownMessage {
+  const said = readSaid(row.message);
+  const files = (said?.attachments ?? []).map(({ kind, name = null }) => ({ kind, name }));
+  const trigger = said?.trigger ?? null;
+  return {
+    id: `i${row.seq}`,
+    direction: 'in',
+    at: row.at,
+    from: trigger === null ? (said?.sender.name ?? null) : null,
+    text: said?.typed ?? said?.text ?? '',
+    files,
+    trigger,
+    state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
+    error: null,
+    why: whyOf(row),
+  };
+}
+
+/** Accounts of the settings have neither a colon nor a slash; a name that has is found by the id alone. */
+function whyOf({ channel, account, chatId, messageId }: SaidRow): string {
+  return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
+}
+
+function outgoing(row: SentRow): ShownMessage {
+  const part = readSent(row.body);
+  const file = part?.file;
+  return {
+    id: `o${row.seq}`,
+    direction: 'out',
+    at: row.at,
+    from: null,
+    text: part?.plain ?? '',
+    files: file === undefined ? [] : [{ kind: file.kind, name: file.name }],
+    trigger: null,
+    state: row.state,
+    error: row.error,
+    why: row.turnId,
+  };
+}
+
+interface SaidRow {
+  readonly direction: 'in';
+  readonly seq: number;
+  readonly at: number;
+  readonly message: string;
+  readonly state: 'waiting' | 'claimed' | 'done';
+  readonly outcome: InboxOutcome | null;
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+  readonly messageId: string;
+}
+
+interface SentRow {
+  readonly direction: 'out';
+  readonly seq: number;
+  readonly at: number;
+  readonly body: string;
+  readonly state: PartState;
+  readonly error: string | null;
+  readonly turnId: string | null;
+}
+
+const SAID = statement(`
+  select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
+    chat_id as "chatId", message_id as "messageId"
+  from inbox where conversation_id = :conversationId and seq < :before and received_at <= :until
+  order by seq desc limit :limit`).rows<SaidRow>();
+
+const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
+
+const SENT = statement(`
+  select 'out' as direction, seq, created_at as at, body, state, error, turn_id as "turnId"
+  from outbox where channel = :channel and account = :account and chat_id = :chatId
+    and seq < :before and created_at <= :until and ${THREAD} = :thread
+  order by seq desc limit :limit`).rows<SentRow>();
+
+const PLACES = statement(`
+  select distinct channel, account, chat_id as "chatId", route from (
+    select channel, account, chat_id, route from inbox
+    where conversation_id = :conversationId and seq < :before order by seq desc limit :newest) as lately`).rows<{
+  readonly channel: string;
+  readonly account: string;
+  readonly chatId: string;
+  readonly route: string;
+}>();

@@ -1,0 +1,212 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Clock } from '@parley/core';
+import type { Database, Sql } from '../database.ts';
+import { listItemField, statement, toJson } from '../database.ts';
+import { textOfMessage, textOfPart } from './texts.ts';
+import { wordsOf } from './words.ts';
+
+/*
+ * The index of what was said: FTS5 on SQLite, `tsvector` on PostgreSQL, of words only; texts stay where they are.
+ * A message on its way costs nothing for it: a search first adds what came since the last one. A hit counts
+ * where its text still has the words, so that a row that was changed since is never a wrong hit.
+ */
+
+type Source = 'inbox' | 'outbox';
+
+const SOURCES: readonly Source[] = ['inbox', 'outbox'];
+
+/** An entry is named by twice the `seq` of its row; of an outgoing part by one more. */
+const ODD: Readonly<Record<Source, number>> = { inbox: 0, outbox: 1 };
+
+/** Rows of one transaction: on SQLite all others wait for it meanwhile, some ms. */
+const BATCH = 100;
+/**
+ * Younger rows are read again by the next search: on PostgreSQL a row with a smaller number may appear after a
+ * larger one, and a message that waits may still be changed by its author.
+ */
+const SETTLED_MS = 60_000;
+
+/**
+ * Adds what is not in the index yet, for at most about `budgetMs`. Resolves to how many rows are missing still:
+ * 0, but for the first searches on a large database.
+ */
+export async function catchUp(database: Database, clock: Clock, budgetMs: number): Promise<number> {
+  const until = performance.now() + budgetMs;
+  let missing = 0;
+  for (const source of SOURCES) {
+    let from: From = { reach: -1, after: 0 };
+    for (;;) {
+      if (performance.now() > until) {
+        missing += await countMissing(database, source, from.after);
+        break;
+      }
+      const next = await addSome(database, source, from, clock() - SETTLED_MS);
+      if (next === null) break;
+      from = next;
+      await pause();
+    }
+  }
+  return missing;
+}
+
+/** Where the next rows are: behind `after`, as long as the stored number is `reach`. */
+interface From {
+  readonly reach: number;
+  readonly after: number;
+}
+
+/** Null: there are no more rows. */
+async function addSome(
+  database: Database,
+  source: Source,
+  { reach: known, after: last }: From,
+  settledBefore: number,
+): Promise<From | null> {
+  return database.write(async (sql) => {
+    await sql.run(ENSURE_REACH, { source });
+    // Locked: who empties the index waits for this, or this begins at the start again.
+    const reach = (await sql.get(LOCK_REACH, { source }))?.seq ?? 0;
+    const after = reach === known ? last : reach;
+    const rows = await sql.all(SOME[source], { after, limit: BATCH });
+    const entries = rows.map(({ seq, text }) => [
+      2 * seq + ODD[source],
+      wordsIn(source, text, database.dialect),
+    ]);
+    if (entries.length > 0) sql.send(PUT, { entries: toJson(entries) });
+    const young = rows.findIndex(({ at }) => at >= settledBefore);
+    const settled = young === -1 ? rows.at(-1) : rows[young - 1];
+    // Behind a young row the number stays where it is, so that the row is read again.
+    const moved = settled !== undefined && after === reach ? settled.seq : reach;
+    if (moved !== reach) sql.send(MOVE_REACH, { source, seq: moved });
+    const end = rows.at(-1)?.seq;
+    return end === undefined || rows.length < BATCH ? null : { reach: moved, after: end };
+  }, 'process');
+}
+
+/** The words as the database takes them. */
+function wordsIn(source: Source, stored: string, dialect: Database['dialect']): string {
+  const text = source === 'inbox' ? textOfMessage(stored) : textOfPart(stored);
+  const words = wordsOf(text ?? '');
+  if (dialect === 'sqlite') return words.join(' ');
+  return words.map((word, nth) => `'${word}':${nth + 1}`).join(' ');
+}
+
+/** Removes all entries; the next searches build them again. What was forgotten is in none of them afterwards. */
+export async function emptySearchIndex(database: Database): Promise<void> {
+  await database.write(async (sql) => {
+    for (const source of SOURCES) await sql.run(RESET_REACH, { source });
+    await sql.run(database.dialect === 'sqlite' ? EMPTY_FTS : EMPTY_TABLE);
+  });
+}
+
+/** Entries that are looked at in one step. */
+const STEP = 500;
+
+/**
+ * Removes the entries of rows that are gone, a few at a time; how many. The oldest come first and go first: unless
+ * it is `thorough`, this ends at the first step without any.
+ */
+export async function* removeOrphans(
+  database: Database,
+  thorough: boolean,
+): AsyncGenerator<{ readonly removed: number; readonly tookMs: number }> {
+  for (let after = -1; ; ) {
+    const began = performance.now();
+    const last = after;
+    const ids = (await database.read((sql) => sql.all(ENTRIES, { after: last, limit: STEP }))).map(
+      ({ id }) => id,
+    );
+    const removed = await database.write((sql) => dropGone(sql, ids), 'process');
+    yield { removed, tookMs: performance.now() - began };
+    if (ids.length < STEP || !(thorough || removed > 0)) return;
+    after = ids.at(-1) ?? after;
+  }
+}
+
+async function dropGone(sql: Sql, ids: readonly number[]): Promise<number> {
+  const there = new Set<number>();
+  for (const source of SOURCES) {
+    const own = ids.filter((id) => id % 2 === ODD[source]);
+    const seqs = toJson(own.map((id) => (id - ODD[source]) / 2));
+    for (const { seq } of await sql.all(THERE[source], { seqs })) {
+      there.add(2 * seq + ODD[source]);
+    }
+  }
+  const gone = ids.filter((id) => !there.has(id));
+  if (gone.length > 0) await sql.run(DROP, { ids: toJson(gone) });
+  return gone.length;
+}
+
+async function countMissing(database: Database, source: Source, after: number): Promise<number> {
+  const row = await database.read(async (sql) => {
+    const reach = (await sql.get(REACH, { source }))?.seq ?? 0;
+    return sql.get(NEWER[source], { after: Math.max(after, reach) });
+  });
+  return row?.count ?? 0;
+}
+
+interface Seq {
+  readonly seq: number;
+}
+
+const REACH = statement('select seq from search_reach where source = :source').rows<Seq>();
+
+const LOCK_REACH = statement(
+  'select seq from search_reach where source = :source /*pg for update*/',
+).rows<Seq>();
+
+const ENSURE_REACH = statement(`
+  insert into search_reach (source, seq) values (:source, 0) on conflict (source) do nothing`);
+
+const RESET_REACH = statement(`
+  insert into search_reach (source, seq) values (:source, 0) on conflict (source) do update set seq = 0`);
+
+const MOVE_REACH = statement('update search_reach set seq = :seq where source = :source');
+
+interface StoredText extends Seq {
+  readonly text: string;
+  readonly at: number;
+}
+
+const SOME = {
+  inbox: statement(`
+    select seq, message as text, received_at as at from inbox where seq > :after
+    order by seq limit :limit`).rows<StoredText>(),
+  outbox: statement(`
+    select seq, body as text, created_at as at from outbox where seq > :after
+    order by seq limit :limit`).rows<StoredText>(),
+};
+
+const NEWER = {
+  inbox: statement('select count(*) as count from inbox where seq > :after').rows<Counted>(),
+  outbox: statement('select count(*) as count from outbox where seq > :after').rows<Counted>(),
+};
+
+interface Counted {
+  readonly count: number;
+}
+
+const SEQS = 'select cast(value as bigint) from json_each(:seqs)';
+
+const THERE = {
+  inbox: statement(`select seq from inbox where seq in (${SEQS})`).rows<Seq>(),
+  outbox: statement(`select seq from outbox where seq in (${SEQS})`).rows<Seq>(),
+};
+
+const PUT = statement(`
+  insert /*sqlite or replace*/ into search_entry (/*sqlite rowid*//*pg id*/, words)
+  select cast(${listItemField(0)} as bigint), /*pg cast(*/${listItemField(1)}/*pg  as tsvector)*/
+  from json_each(:entries) where true
+  /*pg on conflict (id) do update set words = excluded.words*/`);
+
+const ENTRIES = statement(`
+  select /*sqlite rowid as*/ id from search_entry where /*sqlite rowid*//*pg id*/ > :after
+  order by /*sqlite rowid*//*pg id*/ limit :limit`).rows<{ readonly id: number }>();
+
+const DROP = statement(`
+  delete from search_entry
+  where /*sqlite rowid*//*pg id*/ in (select cast(value as bigint) from json_each(:ids))`);
+
+const EMPTY_FTS = statement(`insert into search_entry (search_entry) values ('delete-all')`);
+
+const EMPTY_TABLE = statement('delete from search_entry');

@@ -1,0 +1,124 @@
+import type { Sql } from '../database.ts';
+import { statement } from '../database.ts';
+import { findConversation, NO_PEOPLE } from './list.ts';
+import { NEWEST, newestFirst, type PageMark } from './messages.ts';
+import { readSaid, textOfMessage, textOfPart } from './texts.ts';
+import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './words.ts';
+
+/** A message or a part in which all terms are found. */
+export interface SearchHit {
+  readonly conversationId: string;
+  /** What the conversation is called. */
+  readonly title: string;
+  readonly channel: string;
+  /** The `id` of the message in its conversation. */
+  readonly message: string;
+  readonly direction: 'in' | 'out';
+  /** In ms. */
+  readonly at: number;
+  /** Who wrote it; null: the agent. */
+  readonly from: string | null;
+  /** The place in its text. Private. */
+  readonly excerpt: string;
+}
+
+/** What was typed, and where an earlier page ended (null: at the beginning). */
+export interface SearchQuery {
+  readonly typed: string;
+  readonly before: PageMark | null;
+  readonly limit: number;
+  /** Takes out what nobody may see, before a text is cut. */
+  readonly scrub: (text: string) => string;
+}
+
+/** Hits, newest first, and where older ones are; null: there are none. */
+export interface SearchPage {
+  readonly hits: readonly SearchHit[];
+  readonly older: PageMark | null;
+}
+
+/** Looks the terms up in the index, and takes what still says so. */
+export async function searchMessages(
+  sql: Sql,
+  dialect: 'sqlite' | 'postgres',
+  { typed, before: behind, limit, scrub }: SearchQuery,
+): Promise<SearchPage> {
+  const terms = termsOf(typed);
+  const before = behind ?? NEWEST;
+  if (terms.length === 0) return { hits: [], older: null };
+  const query = dialect === 'sqlite' ? ftsQuery(terms) : tsQuery(terms);
+  const said = await sql.all(SAID, { query, before: before.inbox, limit });
+  const sent = await sql.all(SENT, {
+    ...{ query, before: before.outbox, limit },
+    ...NO_PEOPLE,
+  });
+  const [taken, rest] = newestFirst(said, sent, limit);
+  const titles = new Map<string, string>();
+  const hits: SearchHit[] = [];
+  for (const row of taken) {
+    const { conversationId: id } = row;
+    const text = row.direction === 'in' ? textOfMessage(row.stored) : textOfPart(row.stored);
+    if (id === null || text === null || !isFoundIn(text, terms)) continue;
+    const title = titles.get(id) ?? (await findConversation(sql, id))?.title ?? row.chatId;
+    titles.set(id, title);
+    const excerpt = excerptOf(scrub(text), terms);
+    hits.push({ ...hitOf(row), conversationId: id, title, excerpt });
+  }
+  const older = {
+    inbox: taken.findLast((row) => row.direction === 'in')?.seq ?? before.inbox,
+    outbox: taken.findLast((row) => row.direction === 'out')?.seq ?? before.outbox,
+  };
+  const isLast = rest === 0 && said.length < limit && sent.length < limit;
+  return { hits, older: isLast ? null : older };
+}
+
+function hitOf({ direction, seq, channel, at, stored }: HitRow) {
+  const isIn = direction === 'in';
+  const from = isIn ? (readSaid(stored)?.sender.name ?? null) : null;
+  return { message: `${isIn ? 'i' : 'o'}${seq}`, direction, channel, at, from };
+}
+
+/** As FTS5 asks for phrases whose last word may go on. Words have letters, digits and marks only. */
+function ftsQuery(terms: SearchTerms): string {
+  return terms.map((term) => `"${term.join(' ')}" *`).join(' AND ');
+}
+
+function tsQuery(terms: SearchTerms): string {
+  const phrase = (term: readonly string[]) =>
+    term.map((word, nth) => `'${word}'${nth === term.length - 1 ? ':*' : ''}`).join(' <-> ');
+  return terms.map((term) => `(${phrase(term)})`).join(' & ');
+}
+
+interface HitRow {
+  readonly direction: 'in' | 'out';
+  readonly seq: number;
+  readonly at: number;
+  readonly stored: string;
+  readonly channel: string;
+  readonly chatId: string;
+  readonly conversationId: string | null;
+}
+
+const MATCHES =
+  '/*sqlite search_entry match :query *//*pg words @@ cast(:query as tsquery)*/' as const;
+
+// Halves are rows: an even number is one of the inbox, an odd one of the outbox.
+const SAID = statement(`
+  select 'in' as direction, inbox.seq, received_at as at, message as stored, channel,
+    chat_id as "chatId", conversation_id as "conversationId"
+  from search_entry join inbox on inbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
+  where ${MATCHES} and search_entry./*sqlite rowid*//*pg id*/ % 2 = 0 and inbox.seq < :before
+  order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();
+
+const SENT = statement(`
+  select 'out' as direction, outbox.seq, created_at as at, body as stored, outbox.channel,
+    outbox.chat_id as "chatId", coalesce(
+      case when turn.conversation_id not like :subAgents
+        and turn.conversation_id not like :heartbeats then turn.conversation_id end,
+      (select conversation_id from inbox where inbox.channel = outbox.channel
+        and inbox.account = outbox.account and inbox.chat_id = outbox.chat_id
+        order by inbox.seq desc limit 1)) as "conversationId"
+  from search_entry join outbox on outbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
+  left join turn on turn.id = outbox.turn_id
+  where ${MATCHES} and search_entry./*sqlite rowid*//*pg id*/ % 2 = 1 and outbox.seq < :before
+  order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { excerptOf, isFoundIn, termsOf, wordsOf } from './words.ts';
+
+describe('the words of a text', () => {
+  it.each([
+    ['Größe, ÜBUNG & Café!', ['grosse', 'ubung', 'cafe']],
+    ['我们明天见abc', ['我', '们', '明', '天', '见', 'abc']],
+    ["it's 3.5 km", ['it', 's', '3', '5', 'km']],
+    ['Ёлка йод', ['елка', 'иод']],
+    ['हिन्दी में', ['हिन्दी', 'में']],
+    ['🦜 ½ ﬁn', ['12', 'fin']],
+    ['', []],
+  ])('[U08] of %j are compared without case and accents', (text, words) => {
+    expect(wordsOf(text)).toEqual(words);
+  });
+
+  it.each([
+    ['Die Größe der Übung', 'grös', true],
+    ['Die Größe der Übung', 'ubung größe', true],
+    ['Die Größe der Übung', 'öße', false],
+    ['我们明天见', '明天', true],
+    ['我们明天见', '天明', false],
+    ['dial 3.5 now', '3.5', true],
+    ['dial 3 now 5', '3.5', false],
+  ])('[U08] are found in %j by %j: %j', (text, typed, found) => {
+    expect(isFoundIn(text, termsOf(typed))).toBe(found);
+  });
+
+  it('[U08] are shown with what is around them, and no half of a character', () => {
+    const text = `${'🦜'.repeat(60)} the needle is here ${'x '.repeat(200)}`;
+    const shown = excerptOf(text, termsOf('needle'));
+    expect(shown).toMatch(/^…🦜.* the needle is here x .*…$/u);
+    expect(shown.isWellFormed()).toBe(true);
+    expect(shown.length).toBeLessThan(250);
+  });
+
+  it('[U08] a question has at most ten terms, and a sign alone is none', () => {
+    expect(termsOf(' ! ')).toEqual([]);
+    expect(termsOf('a '.repeat(50))).toHaveLength(10);
+  });
+});
