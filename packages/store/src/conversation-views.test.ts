@@ -175,7 +175,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept({ ...one, message: { ...one.message, attachments } });
       expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
         mode: 'agent',
-        model: 'm1',
+        model: null,
+        answeredBy: 'm1',
         spent: { turns: 1, tokens: 10, costUsd: 0.5 },
         files: [{ name: 'plan.pdf', kind: 'document', size: 9 }],
       });
@@ -187,6 +188,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const act = store.conversations.act;
       const plan = await act('web:c1', { kind: 'mode', to: 'plan' }, NOW);
       expect(plan?.mode).toEqual({ before: 'agent', now: 'plan' });
+      await act('web:c1', { kind: 'model', change: { to: 'm2' } }, NOW);
+      expect(await list()).toMatchObject([{ mode: 'plan', model: 'm2' }]);
       const lease = await hold(store, 'web:c1', 'w', NOW);
       await claim(store, lease, 't1');
       await say('2', 'c1', 'two');

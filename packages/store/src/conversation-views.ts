@@ -11,6 +11,7 @@ import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 /** What can be done to a conversation from outside of it, as its commands do. */
 export type ConversationAction =
   | { readonly kind: 'mode'; readonly to: ConversationMode }
+  | { readonly kind: 'model'; readonly change: { readonly to: string | null } }
   | { readonly kind: 'new-session' }
   | { readonly kind: 'stop' };
 

@@ -1,7 +1,11 @@
 import type {
   Backlog,
+  ConversationDetails,
   PageSession,
   RunningProcess,
+  SearchHit,
+  ShownConversation,
+  ShownMessage,
   SoulFinding,
   SoulState,
   Store,
@@ -146,6 +150,34 @@ export interface QueueReport extends Backlog {
   readonly parts: Awaited<ReturnType<Store['outbox']['counts']>>;
   readonly dead: Awaited<ReturnType<Store['deadLetters']['counts']>>;
   readonly processes: readonly Omit<RunningProcess, 'id'>[];
+}
+
+/** `/api/conversations`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
+export interface ConversationList {
+  readonly now: number;
+  readonly conversations: readonly ShownConversation[];
+  readonly next: number | null;
+}
+
+/** `/api/conversations/ID`. */
+export interface ConversationReport extends ConversationDetails {
+  readonly now: number;
+  /** The models that it can be given, besides that of the settings, which is `usualModel`. */
+  readonly models: readonly string[];
+  readonly usualModel: string;
+}
+
+/** `/api/conversations/ID/messages`: oldest first. `next` asks for the page before it. */
+export interface MessageList {
+  readonly messages: readonly ShownMessage[];
+  readonly next: string | null;
+}
+
+/** `/api/search`: newest first; of `missing` messages the words are not known yet, so ask again. */
+export interface SearchAnswer {
+  readonly hits: readonly SearchHit[];
+  readonly next: string | null;
+  readonly missing: number;
 }
 
 /** `/api/sessions`: a browser that is signed in. */

@@ -73,6 +73,8 @@ describe('who has access', () => {
     ['/metrics', 401],
     ['/api/status', 401],
     ['/api/sessions', 401],
+    ['/api/conversations', 401],
+    ['/api/search?q=x', 401],
     ['/channels/web/default/history', 401],
   ])(
     '[U03] without token and session %s is %i: the page itself holds no secret',

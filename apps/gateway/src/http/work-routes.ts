@@ -1,4 +1,6 @@
+import type { Situation } from '@parley/channels';
 import type { Clock, LiveBus, Logger } from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import {
   type DeadLetterWake,
@@ -11,6 +13,7 @@ import { createDeadLetterService } from '../dead-letters.ts';
 import type { AppEnv } from './access.ts';
 import type { QueueReport } from './api.ts';
 import { deadRoutes, uncachedRoutes } from './api-routes.ts';
+import { conversationRoutes, searchRoutes } from './conversation-routes.ts';
 
 /** What the routes look at that work on the database. */
 export interface Work {
@@ -19,10 +22,14 @@ export interface Work {
   readonly bus: LiveBus;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly scrub: Scrub;
+  /** Which models there are. */
+  readonly situation: () => Situation;
 }
 
-/** `/api/dead` and `/api/queue`. They show private text: guard them. */
-export function addWorkRoutes(app: Hono<AppEnv>, { store, turns, bus, clock, log }: Work): void {
+/** Routes on the database. They show private text: guard them. */
+export function addWorkRoutes(app: Hono<AppEnv>, work: Work): void {
+  const { store, turns, bus, clock, log } = work;
   // Wakes the lane or the delivery of the replayed work, in this process or in another one.
   const deliver = wakeDeliveryOn(bus);
   const wake = (to: DeadLetterWake): Promise<void> =>
@@ -31,6 +38,8 @@ export function addWorkRoutes(app: Hono<AppEnv>, { store, turns, bus, clock, log
       : deliver(to.chat.channel, to.chat.account, to.chat.chatId);
   app.route('/api/dead', deadRoutes(createDeadLetterService({ store, wake, clock, log })));
   app.route('/api/queue', queueRoutes(store, clock));
+  app.route('/api/conversations', conversationRoutes(work));
+  app.route('/api/search', searchRoutes(work));
 }
 
 /** What waits, runs and is still to be sent, and what failed (U03), below `/api/queue`. It names chats: guard it. */

@@ -4,8 +4,8 @@ import { findConversation, type ShownConversation } from './list.ts';
 
 /** What is known of one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
-  /** That answered last; null: none did. */
-  readonly model: string | null;
+  /** The model that answered last; null: none did. */
+  readonly answeredBy: string | null;
   /** Since `since` (ms): turns, their tokens and US dollars, where prices are known. */
   readonly spent: {
     readonly since: number;
@@ -37,11 +37,11 @@ export async function readDetails(
   if (found === null) return null;
   const since = now - SPENT_MS;
   const spent = await sql.get(SPENT, { id, since });
-  const model = (await sql.get(MODEL, { id }))?.model ?? null;
+  const answeredBy = (await sql.get(MODEL, { id }))?.model ?? null;
   const { turns = 0, tokens = 0, costUsd = 0 } = spent ?? {};
   return {
     ...found,
-    model,
+    answeredBy,
     spent: { since, turns, tokens: tokens ?? 0, costUsd: costUsd ?? 0 },
     files: await sql.all(FILES, { id }),
   };

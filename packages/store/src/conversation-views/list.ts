@@ -14,6 +14,8 @@ export interface ShownConversation extends ChatKey {
   /** The title of a group, the name of a person; the id of the chat where neither is known. */
   readonly title: string;
   readonly mode: ConversationMode;
+  /** Chosen with `/model`; null: that of the settings. */
+  readonly model: string | null;
   /** `asks`: the turn waits for an approval. */
   readonly state: 'idle' | 'waiting' | 'running' | 'asks';
   /** Messages that wait for a turn. */
@@ -61,9 +63,9 @@ async function personalMessage(sql: Sql, row: ListRow): Promise<SaidMessage | nu
 }
 
 function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversation {
-  const { id, channel, account, chatId, mode, waiting, newest } = row;
+  const { id, channel, account, chatId, mode, model, waiting, newest } = row;
   return {
-    ...{ id, channel, account, chatId, mode, waiting, newest },
+    ...{ id, channel, account, chatId, mode, model, waiting, newest },
     chatType: said?.chat.type ?? 'direct',
     title: titleOf(said) ?? chatId,
     state: stateOf(row),
@@ -114,6 +116,7 @@ function lastOf(row: ListRow): ShownConversation['last'] {
 interface ListRow extends ChatKey {
   readonly id: string;
   readonly mode: ConversationMode;
+  readonly model: string | null;
   readonly newest: number;
   readonly message: string;
   readonly route: string;
@@ -137,12 +140,12 @@ interface ListRow extends ChatKey {
 export const NO_PEOPLE = { subAgents: `${SUB_AGENT_LANE}%`, heartbeats: `${HEARTBEAT_LANE}%` };
 
 const WITH_NEWEST = `
-  select id, mode, (select max(seq) from inbox where conversation_id = conversation.id) as newest
+  select id, mode, model, (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
 // The newest rows are looked up for the conversations of one page alone.
 const FACTS = `
-  select talk.id, talk.mode, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
+  select talk.id, talk.mode, talk.model, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
     inbox.message, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
     turn.finished_at as "finishedAt", running.started_at as "runningSince", running.awaits,
     (select count(*) from inbox as waits

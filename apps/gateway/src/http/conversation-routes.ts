@@ -1,0 +1,149 @@
+import type { ConversationAction, PageMark } from '@parley/store';
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import type { ConversationList, ConversationReport, MessageList, SearchAnswer } from './api.ts';
+import { bodyOf, uncachedRoutes } from './api-routes.ts';
+import type { Work } from './work-routes.ts';
+
+/** What the routes look at. */
+type Looked = Pick<Work, 'store' | 'bus' | 'clock' | 'log' | 'scrub' | 'situation'>;
+
+const PAGE = 50;
+const Size = z.coerce.number().int().min(1).max(PAGE).default(PAGE);
+/** Of the last message, in the list. In characters. */
+const FIRST_WORDS = 120;
+
+const ListQuery = z.object({ before: z.coerce.number().int().positive().optional(), limit: Size });
+
+/** Where a page ended: the numbers of its last message and of its last part. */
+const Mark = z
+  .string()
+  .regex(/^\d{1,16}\.\d{1,16}$/)
+  .transform((text): PageMark => {
+    const [inbox, outbox] = text.split('.').map(Number);
+    return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
+  });
+
+const MessagesQuery = z.object({
+  before: Mark.optional(),
+  until: z.coerce.number().int().nonnegative().optional(),
+  limit: Size,
+});
+
+const SearchQuery = z.object({ q: z.string().max(200), before: Mark.optional(), limit: Size });
+
+/** What can be done to a conversation: what `/mode`, `/model`, `/new` and `/stop` do in it. */
+const ActionBody = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('mode'), mode: z.enum(['agent', 'ask', 'plan']) }),
+  z.object({ action: z.literal('model'), model: z.string().nullable() }),
+  z.object({ action: z.literal('new') }),
+  z.object({ action: z.literal('stop') }),
+]);
+
+/** Conversations of all channels (U08), below `/api/conversations`. They are private: guard them. */
+export function conversationRoutes(work: Looked): Hono {
+  const { store, clock, scrub, situation } = work;
+  const app = uncachedRoutes();
+  app.get('/', async (c) => {
+    const query = ListQuery.safeParse(c.req.query()).data;
+    if (query === undefined) return noSuchPage(c);
+    const { before = null, limit } = query;
+    const found = await store.conversations.list({ before, limit });
+    // Secrets go before the text is cut: half a secret is not recognized.
+    const conversations = found.map(({ last, ...rest }) => ({
+      ...rest,
+      last: { ...last, text: firstWords(scrub(last.text)) },
+    }));
+    const next = found.length < limit ? null : (found.at(-1)?.newest ?? null);
+    return c.json({ now: clock(), conversations, next } satisfies ConversationList);
+  });
+  app.get('/:id', async (c) => {
+    const found = await store.conversations.details(c.req.param('id'), clock());
+    if (found === null) return noConversation(c);
+    const { models, model: usualModel } = situation();
+    return c.json({ ...found, now: clock(), models, usualModel } satisfies ConversationReport);
+  });
+  app.get('/:id/messages', async (c) => {
+    const query = MessagesQuery.safeParse(c.req.query()).data;
+    if (query === undefined) return noSuchPage(c);
+    const { before = null, until = null, limit } = query;
+    const conversationId = c.req.param('id');
+    const page = await store.conversations.messages({ conversationId, before, until, limit });
+    return c.json({ messages: page.messages, next: markOf(page.older) } satisfies MessageList);
+  });
+  app.post('/:id', async (c) => {
+    const body = await bodyOf(c, ActionBody);
+    const models = situation().models;
+    if (body === undefined || (body.action === 'model' && !isKnown(body.model, models))) {
+      return c.json({ error: 'There is nothing like that to do.' }, 400);
+    }
+    const done = await act(work, c.req.param('id'), body);
+    return done ? c.json({ ok: true }) : noConversation(c);
+  });
+  return app;
+}
+
+/** What was said in all conversations (U08), below `/api/search`. It is private: guard it. */
+export function searchRoutes({ store, clock, scrub }: Looked): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => {
+    const query = SearchQuery.safeParse(c.req.query()).data;
+    if (query === undefined) return noSuchPage(c);
+    const { q: typed, before = null, limit } = query;
+    const page = await store.conversations.search({ typed, before, limit, scrub }, clock);
+    const { hits, older, missing } = page;
+    return c.json({ hits, next: markOf(older), missing } satisfies SearchAnswer);
+  });
+  return app;
+}
+
+/** False: there is no such conversation. */
+async function act(
+  { store, bus, clock, log }: Looked,
+  id: string,
+  body: z.infer<typeof ActionBody>,
+): Promise<boolean> {
+  const found = await store.conversations.act(id, actionOf(body), clock());
+  if (found === null) return false;
+  log.info({ conversation: id, action: body.action }, 'a conversation was changed from the page');
+  const stopped = body.action === 'stop' ? [id] : [];
+  for (const conversationId of [...stopped, ...(found.stoppedSubAgents ?? [])]) {
+    bus.publish({ type: 'stop-turn', conversationId });
+  }
+  return true;
+}
+
+function actionOf(body: z.infer<typeof ActionBody>): ConversationAction {
+  switch (body.action) {
+    case 'mode':
+      return { kind: 'mode', to: body.mode };
+    case 'model':
+      return { kind: 'model', change: { to: body.model } };
+    case 'new':
+      return { kind: 'new-session' };
+    case 'stop':
+      return { kind: 'stop' };
+  }
+}
+
+function isKnown(model: string | null, models: readonly string[]): boolean {
+  return model === null || models.includes(model);
+}
+
+function markOf(mark: PageMark | null): string | null {
+  return mark === null ? null : `${mark.inbox}.${mark.outbox}`;
+}
+
+function firstWords(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= FIRST_WORDS) return line;
+  return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
+}
+
+function noSuchPage(c: Context): Response {
+  return c.json({ error: 'There is no such page: before, until, limit or q is wrong.' }, 400);
+}
+
+function noConversation(c: Context): Response {
+  return c.json({ error: 'There is no such conversation; it may have been forgotten.' }, 404);
+}
