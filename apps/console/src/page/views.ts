@@ -14,6 +14,8 @@ export interface View {
 }
 
 const prompt = async () => (await import('./prompt/prompt-view.tsx')).PromptView;
+const conversations = async () =>
+  (await import('./conversations/conversations-view.tsx')).ConversationsView;
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const soul = async () => (await import('./soul.tsx')).SoulView;
@@ -27,7 +29,10 @@ const sessions = async () => (await import('./sessions.tsx')).SessionsView;
 export const GROUPS: readonly { readonly name: string; readonly views: readonly View[] }[] = [
   {
     name: 'Conversations',
-    views: [{ id: 'why', label: 'Why', icon: 'why', load: why }],
+    views: [
+      { id: 'conversations', label: 'Conversations', icon: 'talks', load: conversations },
+      { id: 'why', label: 'Why', icon: 'why', load: why },
+    ],
   },
   {
     name: 'Agent',

@@ -84,7 +84,14 @@ function keyOf({ channel, account, chatId, messageId }: MessageName): string {
   return `${channel}/${account}:${chatId}/${messageId}`;
 }
 
-function WhySheet({ why }: { readonly why: WhyAnswer }): VNode {
+interface SheetProps {
+  readonly why: WhyAnswer;
+  /** What the message is called; absent: by its ids. */
+  readonly of?: string;
+}
+
+/** What happened to a message, if it is known. */
+export function WhySheet({ why, of }: SheetProps): VNode {
   switch (why.kind) {
     case 'unknown':
       return <p class="nothing">There is no such message.</p>;
@@ -96,17 +103,20 @@ function WhySheet({ why }: { readonly why: WhyAnswer }): VNode {
         </section>
       );
     case 'found':
-      return <TimelineSheet timeline={why.timeline} />;
+      return <TimelineSheet timeline={why.timeline} of={of} />;
   }
 }
 
-function TimelineSheet({ timeline }: { readonly timeline: Timeline }): VNode {
-  const { message, verdict, detail, entries, turnId, hasPrompt } = timeline;
+function TimelineSheet(props: {
+  readonly timeline: Timeline;
+  readonly of: string | undefined;
+}): VNode {
+  const { message, verdict, detail, entries, turnId, hasPrompt } = props.timeline;
   return (
     <section class="sheet why-sheet">
       <h3>{detail === undefined ? verdict : `${verdict} (${detail})`}</h3>
       <p class="why-name">
-        {message.channel} {message.chatId}, {message.messageId}
+        {props.of ?? `${message.channel} ${message.chatId}, ${message.messageId}`}
       </p>
       <ol class="why-stages">
         {entries.map((entry, index) => (

@@ -13,6 +13,8 @@ import type {
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
 
+export type { SearchHit, ShownConversation, ShownMessage };
+
 // What the HTTP API answers. The page and the command line import these types, and types only, so that nothing
 // of the gateway is loaded there; those of dead letters are in `dead-letters.ts`.
 

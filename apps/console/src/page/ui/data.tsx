@@ -51,7 +51,7 @@ const RETRY_MS = 5_000;
  */
 export function useData<Value>(
   path: string | null,
-  everyMs?: number | ((value: Value | undefined) => number),
+  everyMs?: number | ((value: Value | undefined) => number | undefined),
 ): Data<Value> {
   const { refresh, round } = useScope();
   const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });

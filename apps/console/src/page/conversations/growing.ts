@@ -1,0 +1,72 @@
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { ask, type Failure } from '../gateway.ts';
+import { type Data, useData } from '../ui/data.tsx';
+
+/** A page of a list: its items, and what asks for the page after it (`before=`); null: there is none. */
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | number | null;
+}
+
+/** A list that changes at its beginning while older pages are read. */
+export interface Growing<Item> extends Data<readonly Item[]> {
+  /** Loads the page after those that are here; null: there is none. */
+  readonly older: (() => Promise<void>) | null;
+}
+
+interface Known<Item> {
+  readonly path: string;
+  readonly items: Map<string, Item>;
+  next: Page<Item>['next'];
+  /** Older pages were loaded: `next` is that of the last one. */
+  isGrown: boolean;
+}
+
+/**
+ * Loads the first page of `path` every `everyMs`, and older pages on request, which stay: unlike `usePages`, whose
+ * refresh leaves the first one. Items with one key are one, as the page that was loaded last has it; in no order.
+ */
+export function useGrowing<Answer, Item>(
+  path: string,
+  everyMs: Parameters<typeof useData<Answer>>[1],
+  read: (answer: Answer) => Page<Item>,
+  keyOf: (item: Item) => string,
+): Growing<Item> {
+  const first = useData<Answer>(path, everyMs);
+  const failure = useSignal<Failure | null>(null);
+  const loaded = useSignal(0);
+  const fresh = { path, items: new Map(), next: null, isGrown: false };
+  const ref = useRef<Known<Item>>(fresh);
+  if (ref.current.path !== path) ref.current = fresh;
+  const list = ref.current;
+  const add = ({ items }: Page<Item>): void => {
+    for (const item of items) list.items.set(keyOf(item), item);
+  };
+  if (first.value !== undefined) {
+    const page = read(first.value);
+    if (!list.isGrown || page.next === null) list.next = page.next;
+    // All of it is here: what is missing is there no more.
+    if (page.next === null) list.items.clear();
+    add(page);
+  }
+  const older = async (): Promise<void> => {
+    const query = `before=${encodeURIComponent(String(list.next))}`;
+    const answer = await ask<Answer>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    if (answer.kind === 'here') {
+      const page = read(answer.value);
+      list.next = page.next;
+      list.isGrown = true;
+      add(page);
+    }
+    failure.value = answer.kind === 'failed' ? answer : null;
+    loaded.value += 1;
+  };
+  void loaded.value;
+  return {
+    value: first.value && [...list.items.values()],
+    failure: first.failure ?? failure.value,
+    isLoading: first.isLoading,
+    older: list.next === null ? null : older,
+  };
+}
