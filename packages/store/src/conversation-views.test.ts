@@ -303,6 +303,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
+    it('[G15] a search that runs while something is forgotten leaves no word of it in the index', async () => {
+      for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
+      const words = { words: ['amaranth'], mark: '[gone]' };
+      const forget = () =>
+        store.forgetting.forget({ conversations: ['web:c1'], ownersToo: false, ...words });
+      await Promise.all([search('amaranth'), forget(), search('amaranth'), search('the')]);
+      expect(await found('amaranth')).toEqual([]);
+      expect(await entriesWith('amaranth')).toBe(0);
+      expect((await search('the')).hits).toHaveLength(9);
+    });
+
     it('[G15] [D05] nothing of a person who was forgotten is found, and what others said is', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');

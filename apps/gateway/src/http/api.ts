@@ -164,6 +164,8 @@ export interface ConversationList {
 /** `/api/conversations/ID`. */
 export interface ConversationReport extends ConversationDetails {
   readonly now: number;
+  /** The agent that answers there. */
+  readonly agent: string;
   /** The models that it can be given, besides that of the settings, which is `usualModel`. */
   readonly models: readonly string[];
   readonly usualModel: string;

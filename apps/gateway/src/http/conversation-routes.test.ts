@@ -71,7 +71,9 @@ describe('conversations over HTTP', () => {
   it('[U08] are shown one by one, with what was said page by page', async () => {
     for (const id of ['1', '2', '3']) await store.inbox.accept(message(id, `text ${id}`));
     const report = await (await look(ID)).json();
-    expect(report).toMatchObject({ title: 'Ann', model: null, models: ['m2'], usualModel: 'm1' });
+    expect(report).toMatchObject({
+      ...{ title: 'Ann', agent: 'Polly', model: null, models: ['m2'], usualModel: 'm1' },
+    });
     const page = await (await look(`${ID}/messages?limit=2`)).json();
     expect(page).toMatchObject({ messages: [{ text: 'text 2' }, { text: 'text 3' }] });
     const { next } = z.object({ next: z.string() }).parse(page);

@@ -60,8 +60,9 @@ export function conversationRoutes(work: Looked): Hono {
   app.get('/:id', async (c) => {
     const found = await store.conversations.details(c.req.param('id'), clock());
     if (found === null) return noConversation(c);
-    const { models, model: usualModel } = situation();
-    return c.json({ ...found, now: clock(), models, usualModel } satisfies ConversationReport);
+    const { agentName: agent, models, model: usualModel } = situation();
+    const known = { now: clock(), agent, models, usualModel };
+    return c.json({ ...found, ...known } satisfies ConversationReport);
   });
   app.get('/:id/messages', async (c) => {
     const query = MessagesQuery.safeParse(c.req.query()).data;

@@ -48,7 +48,7 @@ export function ConversationSheet({ id, found }: SheetProps): VNode {
 const pathOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
 
 function Head({ report }: { readonly report: ConversationReport }): VNode {
-  const { title, failure, runningSince, now, answeredBy, spent, files } = report;
+  const { title, failure, runningSince, now, agent, answeredBy, spent, files } = report;
   const cost = spent.costUsd > 0 ? `, $${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : '';
   return (
     <header class="entry-head">
@@ -63,7 +63,8 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
         </Said>
       )}
       <p>
-        {answeredBy === null ? 'Nothing was answered yet.' : `${answeredBy} answered last.`} In 30
+        {agent}{' '}
+        {answeredBy === null ? 'has not answered yet.' : `answered last with ${answeredBy}.`} In 30
         days {counted(spent.turns, 'turn')}, {amount(spent.tokens)} tokens{cost}.
       </p>
       <Controls report={report} />
