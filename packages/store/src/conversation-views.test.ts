@@ -241,6 +241,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
+    it('[U08] a very long text is found by its first words, and hides no other', async () => {
+      const word = (nth: number) => `${nth}${'ж'.repeat(70)}`;
+      const long = Array.from({ length: 12_000 }, (_, nth) => word(nth)).join(' ');
+      await say('1', 'c1', `first ${long} last`);
+      await say('2', 'c2', 'last but not least');
+      expect((await search('first')).hits).toHaveLength(1);
+      expect(await found('last')).toEqual(['Ann: last but not least']);
+    });
+
     it('[U08] gives hits in bounded pages, newest first, and adds what came since', async () => {
       for (let nth = 0; nth < 5; nth += 1) {
         await say(`${nth}`, 'c1', `apple ${nth}`, { at: NOW + nth });
@@ -264,7 +273,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U08] a message that its author changed is found by its new words alone', async () => {
       await say('1', 'c1', 'apple');
-      const clock = () => NOW + 1;
+      const clock = () => NOW + 10 * 60_000;
       const look = async (typed: string) =>
         (
           await store.conversations.search(

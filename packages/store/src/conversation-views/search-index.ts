@@ -20,11 +20,10 @@ const ODD: Readonly<Record<Source, number>> = { inbox: 0, outbox: 1 };
 
 /** Rows of one transaction: on SQLite all others wait for it meanwhile, some ms. */
 const BATCH = 100;
-/**
- * Younger rows are read again by the next search: on PostgreSQL a row with a smaller number may appear after a
- * larger one, and a message that waits may still be changed by its author.
- */
+/** Younger rows are read again by the next search: on PostgreSQL a smaller number may appear after a larger one. */
 const SETTLED_MS = 60_000;
+/** For so long a message that waits is, too: its author may change it. */
+const CHANGES_MS = 60 * 60_000;
 
 /**
  * Adds what is not in the index yet, for at most about `budgetMs`. Resolves to how many rows are missing still:
@@ -40,7 +39,7 @@ export async function catchUp(database: Database, clock: Clock, budgetMs: number
         missing += await countMissing(database, source, from.after);
         break;
       }
-      const next = await addSome(database, source, from, clock() - SETTLED_MS);
+      const next = await addSome(database, source, from, clock());
       if (next === null) break;
       from = next;
       await pause();
@@ -60,7 +59,7 @@ async function addSome(
   database: Database,
   source: Source,
   { reach: known, after: last }: From,
-  settledBefore: number,
+  now: number,
 ): Promise<From | null> {
   return database.write(async (sql) => {
     await sql.run(ENSURE_REACH, { source });
@@ -73,7 +72,9 @@ async function addSome(
       wordsIn(source, text, database.dialect),
     ]);
     if (entries.length > 0) sql.send(PUT, { entries: toJson(entries) });
-    const young = rows.findIndex(({ at }) => at >= settledBefore);
+    const young = rows.findIndex(
+      ({ at, waits }) => now - at < (waits === 1 ? CHANGES_MS : SETTLED_MS),
+    );
     const settled = young === -1 ? rows.at(-1) : rows[young - 1];
     // Behind a young row the number stays where it is, so that the row is read again.
     const moved = settled !== undefined && after === reach ? settled.seq : reach;
@@ -166,14 +167,17 @@ const MOVE_REACH = statement('update search_reach set seq = :seq where source = 
 interface StoredText extends Seq {
   readonly text: string;
   readonly at: number;
+  /** 1: no turn has taken it yet. */
+  readonly waits: number;
 }
 
 const SOME = {
   inbox: statement(`
-    select seq, message as text, received_at as at from inbox where seq > :after
+    select seq, message as text, received_at as at, case when state = 'waiting' then 1 else 0 end as waits
+    from inbox where seq > :after
     order by seq limit :limit`).rows<StoredText>(),
   outbox: statement(`
-    select seq, body as text, created_at as at from outbox where seq > :after
+    select seq, body as text, created_at as at, 0 as waits from outbox where seq > :after
     order by seq limit :limit`).rows<StoredText>(),
 };
 

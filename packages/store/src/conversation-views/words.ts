@@ -17,6 +17,8 @@ const WORDS = new RegExp(`${UNSPACED}|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}])+`,
 const LONGEST_WORD = 64;
 /** Positions in a `tsvector` end at 16,383. */
 const MOST_WORDS = 10_000;
+/** A `tsvector` has at most 1 MB; a character at most 4 bytes. */
+const MOST_CHARACTERS = 200_000;
 const MOST_TERMS = 10;
 
 /**
@@ -25,10 +27,12 @@ const MOST_TERMS = 10;
  */
 function placedWords(text: string): readonly PlacedWord[] {
   const found: PlacedWord[] = [];
+  let characters = 0;
   for (const { 0: piece, index: at } of text.matchAll(WORDS)) {
     const word = folded(piece);
+    characters += word.length;
+    if (found.length === MOST_WORDS || characters > MOST_CHARACTERS) break;
     if (word !== '') found.push({ word, at });
-    if (found.length === MOST_WORDS) break;
   }
   return found;
 }
