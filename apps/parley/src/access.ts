@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   createSpendGuard,
+  localTimeIn,
   type SpendGuard,
   type SpendingPlace,
   type TurnServices,
@@ -8,6 +9,7 @@ import {
 import { APPROVAL_CODE_LENGTH, type ChannelDefinition, oneTimeCode } from '@parley/channels';
 import type { Logger } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
+import type { UsageFacts } from '@parley/gateway/usage-routes';
 import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import type { LoadedSettings } from './settings.ts';
@@ -102,6 +104,18 @@ export function openSpendGuard(
     { ...caps, ...(cap !== null && { perStrangerDaily: cap }) },
     settings.agent,
   );
+}
+
+/** What usage is shown with (U07): the caps that the settings name, the widest first. */
+export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
+  const localTime = localTimeIn(agent.timeZone);
+  const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
+  const caps = names.flatMap((name) => {
+    const cap = spend[name];
+    return cap === undefined || cap === 'off' ? [] : [{ name, ...cap }];
+  });
+  const dayAt: UsageFacts['dayAt'] = (now) => localTime(now).date;
+  return { agent: agent.id, timeZone: agent.timeZone, dayAt, caps };
 }
 
 function logStrangerCap(

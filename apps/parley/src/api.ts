@@ -98,5 +98,12 @@ const HERE = {
     sessionRoutes({ ...pageSessions, list: () => pageSessions.list(Date.now()) }),
   '/api/soul': async ({ soulRoutes }, { store, loaded, folder }) =>
     soulRoutes(await (await import('./soul.ts')).soulHere(store, loaded, folder)),
+  '/api/usage': async (_routes, { store, loaded: { settings } }) => {
+    const [{ usageRoutes }, { usageFacts }] = await Promise.all([
+      import('@parley/gateway/usage-routes'),
+      import('./access.ts'),
+    ]);
+    return usageRoutes(store, usageFacts(settings), Date.now);
+  },
   '/api/why': ({ whyRoutes }, { store }) => whyRoutes(store, Date.now),
 } as const satisfies Readonly<Record<string, OpenHere>>;

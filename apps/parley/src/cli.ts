@@ -82,6 +82,14 @@ export function numberFrom(least: number, most: number): (text: string) => numbe
   };
 }
 
+/** Reads a date that exists, `2026-11-21`. */
+export function isoDate(text: string): string {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  // `2026-02-30` is read as a day of March.
+  if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text)) return text;
+  throw new InvalidArgumentError('It must be a date such as 2026-11-21.');
+}
+
 export interface Json {
   readonly json?: boolean;
 }

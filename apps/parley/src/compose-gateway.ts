@@ -9,6 +9,7 @@ import {
 import type { AuditReport } from '@parley/gateway/api';
 import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
+import { usageFacts } from './access.ts';
 import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
 import type { Foundation, Parts } from './open-parts.ts';
@@ -126,6 +127,7 @@ function servicesOf(
       const now = { ...facts, mcp: mcp.lines(), settings: watch.state };
       return statusReport(now, shared.store, clock, localTime);
     },
+    usage: usageFacts(settings),
     inspector: inspector.shown,
     heartbeat: parts.proactive.heartbeat,
     cron: cronPage(cron, settings, { ...shared, accounts, owners }),

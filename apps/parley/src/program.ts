@@ -3,6 +3,7 @@ import {
   add,
   addDefault,
   idNumber,
+  isoDate,
   type Json,
   numberFrom,
   type Runs,
@@ -12,6 +13,7 @@ import {
 import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 import type { Settling } from './commands/dead.ts';
+import type { UsageFlags } from './commands/usage.ts';
 import { describeAgent } from './program-agent.ts';
 import { versionText } from './version.ts';
 
@@ -32,6 +34,7 @@ export function describeProgram(runs: Runs): Command {
     .exitOverride();
   describeStart(program, runs);
   describeStatus(program, runs);
+  describeUsage(program, runs);
   describeAccess(program, runs);
   describeDoctor(program, runs);
   describeAudit(program, runs);
@@ -101,6 +104,28 @@ function describeStatus(program: Command, { run }: Runs): void {
   add(program, 'storage', storage, ({ json }: Json) =>
     work((m, cli) => m.storage(cli, json)),
   ).option(...JSON_OPTION);
+}
+
+const USAGE_HELP = `
+Examples:
+  parley usage                                  the last 30 days
+  parley usage --by person --days 7             who used most in a week
+  parley usage --by model --until 2026-10-31 --days 31
+
+in and out are tokens, cached those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
+answers were committed within that time after the message was accepted; sending them is not included. The last
+lines are the caps of the settings and what was used of them today.`;
+
+function describeUsage(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/usage.ts'));
+  const what = 'tokens, money, turns and latency by day, person, chat, model, channel or agent';
+  const groupings = ['day', 'person', 'chat', 'model', 'channel', 'agent'];
+  add(program, 'usage', what, (flags: UsageFlags) => work((m, cli) => m.usage(cli, flags)))
+    .addOption(new Option('--by <what>', 'one line for each').choices(groupings).default('day'))
+    .option('--days <count>', 'how many', numberFrom(1, 400), 30)
+    .option('--until <date>', 'the last of them, such as 2026-11-21; today without it', isoDate)
+    .option(...JSON_OPTION)
+    .addHelpText('after', USAGE_HELP);
 }
 
 function describeAccess(program: Command, { run, bare }: Runs): void {

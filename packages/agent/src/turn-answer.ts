@@ -61,7 +61,7 @@ export async function turnAnswer(
     beforeActing: later?.beforeActing,
     joinLater: later?.join,
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
-    cutOff: (used: StepUsage) => countCutOff(deps, opened, used),
+    cutOff: (used: StepUsage) => countCutOff(deps, turn, opened, used),
     draft,
     record: (prompt: AssembledPrompt, request: ModelRequest) =>
       recordPrompt(deps, turn, { prompt, request, reader }),
@@ -89,11 +89,12 @@ export async function maySpend(
 /** After a stop, when nothing can be stored with the turn any more. */
 async function countCutOff(
   deps: TurnServices,
+  { turnId }: ClaimedTurn,
   { facts }: OpenedTurn,
-  used: StepUsage,
+  usage: StepUsage,
 ): Promise<void> {
   try {
-    await deps.store.spend.add(accountOf(facts, deps), used);
+    await deps.store.turns.countCutOff(turnId, { account: accountOf(facts, deps), usage });
   } catch (error) {
     deps.log.error(
       { reason: reasonOf(error) },

@@ -37,6 +37,23 @@ describe('what turns use', () => {
     });
   });
 
+  it('[U07] adds up as on the account, by person, with what came from a cache', async () => {
+    await open(undefined, { tools: [countingTool('parrot').tool] });
+    scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
+    await asks(GROUP, BO);
+    await asks();
+    const range = { lastDay: ADA.day, days: 1, timeZone: 'UTC', agent: 'main' };
+    const { rows, total } = await scene.store.usage.sums({ ...range, by: 'person' });
+    const used = rows.map(({ name, title, inputTokens, cachedTokens, costUsd }) => {
+      return { name, title, inputTokens, cachedTokens, costUsd };
+    });
+    expect(used).toEqual([
+      { name: 'test:2', title: 'Bo', inputTokens: 20, cachedTokens: 8, costUsd: 1 },
+      { name: 'test:1', title: 'Ada', inputTokens: 10, cachedTokens: 4, costUsd: 0.5 },
+    ]);
+    expect(total.inputTokens + total.outputTokens).toBe(36);
+  });
+
   it('[G17] counts where the turn fails later, or says nothing', async () => {
     await open(undefined, { tools: [countingTool('parrot').tool] });
     const calls = [{ name: 'parrot', with: { word: 'a' } }];
@@ -75,6 +92,8 @@ describe('a turn that is stopped', () => {
     const { person } = await scene.store.spend.of(ADA);
     // The prompt was sent and is paid for.
     expect(person.tokens).toBeGreaterThan(500);
+    const { inputTokens, outputTokens } = await scene.store.turns.totals(0);
+    expect(inputTokens + outputTokens).toBe(person.tokens);
     expect(person.costUsd).toBe(0.5);
   });
 

@@ -116,7 +116,8 @@ async function beginTurn(
   const last = messages.at(-1);
   if (last === undefined) return null;
   const { newTurnId: turnId, now } = claim;
-  sql.send(BEGIN, { turnId, conversationId, session, now, runs: withRun(null, run) });
+  const runs = withRun(null, run);
+  sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...askedBy(messages, last) });
   // The messages are the oldest of the lane without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
   // Where two talk everything is meant for the bot.
@@ -126,6 +127,12 @@ async function beginTurn(
     : await claimGroupContext(sql, conversationId, claim.newTurnId);
   const started = { resumed: false, attempts: 0, messages, groupContext, steps: [] };
   return { turnId: claim.newTurnId, conversationId, session, ...started };
+}
+
+/** Who asks, and since when; the time is null where no person does, so that no wait of theirs is measured. */
+function askedBy(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
+  const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
+  return { personId: `${channel}:${sender.id}`, askedAt };
 }
 
 /** What the policy says of the chat in which the newest message that waits was written. */
@@ -166,8 +173,9 @@ const CLAIM = statement(`
   where ${IS_WAITING} and seq <= :last`);
 
 const BEGIN = statement(`
-  insert into turn (id, conversation_id, session, state, attempts, started_at, runs)
-  values (:turnId, :conversationId, :session, 'running', 1, :now, :runs)`);
+  insert into turn (id, conversation_id, session, state, attempts, started_at, runs,
+    person_id, asked_at)
+  values (:turnId, :conversationId, :session, 'running', 1, :now, :runs, :personId, :askedAt)`);
 
 const UNFINISHED = statement(`
   select id, session, attempts, awaits, runs from turn

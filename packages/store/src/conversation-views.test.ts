@@ -314,7 +314,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G15] a search that runs while something is forgotten leaves no word of it in the index', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
-      const words = { words: ['amaranth'], mark: '[gone]' };
+      const words = { phrases: ['amaranth'], mark: '[gone]' };
       const forget = () =>
         store.forgetting.forget({ conversations: ['web:c1'], ownersToo: false, ...words });
       await Promise.all([search('amaranth'), forget(), search('amaranth'), search('the')]);

@@ -110,3 +110,5 @@ export type { StorageUse, TableUse } from './storage.ts';
 export type { SubAgentBounds, SubAgentRun } from './sub-agent-rows.ts';
 export type { SubAgentRepository } from './sub-agents.ts';
 export type { TurnRepository } from './turns.ts';
+export type { UsageDay, UsageGrouping, UsageRepository, UsageRow, UsageSums } from './usage.ts';
+export type { UsageFigures } from './usage-tally.ts';

@@ -47,6 +47,7 @@ import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
 import { subAgentRepository } from './sub-agents.ts';
 import { turnRepository } from './turns.ts';
+import type { UsageRepository } from './usage.ts';
 
 /** Where the database is, what time it is, and how ids are made (by default from time and chance). */
 interface StoreOptions extends PostgresLimits {
@@ -133,6 +134,10 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     processes: processRepository(database, newerParley),
     pageSessions: pageSessionRepository(database),
     audit: auditRepository(database),
+    usage: {
+      sums: async (query) => (await import('./usage.ts')).usageSums(database, query),
+      highest: async (day) => (await import('./usage.ts')).highestSpend(database, day),
+    } satisfies UsageRepository,
     retention: {
       last: async () => (await import('./retention.ts')).lastRetention(database),
       run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),

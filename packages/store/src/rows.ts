@@ -94,6 +94,8 @@ export interface TurnUsage {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Those of `inputTokens` that the provider had in its cache. */
+  readonly cachedInputTokens?: number | undefined;
   /** US dollars, null when the price of the model is not known. */
   readonly costUsd: number | null;
 }

@@ -27,7 +27,9 @@ const SCHEMA: readonly string[] = [
     model text
   )`,
   // A suspended turn stays `running` and says in `awaits` what it waits for, so that whatever ends or counts
-  // unfinished turns sees it. `attempts` says how often it was started, `runs` (JSON) when and by which worker.
+  // unfinished turns sees it. `attempts` says how often it was started, `runs` (JSON) when and by which worker. For
+  // usage (U07): `person_id` wrote its newest message, `asked_at` is when the first one of a person was accepted,
+  // `cached_tokens` are those of `input_tokens` that the provider had in its cache.
   `create table turn (
     id text not null primary key,
     conversation_id text not null references conversation (id),
@@ -42,7 +44,10 @@ const SCHEMA: readonly string[] = [
     started_at bigint not null,
     finished_at bigint,
     awaits text,
-    runs text
+    runs text,
+    person_id text,
+    asked_at bigint,
+    cached_tokens bigint
   )`,
   `create unique index turn_running on turn (conversation_id) where state = 'running'`,
   'create index turn_finished on turn (finished_at)',

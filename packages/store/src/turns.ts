@@ -44,6 +44,13 @@ export function turnRepository(database: Database) {
         return 'committed';
       }),
 
+    /** Counts what a call had used that a stop has cut off: the turn is over, and has no step for it. */
+    countCutOff: (turnId: string, spends: Spends): Promise<void> =>
+      database.write(async (sql) => {
+        sql.send(COUNT_CUT_OFF, used(turnId, spends));
+        addSpend(sql, spends.account, spends.usage);
+      }, 'process'),
+
     /** Sums over turns finished at or after `since` (ms). */
     totals: async (since: number): Promise<TurnTotals> => {
       const rows = await database.read((sql) => sql.all(TOTALS, { since }));
@@ -84,11 +91,17 @@ const APPEND = statement(`
   values (:turnId, :index, :content, :now, :startedAt, :facts)
   on conflict (turn_id, step_index) do nothing`);
 
-const COUNT_USAGE = statement(`
+const COUNT = `
   update turn set model = :model, input_tokens = coalesce(input_tokens, 0) + :input,
     output_tokens = coalesce(output_tokens, 0) + :output,
+    cached_tokens = coalesce(cached_tokens, 0) + :cached,
     cost_usd = case when :isPriced = 1 then coalesce(cost_usd, 0) + :cost else cost_usd end
-  where id = :turnId`);
+  where id = :turnId`;
+
+const COUNT_USAGE = statement(COUNT);
+
+// The commit of a running turn would take it for what its steps have charged.
+const COUNT_CUT_OFF = statement(`${COUNT} and state <> 'running'`);
 
 const SETTLE = statement(`
   update approval set result = :result
@@ -122,15 +135,18 @@ export async function storeStep(
 }
 
 /** The turn keeps how much of its usage is counted already; its commit counts the rest. */
-function spend(
-  sql: Sql,
-  turnId: string,
-  { account, usage }: NonNullable<JournalStep['spends']>,
-): void {
-  addSpend(sql, account, usage);
+function spend(sql: Sql, turnId: string, spends: Spends): void {
+  addSpend(sql, spends.account, spends.usage);
+  sql.send(COUNT_USAGE, used(turnId, spends));
+}
+
+type Spends = NonNullable<JournalStep['spends']>;
+
+function used(turnId: string, { usage }: Spends) {
   const { model, inputTokens: input, outputTokens: output, costUsd } = usage;
   const cost = { isPriced: costUsd === null ? 0 : 1, cost: costUsd ?? 0 };
-  sql.send(COUNT_USAGE, { turnId, model, input, output, ...cost });
+  const cached = usage.cachedInputTokens ?? 0;
+  return { turnId, model, input, output, cached, ...cost };
 }
 
 /** One beginning of a turn: when, in ms, and by which worker. */
@@ -208,7 +224,7 @@ const LOCK_TURN = statement(`
 
 const FINISH = statement(`
   update turn set state = :outcome, reason = :reason, model = :model, input_tokens = :input,
-    output_tokens = :output, cost_usd = :cost, finished_at = :now
+    output_tokens = :output, cached_tokens = :cached, cost_usd = :cost, finished_at = :now
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
 const DONE = statement(
@@ -271,6 +287,7 @@ async function finishTurn(
     model: usage?.model ?? null,
     input: usage?.inputTokens ?? null,
     output: usage?.outputTokens ?? null,
+    cached: usage?.cachedInputTokens ?? null,
     cost: usage?.costUsd ?? null,
   };
   const turn = { turnId, conversationId: lease.conversationId };

@@ -20,6 +20,7 @@ const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const soul = async () => (await import('./soul.tsx')).SoulView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
+const usage = async () => (await import('./usage/usage-view.tsx')).UsageView;
 const audit = async () => (await import('./audit.tsx')).AuditView;
 const setup = async () => (await import('./setup.tsx')).SetupView;
 const settings = async () => (await import('./settings/settings-view.tsx')).SettingsView;
@@ -47,6 +48,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
     name: 'Operation',
     views: [
       { id: 'queue', label: 'Queue', icon: 'queue', load: queue },
+      { id: 'usage', label: 'Usage', icon: 'usage', load: usage },
       { id: 'audit', label: 'Audit', icon: 'audit', load: audit },
       { id: 'setup', label: 'Set up', icon: 'fresh', load: setup },
       { id: 'settings', label: 'Settings', icon: 'settings', load: settings },

@@ -9,6 +9,7 @@ import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts'
 import type { PageSessions } from './page-sessions.ts';
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
+import type { UsageFacts } from './usage-routes.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
 export function uncachedRoutes<E extends Env>(): Hono<E> {
@@ -291,6 +292,7 @@ export interface ApiServices {
   readonly heartbeat: ShownHeartbeat;
   readonly cron?: CronPage;
   readonly soul?: SoulPage;
+  readonly usage?: UsageFacts;
   /** What weakens the guards of this installation (U05). */
   readonly audit?: () => Promise<AuditReport>;
   /** Asks for a backup to be put back. */

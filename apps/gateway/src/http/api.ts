@@ -8,7 +8,10 @@ import type {
   ShownMessage,
   SoulFinding,
   SoulState,
+  Spent,
   Store,
+  UsageGrouping,
+  UsageSums,
 } from '@parley/store';
 import type { AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
@@ -182,6 +185,25 @@ export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
   readonly next: string | null;
   readonly missing: number;
+}
+
+/** A bound of the settings on what may be used in a day (G17). */
+export interface UsageCap {
+  readonly name: 'totalDaily' | 'perPersonDaily' | 'perGroupDaily' | 'perStrangerDaily';
+  readonly tokens?: number | undefined;
+  readonly usd?: number | undefined;
+  /** Of today: by everyone, or the most that one person or one group used. Null: that is not known. */
+  readonly used: Spent | null;
+}
+
+/** `/api/usage` (U07). */
+export interface UsageReport extends UsageSums {
+  readonly by: UsageGrouping;
+  /** The last day, and where days begin at midnight. */
+  readonly until: string;
+  readonly timeZone: string;
+  readonly today: Spent & { readonly day: string };
+  readonly caps: readonly UsageCap[];
 }
 
 /** `/api/sessions`: a browser that is signed in. */

@@ -19,6 +19,7 @@ import { type AskHealth, addHealth, type HealthOptions, openHealth } from './hea
 import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
+import { usageRoutes } from './usage-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
 
 /** What the routes show and guard. */
@@ -112,6 +113,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     addWorkRoutes(app, options.work);
     app.route('/api/why', whyRoutes(options.work.store, options.clock));
     app.route('/api/access', accessRoutes(options.work.store, options.clock));
+    const { usage, work, clock } = options;
+    if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
   }
   if (options.setup !== undefined) app.route('/api/setup', setupRoutes(options.setup));
   if (options.settings !== undefined) app.route('/api/settings', settingsRoutes(options.settings));

@@ -69,10 +69,11 @@ async function listen(
     if (event.type === 'text') deps.onText(event.text);
     else if (event.type === 'tool-call') calls.push(event.call);
     else {
-      const { inputTokens, outputTokens } = event.usage;
+      const { inputTokens, outputTokens, cachedInputTokens } = event.usage;
       deps.meter.count('parley_model_tokens_total', { direction: 'input' }, inputTokens);
       deps.meter.count('parley_model_tokens_total', { direction: 'output' }, outputTokens);
-      const usage = { model: event.model, inputTokens, outputTokens, costUsd: event.costUsd };
+      const { model: answered, costUsd } = event;
+      const usage = { model: answered, inputTokens, outputTokens, cachedInputTokens, costUsd };
       const facts = modelFacts(model, event, calls, firstTokenMs);
       return { text: event.text, calls, usage, timing: { startedAt, facts } };
     }

@@ -17,6 +17,8 @@ export const StepUsage = z.object({
   model: z.string(),
   inputTokens: z.number(),
   outputTokens: z.number(),
+  /** Those of `inputTokens` that the provider had in its cache. */
+  cachedInputTokens: z.number().optional(),
   costUsd: z.number().nullable(),
 });
 export type StepUsage = z.infer<typeof StepUsage>;
@@ -27,6 +29,7 @@ export function totalUsage(usages: readonly StepUsage[]): StepUsage {
     model: one.model,
     inputTokens: sum.inputTokens + one.inputTokens,
     outputTokens: sum.outputTokens + one.outputTokens,
+    cachedInputTokens: (sum.cachedInputTokens ?? 0) + (one.cachedInputTokens ?? 0),
     costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
   }));
 }

@@ -41,7 +41,7 @@ export function scriptedModel(): ScriptedModel {
         // Like some servers, it gives each of its calls the same id.
         yield { type: 'tool-call', call: { id: 'call', name, arguments: written } };
       }
-      const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 0, estimated: false };
+      const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };
       const finishReason = calls.length === 0 ? 'stop' : 'tool-calls';
       yield { type: 'finish', text, usage, finishReason, model: id, costUsd: 0.5 };
     },

@@ -103,7 +103,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   summary: ['conversation_id', 'reader', 'kind', 'mark', 'claimed_by'],
   todo_list: ['conversation_id'],
   transcript: ['conversation_id', 'turn_id', 'role'],
-  turn: ['id', 'conversation_id', 'state', 'model', 'awaits', 'runs'],
+  turn: ['id', 'conversation_id', 'state', 'model', 'awaits', 'runs', 'person_id'],
   // The texts stand in prompt_text; of messages there is a hash.
   turn_prompt: [
     'turn_id',

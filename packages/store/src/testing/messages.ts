@@ -4,6 +4,7 @@ import type { Store } from '../open-store.ts';
 import { timedIds } from '../open-store.ts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';
 import type { SummaryTask } from '../sessions.ts';
+import { UsageGrouping } from '../usage.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
 
@@ -160,6 +161,11 @@ async function useLists(store: Store): Promise<void> {
   await store.spend.of(account);
   await store.spend.ofPerson(account);
   await store.spend.day(account.day);
+  await store.usage.highest(account.day);
+  const range = { lastDay: account.day, days: 1, timeZone: 'UTC', agent: 'a' };
+  for (const by of UsageGrouping.options) await store.usage.sums({ ...range, by });
+  const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: null };
+  await store.turns.countCutOff('t1', { account, usage });
   const memory = { file: 'f', id: 'm1', type: 'fact', scope: 'user', person: 'web:u1' };
   const from = { words: 'own', savedOn: null, channel: 'web', chatId: 'c6', messageId: 'a1' };
   await store.memories.add({ ...memory, ...from });

@@ -1,0 +1,113 @@
+import type { UsageDay } from '@parley/store';
+import type { VNode } from 'preact';
+import { amount } from '../ui/format.ts';
+import { latencyText, money } from './figures.ts';
+
+/**
+ * Four charts with a bar for each day. A screen reader is not told of them: the table below has the same
+ * figures.
+ */
+export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNode {
+  return (
+    <div class="usage-charts" aria-hidden="true">
+      <DayChart
+        title="Tokens"
+        parts={['in', 'out']}
+        days={days}
+        valuesOf={({ inputTokens, outputTokens }) => [inputTokens, outputTokens]}
+        text={amount}
+      />
+      <DayChart
+        title="Money"
+        parts={['US dollars']}
+        days={days}
+        valuesOf={({ costUsd }) => [costUsd]}
+        text={money}
+      />
+      <DayChart
+        title="Turns"
+        parts={['answered or silent', 'failed']}
+        days={days}
+        valuesOf={({ turns, failed }) => [turns - failed, failed]}
+        text={amount}
+        alarm
+      />
+      <DayChart
+        title="Latency"
+        parts={['half of the answers', '95 % of them']}
+        days={days}
+        valuesOf={({ latency }) => [latency?.p50 ?? 0, (latency?.p95 ?? 0) - (latency?.p50 ?? 0)]}
+        text={latencyText}
+      />
+    </div>
+  );
+}
+
+interface DayChartProps {
+  readonly title: string;
+  /** What the parts of a bar are, from the bottom. */
+  readonly parts: readonly string[];
+  readonly days: readonly UsageDay[];
+  /** How high the parts of a bar are, from the bottom, each above the one before. */
+  readonly valuesOf: (day: UsageDay) => readonly number[];
+  readonly text: (value: number) => string;
+  /** The second part is what should not be. */
+  readonly alarm?: boolean;
+}
+
+/** What the bars of a chart are drawn with; the highest has the height 100. */
+const LOOKS = ['bar-one', 'bar-two'];
+
+function DayChart({ title, parts, days, valuesOf, text, alarm = false }: DayChartProps): VNode {
+  const bars = days.map((day) => valuesOf(day));
+  const most = Math.max(...bars.map(sum), 0);
+  const looks = alarm ? ['bar-one', 'bar-alarm'] : LOOKS;
+  return (
+    <figure>
+      <figcaption>
+        <b>{title}</b>
+        {parts.map((part, nth) => (
+          <span key={part} class="hint">
+            <i class={looks[nth]} />
+            {part}
+          </span>
+        ))}
+      </figcaption>
+      <svg viewBox={`0 0 ${days.length} 100`} preserveAspectRatio="none" aria-hidden="true">
+        {days.map(({ day }, at) => {
+          const values = bars[at] ?? [];
+          return (
+            <g key={day}>
+              <title>{`${day}: ${values.map((_, nth) => text(sum(values.slice(0, nth + 1)))).join(', ')}`}</title>
+              {/* Also where nothing is: the pointer finds its day. */}
+              <rect x={at} width={1} height={100} fill="transparent" />
+              {values.map((value, nth) => {
+                const height = most === 0 ? 0 : (100 * value) / most;
+                const below = most === 0 ? 0 : (100 * sum(values.slice(0, nth))) / most;
+                return (
+                  <rect
+                    key={parts[nth]}
+                    class={looks[nth]}
+                    x={at + 0.1}
+                    y={100 - below - height}
+                    width={0.8}
+                    height={height}
+                  />
+                );
+              })}
+            </g>
+          );
+        })}
+      </svg>
+      <p class="hint">
+        <span>{days[0]?.day}</span>
+        <span>highest: {text(most)}</span>
+        <span>{days.at(-1)?.day}</span>
+      </p>
+    </figure>
+  );
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

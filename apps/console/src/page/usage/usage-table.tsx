@@ -1,0 +1,133 @@
+import type { UsageReport } from '@parley/gateway/api';
+import type { UsageFigures } from '@parley/store';
+import type { VNode } from 'preact';
+import { amount, counted } from '../ui/format.ts';
+import { latencyText, moneyText } from './figures.ts';
+
+interface Line {
+  readonly key: string;
+  readonly name: string;
+  /** What people call it. They wrote it, so it is shown as text. */
+  readonly title?: string | null;
+  readonly figures: UsageFigures;
+}
+
+interface Column {
+  readonly name: string;
+  readonly text: (figures: UsageFigures) => string;
+  /** How long the bar in the cell is, beside those of other lines. */
+  readonly size?: (figures: UsageFigures) => number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'Turns', text: ({ turns }) => amount(turns), size: ({ turns }) => turns },
+  { name: 'Failed', text: ({ failed }) => amount(failed) },
+  {
+    name: 'Tokens in',
+    text: ({ inputTokens }) => amount(inputTokens),
+    size: ({ inputTokens }) => inputTokens,
+  },
+  { name: 'Cached', text: ({ cachedTokens }) => amount(cachedTokens) },
+  {
+    name: 'Tokens out',
+    text: ({ outputTokens }) => amount(outputTokens),
+    size: ({ outputTokens }) => outputTokens,
+  },
+  { name: 'Money', text: moneyText, size: ({ costUsd }) => costUsd },
+  {
+    name: 'Half within',
+    text: ({ latency }) => latencyText(latency?.p50),
+    size: ({ latency }) => latency?.p50 ?? 0,
+  },
+  { name: '95 % within', text: ({ latency }) => latencyText(latency?.p95) },
+];
+
+/** One line for each group, with bars to compare them, and one for all. */
+export function UsageTable(props: {
+  readonly report: UsageReport;
+  /** Of the first column. */
+  readonly heading: string;
+}): VNode {
+  const { report, heading } = props;
+  const lines = linesOf(report);
+  if (lines.length === 0) return <p>Nothing was used.</p>;
+  const most = COLUMNS.map(({ size }) =>
+    size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
+  );
+  return (
+    // It scrolls sideways in a narrow window; then the keyboard has to reach it.
+    <div class="table-box usage-table" role="group" aria-label="Usage" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{heading}</th>
+            {COLUMNS.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ key, name, title, figures }) => (
+            <tr key={key}>
+              <th scope="row" dir="auto">
+                {title ?? name}
+                {title && <small class="hint">{name}</small>}
+              </th>
+              {COLUMNS.map((column, at) => (
+                <Cell key={column.name} {...column} figures={figures} most={most[at] ?? 0} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Total</th>
+            {COLUMNS.map((column) => (
+              <Cell key={column.name} {...column} figures={report.total} most={0} />
+            ))}
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+interface CellProps extends Column {
+  readonly figures: UsageFigures;
+  /** The longest bar of the column; 0: there are none. */
+  readonly most: number;
+}
+
+function Cell({ text, size, figures, most }: CellProps): VNode {
+  return (
+    <td>
+      {text(figures)}
+      {size !== undefined && most > 0 && (
+        <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+          <rect class="bar-one" width={(100 * size(figures)) / most} height={1} />
+        </svg>
+      )}
+    </td>
+  );
+}
+
+/** Days on which something was used, the newest first; else who used most first, then the rest. */
+export function linesOf({ by, days, rows, other, outside }: UsageReport): readonly Line[] {
+  if (by === 'day') {
+    const used = days.filter(({ turns, inputTokens }) => turns + inputTokens > 0);
+    return used.toReversed().map((day) => ({ key: day.day, name: day.day, figures: day }));
+  }
+  return [
+    ...rows.map((row) => ({
+      ...{ key: row.name, name: row.name || '(none)', title: row.title, figures: row },
+    })),
+    ...(other === null
+      ? []
+      : [{ key: ' other', name: counted(other.groups, 'other'), figures: other }]),
+    ...(outside === null
+      ? []
+      : [{ key: ' outside', name: 'Summaries, SOUL.md', figures: outside }]),
+  ];
+}

@@ -1,0 +1,56 @@
+import type { UsageReport } from '@parley/gateway/api';
+import { describe, expect, it } from 'vitest';
+import { latencyText, money, moneyText } from './figures.ts';
+import { linesOf } from './usage-table.tsx';
+
+const NOTHING = {
+  ...{ turns: 0, failed: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 },
+  ...{ costUsd: 0, unpriced: 0, latency: null },
+};
+const USED = { ...NOTHING, turns: 1, inputTokens: 5 };
+const REPORT: UsageReport = {
+  ...{ by: 'day', until: '2026-11-21', timeZone: 'UTC', isWhole: true, caps: [] },
+  today: { day: '2026-11-21', tokens: 0, costUsd: 0 },
+  total: NOTHING,
+  days: [
+    { day: '2026-11-19', ...USED },
+    { day: '2026-11-20', ...NOTHING },
+    { day: '2026-11-21', ...NOTHING, inputTokens: 3 },
+  ],
+  rows: [],
+  other: null,
+  outside: { ...NOTHING, inputTokens: 3 },
+};
+
+describe('usage on the page', () => {
+  it('[U07] lists the days on which something was used, the newest first', () => {
+    expect(linesOf(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
+  });
+
+  it('[U07] lists groups, then the others, then what no turn has used', () => {
+    const rows = [
+      { name: 'web:ada', title: 'Ada', ...USED },
+      { name: '', title: null, ...USED },
+    ];
+    const report = { ...REPORT, by: 'person', rows, other: { groups: 3, ...USED } } as const;
+    expect(linesOf(report).map(({ name, title }) => [name, title])).toEqual([
+      ['web:ada', 'Ada'],
+      ['(none)', null],
+      ['3 others', undefined],
+      ['Summaries, SOUL.md', undefined],
+    ]);
+  });
+
+  it('[U07] says of money how much of it is known', () => {
+    expect([0, 0.0123, 9.5, 1_234.567].map(money)).toEqual([
+      '$0.00',
+      '$0.0123',
+      '$9.50',
+      '$1,234.57',
+    ]);
+    expect(moneyText({ ...NOTHING, costUsd: 2 })).toBe('$2.00');
+    expect(moneyText({ ...NOTHING, costUsd: 2, unpriced: 1 })).toBe('over $2.00');
+    expect(moneyText({ ...NOTHING, unpriced: 1 })).toBe('not known');
+    expect(latencyText(undefined)).toBe('–');
+  });
+});

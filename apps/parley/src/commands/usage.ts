@@ -1,0 +1,103 @@
+import { countOf, shortDuration } from '@parley/core';
+import type { UsageCap, UsageReport } from '@parley/gateway/api';
+import type { UsageFigures } from '@parley/store';
+import { withApi } from '../api.ts';
+import { type Cli, type Json, jsonText } from '../cli.ts';
+import { tableText } from '../terminal/text.ts';
+
+export interface UsageFlags extends Json {
+  readonly by: UsageReport['by'];
+  readonly days: number;
+  readonly until?: string;
+}
+
+/** `parley usage` (U07): tokens, money, turns and latency, and the caps. */
+export function usage(cli: Cli, { by, days, until, json }: UsageFlags): Promise<number> {
+  return withApi(cli, '/api/usage', async ({ ask }) => {
+    const query = new URLSearchParams({ by, days: String(days), ...(until && { until }) });
+    const report = await ask<UsageReport>(`?${query}`);
+    cli.print(json ? jsonText(report) : usageText(report));
+    return 0;
+  });
+}
+
+function usageText(report: UsageReport): string {
+  const { by, days, rows, other, outside, total } = report;
+  const head = [by, 'turns', 'failed', 'in', 'cached', 'out', 'US$', 'p50', 'p95'];
+  const used = by === 'day' ? days.filter(isUsed).map((day) => lineOf(day.day, day)) : [];
+  const lines = [
+    ...used,
+    ...rows.map((row) => lineOf(nameOf(row), row)),
+    ...(other === null ? [] : [lineOf(`${other.groups} others`, other)]),
+    ...(outside === null || by === 'day' ? [] : [lineOf('summaries, SOUL.md', outside)]),
+  ];
+  const table = tableText([head, ...lines, lineOf('total', total)], [1, 2, 3, 4, 5, 6, 7, 8]);
+  return [
+    `${periodOf(report)} (${report.timeZone})`,
+    '',
+    isUsed(total) ? table : 'Nothing was used.',
+    ...notesOf(report),
+    '',
+    ...capLines(report),
+  ].join('\n');
+}
+
+const isUsed = ({ turns, inputTokens }: UsageFigures): boolean => turns + inputTokens > 0;
+
+function periodOf({ days, until }: UsageReport): string {
+  const first = days[0]?.day ?? until;
+  return first === until ? until : `${first} to ${until}`;
+}
+
+function nameOf({ name, title }: UsageReport['rows'][number]): string {
+  const known = name === '' ? '(none)' : name;
+  return title === null ? known : `${title} (${known})`;
+}
+
+function lineOf(name: string, figures: UsageFigures): string[] {
+  const { turns, failed, inputTokens, cachedTokens, outputTokens, latency } = figures;
+  return [
+    name,
+    ...[turns, failed, inputTokens, cachedTokens, outputTokens].map(String),
+    money(figures),
+    latency === null ? '-' : shortDuration(latency.p50),
+    latency === null ? '-' : shortDuration(latency.p95),
+  ];
+}
+
+/** A sum that lacks turns of unknown price is at least so much; without any price it is not known. */
+function money({ costUsd, unpriced }: UsageFigures): string {
+  if (unpriced === 0) return costUsd.toFixed(4);
+  return costUsd === 0 ? '?' : `>${costUsd.toFixed(4)}`;
+}
+
+function notesOf({ total, isWhole, days }: UsageReport): string[] {
+  const oldest = days[0]?.day ?? '';
+  return [
+    ...(total.unpriced === 0
+      ? []
+      : [
+          `The price of ${countOf(total.unpriced, 'turn')} is not known; the setting price of a model names it.`,
+        ]),
+    ...(isWhole ? [] : [`There are so many turns that days before ${oldest} were not read.`]),
+  ].flatMap((note) => ['', note]);
+}
+
+const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
+  totalDaily: 'by everyone',
+  perPersonDaily: 'by one person at most',
+  perGroupDaily: 'by one group at most',
+  perStrangerDaily: 'by one stranger',
+};
+
+function capLines({ caps, today }: UsageReport): string[] {
+  const used = `today: ${today.tokens} tokens, $${today.costUsd.toFixed(4)}`;
+  if (caps.length === 0) return [`${used}; no cap is set (spend.totalDaily of the settings)`];
+  return caps.map(({ name, tokens, usd, used }) => {
+    const parts = [
+      ...(tokens === undefined ? [] : [`${used?.tokens ?? '?'} of ${tokens} tokens`]),
+      ...(usd === undefined ? [] : [`$${used?.costUsd.toFixed(4) ?? '?'} of $${usd.toFixed(2)}`]),
+    ];
+    return `today ${WHOSE[name]}: ${parts.join(', ') || 'no bound'} (spend.${name})`;
+  });
+}

@@ -1,0 +1,94 @@
+const SUMMED = [
+  'turns',
+  'failed',
+  'inputTokens',
+  'cachedTokens',
+  'outputTokens',
+  'costUsd',
+  'unpriced',
+] as const;
+
+type Sums = Readonly<Record<(typeof SUMMED)[number], number>>;
+
+/**
+ * What turns have used, in which `failed` ones are included. `cachedTokens` are those of `inputTokens` that providers
+ * had in their caches. `costUsd` is in US dollars, as far as prices are known; `unpriced` turns used a model whose
+ * price is not.
+ */
+export interface UsageFigures extends Sums {
+  /** Null where no message of a person was answered. */
+  readonly latency: UsageLatency | null;
+}
+
+/**
+ * How long people waited: from the moment at which the first message of a turn was accepted until the answer was
+ * committed; sending it is not included. In ms, rounded to two digits.
+ */
+interface UsageLatency {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** What is added up: sums over some turns, of which those with a latency (in ms) all took as long. */
+export interface Counted extends Sums {
+  /** -1: they are no answers to people. */
+  readonly latency: number;
+  /** The greatest id of the turns, which is that of the newest. */
+  readonly newest: string;
+}
+
+/** Sums that grow. */
+export interface Tally {
+  readonly sums: Record<(typeof SUMMED)[number], number>;
+  /** How many answers took so many ms. */
+  readonly latencies: Map<number, number>;
+  newest: string;
+}
+
+export function createTally(): Tally {
+  const sums = { turns: 0, failed: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
+  return { sums: { ...sums, costUsd: 0, unpriced: 0 }, latencies: new Map(), newest: '' };
+}
+
+export function addTo(tally: Tally, more: Counted): void {
+  const { latency, turns, newest } = more;
+  const latencies = new Map(latency < 0 ? [] : [[latency, turns]]);
+  mergeInto(tally, { sums: more, latencies, newest });
+}
+
+export function mergeInto(
+  tally: Tally,
+  more: { readonly sums: Sums } & Readonly<Pick<Tally, 'latencies' | 'newest'>>,
+): void {
+  for (const name of SUMMED) tally.sums[name] += more.sums[name];
+  if (more.newest > tally.newest) tally.newest = more.newest;
+  for (const [ms, times] of more.latencies) {
+    tally.latencies.set(ms, (tally.latencies.get(ms) ?? 0) + times);
+  }
+}
+
+export function figuresOf({ sums, latencies }: Tally): UsageFigures {
+  return { ...sums, latency: latencyOf(latencies) };
+}
+
+/** Who used most comes first: money, else tokens, else turns. */
+export function byUse({ sums: one }: Tally, { sums: other }: Tally): number {
+  const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
+  return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
+}
+
+/** The shortest time within which that share of the answers came. */
+function latencyOf(latencies: Tally['latencies']): UsageLatency | null {
+  const sorted = [...latencies].sort(([one], [other]) => one - other);
+  const answers = sorted.reduce((sum, [, times]) => sum + times, 0);
+  if (answers === 0) return null;
+  const within = (share: number): number => {
+    let count = 0;
+    for (const [ms, times] of sorted) {
+      count += times;
+      if (count >= share * answers) return ms;
+    }
+    return 0;
+  };
+  return { p50: within(0.5), p95: within(0.95) };
+}

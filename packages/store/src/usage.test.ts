@@ -1,0 +1,226 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './open-store.ts';
+import type { TurnUsage } from './rows.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, hold, message } from './testing/messages.ts';
+import type { UsageGrouping, UsageQuery } from './usage.ts';
+
+/** The last of the days that are looked at; in Tokyo it begins at 15:00 UTC of the day before. */
+const TODAY = '2026-11-21';
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+const QUERY = { lastDay: TODAY, days: 30, timeZone: 'UTC', agent: 'Parley' };
+
+interface Scripted {
+  readonly chat?: string;
+  readonly lane?: string;
+  readonly at?: number;
+  /** From the message to the commit, in ms. */
+  readonly took?: number;
+  readonly sender?: string;
+  readonly group?: string;
+  readonly trigger?: 'cron';
+  readonly usage?: Partial<TurnUsage> | null;
+  readonly outcome?: 'failed' | 'silent';
+}
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`usage, on ${database.name}`, () => {
+    let store: Store;
+    let made = 0;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+      made = 0;
+    });
+    afterAll(() => database.dispose());
+
+    const begin = async ({ chat = 'c1', at = NOON, sender = 'u1', ...more }: Scripted) => {
+      made += 1;
+      const turnId = `t${String(made).padStart(4, '0')}`;
+      const type = more.group === undefined ? {} : { type: 'group' as const };
+      const said = message(`m${made}`, chat, { at, ...type });
+      const { trigger } = more;
+      const asked = {
+        ...said.message,
+        sender: { ...said.message.sender, id: sender, name: `Name of ${sender}` },
+        chat: { ...said.message.chat, ...(more.group !== undefined && { title: more.group }) },
+        ...(trigger !== undefined && { trigger }),
+      };
+      const { lane = said.conversationId } = more;
+      await store.inbox.accept({ ...said, conversationId: lane, message: asked });
+      const lease = await hold(store, lane, 'w1', at + made * 10_000);
+      await store.lanes.claim(lease, 'collect', turnId, at);
+      return { turnId, lease };
+    };
+
+    /** A turn of 10 + 2 tokens, 4 of them cached, for a quarter of a dollar. */
+    const turn = async (scripted: Scripted = {}) => {
+      const { turnId, lease } = await begin(scripted);
+      const { chat = 'c1', at = NOON, took = 1_000, outcome = 'answered' as const } = scripted;
+      const counted = { model: 'm', inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 };
+      const usage =
+        scripted.usage === null ? null : { ...counted, costUsd: 0.25, ...scripted.usage };
+      const commit = { ...answer(turnId, ['a'], chat), outcome, usage };
+      expect(await store.lanes.commit(lease, commit, at + took)).toBe('committed');
+    };
+    const ask = (by: UsageGrouping, more: Partial<UsageQuery> = {}) =>
+      store.usage.sums({ ...QUERY, by, ...more });
+    const namesBy = async (by: UsageGrouping) =>
+      (await ask(by)).rows.map(({ name, title, turns }) => ({ name, title, turns }));
+
+    it('[U07] sums tokens, cached ones among them, money, turns and failed turns', async () => {
+      await turn();
+      await turn({ outcome: 'failed', usage: { costUsd: null } });
+      await turn({ outcome: 'failed', usage: null });
+      const { total, rows, other, outside } = await ask('day');
+      expect(total).toEqual({
+        turns: 3,
+        failed: 2,
+        inputTokens: 20,
+        cachedTokens: 8,
+        outputTokens: 4,
+        costUsd: 0.25,
+        unpriced: 1,
+        latency: { p50: 1_000, p95: 1_000 },
+      });
+      expect({ rows, other, outside }).toEqual({ rows: [], other: null, outside: null });
+    });
+
+    it('[U07] counts steps of a turn once, also of one that was stopped', async () => {
+      const usage = { model: 'm', inputTokens: 4, outputTokens: 1, cachedInputTokens: 3 };
+      const account = { day: TODAY, personId: 'web:u1', groupId: null };
+      const step = { index: 0, content: {}, spends: { account, usage: { ...usage, costUsd: 1 } } };
+      const { turnId, lease } = await begin({});
+      await store.turns.appendStep(lease, turnId, step, NOON);
+      const stop = { ...message('stop', 'c1', { at: NOON }) };
+      await store.inbox.command(stop, { kind: 'stop' }, () => []);
+      expect((await ask('day')).total).toMatchObject({
+        ...{ turns: 1, failed: 0, inputTokens: 4, cachedTokens: 3, costUsd: 1, latency: null },
+      });
+    });
+
+    it('[U07] has each day of the range, from midnight to midnight of the time zone', async () => {
+      await turn({ at: Date.parse('2026-11-20T14:59:00Z'), took: 0 });
+      await turn({ at: Date.parse('2026-11-20T15:00:00Z'), took: 0 });
+      await turn({ at: Date.parse('2026-11-18T10:00:00Z') });
+      const turnsOf = async (more: Partial<UsageQuery>) =>
+        (await ask('day', more)).days.map(({ day, turns }) => [day, turns]);
+      expect(await turnsOf({ timeZone: 'Asia/Tokyo', days: 3 })).toEqual([
+        ['2026-11-19', 0],
+        ['2026-11-20', 1],
+        ['2026-11-21', 1],
+      ]);
+      expect(await turnsOf({ days: 1, lastDay: '2026-11-20' })).toEqual([['2026-11-20', 2]]);
+      expect(await turnsOf({ days: 400 })).toHaveLength(400);
+    });
+
+    it('[U07] groups by person, chat, model, channel and agent, who used most first', async () => {
+      await turn({ sender: 'bo', chat: 'g1', group: 'Tea' });
+      await turn({ sender: 'ada', usage: { model: 'large', costUsd: 2 } });
+      await turn({ sender: 'bo', chat: 'g1', group: 'Tea at five' });
+      expect(await namesBy('person')).toEqual([
+        { name: 'web:ada', title: 'Name of ada', turns: 1 },
+        { name: 'web:bo', title: 'Name of bo', turns: 2 },
+      ]);
+      expect(await namesBy('chat')).toEqual([
+        { name: 'web:c1', title: 'Name of ada', turns: 1 },
+        { name: 'web:g1', title: 'Tea at five', turns: 2 },
+      ]);
+      expect(await namesBy('model')).toEqual([
+        { name: 'large', title: null, turns: 1 },
+        { name: 'm', title: null, turns: 2 },
+      ]);
+      expect(await namesBy('channel')).toEqual([{ name: 'web', title: null, turns: 3 }]);
+      expect(await namesBy('agent')).toEqual([{ name: 'Parley', title: null, turns: 3 }]);
+      expect((await ask('day')).rows).toEqual([]);
+    });
+
+    it('[U07] names work that no person asked for', async () => {
+      await turn({ lane: 'beat:main' });
+      await turn({ lane: 'sub:1' });
+      for (const by of ['agent', 'channel'] as const) {
+        expect((await namesBy(by)).map(({ name }) => name)).toEqual(['heartbeat', 'sub-agents']);
+      }
+    });
+
+    it('[U07] counts a sub-agent for the chat whose turn started it', async () => {
+      const { turnId } = await begin({ sender: 'ada' });
+      const order = { id: 'a', callId: 'a', turnId, title: 't', task: 't', text: 'w' } as const;
+      const bounds = { depth: 2, atOnce: 3 };
+      await store.subAgents.start({ ...order, reader: 'owner' }, bounds, NOON);
+      const own = await hold(store, 'sub:a', 'w1', NOON);
+      await store.lanes.claim(own, 'collect', 't9999', NOON);
+      const usage = { model: 'm', inputTokens: 7, outputTokens: 0, costUsd: null };
+      const end = { steps: 1, state: 'done', result: 'r', text: 'w' } as const;
+      const commit = { ...answer('t9999', []), parts: [], usage };
+      await store.subAgents.commit(own, { ...end, commit }, NOON);
+      const { rows } = await ask('chat');
+      expect(rows).toMatchObject([{ name: 'web:c1', turns: 1, inputTokens: 7, latency: null }]);
+      expect(await namesBy('agent')).toMatchObject([{ name: 'sub-agents', turns: 1 }]);
+      expect(await namesBy('channel')).toMatchObject([{ name: 'web', turns: 1 }]);
+    });
+
+    it('[U07] reads whole days, the newest first, until there are enough turns, and says so', async () => {
+      for (const day of ['19', '20', '20', '21']) {
+        await turn({ at: Date.parse(`2026-11-${day}T01:00:00Z`) });
+      }
+      const { isWhole, days, total } = await ask('day', { mostTurns: 2 });
+      expect({ isWhole, turns: total.turns }).toEqual({ isWhole: false, turns: 3 });
+      expect(days.map(({ day }) => day)).toEqual(['2026-11-20', '2026-11-21']);
+      expect((await ask('day')).isWhole).toBe(true);
+    });
+
+    it('[U07] shows 50 groups and the rest as one', async () => {
+      for (let nth = 0; nth < 52; nth += 1) {
+        await turn({ sender: `u${nth}`, usage: { inputTokens: 100 - nth } });
+      }
+      const { rows, other, total } = await ask('person');
+      expect(rows).toHaveLength(50);
+      expect(rows.at(-1)?.name).toBe('web:u49');
+      expect(other).toMatchObject({ groups: 2, turns: 2, inputTokens: 50 + 49 });
+      expect(total.turns).toBe(52);
+    });
+
+    it('[U07] latency is from the message to the commit of its answer, half and 95 % of them', async () => {
+      for (let nth = 1; nth <= 19; nth += 1) await turn({ took: nth * 1_000 });
+      await turn({ took: 1_234_567 });
+      // Nobody waited for these.
+      await turn({ took: 9_999_999, outcome: 'failed' });
+      await turn({ took: 9_999_999, trigger: 'cron' });
+      expect((await ask('day')).total.latency).toEqual({ p50: 10_000, p95: 19_000 });
+      await turn({ sender: 'slow', took: 123_456 });
+      await turn({ sender: 'quick', took: 87 });
+      const { rows } = await ask('person');
+      const of = (name: string) => rows.find((row) => row.name === name)?.latency?.p50;
+      expect([of('web:slow'), of('web:quick')]).toEqual([120_000, 90]);
+    });
+
+    it('[U07] counts what was used outside of turns in its day and in the total', async () => {
+      await turn();
+      const used = { inputTokens: 30, outputTokens: 5, costUsd: 1 };
+      await store.spend.add({ day: TODAY, personId: '', groupId: null }, used);
+      const { total, days, rows, outside } = await ask('person');
+      expect(outside).toMatchObject({ turns: 0, inputTokens: 30, outputTokens: 5, costUsd: 1 });
+      expect(total).toMatchObject({ turns: 1, inputTokens: 40, outputTokens: 7, costUsd: 1.25 });
+      expect(days.at(-1)).toMatchObject({ day: TODAY, inputTokens: 40 });
+      expect(rows).toHaveLength(1);
+    });
+
+    it('[U07] knows the most that one person, and one group, has used on a day', async () => {
+      const spend = (personId: string, groupId: string | null, tokens: number) =>
+        store.spend.add(
+          { day: TODAY, personId, groupId },
+          { inputTokens: tokens, outputTokens: 0, costUsd: tokens / 100 },
+        );
+      const nothing = { tokens: 0, costUsd: 0 };
+      expect(await store.usage.highest(TODAY)).toEqual({ person: nothing, group: nothing });
+      await spend('web:ada', null, 5);
+      await spend('web:ada', 'g', 2);
+      await spend('web:bo', 'g', 4);
+      await spend('', null, 90);
+      expect(await store.usage.highest(TODAY)).toEqual({
+        person: { tokens: 7, costUsd: 0.07 },
+        group: { tokens: 6, costUsd: 0.06 },
+      });
+    });
+  });
+}

@@ -1,0 +1,288 @@
+import { setImmediate as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
+import {
+  type Database,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+  toJson,
+} from './database.ts';
+import { type CalendarDay, calendarDays, type DayRange } from './usage-days.ts';
+import {
+  addTo,
+  byUse,
+  type Counted,
+  createTally,
+  figuresOf,
+  mergeInto,
+  type Tally,
+  type UsageFigures,
+} from './usage-tally.ts';
+
+/** By what usage can be grouped. */
+export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
+export type UsageGrouping = z.infer<typeof UsageGrouping>;
+
+/** What is looked at: so many days up to the last one, in a time zone. */
+export interface UsageQuery extends DayRange {
+  readonly by: UsageGrouping;
+  /** The name of the agent of this database. */
+  readonly agent: string;
+  /** No further day is read once there are so many; 500,000 when absent, which takes some seconds. */
+  readonly mostTurns?: number;
+}
+
+export interface UsageDay extends UsageFigures {
+  readonly day: string;
+}
+
+export interface UsageRow extends UsageFigures {
+  /** An id or a model; empty: it is not known, or there is none. */
+  readonly name: string;
+  /** What people call it; written by people. */
+  readonly title: string | null;
+}
+
+export interface UsageSums {
+  readonly total: UsageFigures;
+  /** The days that were read, oldest first, also those on which nothing happened. */
+  readonly days: readonly UsageDay[];
+  /** The groups that used most, at most 50; empty where days are the groups. */
+  readonly rows: readonly UsageRow[];
+  /** All other groups together. */
+  readonly other: (UsageFigures & { readonly groups: number }) | null;
+  /** Of the total: what was used outside of turns, for summaries and trials of SOUL.md. */
+  readonly outside: UsageFigures | null;
+  /** False: there are so many turns that the oldest days of the range were not read. */
+  readonly isWhole: boolean;
+}
+
+/** Tokens and dollars, perhaps not of the same one. */
+interface Highest {
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+/** Sums over turns and what they used (U07); loaded with the first use, and nothing on the path of a message uses it. */
+export interface UsageRepository {
+  /** Throws RangeError for a day or a time zone that does not exist. */
+  sums(query: UsageQuery): Promise<UsageSums>;
+  /** The most that one person, and one group, has used on a day. */
+  highest(day: string): Promise<Readonly<Record<'person' | 'group', Highest>>>;
+}
+
+/** Groups that are shown by themselves. */
+const MOST_ROWS = 50;
+
+const MOST_TURNS = 500_000;
+/** On SQLite messages wait while turns are read: about so many at once. */
+const TURNS_AT_ONCE = 1_000;
+const HOUR_MS = 60 * 60_000;
+
+/** Sums over the days of a range, the newest first, in steps between which messages are worked on. */
+export async function usageSums(database: Database, query: UsageQuery): Promise<UsageSums> {
+  const tallies: Tallies = { total: createTally(), days: [], groups: new Map() };
+  const left = [...calendarDays(query)];
+  let step = HOUR_MS;
+  while (tallies.total.sums.turns < (query.mostTurns ?? MOST_TURNS)) {
+    const day = left.pop();
+    if (day === undefined) break;
+    const tally = createTally();
+    for (let from = day.from; from < day.to; ) {
+      const to = Math.min(from + step, day.to);
+      const turns = await database.read((sql) =>
+        readTurns(sql, { from, to }, query, tally, tallies),
+      );
+      if (turns > TURNS_AT_ONCE) step = Math.max(60_000, step / 2);
+      else if (turns < TURNS_AT_ONCE / 4) step = Math.min(24 * HOUR_MS, step * 2);
+      from = to;
+      await pause();
+    }
+    await database.read((sql) => readOutside(sql, day, tally, tallies));
+    tallies.days.unshift({ day: day.day, tally });
+    mergeInto(tallies.total, tally);
+  }
+  const isWhole = left.length === 0;
+  return { ...(await database.read((sql) => sumsOf(sql, tallies, query.by))), isWhole };
+}
+
+export async function highestSpend(
+  database: Database,
+  day: string,
+): ReturnType<UsageRepository['highest']> {
+  const rows = await database.read((sql) => sql.all(HIGHEST, { day }));
+  const of = (kind: string): Highest => {
+    const { tokens, costUsd } = rows.find((row) => row.kind === kind) ?? {};
+    return { tokens: tokens ?? 0, costUsd: costUsd ?? 0 };
+  };
+  return { person: of('person'), group: of('group') };
+}
+
+const OF_EACH = 'sum(input_tokens + output_tokens) as tokens, sum(cost_usd) as cost';
+
+const HIGHEST = statement(`
+  select 'person' as kind, max(tokens) as tokens, max(cost) as "costUsd"
+  from (select ${OF_EACH} from spend where day = :day and person_id <> '' group by person_id) as each_one
+  union all select 'group', max(tokens), max(cost)
+  from (select ${OF_EACH} from spend where day = :day and group_id <> '' group by group_id) as each_one`).rows<
+  { readonly kind: string } & { readonly [Key in keyof Highest]: number | null }
+>();
+
+/** What is counted while days are read. */
+interface Tallies {
+  readonly total: Tally;
+  readonly days: { readonly day: string; readonly tally: Tally }[];
+  readonly groups: Map<string, Tally>;
+  outside?: Tally;
+}
+
+/** Adds what ended in a part of a day; how many turns that are. */
+async function readTurns(
+  sql: Sql,
+  part: Pick<CalendarDay, 'from' | 'to'>,
+  { by, agent }: UsageQuery,
+  tally: Tally,
+  tallies: Tallies,
+): Promise<number> {
+  const before = tally.sums.turns;
+  for (const { name, ...row } of await sql.all(TURNS[by], part)) {
+    addTo(tally, row);
+    if (by === 'day') continue;
+    const key = nameOf(name, by, agent);
+    const group = tallies.groups.get(key) ?? createTally();
+    tallies.groups.set(key, group);
+    addTo(group, row);
+  }
+  return tally.sums.turns - before;
+}
+
+async function readOutside(
+  sql: Sql,
+  { day }: CalendarDay,
+  tally: Tally,
+  tallies: Tallies,
+): Promise<void> {
+  const outside = await sql.get(OUTSIDE, { day });
+  if (outside !== undefined && outside.inputTokens + outside.outputTokens > 0) {
+    const used = { ...NO_TURNS, ...outside };
+    addTo(tally, used);
+    tallies.outside ??= createTally();
+    addTo(tallies.outside, used);
+  }
+}
+
+/** How work is named that people did not ask for themselves. */
+const UNSEEN = new Map([
+  [SUB_AGENT_LANE, 'sub-agents'],
+  [HEARTBEAT_LANE, 'heartbeat'],
+]);
+
+function nameOf(name: string | null, by: UsageGrouping, agent: string): string {
+  if (name === null) return '';
+  if (by === 'person' || by === 'model') return name;
+  for (const [lane, unseen] of UNSEEN) if (name.startsWith(lane)) return unseen;
+  if (by === 'agent') return agent;
+  return by === 'channel' ? decodeURIComponent(name.split(':')[0] ?? '') : name;
+}
+
+interface SummedRow extends Counted {
+  readonly name: string | null;
+}
+
+/** A sub-agent works for the chat whose turn started it. */
+const CHAT = `coalesce((select root_conversation from sub_agent
+        where sub_agent.conversation_id = turn.conversation_id), turn.conversation_id)`;
+
+const TOOK = 'finished_at - asked_at';
+
+// Latencies keep two digits, so that a day has few different ones however many turns it had.
+const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, SummedRow> =>
+  statement(`
+  select name, latency, max(id) as newest, count(*) as turns,
+    sum(case state when 'failed' then 1 else 0 end) as failed,
+    coalesce(sum(input_tokens), 0) as "inputTokens",
+    coalesce(sum(cached_tokens), 0) as "cachedTokens",
+    coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cost_usd), 0) as "costUsd",
+    sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
+  from (
+    select ${name} as name, id, state, input_tokens, cached_tokens, output_tokens, cost_usd, model,
+      case when state <> 'answered' or asked_at is null then -1
+        when ${TOOK} < 1000 then (${TOOK} + 5) / 10 * 10
+        when ${TOOK} < 10000 then (${TOOK} + 50) / 100 * 100
+        when ${TOOK} < 100000 then (${TOOK} + 500) / 1000 * 1000
+        when ${TOOK} < 1000000 then (${TOOK} + 5000) / 10000 * 10000
+        else (${TOOK} + 50000) / 100000 * 100000 end as latency
+    from turn where finished_at >= :from and finished_at < :to) as ended
+  group by name, latency`).rows<SummedRow>();
+
+const TURNS: Readonly<Record<UsageGrouping, ReturnType<typeof turnsBy>>> = {
+  day: turnsBy('cast(null as text)'),
+  person: turnsBy('person_id'),
+  chat: turnsBy(CHAT),
+  model: turnsBy('model'),
+  channel: turnsBy(CHAT),
+  agent: turnsBy('conversation_id'),
+};
+
+const OUTSIDE = statement(`
+  select coalesce(sum(input_tokens), 0) as "inputTokens",
+    coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cost_usd), 0) as "costUsd"
+  from spend where day = :day and person_id = ''`).rows<
+  Pick<Counted, 'inputTokens' | 'outputTokens' | 'costUsd'>
+>();
+
+const NO_TURNS = { turns: 0, failed: 0, cachedTokens: 0, unpriced: 0, latency: -1, newest: '' };
+
+async function sumsOf(
+  sql: Sql,
+  { total, days, groups, outside }: Tallies,
+  by: UsageGrouping,
+): Promise<Omit<UsageSums, 'isWhole'>> {
+  const sorted = [...groups].sort(([, one], [, other]) => byUse(one, other));
+  const [shown, rest] = [sorted.slice(0, MOST_ROWS), sorted.slice(MOST_ROWS)];
+  const titles = await titlesOf(sql, shown, by);
+  const other = createTally();
+  for (const [, tally] of rest) mergeInto(other, tally);
+  return {
+    total: figuresOf(total),
+    days: days.map(({ day, tally }) => ({ day, ...figuresOf(tally) })),
+    rows: shown.map(([name, tally]) => {
+      return { name, title: titles.get(tally.newest) ?? null, ...figuresOf(tally) };
+    }),
+    other: rest.length === 0 ? null : { groups: rest.length, ...figuresOf(other) },
+    outside: outside === undefined ? null : figuresOf(outside),
+  };
+}
+
+const Written = z.object({
+  sender: z.object({ name: z.string() }),
+  chat: z.object({ type: z.string(), title: z.string().optional() }),
+});
+
+const MESSAGES = statement(`
+  select turn_id as turn, message from inbox
+  where turn_id in (select value from json_each(:turns)) order by seq`).rows<{
+  readonly turn: string;
+  readonly message: string;
+}>();
+
+/** What people and chats call themselves in the newest turn of each, by its id. */
+async function titlesOf(
+  sql: Sql,
+  groups: readonly (readonly [string, Tally])[],
+  by: UsageGrouping,
+): Promise<ReadonlyMap<string, string>> {
+  const titles = new Map<string, string>();
+  if ((by !== 'person' && by !== 'chat') || groups.length === 0) return titles;
+  const turns = toJson(groups.map(([, { newest }]) => newest));
+  for (const { turn, message } of await sql.all(MESSAGES, { turns })) {
+    const { data } = Written.safeParse(JSON.parse(message));
+    if (data === undefined) continue;
+    const { sender, chat } = data;
+    const title = by === 'person' || chat.type === 'direct' ? sender.name : chat.title;
+    if (title !== undefined && title !== '') titles.set(turn, title);
+  }
+  return titles;
+}
