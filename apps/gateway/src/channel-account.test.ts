@@ -2,7 +2,6 @@ import {
   blameAdapter,
   type ChannelContext,
   type ChannelDefinition,
-  type ChannelState,
   guarded,
 } from '@parley/channels';
 import { type LiveBus, silentLogger, silentMeter } from '@parley/core';
@@ -76,7 +75,7 @@ describe('an account that other gateways may have', () => {
   let turns: WakeUpQueue;
   let rights: GivenRights;
   let sweeps: AccountSweeps;
-  let states: ChannelState['kind'][];
+  let states: string[];
   let happened: string[];
   /** What each adapter that was started works with. */
   let contexts: ChannelContext<unknown>[];

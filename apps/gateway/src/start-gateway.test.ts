@@ -20,7 +20,12 @@ import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { PlannedAccount } from './accounts/gateway-accounts.ts';
-import { type Gateway, type GatewayServices, startGateway } from './start-gateway.ts';
+import {
+  type Gateway,
+  type GatewayOptions,
+  type GatewayServices,
+  startGateway,
+} from './start-gateway.ts';
 
 const RULES: DecisionRules = {
   policy: {
@@ -118,7 +123,11 @@ const ready = (definition: ChannelDefinition): PlannedAccount => ({
   plan: { definition, account: 'default', settings: {}, rules: RULES },
 });
 
-async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gateway> {
+async function open(
+  accounts: readonly PlannedAccount[],
+  port = 0,
+  more: Pick<GatewayOptions, 'sharedAs'> = {},
+): Promise<Gateway> {
   gateway = await startGateway({
     accounts,
     store,
@@ -141,6 +150,7 @@ async function open(accounts: readonly PlannedAccount[], port = 0): Promise<Gate
     page: async () => ({ fetch: () => new Response('the page') }),
     metrics: async () => '',
     ...SERVICES,
+    ...more,
   });
   return gateway;
 }
@@ -210,6 +220,21 @@ describe('a gateway', () => {
     await opening;
     expect(await ask()).toEqual([200, 'one GET']);
   });
+
+  it('[U03] disconnects an account that another gateway has paused, whose platform is to call again', async () => {
+    const one = platform('one');
+    const opened = await open([ready(one.definition)], 0, { sharedAs: 'a' });
+    const state = () => opened.status()[0]?.state;
+    await expect.poll(() => state()?.kind, { timeout: 40_000 }).toBe('connected');
+    await store.accountPauses.pause({ channel: 'one', account: 'default', by: 'Ann', since: 7 });
+    await expect.poll(state, { timeout: 40_000 }).toEqual({ kind: 'paused', by: 'Ann', since: 7 });
+    expect(happened.at(-1)).toBe('one stopped');
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const called = await fetch(`${opened.address}/channels/one/default/x`, { headers });
+    expect([called.status, called.headers.get('retry-after')]).toEqual([503, '1']);
+    await store.accountPauses.resume('one', 'default');
+    await expect.poll(() => state()?.kind, { timeout: 40_000 }).toBe('connected');
+  }, 90_000);
 
   it('[F10] fetches what came with a message, also when that is all there is', async () => {
     const one = platform('one');

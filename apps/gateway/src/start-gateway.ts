@@ -1,5 +1,5 @@
 import { startPresence } from '@parley/channels';
-import { startSweep } from '@parley/queue';
+import { startSweep, wakeDeliveryOn } from '@parley/queue';
 import type { AccountRights } from './accounts/account-rights.ts';
 import type { AccountDeps, AccountStatus } from './accounts/connect-account.ts';
 import { GatewayAccounts, type PlannedAccount } from './accounts/gateway-accounts.ts';
@@ -50,6 +50,8 @@ export interface GatewayOptions
 /** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
 const FILES_KEPT_MS = 24 * 60 * 60_000;
 const TIDY_MS = 10 * 60_000;
+/** Other gateways notice after this that an account is paused or resumed. */
+const FOLLOW_PAUSES_MS = 15_000;
 
 /** What of a gateway can be exchanged while it runs; requests from then on see the new. */
 export interface GatewayServices extends ApiServices, Pick<GatewayOptions, 'report'> {}
@@ -80,6 +82,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const tidying = startSweep('old attachments', TIDY_MS, log, () =>
     store.attachments.forget(clock() - FILES_KEPT_MS, clock()),
   );
+  const following =
+    options.sharedAs === undefined
+      ? undefined
+      : startSweep('paused accounts', FOLLOW_PAUSES_MS, log, () => accounts.followPauses());
   return {
     address: http.address,
     status: () => accounts.status(),
@@ -91,6 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stopReceiving: () => accounts.stopReceiving(),
     async close(graceMs) {
       await tidying.stop();
+      await following?.stop();
       await sweeps.stop();
       await accounts.close(graceMs);
       await http.close();
@@ -117,6 +124,13 @@ function httpOptions(
       return { channels: accounts.status(), health: now, ...figures };
     },
     work: options,
+    channels: [
+      {
+        ...{ accounts, store, clock: options.clock, settings: options.channelSettings },
+        deliver: wakeDeliveryOn(options.bus),
+      },
+      (name, request) => accounts.askHolder(name, request),
+    ],
     ping: () => store.ping(),
     pingQueue: () => options.turns.depth(),
     channel: (channel, account) => accounts.webRoutes(channel, account),

@@ -39,6 +39,7 @@ export async function withApi(
         store,
         loaded,
         folder,
+        env,
       });
       return work(apiHere(opened));
     });
@@ -78,6 +79,7 @@ interface Found {
   readonly store: Store;
   readonly loaded: LoadedSettings;
   readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 type OpenHere = (to: typeof routes, found: Found) => RequestHandler | Promise<RequestHandler>;
@@ -85,6 +87,27 @@ type OpenHere = (to: typeof routes, found: Found) => RequestHandler | Promise<Re
 /** The same routes where no gateway runs: what they leave to be done the next start looks for. */
 const HERE = {
   '/api/access': ({ accessRoutes }, { store }) => accessRoutes(store, Date.now),
+  '/api/channels': async (_routes, { store, loaded, folder, env }) => {
+    const [{ channelRoutes }, { createChannelService }, { CHANNEL_DEFINITIONS: channels }] =
+      await Promise.all([
+        import('@parley/gateway/channel-routes'),
+        import('@parley/gateway/channel-service'),
+        import('@parley/gateway/channel-definitions'),
+      ]);
+    const [{ planAccounts }, { accountsHere, channelSettings }] = await Promise.all([
+      import('./access.ts'),
+      import('./channels.ts'),
+    ]);
+    const clock = Date.now;
+    const planned = planAccounts(loaded, loaded.settings.owners, channels);
+    return channelRoutes(
+      createChannelService({
+        ...{ store, clock, accounts: await accountsHere(planned, store, clock) },
+        settings: channelSettings({ folder, env, clock, channels }),
+        deliver: async () => {},
+      }),
+    );
+  },
   '/api/cron': async ({ cronRoutes }, { store, loaded }) =>
     cronRoutes((await import('./proactive.ts')).cronHere(store, loaded)),
   '/api/dead': async ({ deadRoutes }, { store }) => {

@@ -1,6 +1,7 @@
 import type { AccountStatus } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import { commandLine, type DataFolder } from './data-folder.ts';
+import { minuteText } from './terminal/text.ts';
 
 export interface Running {
   readonly role: ProcessRole;
@@ -102,6 +103,8 @@ export function channelLine({ state }: AccountStatus): string {
       return `not connected, tries again: ${state.reason}`;
     case 'failed':
       return `not working: ${sentence(state.reason)} ${state.fix}`;
+    case 'paused':
+      return `paused by ${state.by} since ${minuteText(state.since)}`;
     case 'stopped':
       return 'stopped';
   }

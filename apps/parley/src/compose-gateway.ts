@@ -131,6 +131,13 @@ function servicesOf(
     inspector: inspector.shown,
     heartbeat: parts.proactive.heartbeat,
     cron: cronPage(cron, settings, { ...shared, accounts, owners }),
+    channelSettings: {
+      // Loaded when it is used.
+      async allowGroup(...asked) {
+        const { channelSettings } = await import('./channels.ts');
+        return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
+      },
+    },
     soul: soulPage(soul.service, agent.place.localTime),
     audit: () => auditHere(options, parts),
     setup: async () => {

@@ -35,6 +35,7 @@ export function describeProgram(runs: Runs): Command {
   describeStart(program, runs);
   describeStatus(program, runs);
   describeUsage(program, runs);
+  describeChannels(program, runs);
   describeAccess(program, runs);
   describeDoctor(program, runs);
   describeAudit(program, runs);
@@ -128,13 +129,41 @@ function describeUsage(program: Command, { run }: Runs): void {
     .addHelpText('after', USAGE_HELP);
 }
 
+const CHANNELS_HELP = `
+An account is CHANNEL or CHANNEL/NAME, such as telegram or telegram/work. What is paused stays so after a restart.`;
+
+function describeChannels(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/channels.ts'));
+  const what = 'accounts and how they are doing, people who wait, groups that were seen';
+  const channels = add(program, 'channels', what).addHelpText('after', CHANNELS_HELP);
+  addDefault(channels, 'list')
+    .description('all of it')
+    .option(...JSON_OPTION)
+    .action((flags: Json) => work((m, cli) => m.listChannels(cli, flags)));
+  const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
+    add(channels, `${action} <account>`, description, (account: string) =>
+      work((m, cli) => m.changeChannel(cli, action, account)),
+    );
+  change('pause', 'disconnect it; its messages wait at the platform');
+  change('resume', 'connect a paused one again');
+  change('reconnect', 'end its connection and open it again');
+  const test = 'send a test message to the chat of an owner there';
+  add(channels, 'test <account>', test, (account: string) =>
+    work((m, cli) => m.testChannel(cli, account)),
+  );
+  const allow = 'allow a group that was seen: write it into the settings file, comments kept';
+  add(channels, 'allow <account> <group>', allow, (account: string, group: string) =>
+    work((m, cli) => m.allowGroup(cli, account, group)),
+  );
+}
+
 function describeAccess(program: Command, { run, bare }: Runs): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [using(run, load), using(bare, load)];
   const pair = 'allow a stranger by the code they were given; without a code: pending requests';
-  add(program, 'pair [code]', pair, (code: string = '') =>
-    work((m, cli) => m.pairCommand(cli, code)),
-  );
+  add(program, 'pair [code]', pair, (code: string = '', { refuse }: { readonly refuse?: true }) =>
+    work((m, cli) => m.pairCommand(cli, code, refuse)),
+  ).option('--refuse', 'take the request off the list instead');
   const approvals = 'what I asked people before I did it, who decided, and what came of it';
   add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
     work((m, cli) => m.approvals(cli, last)),

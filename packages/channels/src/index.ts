@@ -56,8 +56,8 @@ export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { IngressDeps } from './ingress/ingress-deps.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/modes-and-approvals.ts';
 export type { Situation } from './ingress/notices.ts';
-export { CODE_LENGTH, oneTimeCode, pair } from './ingress/pairing.ts';
-export { conversationIdOf } from './ingress/route.ts';
+export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
+export { conversationIdOf, partsOf } from './ingress/route.ts';
 export {
   type NamedChat,
   namedChat,

@@ -54,6 +54,24 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await told('a')).toEqual(['C1', 'welcome']);
     });
 
+    it('[F05] refuses a request for as long as its code is valid, and makes room for others', async () => {
+      for (const id of ['a', 'b', 'c']) await ask(id, `C${id}`);
+      expect(await store.pairing.refuse('Cb', 1)).toMatchObject({ senderId: 'b' });
+      expect(await store.pairing.refuse('Cb', 2)).toBeNull();
+      expect(await ask('b', 'C2', 3)).toBe('known');
+      expect(await ask('d', 'Cd', 3)).toBe('new');
+      expect(await ask('e', 'Ce', 3)).toBe('full');
+      expect((await store.pairing.pending(4)).map(({ senderId }) => senderId).toSorted()).toEqual([
+        'a',
+        'c',
+        'd',
+      ]);
+      expect(await told('b')).toEqual(['Cb']);
+      expect(await store.pairing.isAllowed('web', 'default', 'b')).toBe(false);
+      expect(await store.pairing.approve('Cb', () => [], 5)).toMatchObject({ senderId: 'b' });
+      expect(await store.pairing.refuse('Ca', HOUR)).toBeNull();
+    });
+
     it('[F05] carries out /pair once, however often it is delivered', async () => {
       await ask('a', 'C1');
       const pair = () => store.inbox.command(message('m1'), { kind: 'pair', code: 'C1' }, () => []);

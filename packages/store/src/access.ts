@@ -46,8 +46,9 @@ export function pairingRepository(database: Database, newId: NewId) {
         if (database.dialect === 'postgres') sql.send(LOCK);
         sql.send(FORGET_EXPIRED, { now });
         const { channel, account, senderId } = applicant;
-        const pending = await sql.all(APPLICANTS, { channel, account });
-        if (pending.some((row) => row.senderId === senderId)) return 'known';
+        const known = await sql.all(APPLICANTS, { channel, account });
+        if (known.some((row) => row.senderId === senderId)) return 'known';
+        const pending = known.filter(({ refused }) => refused === 0);
         if (pending.length >= PENDING_PER_ACCOUNT) return 'full';
         const route = toJson(applicant.route);
         sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + VALID_MS });
@@ -73,6 +74,16 @@ export function pairingRepository(database: Database, newId: NewId) {
           insertParts(sql, welcome(request), { turnId: null, now, newId });
         }
         return request;
+      }),
+
+    /**
+     * Takes the request with this code off the list; its sender is not told, and can ask again when the code has
+     * run out. Null when no request has that code.
+     */
+    refuse: (code: string, now: number): Promise<PairingRequest | null> =>
+      database.write(async (sql) => {
+        const row = await sql.get(REFUSE, { code, now });
+        return row === undefined ? null : readRequest(row);
       }),
 
     isAllowed: (channel: string, account: string, senderId: string): Promise<boolean> =>
@@ -115,8 +126,11 @@ const LOCK = statement('lock table pairing_request in exclusive mode');
 const FORGET_EXPIRED = statement('delete from pairing_request where expires_at <= :now');
 
 const APPLICANTS = statement(`
-  select sender_id as "senderId" from pairing_request
-  where channel = :channel and account = :account`).rows<{ readonly senderId: string }>();
+  select sender_id as "senderId", refused from pairing_request
+  where channel = :channel and account = :account`).rows<{
+  readonly senderId: string;
+  readonly refused: number;
+}>();
 
 const REQUEST = statement(`
   insert into pairing_request (code, channel, account, sender_id, sender_name, route, expires_at)
@@ -126,11 +140,15 @@ const COLUMNS = `code, channel, account, sender_id as "senderId", sender_name as
     expires_at as "expiresAt"`;
 
 const PENDING = statement(
-  `select ${COLUMNS} from pairing_request where expires_at > :now order by expires_at`,
+  `select ${COLUMNS} from pairing_request where expires_at > :now and refused = 0 order by expires_at`,
 ).rows<RequestRow>();
 
 const TAKE = statement(`
   delete from pairing_request where code = :code and expires_at > :now
+  returning ${COLUMNS}`).rows<RequestRow>();
+
+const REFUSE = statement(`
+  update pairing_request set refused = 1 where code = :code and expires_at > :now and refused = 0
   returning ${COLUMNS}`).rows<RequestRow>();
 
 const ALLOW = statement(`

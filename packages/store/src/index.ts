@@ -4,6 +4,7 @@ export type {
   PairingRepository,
   PairingRequest,
 } from './access.ts';
+export type { AccountPause } from './account-pauses.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type { AttachmentRepository, DueAttachment, StoredAttachment } from './attachments.ts';
 export { isSameDestination } from './claim-turn.ts';
@@ -89,6 +90,7 @@ export type {
   TurnCommit,
   TurnUsage,
 } from './rows.ts';
+export type { SeenGroup } from './seen-groups.ts';
 export type {
   PinPlace,
   StoredSummary,

@@ -10,6 +10,7 @@ import {
   silentLogger,
 } from '@parley/core';
 import { pageSessionRepository, pairingRepository } from './access.ts';
+import { accountPauseRepository } from './account-pauses.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
 import { conversationViews } from './conversation-views.ts';
@@ -41,6 +42,7 @@ import { adapterValues, leaseRepository, type NamedLease, processRepository } fr
 import { promptRepository } from './prompts.ts';
 import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
+import { seenGroupRepository } from './seen-groups.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
@@ -144,6 +146,8 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
       use: async (ages, now) => (await import('./storage.ts')).storageUse(database, ages, now),
     } satisfies RetentionRepository,
     pairing: pairingRepository(database, newId),
+    seenGroups: seenGroupRepository(database),
+    accountPauses: accountPauseRepository(database),
     /** What the adapter of this account must remember. */
     adapterValues: (
       channel: string,

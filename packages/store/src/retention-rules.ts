@@ -80,6 +80,13 @@ export const RETENTION_RULES: readonly RetentionRule[] = [
     longer: TEXT_IS_KNOWN_MS,
   },
   { table: 'decision', keeps: ['decisions'], key: ['seq'], at: 'decided_at', isSorted: true },
+  {
+    table: 'seen_group',
+    keeps: ['decisions'],
+    key: ['channel', 'account', 'chat_id'],
+    at: 'seen_at',
+    isSorted: false,
+  },
   { table: 'transcript', keeps: ['history'], key: ['seq'], at: 'created_at', isSorted: true },
   {
     // The newest summary of a session says what was before the history.
@@ -198,6 +205,7 @@ export const BOUNDED_WITHOUT_AGE: Readonly<Record<string, string>> = {
   pairing_request: 'until the code runs out',
   link_code: 'until the code runs out',
   allowed_sender: 'people; kept',
+  account_pause: 'accounts that are paused',
   person_link: 'people; kept',
   memory_entry: 'memories; kept',
   cron_job: 'jobs; until they are done or removed',

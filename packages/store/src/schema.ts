@@ -145,6 +145,21 @@ const SCHEMA: readonly string[] = [
   'create index outbox_answers on outbox (answers) where answers is not null',
   'create index outbox_notice on outbox (notice_of) where notice_of is not null',
   // What adapters remember between starts, such as WhatsApp's session keys.
+  `create table account_pause (
+    channel text not null,
+    account text not null,
+    paused_by text not null,
+    since bigint not null,
+    primary key (channel, account)
+  )`,
+  `create table seen_group (
+    channel text not null,
+    account text not null,
+    chat_id text not null,
+    title text,
+    seen_at bigint not null,
+    primary key (channel, account, chat_id)
+  )`,
   `create table adapter_value (
     channel text not null,
     account text not null,
@@ -204,6 +219,7 @@ const SCHEMA: readonly string[] = [
     sender_name text not null,
     route text not null,
     expires_at bigint not null,
+    refused bigint not null default 0,
     unique (channel, account, sender_id)
   )`,
   `create table allowed_sender (

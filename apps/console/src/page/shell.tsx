@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '@parley/gateway/api';
+import type { ChannelsReport, GatewayStatus } from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
@@ -56,33 +56,35 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
     document.title = agent.name;
   }, [agent.name]);
   return (
-    <div class="shell">
-      {/* Without a session nothing else is shown. */}
-      {isOut ? (
-        <SignInView trouble={trouble.value} />
-      ) : (
-        <TopBar agent={agent} link={link} isChat={view === undefined} client={client}>
-          <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
-            Skip to content
-          </button>
-        </TopBar>
-      )}
-      <div class="body">
-        {!isOut && <Navigation shown={view?.within ?? view?.id ?? 'chat'} />}
-        <div class="stage" ref={stage} tabIndex={-1}>
-          {unlinked.map((account) => (
-            <PairingView key={account.id} account={account} />
-          ))}
-          {isOnline && status && view?.id !== 'settings' && <SettingsNote {...status.settings} />}
-          {/* Hidden, not removed: a draft stays. */}
-          <div class="view" hidden={isOut || view !== undefined}>
-            <ChatView client={client} agent={agent} />
+    <DataScope>
+      <div class="shell">
+        {/* Without a session nothing else is shown. */}
+        {isOut ? (
+          <SignInView trouble={trouble.value} />
+        ) : (
+          <TopBar agent={agent} link={link} isChat={view === undefined} client={client}>
+            <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
+              Skip to content
+            </button>
+          </TopBar>
+        )}
+        <div class="body">
+          {!isOut && <Navigation shown={view?.within ?? view?.id ?? 'chat'} isOnline={isOnline} />}
+          <div class="stage" ref={stage} tabIndex={-1}>
+            {unlinked.map((account) => (
+              <PairingView key={account.id} account={account} />
+            ))}
+            {isOnline && status && view?.id !== 'settings' && <SettingsNote {...status.settings} />}
+            {/* Hidden, not removed: a draft stays. */}
+            <div class="view" hidden={isOut || view !== undefined}>
+              <ChatView client={client} agent={agent} />
+            </div>
+            {!isOut && view && <LazyView key={view.id} view={view} route={route.value} />}
           </div>
-          {!isOut && view && <LazyView key={view.id} view={view} route={route.value} />}
         </div>
+        <Announcement client={client} agent={agent.name} />
       </div>
-      <Announcement client={client} agent={agent.name} />
-    </div>
+    </DataScope>
   );
 }
 
@@ -182,7 +184,13 @@ function TopBar({ agent, link, isChat, client, children }: TopBarProps): VNode {
 }
 
 /** The views of the console in their groups: beside the view, or in a narrow window behind a button. */
-function Navigation({ shown }: { readonly shown: string }): VNode {
+function Navigation({
+  shown,
+  isOnline,
+}: {
+  readonly shown: string;
+  readonly isOnline: boolean;
+}): VNode {
   const box = useRef<HTMLElement>(null);
   const link = (id: string, label: string, icon: IconName): VNode => (
     <a
@@ -194,6 +202,7 @@ function Navigation({ shown }: { readonly shown: string }): VNode {
     >
       <Icon name={icon} />
       {label}
+      {id === 'channels' && isOnline && <WaitingBadge />}
     </a>
   );
   return (
@@ -208,6 +217,22 @@ function Navigation({ shown }: { readonly shown: string }): VNode {
         </div>
       ))}
     </nav>
+  );
+}
+
+/** People who wait are asked for this often, in ms. */
+const WAITING_MS = 15_000;
+
+/** How many people wait to be allowed (F05); nothing where there are none. */
+function WaitingBadge(): VNode | null {
+  const { value } = useData<ChannelsReport>('/api/channels', WAITING_MS);
+  const count = value?.waiting.length ?? 0;
+  if (count === 0) return null;
+  return (
+    <span class="badge">
+      {count}
+      <span class="visually-hidden"> {count === 1 ? 'person waits' : 'people wait'}</span>
+    </span>
   );
 }
 

@@ -19,6 +19,7 @@ const conversations = async () =>
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const soul = async () => (await import('./soul.tsx')).SoulView;
+const channels = async () => (await import('./channels.tsx')).ChannelsView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
 const usage = async () => (await import('./usage/usage-view.tsx')).UsageView;
 const audit = async () => (await import('./audit.tsx')).AuditView;
@@ -47,6 +48,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
   {
     name: 'Operation',
     views: [
+      { id: 'channels', label: 'Channels', icon: 'channels', load: channels },
       { id: 'queue', label: 'Queue', icon: 'queue', load: queue },
       { id: 'usage', label: 'Usage', icon: 'usage', load: usage },
       { id: 'audit', label: 'Audit', icon: 'audit', load: audit },

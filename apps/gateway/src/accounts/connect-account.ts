@@ -48,8 +48,13 @@ import type { AccountSweeps } from './sweep-accounts.ts';
 export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
-  readonly state: ChannelState;
+  readonly state: AccountState;
 }
+
+/** `paused`: a person wants it not to be connected; `by` is who, `since` in ms. */
+export type AccountState =
+  | ChannelState
+  | { readonly kind: 'paused'; readonly by: string; readonly since: number };
 
 /** What every account of a gateway shares. */
 export interface AccountDeps {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ChannelAdapter, HttpFacet } from '@parley/channels';
+import type { ChannelAdapter, DecisionRules, HttpFacet } from '@parley/channels';
+import type { AccountPause } from '@parley/store';
 import { brokenStatus, type ChannelAccount, openAccount } from '../channel-account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './connect-account.ts';
@@ -31,6 +32,8 @@ export class GatewayAccounts {
   /** Accounts that are about to be there. */
   readonly #opening = new Set<string>();
   readonly #broken = new Map<string, AccountStatus>();
+  #planned: readonly PlannedAccount[] = [];
+  #paused: readonly AccountPause[] = [];
   #rights: AccountRights | undefined;
   #changes: Promise<void> = Promise.resolve();
   #isStopping = false;
@@ -46,14 +49,64 @@ export class GatewayAccounts {
    * its rules alone stays connected. One change at a time.
    */
   use(planned: readonly PlannedAccount[]): Promise<void> {
-    const change = this.#changes.then(() => this.#use(planned));
-    this.#changes = change.catch(() => undefined);
-    return change;
+    return this.#change(async () => {
+      this.#planned = planned;
+      await this.#use();
+    });
+  }
+
+  /** Disconnects an account until it is resumed, also after a restart and in other gateways. `by`: who wants that. */
+  pause({ channel, account }: AccountName, by: string): Promise<void> {
+    const { store, clock } = this.#deps;
+    return this.#change(async () => {
+      await store.accountPauses.pause({ channel, account, by, since: clock() });
+      await this.#use();
+    });
+  }
+
+  resume({ channel, account }: AccountName): Promise<void> {
+    return this.#change(async () => {
+      await this.#deps.store.accountPauses.resume(channel, account);
+      await this.#use();
+    });
+  }
+
+  /** Ends the connection of an account and opens it again; also one that could not be opened. */
+  reconnect(name: AccountName): Promise<void> {
+    return this.#change(async () => {
+      await this.#leave(keyOf(name));
+      await this.#use();
+    });
+  }
+
+  /** Looks whether another gateway has paused or resumed an account. */
+  async followPauses(): Promise<void> {
+    const paused = await this.#deps.store.accountPauses.list();
+    if (!isDeepStrictEqual(paused, this.#paused)) await this.#change(() => this.#use());
+  }
+
+  /** The rules of an account, as the settings have them now; undefined: the settings have no such account. */
+  planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
+    const found = this.#planned.find((one) => keyOfPlanned(one) === keyOf(name));
+    return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
+  }
+
+  /** The answer of the gateway that is connected as this account; null where that is this one, or none. */
+  async askHolder(name: AccountName, request: Request): Promise<Response | null> {
+    const state = this.#accountOf(name)?.status().state;
+    if (state?.kind !== 'standby' || this.#rights === undefined) return null;
+    const { passOn } = await import('./pass-on.ts');
+    return passOn(request, { name, rights: this.#rights, token: this.#deps.token?.() ?? '' });
   }
 
   status(): AccountStatus[] {
     return [
       ...[...this.#open.values()].map(({ account }) => account.status()),
+      ...this.#paused.flatMap(({ channel, account, by, since }) =>
+        this.planOf({ channel, account }) === undefined
+          ? []
+          : [{ channel, account, state: { kind: 'paused', by, since } as const }],
+      ),
       ...this.#broken.values(),
     ];
   }
@@ -67,12 +120,13 @@ export class GatewayAccounts {
   }
 
   /**
-   * The web routes of an account. Requests that come while it is opened are answered with "try again": "not
+   * The web routes of an account. Requests that come while it is opened or paused are answered with "try again": "not
    * found" would be final, and a message of the page would be given up as refused (D01).
    */
   webRoutes(channel: string, account: string): HttpFacet | undefined {
     const name = { channel, account };
-    return this.#accountOf(name)?.http() ?? (this.#opening.has(keyOf(name)) ? LATER : undefined);
+    const isAway = this.#opening.has(keyOf(name)) || this.#isPaused(keyOf(name));
+    return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
   }
 
   /** Takes no new messages from any channel, and no more changes. */
@@ -110,15 +164,27 @@ export class GatewayAccounts {
     return this.#open.get(keyOf(name))?.account;
   }
 
-  async #use(planned: readonly PlannedAccount[]): Promise<void> {
+  #isPaused(key: string): boolean {
+    return this.#paused.some((one) => keyOf(one) === key);
+  }
+
+  #change(work: () => Promise<void>): Promise<void> {
+    const change = this.#changes.then(work);
+    this.#changes = change.catch(() => undefined);
+    return change;
+  }
+
+  async #use(): Promise<void> {
     if (this.#isStopping) return;
+    this.#paused = await this.#deps.store.accountPauses.list();
+    const wanted = this.#planned.filter((one) => !this.#isPaused(keyOfPlanned(one)));
     const plans = new Map(
-      planned.flatMap((one) =>
+      wanted.flatMap((one) =>
         one.kind === 'ready' ? [[keyOf(nameOf(one.plan)), one.plan] as const] : [],
       ),
     );
     this.#broken.clear();
-    for (const one of planned) {
+    for (const one of wanted) {
       if (one.kind === 'broken') {
         this.#broken.set(keyOf(one), brokenStatus(one.channel, one.account, one.reason));
       }
@@ -126,14 +192,17 @@ export class GatewayAccounts {
     const leaving = [...this.#open].filter(([key, { plan }]) => !connectsAs(plan, plans.get(key)));
     for (const key of plans.keys()) this.#opening.add(key);
     await Promise.all(leaving.map(([key]) => this.#leave(key)));
+    for (const key of this.#opening) if (!plans.has(key)) this.#opening.delete(key);
     await Promise.all([...plans.values()].map((plan) => this.#openOrKeep(plan)));
   }
 
   async #leave(key: string): Promise<void> {
     const left = this.#open.get(key);
+    if (left === undefined) return;
+    this.#opening.add(key);
     this.#open.delete(key);
-    await left?.account.stopReceiving();
-    await left?.account.close(CHANGE_GRACE_MS);
+    await left.account.stopReceiving();
+    await left.account.close(CHANGE_GRACE_MS);
   }
 
   async #openOrKeep(plan: AccountPlan): Promise<void> {
@@ -185,6 +254,10 @@ function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean 
 
 function nameOf({ definition, account }: AccountPlan): AccountName {
   return { channel: definition.id, account };
+}
+
+function keyOfPlanned(one: PlannedAccount): string {
+  return keyOf(one.kind === 'ready' ? nameOf(one.plan) : one);
 }
 
 function keyOf({ channel, account }: AccountName): string {

@@ -3,6 +3,7 @@ import type { Store } from '@parley/store';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
+import type { ChannelSettings } from '../channel-service.ts';
 import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
 import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
@@ -27,7 +28,7 @@ export async function bodyOf<Body>(c: Context, schema: z.ZodType<Body>): Promise
 }
 
 /** A ParleyError becomes the answer, with its message. */
-async function orRefused(c: Context, done: Promise<object>): Promise<Response> {
+export async function orRefused(c: Context, done: Promise<object>): Promise<Response> {
   try {
     return c.json(await done);
   } catch (error) {
@@ -165,7 +166,7 @@ export function soulRoutes(soul: SoulPage): Hono<AppEnv> {
 }
 
 /** Browsers have sessions; who has the token can write the data folder. */
-function senderOf(c: Context<AppEnv>): string {
+export function senderOf(c: Context<AppEnv>): string {
   return c.get('caller')?.kind === 'session' ? 'the console' : 'the command line';
 }
 
@@ -251,6 +252,12 @@ export function accessRoutes(store: Pick<Store, 'approvals' | 'pairing'>, clock:
     const answer = await pair(store, body.code, clock);
     return replyWith(c, answer);
   });
+  app.post('/refuse', async (c) => {
+    const body = await bodyOf(c, PairBody);
+    if (body === undefined) return c.json({ error: 'That needs a code.' }, 400);
+    const { refusePairing } = await import('@parley/channels');
+    return replyWith(c, await refusePairing(store, body.code, clock));
+  });
   return app;
 }
 
@@ -293,6 +300,8 @@ export interface ApiServices {
   readonly cron?: CronPage;
   readonly soul?: SoulPage;
   readonly usage?: UsageFacts;
+  /** Where `/api/channels` changes the settings; without it groups cannot be allowed there. */
+  readonly channelSettings?: ChannelSettings | undefined;
   /** What weakens the guards of this installation (U05). */
   readonly audit?: () => Promise<AuditReport>;
   /** Asks for a backup to be put back. */

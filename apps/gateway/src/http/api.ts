@@ -2,8 +2,10 @@ import type {
   Backlog,
   ConversationDetails,
   PageSession,
+  PairingRequest,
   RunningProcess,
   SearchHit,
+  SeenGroup,
   ShownConversation,
   ShownMessage,
   SoulFinding,
@@ -13,7 +15,7 @@ import type {
   UsageGrouping,
   UsageSums,
 } from '@parley/store';
-import type { AccountStatus } from '../accounts/connect-account.ts';
+import type { AccountState, AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
 
 export type { SearchHit, ShownConversation, ShownMessage };
@@ -204,6 +206,39 @@ export interface UsageReport extends UsageSums {
   readonly timeZone: string;
   readonly today: Spent & { readonly day: string };
   readonly caps: readonly UsageCap[];
+}
+
+/** An account of a channel, how it is doing and what its settings allow. */
+export interface ShownAccount {
+  readonly channel: string;
+  readonly account: string;
+  readonly state: AccountState;
+  /** Why it does not work. */
+  readonly reason?: string;
+  /** What a person can do about that. */
+  readonly fix?: string;
+  /** Absent where its settings are wrong. */
+  readonly access?: {
+    readonly direct: 'pairing' | 'allowlist' | 'open' | 'disabled';
+    readonly groups: 'allowlist' | 'open' | 'disabled';
+    /** How many people the settings name. */
+    readonly allow: number;
+    /** Ids of the platform. */
+    readonly allowGroups: readonly string[];
+    readonly activation: 'mention' | 'always' | 'never';
+  };
+  readonly canPause: boolean;
+  /** Groups can be allowed one by one. */
+  readonly canAllowGroups: boolean;
+}
+
+/** `/api/channels`. Names and titles are untrusted. */
+export interface ChannelsReport {
+  readonly accounts: readonly ShownAccount[];
+  /** People who wait to be allowed, the oldest first. */
+  readonly waiting: readonly Omit<PairingRequest, 'route'>[];
+  /** Groups that wrote and are not allowed, the last seen first. */
+  readonly groups: readonly SeenGroup[];
 }
 
 /** `/api/sessions`: a browser that is signed in. */

@@ -1,6 +1,7 @@
 import type { HttpFacet } from '@parley/channels';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
+import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
 import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
 import {
   type ApiServices,
@@ -15,6 +16,7 @@ import {
   soulRoutes,
   whyRoutes,
 } from './api-routes.ts';
+import { channelRoutes } from './channel-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
 import { settingsRoutes } from './settings-routes.ts';
@@ -33,6 +35,10 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiService
   readonly report: (health: AskHealth) => Promise<object>;
   /** What `/api/dead` and `/api/queue` look at; without it there is no such page. */
   readonly work?: Work | undefined;
+  /** For `/api/channels`; without it there are no such routes. */
+  readonly channels?:
+    | readonly [ChannelServiceDeps, askHolder: Parameters<typeof channelRoutes>[1]]
+    | undefined;
   /** The routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpFacet | undefined;
 }
@@ -108,6 +114,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   app.route('/api/prompts', promptRoutes(options.inspector));
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
+  if (options.channels !== undefined) {
+    const [deps, askHolder] = options.channels;
+    app.route('/api/channels', channelRoutes(createChannelService(deps), askHolder));
+  }
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work);

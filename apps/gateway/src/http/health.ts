@@ -35,7 +35,7 @@ const CHECKED_WITHIN_MS = 1_000;
 
 /** The page is served by the process itself, also when all platforms are away. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
-const SERVED: ReadonlySet<string> = new Set(['connected', 'standby']);
+const SERVED: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /** Health of a process: its database, its queue, the workers that it feeds, its channels. */
 export function openHealth({ log, ping, pingQueue, workers, status }: HealthOptions): AskHealth {

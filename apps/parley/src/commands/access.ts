@@ -11,9 +11,10 @@ import { readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
 /** `parley pair [CODE]`: allows a stranger or lists requests; 1 for an unknown code. */
-export function pairCommand(cli: Cli, code: string): Promise<number> {
+export function pairCommand(cli: Cli, code: string, isRefused = false): Promise<number> {
   return withApi(cli, '/api/access', async ({ ask }) => {
-    cli.print((await ask<{ readonly text: string }>('/pair', { body: { code } })).text);
+    const path = isRefused ? '/refuse' : '/pair';
+    cli.print((await ask<{ readonly text: string }>(path, { body: { code } })).text);
     return 0;
   });
 }

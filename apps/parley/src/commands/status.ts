@@ -12,7 +12,7 @@ import { askGateway, findGateway } from '../running-gateway.ts';
 import { retentionAges } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
 
-const WORKS: ReadonlySet<string> = new Set(['connected', 'standby']);
+const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /** `parley status`: how the gateway on this data folder is doing; 0 when it and all its channels work. */
 export async function status(cli: Cli): Promise<number> {

@@ -13,6 +13,8 @@ export interface Memory {
   readonly explain: Explainer;
   readonly albums: Albums;
   readonly backlog: BacklogLimit;
+  /** Whether a group that is not allowed is to be noted, seldom enough. */
+  readonly isGroupNews: (chatId: string) => boolean;
 }
 
 /** A message, what ingress will do with it, and who wrote it. */
@@ -40,6 +42,7 @@ export async function admit(
       return { kind: 'ignored', reason: decision.reason };
     case 'refuse':
       await explainRefusal(deps, admitted, decision.notice, explain);
+      if (decision.notice === null) await noteGroup(deps, admitted, memory);
       return { kind: 'refused', reason: decision.reason };
     case 'command':
       return runCommand(
@@ -91,6 +94,18 @@ async function explainRefusal(
     case null:
       return;
   }
+}
+
+/** A group that is not on the allow list is noted, so that a person can allow it (F05). Never its text. */
+async function noteGroup(
+  { store, rules }: IngressDeps,
+  { message: { channel, account, chat }, receivedAt }: AdmittedMessage,
+  { isGroupNews }: Memory,
+): Promise<void> {
+  if (chat.type === 'direct' || rules.policy.access.groups !== 'allowlist') return;
+  if (!isGroupNews(chat.id)) return;
+  const title = chat.title ?? null;
+  await store.seenGroups.note({ channel, account, chatId: chat.id, title, seenAt: receivedAt });
 }
 
 /** Stores a message, as a stage of its trace. */

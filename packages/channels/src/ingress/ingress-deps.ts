@@ -9,7 +9,15 @@ import type { Situation } from './notices.ts';
 export interface IngressDeps {
   readonly store: Pick<
     Store,
-    'inbox' | 'outbox' | 'groupContext' | 'pairing' | 'decisions' | 'why' | 'links' | 'todos'
+    | 'inbox'
+    | 'outbox'
+    | 'groupContext'
+    | 'pairing'
+    | 'seenGroups'
+    | 'decisions'
+    | 'why'
+    | 'links'
+    | 'todos'
   >;
   readonly lanes: Pick<WakeUpQueue, 'kick'>;
   /** Wakes the delivery of a chat, of any account. */

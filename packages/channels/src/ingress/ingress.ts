@@ -12,7 +12,7 @@ import { admit, type Memory, recordRefusal } from './admit.ts';
 import { createAlbums, settlesAt } from './albums.ts';
 import { createBacklogLimit } from './backlog-limit.ts';
 import { decideIngress, type IngressDecision, senderRights } from './decide.ts';
-import { createExplainer } from './explain.ts';
+import { createExplainer, createSeldom } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { conversationIdOf, routeOf } from './route.ts';
@@ -24,6 +24,9 @@ export type Receive = (
   sender?: SenderFacts,
 ) => Promise<IngressOutcome>;
 
+/** A busy group that is not allowed costs a write this seldom. In ms. */
+const GROUP_NOTED_EVERY_MS = 5 * 60_000;
+
 /** Builds the ingress of one account: validate, decide, store, wake. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): Receive {
   const { clock, meter, tracer = silentTracer } = deps;
@@ -32,6 +35,7 @@ export function createIngress(deps: IngressDeps): Receive {
     albums: createAlbums(clock),
     backlog: createBacklogLimit(deps.store.inbox, () => deps.rules.limits.waitingInAll, clock),
     isLoop: createLoopGuard(clock),
+    isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, clock),
   };
   return async (unchecked, capabilities, sender = {}) => {
     deps.pass('received');

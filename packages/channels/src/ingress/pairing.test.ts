@@ -3,6 +3,7 @@ import type { LinkResult } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage } from '../testing/a-message.ts';
 import { IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import type { AccountPolicy } from './decide.ts';
 import { CODE_LENGTH, linkAction, linkNews, linkText, oneTimeCode, typedCode } from './pairing.ts';
 
 let scene: IngressScene;
@@ -110,6 +111,55 @@ describe('a stranger where direct chats are paired', () => {
     await scene.store.close();
     await expect(write('9')).rejects.toMatchObject({ name: 'StoreError' });
     await scene.open();
+  });
+});
+
+describe('a group that is not on the allow list', () => {
+  const listed = { access: { ...POLICY.access, groups: 'allowlist' as const } };
+  const write = (
+    id: string,
+    messageId: string,
+    title?: string,
+    policy: Pick<AccountPolicy, 'access'> = listed,
+  ) =>
+    scene.ingressWith(policy)(
+      aMessage({
+        chat: { id, type: 'group', ...(title === undefined ? {} : { title }) },
+        messageId,
+        text: 'my secret',
+      }),
+      CAPABILITIES,
+    );
+  const seen = async () => (await scene.store.seenGroups.list()).map((group) => group.title);
+
+  it('[F05] is noted by its title, without a word of what was said there', async () => {
+    expect((await write('-9', '1', 'Family')).kind).toBe('refused');
+    expect(await scene.store.seenGroups.list()).toEqual([
+      {
+        ...{ channel: 'telegram', account: 'default', chatId: '-9' },
+        ...{ title: 'Family', seenAt: scene.now },
+      },
+    ]);
+    expect(await scene.told('-9')).toEqual([]);
+  });
+
+  it('[F05] costs a write every five minutes at most', async () => {
+    const receive = scene.ingressWith(listed);
+    const say = (messageId: string, title: string) =>
+      receive(aMessage({ chat: { id: '-9', type: 'group', title }, messageId }), CAPABILITIES);
+    await say('1', 'Family');
+    await say('2', 'Friends');
+    expect(await seen()).toEqual(['Family']);
+    scene.now += 5 * 60_000;
+    await say('3', 'Friends');
+    expect(await seen()).toEqual(['Friends']);
+  });
+
+  it('[F05] is not noted where groups are disabled, and an allowed one neither', async () => {
+    await write('-9', '1', 'Family', { access: { ...POLICY.access, groups: 'disabled' } });
+    await write('-8', '2', 'Mine', { access: { ...listed.access, allowGroups: ['-8'] } });
+    await scene.ingressWith(listed)(aMessage({ chat: { id: '9' }, messageId: '3' }), CAPABILITIES);
+    expect(await seen()).toEqual([]);
   });
 });
 

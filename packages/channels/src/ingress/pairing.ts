@@ -88,6 +88,21 @@ export async function pair(
   return { ok, text: plain.map((part) => part.plain).join('\n') };
 }
 
+/** Takes the request with this code off the list. The person is not told, and can ask again after an hour. */
+export async function refusePairing(
+  store: Pick<Store, 'pairing'>,
+  argument: string,
+  clock: Clock,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const code = typedCode(argument);
+  const refused = code === null ? null : await store.pairing.refuse(code, clock());
+  if (refused === null) {
+    return { ok: false, text: 'No one is waiting with that code; codes are valid for an hour.' };
+  }
+  const plain = render(`${who(refused)} gets no access.`, TERMINAL);
+  return { ok: true, text: plain.map((part) => part.plain).join('\n') };
+}
+
 /** Letters and digits that cannot be confused: without 0 and O, 1 and I. There are 32. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 

@@ -9,6 +9,7 @@ import { FORGET_PLACES } from './places.ts';
 
 /** Ids, names, states, addresses and numbers: no words that somebody has said in a conversation. */
 const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
+  account_pause: ['channel', 'account', 'paused_by'],
   adapter_value: ['channel', 'account', 'kind', 'id'],
   approval: [
     'code',
@@ -81,6 +82,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'turn_id',
   ],
   page_session: ['id', 'hash', 'opened_with', 'user_agent', 'network'],
+  seen_group: ['channel', 'account', 'chat_id', 'title'],
   pairing_request: ['code', 'channel', 'account', 'sender_id', 'sender_name', 'route'],
   parley_migration: ['name', 'parley_version'],
   person_link: ['person_id', 'link_id'],

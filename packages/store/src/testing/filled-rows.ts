@@ -106,6 +106,14 @@ const ROWS: readonly FilledRow[] = [
     row: { channel: 'telegram', account: 'default', sender_id: '8', allowed_at: 9 },
   },
   {
+    table: 'seen_group',
+    row: { ...CHAT, title: 'Grüße 🦜', seen_at: 10 },
+  },
+  {
+    table: 'account_pause',
+    row: { channel: 'telegram', account: 'default', paused_by: 'the console', since: 11 },
+  },
+  {
     table: 'decision',
     row: {
       ...{ ...CHAT, message_id: 'm5', sender_id: '9', outcome: 'refused', reason: 'stranger' },

@@ -16,24 +16,31 @@ interface Scope {
   readonly round: Signal<number>;
   /** Something is done in the view; its buttons wait. */
   readonly isBusy: Signal<boolean>;
+  /** The frame around the view, which is refreshed with it. */
+  readonly frame: Scope | null;
 }
 
 const Scope = createContext<Scope | null>(null);
 
 /** One view: its refresh button and its actions refresh all data in it, one action at a time. */
 export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
-  const scope = { round: useSignal(0), isBusy: useSignal(false) };
+  const scope = { round: useSignal(0), isBusy: useSignal(false), frame: useContext(Scope) };
   return <Scope.Provider value={useState(scope)[0]}>{children}</Scope.Provider>;
 }
 
 /** The view around a component; outside of one, the component itself. */
 export function useScope() {
-  const own = { round: useSignal(0), isBusy: useSignal(false) };
-  const { round, isBusy } = useContext(Scope) ?? own;
+  const own = { round: useSignal(0), isBusy: useSignal(false), frame: null };
+  const { round, isBusy, frame } = useContext(Scope) ?? own;
   const refresh = (): void => {
     round.value += 1;
   };
-  return { refresh, round, isBusy };
+  /** After what a person did: the frame shows some of it, too. */
+  const refreshAll = (): void => {
+    refresh();
+    if (frame !== null) frame.round.value += 1;
+  };
+  return { refresh, refreshAll, round, isBusy };
 }
 
 const LOADING = { value: undefined, failure: null, isLoading: true } as const;
@@ -156,14 +163,14 @@ export interface Work {
 /** See `Work`. */
 export function useWork(): Work {
   const outcome = useSignal<Outcome | undefined>(undefined);
-  const { isBusy, refresh } = useScope();
+  const { isBusy, refreshAll } = useScope();
   const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
     isBusy.value = true;
     const ended = await work();
     batch(() => {
       outcome.value = ended;
       isBusy.value = false;
-      refresh();
+      refreshAll();
     });
   };
   return { outcome: outcome.value, run: (work) => void run(work) };

@@ -1,0 +1,227 @@
+import type { ChannelsReport, ShownAccount } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { ask, type Outcome } from './gateway.ts';
+import { useData, useWork, type Work } from './ui/data.tsx';
+import { counted, momentOf, timeOf } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+
+/** States and people change by themselves: it is asked for this often, in ms. */
+const LOOK_EVERY_MS = 5_000;
+
+/** The accounts, who waits to be allowed, and the groups that wrote and are not allowed (U03, F05). */
+export function ChannelsView(): VNode {
+  const data = useData<ChannelsReport>('/api/channels', LOOK_EVERY_MS);
+  const { outcome, run } = useWork();
+  return (
+    <ColumnView name="channels-view" title="Channels">
+      <OutcomeNote outcome={outcome} />
+      <Show data={data}>
+        {({ waiting, accounts, groups }) => (
+          <>
+            {waiting.length > 0 && (
+              <Section title="People who wait">
+                <List look="cards" of={waiting}>
+                  {(one) => <Applicant key={one.code} applicant={one} run={run} />}
+                </List>
+              </Section>
+            )}
+            <Section title="Accounts">
+              <List look="cards" of={accounts}>
+                {(one) => <Account key={`${one.channel}/${one.account}`} shown={one} run={run} />}
+              </List>
+            </Section>
+            {groups.length > 0 && (
+              <Section title="Groups that are not allowed">
+                <p class="facts">The bot gets messages there and does not answer.</p>
+                <List look="cards" of={groups}>
+                  {(one) => (
+                    <Group
+                      key={`${one.channel}/${one.account} ${one.chatId}`}
+                      group={one}
+                      run={run}
+                    />
+                  )}
+                </List>
+              </Section>
+            )}
+          </>
+        )}
+      </Show>
+    </ColumnView>
+  );
+}
+
+interface ApplicantProps {
+  readonly applicant: ChannelsReport['waiting'][number];
+  readonly run: Work['run'];
+}
+
+/** A person whose messages are not taken yet. The name is their own choice, and shown as text. */
+function Applicant({ applicant, run }: ApplicantProps): VNode {
+  const { code, channel, account, senderId, senderName, expiresAt } = applicant;
+  const decide = (path: 'pair' | 'refuse') => () =>
+    run(() => post<{ readonly text: string }>(`/api/access/${path}`, { code }, ({ text }) => text));
+  return (
+    <article class="card" aria-label={senderName}>
+      <Said look="channel-name">{senderName}</Said>
+      <p class="facts">
+        {channel}:{senderId} on {nameOf({ channel, account })}, code {code} until{' '}
+        {timeOf(expiresAt)}
+      </p>
+      <p class="actions">
+        <ActionButton
+          label="Let in"
+          name={`Let in: ${senderName}`}
+          look="is-main"
+          onPress={decide('pair')}
+        />
+        <ActionButton label="Refuse" name={`Refuse: ${senderName}`} onPress={decide('refuse')} />
+      </p>
+    </article>
+  );
+}
+
+interface AccountProps {
+  readonly shown: ShownAccount;
+  readonly run: Work['run'];
+}
+
+const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
+  starting: 'Connecting',
+  pairing: 'Waits for its phone',
+  connected: 'Connected',
+  standby: 'Standby',
+  retrying: 'Tries again',
+  failed: 'Not working',
+  paused: 'Paused',
+  stopped: 'Stopped',
+};
+
+function Account({ shown, run }: AccountProps): VNode {
+  const { state, reason, fix, canPause } = shown;
+  const name = nameOf(shown);
+  const isPaused = state.kind === 'paused';
+  const isConnected = state.kind === 'connected' || state.kind === 'standby';
+  const press = (action: 'pause' | 'resume' | 'reconnect' | 'test', done: string) => () =>
+    run(() =>
+      post<{ readonly text?: string }>(pathOf(shown, action), {}, ({ text }) => text ?? done),
+    );
+  return (
+    <article class="card" aria-label={name}>
+      <header>
+        <h4>{name}</h4>
+        <span class={`channel-state of-${state.kind}`}>{STATES[state.kind]}</span>
+      </header>
+      {state.kind === 'connected' && <p class="facts">as {state.as}</p>}
+      {isPaused && (
+        <p class="facts">
+          by {state.by}, {momentOf(state.since)}
+        </p>
+      )}
+      {reason !== undefined && <p class="card-reason">{reason}</p>}
+      {fix !== undefined && <p class="facts">{fix}</p>}
+      <Rules {...shown} />
+      <p class="actions">
+        {isConnected && (
+          <ActionButton label="Send test" name={`Send test: ${name}`} onPress={press('test', '')} />
+        )}
+        {!isPaused && (
+          <ActionButton
+            label="Reconnect"
+            name={`Reconnect: ${name}`}
+            onPress={press('reconnect', `${name} connects again.`)}
+          />
+        )}
+        {canPause && (
+          <ActionButton
+            label={isPaused ? 'Resume' : 'Pause'}
+            name={`${isPaused ? 'Resume' : 'Pause'}: ${name}`}
+            look={isPaused ? 'is-main' : ''}
+            onPress={
+              isPaused
+                ? press('resume', `${name} is resumed.`)
+                : press('pause', `${name} is paused.`)
+            }
+          />
+        )}
+      </p>
+    </article>
+  );
+}
+
+const DIRECT = {
+  pairing: 'Direct chats: strangers get a code',
+  allowlist: 'Direct chats: only people of the settings',
+  open: 'Direct chats: open to everyone',
+  disabled: 'Direct chats: owners alone',
+} as const;
+
+/** What the settings allow on an account. */
+function Rules({ access }: Pick<ShownAccount, 'access'>): VNode | null {
+  if (access === undefined) return null;
+  const { direct, allow, groups, allowGroups } = access;
+  const named = allow === 0 ? '' : `, ${counted(allow, 'person', 'people')} named`;
+  const served = {
+    allowlist: `${counted(allowGroups.length, 'group')} allowed`,
+    open: 'all groups',
+    disabled: 'no groups',
+  }[groups];
+  return (
+    <p class="facts">
+      {DIRECT[direct]}
+      {named}. Groups: {served}.
+    </p>
+  );
+}
+
+interface GroupProps {
+  readonly group: ChannelsReport['groups'][number];
+  readonly run: Work['run'];
+}
+
+/** A group that wrote. Its title is untrusted, and shown as text. */
+function Group({ group, run }: GroupProps): VNode {
+  const { chatId, title, seenAt } = group;
+  const name = title ?? chatId;
+  const allow = () =>
+    run(() =>
+      post<{ readonly text: string }>(pathOf(group, 'groups'), { chatId }, ({ text }) => text),
+    );
+  return (
+    <article class="card" aria-label={name}>
+      <Said look="channel-name">{name}</Said>
+      <p class="facts">
+        {chatId} on {nameOf(group)}, last seen {momentOf(seenAt)}
+      </p>
+      <p class="actions">
+        <ActionButton label="Allow" name={`Allow: ${name}`} onPress={allow} />
+      </p>
+    </article>
+  );
+}
+
+interface AccountName {
+  readonly channel: string;
+  readonly account: string;
+}
+
+/** Most people have one account of each platform, and never named it. */
+function nameOf({ channel, account }: AccountName): string {
+  return account === 'default' ? channel : `${channel}/${account}`;
+}
+
+function pathOf({ channel, account }: AccountName, action: string): string {
+  return `/api/channels/${encodeURIComponent(channel)}/${encodeURIComponent(account)}/${action}`;
+}
+
+/** Posts, and says how it ended. */
+async function post<Value>(
+  path: string,
+  body: object,
+  textOf: (value: Value) => string,
+): Promise<Outcome> {
+  const answer = await ask<Value>(path, body);
+  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+  return { text: textOf(answer.value), isTrouble: false };
+}

@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DecisionRules, ownersChat, partsOf } from '@parley/channels';
+import type { Clock, ParleyError } from '@parley/core';
+import type { Store } from '@parley/store';
+import type { AccountName } from './accounts/account-rights.ts';
+import type { AccountState, AccountStatus } from './accounts/connect-account.ts';
+import { GatewayError } from './gateway-error.ts';
+import type { ChannelsReport, ShownAccount } from './http/api.ts';
+
+/** The accounts of the settings: in a gateway they are connected, elsewhere they are only known. */
+export interface Accounts {
+  status(): readonly AccountStatus[];
+  /** Undefined: the settings have no such account. Without `rules` its settings are wrong. */
+  planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined;
+  pause(name: AccountName, by: string): Promise<void>;
+  resume(name: AccountName): Promise<void>;
+  /** Absent: nothing is connected here. */
+  reconnect?(name: AccountName): Promise<void>;
+}
+
+/** What of the settings can be changed from here. */
+export interface ChannelSettings {
+  /** Adds a group to `access.allowGroups`. Throws ParleyError, with the settings as they were, where it cannot. */
+  allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
+}
+
+export interface ChannelServiceDeps {
+  readonly accounts: Accounts;
+  readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
+  readonly settings?: ChannelSettings | undefined;
+  /** Wakes the delivery of a chat. */
+  readonly deliver: (channel: string, account: string, chatId: string) => Promise<void>;
+  readonly clock: Clock;
+}
+
+/** What operators see of the channels and do about them (U03, F05), on the page and on the command line. */
+export type ChannelService = ReturnType<typeof createChannelService>;
+
+/** So long an answer waits to say how it ended. In ms. */
+const ANSWERED_WITHIN_MS = 3_000;
+const LOOK_EVERY_MS = 100;
+/** Parts of a chat among which the test message is looked for. */
+const LATELY = 10;
+/** Parts of Parley: whoever pauses them has no page to resume them. */
+const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
+
+/** The functions throw ParleyError, with a message for people, for what cannot be done. */
+export function createChannelService(deps: ChannelServiceDeps) {
+  const { accounts, store, clock } = deps;
+  /** The state some seconds later at the latest: a platform may take longer. */
+  const settled = async (name: AccountName, work: Promise<void>): Promise<ShownAccount> => {
+    await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
+    return shownAccount(deps, statusOf(accounts, name));
+  };
+  return {
+    async report(): Promise<ChannelsReport> {
+      const [waiting, groups] = await Promise.all([
+        store.pairing.pending(clock()),
+        store.seenGroups.list(),
+      ]);
+      return {
+        accounts: accounts.status().map((status) => shownAccount(deps, status)),
+        waiting: waiting.map(({ route: _, ...applicant }) => applicant),
+        groups: groups.filter((group) => isNotAllowed(accounts, group)),
+      };
+    },
+    async pause(name: AccountName, by: string): Promise<ShownAccount> {
+      statusOf(accounts, name);
+      if (LOCAL.has(name.channel)) {
+        throw refused(`${textOf(name)} is a part of Parley itself and cannot be paused.`);
+      }
+      return settled(name, accounts.pause(name, by));
+    },
+    async resume(name: AccountName): Promise<ShownAccount> {
+      statusOf(accounts, name);
+      return settled(name, accounts.resume(name));
+    },
+    async reconnect(name: AccountName): Promise<ShownAccount> {
+      const { state } = statusOf(accounts, name);
+      if (accounts.reconnect === undefined) throw refused('No Parley runs here. Start it.');
+      if (state.kind === 'paused') throw refused(`${textOf(name)} is paused. Resume it first.`);
+      return settled(name, accounts.reconnect(name));
+    },
+    test: (name: AccountName): Promise<{ readonly text: string }> => sendTest(deps, name),
+    async allowGroup(name: AccountName, chatId: string): Promise<{ readonly text: string }> {
+      const { settings } = deps;
+      const rules = accounts.planOf(name)?.rules;
+      if (settings === undefined || rules === undefined) {
+        throw refused(`${textOf(name)} has no settings in which a group could be allowed.`);
+      }
+      const mode = rules.policy.access.groups;
+      if (mode !== 'allowlist') {
+        throw refused(
+          `access.groups of ${textOf(name)} is ${mode}; it must be allowlist for single groups to be allowed.`,
+        );
+      }
+      const groups = await store.seenGroups.list();
+      const seen = groups.find((group) => isSame(group, name) && group.chatId === chatId);
+      await settings.allowGroup(name, chatId, seen?.title ?? null);
+      await store.seenGroups.forget({ ...name, chatId });
+      return { text: `${seen?.title ?? chatId} is allowed; it counts within a few seconds.` };
+    },
+  };
+}
+
+/** Throws GatewayError where the settings have no such account. */
+function statusOf(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
+  const found = accounts.status().find((status) => isSame(status, name));
+  if (found !== undefined) return found;
+  throw new GatewayError(
+    'account-unknown',
+    `The settings have no account ${textOf(name)}. "parley channels" lists all.`,
+  );
+}
+
+function shownAccount(
+  { accounts, settings }: Pick<ChannelServiceDeps, 'accounts' | 'settings'>,
+  { channel, account, state }: AccountStatus,
+): ShownAccount {
+  const rules = accounts.planOf({ channel, account })?.rules;
+  const access = rules && {
+    ...rules.policy.access,
+    allow: rules.policy.access.allow.length,
+    activation: rules.policy.activation,
+  };
+  return {
+    ...{ channel, account, state },
+    ...reasonAndFix(state),
+    ...(access && { access }),
+    canPause: !LOCAL.has(channel),
+    canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
+  };
+}
+
+/** Why an account does not work, and what a person can do about it; empty where nothing is wrong. */
+function reasonAndFix(state: AccountState): Pick<ShownAccount, 'reason' | 'fix'> {
+  switch (state.kind) {
+    case 'failed':
+      return { reason: state.reason, fix: state.fix };
+    case 'retrying':
+      return {
+        reason: state.reason,
+        fix: 'Parley tries again by itself. If it lasts: is this machine online, and the platform?',
+      };
+    case 'pairing':
+      return { reason: 'No phone is linked.', fix: 'Scan the code with the phone.' };
+    case 'standby':
+      return { reason: `Another gateway, ${state.holder}, is connected.` };
+    case 'paused':
+      return { fix: 'Messages wait at the platform until the account is resumed.' };
+    case 'starting':
+    case 'connected':
+    case 'stopped':
+      return {};
+  }
+}
+
+async function sendTest(
+  { accounts, store, deliver, clock }: ChannelServiceDeps,
+  name: AccountName,
+): Promise<{ readonly text: string }> {
+  const { state } = statusOf(accounts, name);
+  if (state.kind !== 'connected' && state.kind !== 'standby') {
+    throw refused(`${textOf(name)} is not connected (${state.kind}), so nothing was sent.`);
+  }
+  const serves = (channel: string, account: string) => isSame({ channel, account }, name);
+  const owners = accounts.planOf(name)?.rules?.owners ?? [];
+  const chat = await ownersChat({ store, owners, serves });
+  if (chat === null) {
+    throw refused(
+      `No owner has written to ${textOf(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id that belongs into \`owners\` of the settings.`,
+    );
+  }
+  const { replyToMessageId: _, ...route } = chat.last.route;
+  const now = clock();
+  const text = `⚙️ A test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
+  const [first, ...others] = partsOf(text, route);
+  if (first === undefined) throw refused('There is nothing to send.');
+  await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
+  await deliver(route.channel, route.account, route.chatId);
+  return { text: await fateOf({ store, clock }, route, { text: first.body.plain, at: now }) };
+}
+
+/** Waits a little for the platform's answer. */
+async function fateOf(
+  { store, clock }: Pick<ChannelServiceDeps, 'store' | 'clock'>,
+  { channel, account, chatId }: AccountName & { readonly chatId: string },
+  sent: { readonly text: string; readonly at: number },
+): Promise<string> {
+  const where = `in the chat ${channel}:${chatId}`;
+  const until = performance.now() + ANSWERED_WITHIN_MS;
+  while (performance.now() < until) {
+    const entries = await store.outbox.recent({ channel, account, chatId }, LATELY);
+    const entry = entries.findLast(
+      ({ part, createdAt }) => createdAt >= sent.at && part.body.plain === sent.text,
+    );
+    if (entry?.state === 'sent') return `The test message has arrived ${where}.`;
+    if (entry?.state === 'failed') {
+      throw refused(`The platform did not take the test message ${where}: ${entry.error}`);
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+  return `The test message is on its way ${where}; after ${Math.round((clock() - sent.at) / 1_000)} s it has not arrived yet.`;
+}
+
+/** A group that has been allowed since, or whose account is gone, is of no interest any more. */
+function isNotAllowed(
+  accounts: Pick<Accounts, 'planOf'>,
+  { chatId, ...name }: AccountName & { readonly chatId: string },
+): boolean {
+  const access = accounts.planOf(name)?.rules?.policy.access;
+  return access?.groups === 'allowlist' && !access.allowGroups.includes(chatId);
+}
+
+function isSame(one: AccountName, other: AccountName): boolean {
+  return one.channel === other.channel && one.account === other.account;
+}
+
+function textOf({ channel, account }: AccountName): string {
+  return `${channel}/${account}`;
+}
+
+function refused(message: string): ParleyError {
+  return new GatewayError('channel-refused', message);
+}

@@ -1,0 +1,35 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import type { AccountName } from '../accounts/account-rights.ts';
+import type { ChannelService } from '../channel-service.ts';
+import type { AppEnv } from './access.ts';
+import { bodyOf, orRefused, senderOf, uncachedRoutes } from './api-routes.ts';
+
+const GroupBody = z.object({ chatId: z.string().min(1).max(256) });
+
+/**
+ * The channels, below `/api/channels`. It names people and groups, and changes the settings: guard it. `askHolder`
+ * passes a request on to the gateway that is connected as an account, where that is another one.
+ */
+export function channelRoutes(
+  service: ChannelService,
+  askHolder?: (name: AccountName, request: Request) => Promise<Response | null>,
+): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
+  app.get('/', async (c) => c.json(await service.report()));
+  app.post('/:channel/:account/pause', (c) =>
+    orRefused(c, service.pause(c.req.param(), senderOf(c))),
+  );
+  app.post('/:channel/:account/resume', (c) => orRefused(c, service.resume(c.req.param())));
+  app.post('/:channel/:account/reconnect', async (c) => {
+    const name = c.req.param();
+    return (await askHolder?.(name, c.req.raw)) ?? orRefused(c, service.reconnect(name));
+  });
+  app.post('/:channel/:account/test', (c) => orRefused(c, service.test(c.req.param())));
+  app.post('/:channel/:account/groups', async (c) => {
+    const body = await bodyOf(c, GroupBody);
+    if (body === undefined) return c.json({ error: 'That needs the id of a group.' }, 400);
+    return orRefused(c, service.allowGroup(c.req.param(), body.chatId));
+  });
+  return app;
+}

@@ -1,0 +1,54 @@
+import { type Database, statement } from './database.ts';
+import type { ChatKey } from './outbox-parts.ts';
+
+/** A group or channel of a platform that the settings do not allow. The title is untrusted. */
+export interface SeenGroup extends ChatKey {
+  readonly title: string | null;
+  /** When it was written there last, to within some minutes. */
+  readonly seenAt: number;
+}
+
+/** Of each account: who adds a bot to many groups must not fill the table. */
+const KEPT = 50;
+/** In characters. */
+const LONGEST_TITLE = 120;
+
+/**
+ * Groups that wrote to an account and are not allowed, so that a person can allow them: table `seen_group`. Ingress
+ * writes it, the page and `parley channels` read it. Nothing of what is said there is in it.
+ */
+export function seenGroupRepository(database: Database) {
+  return {
+    /** Notes a group; of each account the last 50 are kept. */
+    note: ({ channel, account, chatId, title, seenAt }: SeenGroup): Promise<void> =>
+      database.write(async (sql) => {
+        const short = title === null ? null : [...title].slice(0, LONGEST_TITLE).join('');
+        sql.send(NOTE, { channel, account, chatId, title: short, seenAt });
+        sql.send(PRUNE, { channel, account });
+      }, 'process'),
+
+    /** The last seen first. */
+    list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(LIST)),
+
+    forget: ({ channel, account, chatId }: ChatKey) =>
+      database.change('process', FORGET, { channel, account, chatId }),
+  };
+}
+
+const NOTE = statement(`
+  insert into seen_group (channel, account, chat_id, title, seen_at)
+  values (:channel, :account, :chatId, :title, :seenAt)
+  on conflict (channel, account, chat_id) do update
+    set title = coalesce(excluded.title, seen_group.title), seen_at = excluded.seen_at`);
+
+const PRUNE = statement(`
+  delete from seen_group where channel = :channel and account = :account and seen_at < (
+    select seen_at from seen_group where channel = :channel and account = :account
+    order by seen_at desc limit 1 offset ${KEPT - 1})`);
+
+const LIST = statement(`
+  select channel, account, chat_id as "chatId", title, seen_at as "seenAt"
+  from seen_group order by seen_at desc, chat_id`).rows<SeenGroup>();
+
+const FORGET = statement(`
+  delete from seen_group where channel = :channel and account = :account and chat_id = :chatId`);

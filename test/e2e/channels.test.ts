@@ -1,0 +1,195 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { openChromium } from '../services/open-chromium.ts';
+import { channelStates } from './channel-states.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runCommand,
+  startParleyProcess,
+} from './parley-process.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const [ANN, EVE, MAL, GROUP] = [501, 999, 998, -5];
+/** A busy machine is slow. */
+const PATIENCE = { timeout: 30_000 };
+const FAULTS = `axe.run().then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
+
+const settingsOf = (apiRoot: string) => `# Mine.
+owners: [ "telegram:${ANN}" ]   # me
+model: offline
+http: { port: 0 }
+channels:
+  telegram:
+    token: \${file:./bot.token}   # from @BotFather
+    apiRoot: ${apiRoot}
+    pace: false
+    access:
+      # direct: open
+      groups: allowlist
+`;
+
+let telegram: TelegramDouble;
+let folder: DataFolder;
+let parley: ParleyProcess;
+beforeAll(async () => {
+  telegram = await startTelegramDouble();
+  folder = makeDataFolder({});
+  writeFileSync(join(folder.path, 'bot.token'), telegram.token, { mode: 0o600 });
+  writeFileSync(join(folder.path, 'parley.yaml'), settingsOf(telegram.apiRoot));
+  parley = await startParleyProcess(folder.path);
+});
+afterAll(async () => {
+  await parley?.end('SIGKILL');
+  await telegram?.close();
+  folder?.remove();
+});
+
+const command = (...args: string[]) => runCommand(['--data', folder.path, 'channels', ...args]);
+const stateOf = async () =>
+  (await channelStates(parley)).find(({ channel }) => channel === 'telegram')?.kind;
+const settings = () => readFileSync(join(folder.path, 'parley.yaml'), 'utf8');
+const answers = (chat: number) =>
+  telegram
+    .conversation(chat)
+    .filter(({ from }) => from === 'bot')
+    .map(({ text }) => text);
+
+describe('the channels', () => {
+  it('[U03] says that there is no chat for a test yet, and then sends one to the owner', async () => {
+    await expect.poll(stateOf, PATIENCE).toBe('connected');
+    const none = await command('test', 'telegram');
+    expect(none).toMatchObject({ code: 1, out: expect.stringContaining('No owner has written') });
+    telegram.say({ chat: ANN, text: 'hello' });
+    await expect.poll(() => answers(ANN).length, PATIENCE).toBe(1);
+    expect(await command('test', 'telegram')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('has arrived'),
+    });
+    expect(answers(ANN).at(-1)).toContain('A test message');
+    expect(await command('test', 'telegrom')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('no account telegrom/default'),
+    });
+  });
+
+  it('[U03] keeps a paused account away from its platform, also after a kill, and then takes what waited', async () => {
+    expect((await command('pause', 'telegram')).out).toContain('paused by the command line');
+    expect(await stateOf()).toBe('paused');
+    const answered = answers(ANN).length;
+    await parley.end('SIGKILL');
+    expect((await command()).out).toMatch(/telegram\/default .*paused by the command line/);
+    parley = await startParleyProcess(folder.path);
+    expect(await stateOf()).toBe('paused');
+    const calls = telegram.calls().length;
+    telegram.say({ chat: ANN, text: 'are you there?' });
+    expect(await command('reconnect', 'telegram')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('Resume it first'),
+    });
+    expect(telegram.calls().length).toBe(calls);
+    expect(answers(ANN)).toHaveLength(answered);
+    expect((await command('resume', 'telegram')).code).toBe(0);
+    await expect.poll(() => answers(ANN).length, PATIENCE).toBe(answered + 1);
+    expect(await command('pause', 'web')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('cannot be paused'),
+    });
+  });
+
+  it('[U03] connects again when it is asked to', async () => {
+    const connections = () => telegram.calls('getMe').length;
+    const before = connections();
+    expect((await command('reconnect', 'telegram')).code).toBe(0);
+    await expect.poll(connections, PATIENCE).toBe(before + 1);
+    await expect.poll(stateOf, PATIENCE).toBe('connected');
+  });
+
+  it.runIf(chromiumUrl)(
+    '[U03] [F05] let people and groups in by one press, by keyboard and on a phone, with the settings kept',
+    async () => {
+      telegram.say({ chat: EVE, text: 'let me in' });
+      telegram.say({ chat: MAL, text: 'me too' });
+      telegram.say({ chat: GROUP, from: EVE, text: 'hello @parley_test_bot' });
+      const browser = await openChromium(chromiumUrl ?? '');
+      const page = await openPage(browser, 1280);
+      const badge = page.locator('nav.views .badge');
+      await expect.poll(() => badge.innerText(), PATIENCE).toMatch(/^2/);
+      await page.getByRole('link', { name: /^Channels/ }).click();
+      await fits(page);
+      const applicants = page.getByRole('region', { name: 'People who wait' });
+      await applicants
+        .getByRole('button', { name: /^Let in/ })
+        .first()
+        .focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').filter({ hasText: 'has access now' }).waitFor();
+      await expect.poll(() => badge.innerText(), PATIENCE).toMatch(/^1/);
+      await expect.poll(() => answers(EVE).at(-1), PATIENCE).toContain('You have access now');
+      await page.context().close();
+
+      const phone = await openPage(browser, 360);
+      await openMenu(phone);
+      await fits(phone);
+      await phone.getByRole('button', { name: /^Refuse/ }).click();
+      await phone.getByRole('status').filter({ hasText: 'gets no access' }).waitFor();
+      await applicantsOf(phone).waitFor({ state: 'detached' });
+      expect(answers(MAL)).toHaveLength(1);
+      await phone.getByRole('button', { name: 'Allow: Group 5' }).click();
+      await phone.getByRole('status').filter({ hasText: 'Group 5 is allowed' }).waitFor();
+      await phone.getByText('1 group allowed').waitFor();
+      await phone.context().close();
+      await browser.close();
+
+      const before = settingsOf(telegram.apiRoot);
+      expect(settings()).toBe(`${before}      allowGroups:\n        - "-5" # Group 5\n`);
+      const [copy] = readdirSync(folder.path).filter((name) => name.includes('.before-'));
+      expect(readFileSync(join(folder.path, copy ?? ''), 'utf8')).toBe(before);
+      telegram.say({ chat: GROUP, from: EVE, text: 'and now, @parley_test_bot?' });
+      await expect.poll(() => answers(GROUP).length, PATIENCE).toBe(1);
+    },
+    120_000,
+  );
+
+  it('[F05] are listed for programs', async () => {
+    const { out } = await command('--json');
+    expect(JSON.parse(out)).toMatchObject({
+      accounts: expect.arrayContaining([
+        expect.objectContaining({ channel: 'telegram', account: 'default', canPause: true }),
+      ]),
+      waiting: [],
+      groups: [],
+    });
+    expect(out).not.toContain(telegram.token);
+  });
+});
+
+const applicantsOf = (page: Page) => page.getByRole('region', { name: 'People who wait' });
+
+async function openPage(browser: Browser, width: number): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height: 740 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE.timeout);
+  await page.goto(`${parley.address}/#token=${parley.token}`);
+  await page.getByText('Connected', { exact: true }).first().waitFor();
+  return page;
+}
+
+async function openMenu(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('link', { name: /^Channels/ }).click();
+}
+
+/** Nothing is wider than the window, and axe finds no fault. */
+async function fits(page: Page): Promise<void> {
+  await applicantsOf(page).waitFor();
+  await page.evaluate(axe.source);
+  expect(await page.evaluate(FAULTS)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+}
