@@ -126,7 +126,7 @@ const ready = (definition: ChannelDefinition): PlannedAccount => ({
 async function open(
   accounts: readonly PlannedAccount[],
   port = 0,
-  more: Pick<GatewayOptions, 'sharedAs'> = {},
+  more: Pick<GatewayOptions, 'sharedAs' | 'followPausesMs'> = {},
 ): Promise<Gateway> {
   gateway = await startGateway({
     accounts,
@@ -223,7 +223,7 @@ describe('a gateway', () => {
 
   it('[U03] disconnects an account that another gateway has paused, whose platform is to call again', async () => {
     const one = platform('one');
-    const opened = await open([ready(one.definition)], 0, { sharedAs: 'a' });
+    const opened = await open([ready(one.definition)], 0, { sharedAs: 'a', followPausesMs: 50 });
     const state = () => opened.status()[0]?.state;
     await expect.poll(() => state()?.kind, { timeout: 40_000 }).toBe('connected');
     await store.accountPauses.pause({ channel: 'one', account: 'default', by: 'Ann', since: 7 });

@@ -45,6 +45,8 @@ export interface GatewayOptions
   readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
   /** What `parley status` shows besides the channels. */
   readonly report: () => Promise<object>;
+  /** `FOLLOW_PAUSES_MS` when absent. */
+  readonly followPausesMs?: number;
 }
 
 /** How long the bytes of what people sent are kept after they were fetched, once their turn is over. */
@@ -85,7 +87,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const following =
     options.sharedAs === undefined
       ? undefined
-      : startSweep('paused accounts', FOLLOW_PAUSES_MS, log, () => accounts.followPauses());
+      : startSweep('paused accounts', options.followPausesMs ?? FOLLOW_PAUSES_MS, log, () =>
+          accounts.followPauses(),
+        );
   return {
     address: http.address,
     status: () => accounts.status(),
