@@ -31,6 +31,7 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     );
 
     const model = page.getByRole('region', { name: 'The model' });
+    expect(await model.innerText()).not.toContain('In use');
     await model.getByLabel('Provider').selectOption('Another one');
     await model.getByLabel('Address').fill('http://127.0.0.1:9/v1');
     await model.getByRole('button', { name: 'Try it' }).click();

@@ -49,7 +49,7 @@ export class Setup implements SetupPage {
     const waiting = await store.pairing.pending(clock());
     return {
       model: model.line(),
-      isOffline: model.model.id.startsWith('offline'),
+      isOffline: model.line().startsWith('offline'),
       local: local === 'offline' ? null : { baseUrl: local.baseUrl ?? '', model: local.model },
       channels: Object.values(channels).flatMap(({ channel }) =>
         channel === 'web' || channel === 'terminal' ? [] : [channel],
