@@ -3,7 +3,80 @@ import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from './capabilities.ts';
 import { createPrefixRenderer } from './index.ts';
 import { measure, renderSteps } from './render.ts';
-import { hostileInputs } from './testing/hostile-inputs.ts';
+
+/** The text again and again, so many characters of it. */
+const fill = (text: string, length: number) =>
+  text.repeat(Math.ceil(length / text.length)).slice(0, length);
+
+/** So many texts, each made of its own word, so that it can be told whether every one arrives once. */
+const each = (count: number, text: (word: string, index: number) => string, between = '\n') =>
+  Array.from({ length: count }, (_, index) => text(`w${index}w`, index)).join(between);
+
+const link = (word: string) => `[${word}](https://e.org/${word.length})`;
+const cells = (word: string) => `|${`${word}|`.repeat(12)}`;
+
+/**
+ * For tests: Markdown that stalls parsers or renderers, by what it is. Words as in `w12w` are the
+ * content where there are any.
+ * @param share how much of each to make, up to 1; names tell the length of the whole.
+ */
+function hostileInputs(share: number): Readonly<Record<string, () => string>> {
+  const KB = 1_000 * share;
+  const MB = 1_000_000 * share;
+  const K = 1_000 * share;
+  return {
+    '80 kB of emphasis that never closes': () => fill('a**b', 80 * KB),
+    '80 kB of mixed emphasis': () => fill('*a_ ', 80 * KB),
+    'emphasis in many small blocks': () => fill(`${'*a*b'.repeat(240)}\n\n`, 80 * KB),
+    '500 lists in one line': () => `${'- '.repeat(500)}w1w`,
+    '500 nested lists': () => each(500, (word, index) => `${'  '.repeat(index)}- ${word}`),
+    '500 quotes in one line': () => `${'> '.repeat(500)}w1w`,
+    '500 nested quotes': () => each(500, (word, index) => `${'> '.repeat(index)}${word}`),
+    'lists in quotes in lists': () => `${'- > '.repeat(250)}w1w`,
+    'lazy lines under deep quotes': () => '> '.repeat(20) + fill('a\n', 80 * KB),
+    'underlined headings': () => fill('a\n=\n', 80 * KB),
+    '20,000 list items': () => each(20 * K, (word) => `- ${word}`),
+    '2 MB in one line': () => each(250 * K, (word) => word, ' '),
+    '2 MB of lines': () => each(250 * K, (word) => word),
+    '2 MB of paragraphs': () =>
+      each(250 * K, (word, index) => (index % 40 === 39 ? `${word}.\n` : `${word} `)),
+    'a word of 2 MB': () => fill('x', 2 * MB),
+    '2 MB of Chinese': () => fill('天地玄黃，宇宙洪荒。日月盈昃', (2 * MB) / 3),
+    '100,000 links in one line': () => each(100 * K, link, ' '),
+    '100,000 links on lines of their own': () => each(100 * K, link),
+    '100,000 bare addresses': () => each(100 * K, (word) => `https://e.org/${word}`, ' '),
+    '4,000 links in a list': () => each(4 * K, (word) => `- ${link(word)}`),
+    'a table of 2 MB in 12 columns': () =>
+      `${cells('h')}\n${cells('-')}\n${each(25 * K, (word) => `|${word}${cells('x')}`)}`,
+    'a table as long as one parsed block may be': () =>
+      `${cells('h')}\n${cells('-')}\n${each(250, (word) => `|${word}${cells('x')}`)}`,
+    'a table as wide as long': () => `${fill('|a', 40 * KB)}\n${fill('|-', 40 * KB)}`,
+    '80 kB of table rows': () => fill('|a\n', 80 * KB),
+    '1 MB of code': () => `\`\`\`js\n${each(125 * K, (word) => word)}\n\`\`\``,
+    '1 MB of code in one line': () => `\`\`\`\n${each(125 * K, (word) => word, ' ')}\n\`\`\``,
+    '1 MB of code in a list': () =>
+      `- a\n  \`\`\`\n  ${each(100 * K, (word) => word, '\n  ')}\n  \`\`\``,
+    '50,000 footnotes': () =>
+      `${each(50 * K, (_, index) => `[^${index}]`, ' ')}\n\n${each(50 * K, (word, index) => `[^${index}]: ${word}`)}`,
+    'words far apart': () => each(100, (word) => word, ' '.repeat(10 * KB)),
+    '1 MB of closing quotes': () => `a${fill('”', MB / 3)}`,
+    '1 MB of full stops': () => `a${fill('. ', MB)}`,
+    '80 kB of opening brackets': () => fill('[', 80 * KB),
+    '80 kB of closing brackets': () => fill('a]', 80 * KB),
+    '80 kB of half links': () => fill('[a](', 80 * KB),
+    '80 kB of angle brackets': () => fill('<', 80 * KB),
+    '80 kB of HTML tags': () => fill('<u>a', 80 * KB),
+    '80 kB of dollars': () => fill('$', 80 * KB),
+    '80 kB of half maths': () => fill('$a ', 80 * KB),
+    '80 kB of backticks': () => `a${fill('`', 80 * KB)}`,
+    'backticks of all lengths': () => each(400, (_, index) => `e${'`'.repeat(index)}`, ''),
+    '80 kB of spoiler bars': () => fill('||a|| ', 80 * KB),
+    '80 kB of mentions': () => fill('@everyone', 80 * KB),
+    'an address of references': () => `http://a.b/${fill('&a;', 80 * KB)}`,
+    '1 MB of joined emoji': () => `a${'👩‍👩‍👧'.repeat(40 * KB)}b`,
+    '1 MB of combining marks on one letter': () => `a${'\u0301'.repeat(MB / 2)}`,
+  };
+}
 
 const TELEGRAM: RenderTarget = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
 const OTHERS: RenderTarget[] = [

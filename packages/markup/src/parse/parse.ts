@@ -7,10 +7,11 @@ import {
   emphasis,
   escapedBar,
   escapedBarTree,
+  mathsIn,
+  mathsTree,
   quickAddresses,
   type SyntaxExtension,
 } from './inline-syntax.ts';
-import { mathsIn, mathsTree } from './maths.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 import { quickTree } from './quick-tree.ts';
 

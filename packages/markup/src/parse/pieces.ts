@@ -1,6 +1,4 @@
 import { type Steps, stepEvery } from '../steps.ts';
-import { closesFence, type Fence, type FencedCode, openFence, readFenced } from './fences.ts';
-import { addRisk, isSafe, markerLength, NO_RISK, type Risk, riskOfLine, SAFE } from './risk.ts';
 
 /** A stretch of the source: for the parser, a whole code block, or text to show as it is written. */
 export type Piece =
@@ -99,6 +97,54 @@ function pieceOf(type: Piece['type'], lines: readonly string[]): Piece {
   return { type: type === 'markdown' ? type : 'literal', text: lines.join('\n') };
 }
 
+function kindOf({ risk, fence }: Block, document: Risk): Piece['type'] {
+  const isCode = fence !== undefined;
+  if (!isSafe(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
+  if (isCode) return isSafe(risk) ? 'markdown' : 'code';
+  return isSafe(risk, BLOCK) ? 'markdown' : 'literal';
+}
+
+/** Whether the line is an item that needs no empty line before it: a bullet or number 1, with text. */
+function isItem(line: string): boolean {
+  const length = markerLength(line, 0);
+  return (
+    length > 0 && /^(?:[-*+]|1[.)])$/.test(line.slice(0, length)) && line.trim().length > length
+  );
+}
+
+/** What makes a stretch of Markdown slow to parse, counted without parsing it. */
+interface Risk {
+  readonly length: number;
+  readonly lines: number;
+  /** `*`, `_` and `~`: the parser compares every closer with every opener. */
+  readonly marks: number;
+  /** `[` and `]`. */
+  readonly brackets: number;
+  /** `&`, slow at the end of a bare address. */
+  readonly references: number;
+  /** `|`: cells of a table, each of which is parsed by itself. */
+  readonly cells: number;
+  /** Lines that open or underline a block: list items, quotes, `===`. */
+  readonly markers: number;
+  /** Deepest nesting of lists and quotes. */
+  readonly depth: number;
+}
+
+/**
+ * What one call of the parser gets at most. Measured on two cores at these limits: 10–50 ms a call,
+ * while 80 kB of `a**b` in one call takes 10–68 s and 500 list levels 5 s.
+ */
+const SAFE: Risk = {
+  length: 16_000,
+  lines: 1_000,
+  marks: 1_000,
+  brackets: 800,
+  references: 500,
+  cells: 2_000,
+  markers: 300,
+  depth: 24,
+};
+
 /** One block may hold more than blocks that are joined, since it cannot be cut: up to 100 ms a call. */
 const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
 /** What is parsed of one document; the rest is shown as written. No chat answer is this long. */
@@ -113,17 +159,147 @@ const DOCUMENT: Risk = {
   depth: SAFE.depth,
 };
 
-function kindOf({ risk, fence }: Block, document: Risk): Piece['type'] {
-  const isCode = fence !== undefined;
-  if (!isSafe(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
-  if (isCode) return isSafe(risk) ? 'markdown' : 'code';
-  return isSafe(risk, BLOCK) ? 'markdown' : 'literal';
+/** What adds up; depth does not. */
+const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
+
+/** Nothing yet; the start of a sum. */
+const NO_RISK: Risk = {
+  length: 0,
+  lines: 0,
+  marks: 0,
+  brackets: 0,
+  references: 0,
+  cells: 0,
+  markers: 0,
+  depth: 0,
+};
+
+/** Whether the parser can take this in one call. */
+function isSafe(risk: Risk, limit: Risk = SAFE): boolean {
+  return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }
 
-/** Whether the line is an item that needs no empty line before it: a bullet or number 1, with text. */
-function isItem(line: string): boolean {
-  const length = markerLength(line, 0);
-  return (
-    length > 0 && /^(?:[-*+]|1[.)])$/.test(line.slice(0, length)) && line.trim().length > length
-  );
+/** The risk of two stretches parsed together. */
+function addRisk(a: Risk, b: Risk): Risk {
+  const both = { ...a, depth: Math.max(a.depth, b.depth) };
+  for (const kind of SUMS) both[kind] += b[kind];
+  return both;
+}
+
+/** The risk of one line, given without its line end. */
+function riskOfLine(line: string): Risk {
+  let marks = 0;
+  let brackets = 0;
+  let references = 0;
+  let cells = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line[at];
+    if (character === '*' || character === '_' || character === '~') marks += 1;
+    else if (character === '[' || character === ']') brackets += 1;
+    else if (character === '&') references += 1;
+    else if (character === '|') cells += 1;
+  }
+  const { depth, marker } = nestingOf(line);
+  const markers = marker ? 1 : 0;
+  return { length: line.length + 1, lines: 1, marks, brackets, references, cells, markers, depth };
+}
+
+/** How deep a line may nest: its own markers, and two columns of indent for each list above it. */
+function nestingOf(line: string): { depth: number; marker: boolean } {
+  let indent = 0;
+  let own = 0;
+  let at = 0;
+  for (; at < line.length; at += 1) {
+    const character = line[at];
+    if (character === ' ') indent += own === 0 ? 1 : 0;
+    else if (character === '\t') indent += own === 0 ? 4 : 0;
+    else {
+      const length = markerLength(line, at);
+      if (length === 0) break;
+      own += 1;
+      at += length - 1;
+    }
+  }
+  const underline = own === 0 && line[at] === '=';
+  return { depth: own === 0 ? 0 : own + Math.floor(indent / 2), marker: own > 0 || underline };
+}
+
+/** Length of the quote or list marker at `at`, 0 if there is none. */
+function markerLength(line: string, at: number): number {
+  const character = line[at];
+  if (character === '>') return 1;
+  let end = at;
+  if (character === '-' || character === '*' || character === '+') end += 1;
+  else {
+    while (end - at < 9 && isDigit(line[end])) end += 1;
+    if (end === at || (line[end] !== '.' && line[end] !== ')')) return 0;
+    end += 1;
+  }
+  const after = line[end];
+  return after === undefined || after === ' ' || after === '\t' ? end - at : 0;
+}
+
+function isDigit(character: string | undefined): boolean {
+  return character !== undefined && character >= '0' && character <= '9';
+}
+
+/** The opening line of a fenced code block. */
+interface Fence {
+  readonly indent: number;
+  readonly character: string;
+  readonly length: number;
+}
+
+/** Reads the opening line of a fenced block at the top level, as CommonMark defines it. */
+function openFence(line: string): Fence | undefined {
+  const trimmed = line.trimStart();
+  const indent = line.length - trimmed.length;
+  const character = trimmed[0];
+  if (indent > 3 || (character !== '`' && character !== '~')) return undefined;
+  const length = countLeading(trimmed, character);
+  if (length < 3) return undefined;
+  if (character === '`' && trimmed.includes('`', length)) return undefined;
+  return { indent, character, length };
+}
+
+/** Whether the line ends the fenced block. */
+function closesFence(line: string, fence: Fence): boolean {
+  const trimmed = line.trim();
+  if (line.length - line.trimStart().length > 3) return false;
+  const length = countLeading(trimmed, fence.character);
+  return length >= fence.length && length === trimmed.length;
+}
+
+/** A fenced block's language and content. */
+interface FencedCode {
+  readonly language: string | undefined;
+  readonly text: string;
+}
+
+/**
+ * Reads a fenced block without the parser.
+ * @param lines with the opening line and, if there is one, the closing line.
+ */
+function readFenced(lines: readonly string[]): FencedCode | undefined {
+  const opening = lines[0] ?? '';
+  const fence = openFence(opening);
+  if (fence === undefined) return undefined;
+  const closed = lines.length > 1 && closesFence(lines.at(-1) ?? '', fence);
+  // The line end before the closing line, or at the end of the text, is not part of the code.
+  const body = lines.slice(1, closed || lines.at(-1) === '' ? -1 : undefined);
+  const info = opening.trim().slice(fence.length).trim();
+  const text = body.map((line) => withoutIndent(line, fence.indent)).join('\n');
+  return { language: info.split(' ')[0] || undefined, text };
+}
+
+function withoutIndent(line: string, indent: number): string {
+  let at = 0;
+  while (at < indent && line[at] === ' ') at += 1;
+  return line.slice(at);
+}
+
+function countLeading(text: string, character: string): number {
+  let count = 0;
+  while (text[count] === character) count += 1;
+  return count;
 }

@@ -1,6 +1,8 @@
-import type { Cell, Container, Leaf, Mark, Run, TableLeaf } from '../document.ts';
-import { commonStart, type Printed, walkRuns } from './lines.ts';
+import type { Cell, Container, Leaf, Mark, Run, TableLeaf, TextLeaf } from '../document.ts';
+import { commonStart, linePrefix, type Printed, walkRuns } from './lines.ts';
+import { fixedText, isFixedWidth, RULE } from './plain.ts';
 
+/** The tags of the page. */
 const TAGS = {
   bold: ['<strong>', '</strong>'],
   italic: ['<em>', '</em>'],
@@ -22,7 +24,7 @@ export function printHtml(leaves: readonly Leaf[]): Printed {
     text += closeAll(open.slice(common));
     text += leaf.within
       .slice(common)
-      .map((container, at) => openTag(container, common + at >= leaf.fresh))
+      .map((container, at) => openContainer(container, common + at >= leaf.fresh))
       .join('');
     text += printLeaf(leaf);
     open = leaf.within;
@@ -31,7 +33,7 @@ export function printHtml(leaves: readonly Leaf[]): Printed {
   return { text, counted: text, entities: 0 };
 }
 
-function openTag(container: Container, begins: boolean): string {
+function openContainer(container: Container, begins: boolean): string {
   if (container.type === 'quote') return '<blockquote>';
   if (container.type === 'list') {
     if (container.start === undefined) return '<ul>';
@@ -48,10 +50,10 @@ function openTag(container: Container, begins: boolean): string {
 }
 
 function closeAll(containers: readonly Container[]): string {
-  return containers.toReversed().map(closeTag).join('');
+  return containers.toReversed().map(closeContainer).join('');
 }
 
-function closeTag(container: Container): string {
+function closeContainer(container: Container): string {
   if (container.type === 'quote') return '</blockquote>';
   if (container.type === 'item') return '</li>';
   return container.start === undefined ? '</ul>' : '</ol>';
@@ -129,12 +131,109 @@ const ENTITY: Readonly<Record<string, string>> = {
 };
 
 /** Escapes text for HTML content and double-quoted attributes, on the web and in Telegram. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITY[character] ?? character);
 }
 
 /** The language of a code block as a class name, or undefined if it is not a plain word. */
-export function languageClass(language: string | undefined): string | undefined {
+function languageClass(language: string | undefined): string | undefined {
   if (language === undefined || !/^[\w+#.-]{1,40}$/.test(language)) return undefined;
   return `language-${language}`;
+}
+
+/** The names of Telegram's tags. */
+const TELEGRAM_TAGS = {
+  bold: 'b',
+  italic: 'i',
+  underline: 'u',
+  strike: 's',
+  spoiler: 'tg-spoiler',
+  code: 'code',
+} as const;
+
+/** Collects markup and, beside it, what people see: Telegram counts only the latter. */
+interface Writer {
+  text: string;
+  counted: string;
+  entities: number;
+}
+
+/**
+ * Prints Telegram's HTML. Rules kept here: one quote level, nothing inside `code` and `pre`, only
+ * the four named references.
+ */
+export function printTelegram(leaves: readonly Leaf[]): Printed {
+  const writer: Writer = { text: '', counted: '', entities: 0 };
+  let open: Container | undefined;
+  for (const [index, leaf] of leaves.entries()) {
+    const quote = quoteAt(leaf);
+    const leaving = open !== undefined && open !== quote?.container;
+    if (leaving) writer.text += '</blockquote>';
+    if (index > 0) show(writer, '\n'.repeat(leaf.gap));
+    if (quote !== undefined && (leaving || open === undefined))
+      enterQuote(writer, leaf, quote.index);
+    open = quote?.container;
+    printTelegramLeaf(writer, leaf, quote === undefined ? 0 : quote.index + 1);
+  }
+  if (open !== undefined) writer.text += '</blockquote>';
+  return writer;
+}
+
+/** The outermost quote around a leaf: the block. Quotes inside it are prefixes of lines. */
+function quoteAt(leaf: Leaf): { container: Container; index: number } | undefined {
+  const index = leaf.within.findIndex(({ type }) => type === 'quote');
+  const container = leaf.within[index];
+  return container === undefined ? undefined : { container, index };
+}
+
+function enterQuote(writer: Writer, leaf: Leaf, index: number): void {
+  const { first, hasMarker } = linePrefix({ ...leaf, within: leaf.within.slice(0, index) });
+  // A quote starts on a line of its own, so the bullet of its list item gets one too.
+  if (hasMarker) show(writer, `${first.trimEnd()}\n`);
+  writer.text += '<blockquote>';
+  writer.entities += 1;
+}
+
+function printTelegramLeaf(writer: Writer, leaf: Leaf, from: number): void {
+  const { first, hasMarker } = linePrefix(leaf, from);
+  if (leaf.kind === 'rule') show(writer, first + RULE);
+  if (leaf.kind === 'text') printTelegramText(writer, leaf, from);
+  if (!isFixedWidth(leaf)) return;
+  // `pre` starts on a line of its own, so the bullet of its list item gets one too.
+  if (hasMarker) show(writer, `${first.trimEnd()}\n`);
+  const language = leaf.kind === 'code' ? languageClass(leaf.language) : undefined;
+  printPre(writer, fixedText(leaf), language);
+}
+
+function printPre(writer: Writer, content: string, language?: string): void {
+  writer.entities += 1;
+  writer.text += language === undefined ? '<pre>' : `<pre><code class="${language}">`;
+  show(writer, content);
+  writer.text += language === undefined ? '</pre>' : '</code></pre>';
+}
+
+function printTelegramText(writer: Writer, leaf: TextLeaf, from: number): void {
+  const { first, rest } = linePrefix(leaf, from);
+  show(writer, leaf.runs.length === 0 ? first.trimEnd() : first);
+  walkRuns(leaf.runs, {
+    open: (mark) => {
+      writer.entities += 1;
+      writer.text += openTag(mark);
+    },
+    close: (mark) => {
+      writer.text += mark.type === 'link' ? '</a>' : `</${TELEGRAM_TAGS[mark.type]}>`;
+    },
+    text: (text) => show(writer, rest === '' ? text : text.replaceAll('\n', `\n${rest}`)),
+  });
+}
+
+function openTag(mark: Mark): string {
+  return mark.type === 'link'
+    ? `<a href="${escapeHtml(mark.url)}">`
+    : `<${TELEGRAM_TAGS[mark.type]}>`;
+}
+
+function show(writer: Writer, text: string): void {
+  writer.text += escapeHtml(text);
+  writer.counted += text;
 }

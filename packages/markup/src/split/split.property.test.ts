@@ -1,11 +1,115 @@
 import type { RenderTarget } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isVisible, type Leaf } from '../document.ts';
+import {
+  type Cell,
+  type Container,
+  isVisible,
+  type Leaf,
+  type Mark,
+  type Run,
+  textsOf,
+} from '../document.ts';
 import { PartPrinter } from '../render.ts';
 import { finish } from '../steps.ts';
-import { anyLeaves, essence, textOf } from '../testing/arbitrary-leaves.ts';
 import { splitLeaves, splitNumbered } from './split.ts';
+
+/** Where every generated link goes. */
+const ADDRESS = 'https://e.org/a?b=c';
+/** Headers are written in these letters and nothing else is, since splitting repeats headers. */
+const HEADER = 'ΑΒΓΔ';
+
+const word = fc.oneof(
+  { weight: 6, arbitrary: fc.string({ minLength: 1, maxLength: 9 }).map(onlyLetters) },
+  fc.constantFrom('<b>', '**', '"q"', '&amp;', 'e.g.', 'End.', 'Stop!', '@everyone', '#tag', '`'),
+  fc.constantFrom('👩‍👩‍👧', '🇩🇪🇫🇷', 'e\u0301', 'कि', '漢字かな。', 'مرحبا؟', '한국어', '😀'),
+  fc.integer({ min: 20, max: 90 }).map((length) => 'x'.repeat(length)),
+);
+const line = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '));
+const mark: fc.Arbitrary<Mark> = fc.oneof(
+  fc.constantFrom('bold', 'italic', 'strike', 'spoiler', 'code').map((type) => ({ type })),
+  fc.constant({ type: 'link' as const }).map(({ type }) => ({ type, url: ADDRESS })),
+);
+const marks = fc.uniqueArray(mark, { maxLength: 2, selector: ({ type }) => type });
+const run: fc.Arbitrary<Run> = fc.record({ text: line, marks });
+const runs = fc
+  .array(run, { minLength: 1, maxLength: 5 })
+  .map((all) => all.map(({ text, marks: own }) => ({ text: `${text} `, marks: own })));
+const cell: fc.Arbitrary<Cell> = fc.array(run, { minLength: 1, maxLength: 2 });
+const header = fc.integer({ min: 1, max: 30 }).map((length) => HEADER.repeat(8).slice(0, length));
+
+const containers: fc.Arbitrary<Container[]> = fc
+  .array(fc.constantFrom('quote', 'bullet', 'number'), { maxLength: 4 })
+  .map((kinds) =>
+    kinds.flatMap((kind): Container[] => {
+      if (kind === 'quote') return [{ type: 'quote' }];
+      if (kind === 'bullet')
+        return [
+          { type: 'list', start: undefined },
+          { type: 'item', marker: {} },
+        ];
+      return [
+        { type: 'list', start: 1 },
+        { type: 'item', marker: { number: 1 } },
+      ];
+    }),
+  );
+const gap = fc.constantFrom(1 as const, 2 as const);
+const placed = { within: containers, gap, fresh: fc.constant(0) };
+
+const text = fc.record({ ...placed, kind: fc.constant('text' as const), runs });
+const heading = fc.record({
+  ...placed,
+  kind: fc.constant('text' as const),
+  heading: fc.integer({ min: 1, max: 6 }),
+  runs: fc.array(run, { minLength: 1, maxLength: 1 }),
+});
+const code = fc.record({
+  ...placed,
+  kind: fc.constant('code' as const),
+  language: fc.constantFrom(undefined, 'js'),
+  text: fc
+    .array(fc.oneof(line, fc.constantFrom('', '    ')), { minLength: 1, maxLength: 12 })
+    .map((lines) => ['first', ...lines].join('\n')),
+});
+const grid = fc.record({
+  ...placed,
+  kind: fc.constant('grid' as const),
+  header: header.map((first) => [first, '─'.repeat(first.length)]),
+  rows: fc.array(line, { maxLength: 6 }),
+});
+const table = fc.record({
+  ...placed,
+  kind: fc.constant('table' as const),
+  align: fc.constant([undefined, undefined]),
+  header: fc.tuple(header, header).map((names) => names.map((name) => [{ text: name, marks: [] }])),
+  rows: fc.array(fc.array(cell, { minLength: 2, maxLength: 2 }), { maxLength: 5 }),
+});
+const rule = fc.record({ ...placed, kind: fc.constant('rule' as const) });
+
+/** For tests: documents of every kind of leaf, deeply placed, with words of any script and length. */
+const anyLeaves: fc.Arbitrary<Leaf[]> = fc.array(
+  fc.oneof({ weight: 4, arbitrary: text }, heading, code, grid, table, rule),
+  { minLength: 1, maxLength: 8 },
+);
+
+/** For tests: what leaves show, without white space and without what splitting may add. */
+function essence(leaves: readonly Leaf[]): string {
+  const said = leaves
+    .map(textOf)
+    .join('')
+    .replaceAll(/[\s\p{Default_Ignorable_Code_Point}]/gu, '');
+  return said.replaceAll(`(${ADDRESS})`, '').replaceAll(/[ΑΒΓΔ─:·]/g, '');
+}
+
+/** For tests: the text of a leaf, as one string. */
+function textOf(leaf: Leaf): string {
+  return [...textsOf(leaf)].join(leaf.kind === 'text' ? '' : '\n');
+}
+
+function onlyLetters(random: string): string {
+  return random.replaceAll(/[^a-zA-Z0-9]/g, 'n');
+}
 
 const targets: fc.Arbitrary<RenderTarget> = fc.record({
   dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
