@@ -4,6 +4,7 @@ import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { Telegram, TelegramError } from 'telegraf';
 import { z } from 'zod';
+import { Unsent } from './failures.ts';
 import type { TelegramSettings } from './settings.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
@@ -178,13 +179,6 @@ function parsed(text: string): unknown {
 /** Without it telegraf loses the last step of a path: `http://h/proxy` would become `http://h/`. */
 function withTrailingSlash(address: string): string {
   return address.endsWith('/') ? address : `${address}/`;
-}
-
-/** A call that failed before a connection was ready for it: no byte of it left. */
-export class Unsent extends Error {
-  constructor(cause: unknown) {
-    super('The call was not sent.', { cause });
-  }
 }
 
 /** Calls whose connections are watched; the agent must make them. */

@@ -1,7 +1,6 @@
 import { callOutcome, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { TelegramError } from 'telegraf';
-import { Unsent } from './connection.ts';
 
 /** Why a call has no result; what matters is whether Telegram may have carried it out. */
 export type CallFailure =
@@ -20,6 +19,13 @@ export type CallFailure =
   | { readonly kind: 'not-sent'; readonly reason: string }
   /** The request may have arrived: reset, no answer in time, a gateway's error page. */
   | { readonly kind: 'unknown'; readonly reason: string };
+
+/** A call that failed before a connection was ready for it: no byte of it left. */
+export class Unsent extends Error {
+  constructor(cause: unknown) {
+    super('The call was not sent.', { cause });
+  }
+}
 
 /** Reads what telegraf threw. The reason never contains the bot token. */
 export function callFailureOf(thrown: unknown): CallFailure {

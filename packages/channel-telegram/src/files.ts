@@ -1,5 +1,6 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import { readUpTo } from '@parley/channels';
-import { ChannelError, type ChannelFailure } from '@parley/core';
+import { ChannelError, type ChannelFailure, type OutboundFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './connection.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
@@ -86,4 +87,101 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
   if (strange || path.includes('\\')) return undefined;
   const root = apiRoot.endsWith('/') ? apiRoot : `${apiRoot}/`;
   return new URL(`file/bot${token}/${steps.map(encodeURIComponent).join('/')}`, root);
+}
+
+/** A file that is open to be sent. */
+export interface Upload {
+  readonly bytes: number;
+  /** A fresh stream from the beginning, as telegraf takes it. `failed` is called when reading fails. */
+  media(failed: (reason: unknown) => void): object;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a file before anything is sent, so that one that is missing or too large is known to be
+ * unsent. Throws only `ChannelError`.
+ */
+export async function openUpload(file: OutboundFile): Promise<Upload> {
+  const handle = await open(file.path).catch((error: unknown) => {
+    throw refused(file, `it cannot be read (${reasonOf(error)})`, error);
+  });
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw refused(file, 'it is no file');
+    if (stat.size === 0) throw refused(file, 'it is empty');
+    if (stat.size > MAX_UPLOAD_BYTES) throw refused(file, 'it is larger than 50 MB');
+    return uploadOf(handle, stat.size, file);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function uploadOf(handle: FileHandle, bytes: number, file: OutboundFile): Upload {
+  return {
+    bytes,
+    media(failed) {
+      const source = handle.createReadStream({ autoClose: false, start: 0 });
+      // Telegraf does not listen for this, and an unhandled error ends the process.
+      source.on('error', failed);
+      return { source, filename: headerSafe(file.name) };
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** Telegraf writes names into a header as they are; a quote or line end there would forge another. */
+function headerSafe(name: string): string {
+  return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
+}
+
+function refused({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {
+  return new ChannelError({ kind: 'refused' }, `${name} cannot be sent: ${reason}.`, cause);
+}
+
+/** The call that sends a file, and the name of the field that carries it. */
+export interface FileMethod {
+  readonly method: string;
+  readonly field: string;
+  /** Largest file it takes, in bytes. */
+  readonly maxBytes: number;
+}
+
+const MB = 1024 * 1024;
+/** Largest file a bot may send, in bytes. */
+const MAX_UPLOAD_BYTES = 50 * MB;
+const MAX_PHOTO_BYTES = 10 * MB;
+
+/** Takes anything. */
+export const DOCUMENT: FileMethod = method('Document');
+const PHOTO: FileMethod = { ...method('Photo'), maxBytes: MAX_PHOTO_BYTES };
+const ANIMATION = method('Animation');
+const AUDIO = method('Audio');
+const VIDEO = method('Video');
+const VOICE = method('Voice');
+
+/** By kind, then by type: what Telegram shows natively. Everything else is a file to open. */
+const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod][]>> = {
+  image: [
+    [/^image\/(?:jpe?g|png|webp)$/, PHOTO],
+    [/^image\/gif$/, ANIMATION],
+  ],
+  voice: [[/^audio\/(?:ogg|opus|mpeg|mp3|mp4|m4a|x-m4a)/, VOICE]],
+  audio: [[/^audio\/(?:mpeg|mp3|mp4|m4a|x-m4a)$/, AUDIO]],
+  video: [[/^video\/mp4$/, VIDEO]],
+  document: [],
+};
+
+/** How Telegram shows a file of this kind and type best. */
+export function fileMethodOf(
+  { kind, mimeType }: Pick<OutboundFile, 'kind' | 'mimeType'>,
+  bytes: number,
+): FileMethod {
+  const type = mimeType.toLowerCase();
+  const native = NATIVE[kind].find(([pattern]) => pattern.test(type))?.[1];
+  return native !== undefined && bytes <= native.maxBytes ? native : DOCUMENT;
+}
+
+function method(name: string): FileMethod {
+  return { method: `send${name}`, field: name.toLowerCase(), maxBytes: MAX_UPLOAD_BYTES };
 }

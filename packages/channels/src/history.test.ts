@@ -3,7 +3,7 @@ import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chatHistory } from './history.ts';
 import { conversationIdOf, routeOf } from './ingress/route.ts';
-import { aMessage } from './testing/a-message.ts';
+import { aMessage } from './testing/ingress-scene.ts';
 
 const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
 const route = routeOf(aMessage(), CAPABILITIES, { mentions: 'dead', numbered: false });

@@ -15,22 +15,22 @@ export type {
   SenderFacts,
   StreamingFacet,
 } from './adapter.ts';
+export { type ChannelEnv, readUpTo, realEnv, reconnectBackoff, shortened } from './adapter.ts';
+export type { MediaLimits } from './attachments/attachment-fetcher.ts';
 export {
   type AttachmentFetcher,
   type AttachmentFetcherDeps,
   startAttachmentFetcher,
 } from './attachments/attachment-fetcher.ts';
-export type { MediaLimits } from './attachments/fetch-plan.ts';
 export { type AfterFailure, afterFailure, type FailureFacts } from './delivery/after-failure.ts';
 export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
 export {
   type DeliveryWorker,
   type DeliveryWorkerOptions,
+  scrubPart,
   startDeliveryWorker,
 } from './delivery/delivery-worker.ts';
-export { scrubPart } from './delivery/scrub-part.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
-export { type ChannelEnv, readUpTo, realEnv, reconnectBackoff, shortened } from './env.ts';
 export {
   blameAdapter,
   guardAdapter,
@@ -43,7 +43,6 @@ export {
 export { chatHistory, type HistoryEntry } from './history.ts';
 export type { SkillCommands } from './ingress/command.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
-export type { CommandService, CommandServices } from './ingress/command-services.ts';
 export {
   type AccountPolicy,
   type DecisionRules,
@@ -53,7 +52,7 @@ export {
   personId,
 } from './ingress/decide.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
-export type { IngressDeps } from './ingress/ingress-deps.ts';
+export type { CommandService, CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/modes-and-approvals.ts';
 export type { Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';

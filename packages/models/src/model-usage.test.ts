@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, countUsage } from './model-usage.ts';
+import { costOf, countUsage } from './chat-model.ts';
 
 const request = {
   system: [{ text: 'x'.repeat(30), stable: true }],

@@ -1,8 +1,13 @@
 import type { Clock } from '@parley/core';
-import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
+import {
+  type ChatModel,
+  countUsage,
+  ModelError,
+  type ModelEvent,
+  type ModelRequest,
+} from './chat-model.ts';
 import { explainFailure } from './failures.ts';
 import { LOCAL_PORTS } from './local-servers.ts';
-import { countUsage } from './model-usage.ts';
 
 interface OfflineDeps {
   readonly reason: OfflineReason;

@@ -12,15 +12,17 @@ import {
 } from './ai-sdk.ts';
 import {
   type ChatModel,
+  costOf,
+  countUsage,
   ModelError,
   type ModelEvent,
   type ModelFailure,
   type ModelRequest,
   type ModelToolCall,
+  type ReportedUsage,
 } from './chat-model.ts';
 import { classifyFailure, explainFailure, failureFacts } from './failures.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
-import { costOf, countUsage, type ReportedUsage } from './model-usage.ts';
 
 /** One provider model; `id` and `server` are its names for people. */
 export interface ProviderModelInit {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { type Logger, reasonOf } from '@parley/core';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
@@ -10,7 +11,7 @@ export type RedisConnection = Redis | Cluster;
  * What a connection is for. `ask`: a command that cannot be answered now fails now, because a caller
  * waits for it. `work` (BullMQ’s workers) and `listen` (live events): it waits until Redis is back.
  */
-export type RedisUse = 'ask' | 'work' | 'listen';
+type RedisUse = 'ask' | 'work' | 'listen';
 
 /** A second is soon enough for people, and nothing to a Redis that has just come back. In ms. */
 const RECONNECT_AT_MOST_MS = 1_000;
@@ -183,7 +184,7 @@ function kindOf(error: unknown): string {
 }
 
 /** Node says "several addresses failed" with an empty message; the first of them says more. */
-export function innermost(error: unknown): unknown {
+function innermost(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 
@@ -228,4 +229,29 @@ export function complaints(info: string): readonly Complaint[] {
     });
   }
   return found;
+}
+
+/** What one look at Redis has found. Texts hold no password. */
+export type RedisProbe =
+  | { readonly kind: 'works'; readonly version: string; readonly complaints: readonly string[] }
+  | { readonly kind: 'problem'; readonly reason: string };
+
+/** Connects once and asks Redis how it is set up. Never rejects; the deadline is the signal's. */
+export async function probeRedis(place: RedisPlace, signal: AbortSignal): Promise<RedisProbe> {
+  const connection = connectRedis(place, 'ask');
+  // It would try again and again; the first refusal counts, and later ones must have a listener.
+  const ready = once(connection, 'ready', { signal });
+  connection.on('error', () => {});
+  try {
+    await ready;
+    const info = await connection.info();
+    const version =
+      /^(?:valkey|redis)_version:(\S+?)\r?$/m.exec(info)?.[1] ?? 'of an unknown version';
+    return { kind: 'works', version, complaints: complaints(info).map(({ message }) => message) };
+  } catch (thrown) {
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermost(thrown));
+    return { kind: 'problem', reason };
+  } finally {
+    connection.disconnect();
+  }
 }

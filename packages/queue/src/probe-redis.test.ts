@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { probeRedis } from './probe-redis.ts';
+import { probeRedis } from './connect-redis.ts';
 
 const redisUrl = inject('redisUrl');
 const within = (ms: number) => AbortSignal.timeout(ms);

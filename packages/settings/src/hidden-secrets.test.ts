@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withSecrets } from './hidden-secrets.ts';
+import { withSecrets } from './edit-settings.ts';
 
 const hide = (text: string) => text.replaceAll(/s3cret-\w+/g, '[secret]');
 const BEFORE = `# my bot

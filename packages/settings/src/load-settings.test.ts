@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { SettingsError } from './read-text.ts';
+import { SettingsError } from './settings-file.ts';
 import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
 
 const { load, loadFile, path } = settingsFolder();

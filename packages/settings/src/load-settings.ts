@@ -15,8 +15,8 @@ import {
   type JsonSchema,
 } from './json-schema.ts';
 import { chooseProfile } from './profiles.ts';
-import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './read-text.ts';
 import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './settings-file.ts';
 import {
   type Block,
   type Finding,

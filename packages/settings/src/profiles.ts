@@ -6,8 +6,8 @@ import { type Checked, check, nearest, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import { allowedAt, profileJsonSchema } from './json-schema.ts';
-import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
 import { collectSecrets, type Environment, resolveReferences } from './secrets.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
   isBlock,

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { nearest } from './check.ts';
 import { parseSettings } from './document.ts';
-import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
+import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
   formatPath,

@@ -1,7 +1,112 @@
-import { copyFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { reasonOf } from '@parley/core';
+import { isUtf8 } from 'node:buffer';
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { ParleyError, reasonOf } from '@parley/core';
 import { type Document, parseDocument, visit } from 'yaml';
-import { SettingsError } from './read-text.ts';
+
+/** Settings written by people stay far below this; more is a wrong file, and parsing it would stall. */
+export const LARGEST_SETTINGS_BYTES = 1_000_000;
+
+/** The text at a path. A missing file is an answer, not an error: everything has a default. */
+type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'missing' };
+
+/**
+ * Reads a UTF-8 text file of at most `largestBytes`. Pipes and devices work too, and are never read
+ * further than that. Throws `SettingsError` for a directory, refused access, a larger file, other encodings.
+ */
+export function readTextFile(file: string, largestBytes: number): TextFile {
+  const bytes = readAtMost(file, largestBytes + 1);
+  if (bytes === undefined) return { kind: 'missing' };
+  if (bytes.length > largestBytes) {
+    throw new SettingsError(
+      'settings-too-large',
+      `${file} is larger than ${largestBytes.toLocaleString('en')} bytes. Is it the right file?`,
+    );
+  }
+  return { kind: 'text', text: decode(file, bytes) };
+}
+
+function readAtMost(file: string, limit: number): Buffer | undefined {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, 'r');
+    const chunks: Buffer[] = [];
+    for (let total = 0; total < limit; ) {
+      const chunk = Buffer.alloc(Math.min(65_536, limit - total));
+      const read = readSync(handle, chunk, 0, chunk.length, null);
+      if (read === 0) break;
+      chunks.push(chunk.subarray(0, read));
+      total += read;
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return undefined;
+    throw unreadable(file, code, error);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+function unreadable(file: string, code: unknown, cause: unknown): SettingsError {
+  if (code === 'EISDIR') {
+    return new SettingsError(
+      'settings-is-directory',
+      `${file} is a directory. Name the file in it.`,
+      cause,
+    );
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new SettingsError(
+      'settings-unreadable',
+      `${file} may not be read by this user. Change its owner or its mode (chmod 600).`,
+      cause,
+    );
+  }
+  return new SettingsError(
+    'settings-unreadable',
+    `${file} cannot be read: ${reasonOf(cause)}`,
+    cause,
+  );
+}
+
+function decode(file: string, bytes: Buffer): string {
+  if (isUtf8(bytes)) return new TextDecoder('utf-8').decode(bytes);
+  const utf16 =
+    (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  const lossy = bytes.toString('utf8');
+  const line = lossy.slice(0, lossy.indexOf('\uFFFD')).split('\n').length;
+  throw new SettingsError(
+    'settings-encoding',
+    utf16
+      ? `${file} is saved as UTF-16. Save it as UTF-8 in your editor.`
+      : `${file} is not valid UTF-8 (first bad byte on line ${line}). Save it as UTF-8 in your editor.`,
+  );
+}
+
+/** Why a settings file could not even be read. What is wrong *inside* a readable file is a `SettingsProblem`. */
+type SettingsErrorCode =
+  | 'settings-is-directory'
+  | 'settings-unreadable'
+  | 'settings-too-large'
+  | 'settings-encoding'
+  | 'settings-unwritable';
+
+/** Thrown when the settings file (or a secret file) cannot be read or written at all. */
+export class SettingsError extends ParleyError {
+  constructor(code: SettingsErrorCode, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
+  }
+}
 
 /**
  * Reads settings as YAML nodes that are going to be written again: with their comments, and with numbers that

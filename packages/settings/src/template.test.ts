@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseSettings } from './document.ts';
 import { settingsTemplate, writeSettingsTemplate } from './load-settings.ts';
-import { SettingsError } from './read-text.ts';
+import { SettingsError } from './settings-file.ts';
 
 let folder: string;
 beforeEach(() => {

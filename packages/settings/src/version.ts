@@ -1,7 +1,12 @@
 import { type Document, isMap, isNode, isScalar, type Node, type Pair, YAMLMap } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
-import { LARGEST_SETTINGS_BYTES, readTextFile } from './read-text.ts';
-import { parseForWriting, useDraft, writeDraft } from './settings-file.ts';
+import {
+  LARGEST_SETTINGS_BYTES,
+  parseForWriting,
+  readTextFile,
+  useDraft,
+  writeDraft,
+} from './settings-file.ts';
 import type { SettingsPath } from './source.ts';
 
 /**

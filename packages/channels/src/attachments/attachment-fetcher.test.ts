@@ -5,7 +5,7 @@ import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesFacet } from '../adapter.ts';
 import { conversationIdOf, routeOf } from '../ingress/route.ts';
-import { aMessage } from '../testing/a-message.ts';
+import { aMessage } from '../testing/ingress-scene.ts';
 import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
 
 const transient = () => new ChannelError({ kind: 'transient' }, 'the line is bad');

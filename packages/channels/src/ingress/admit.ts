@@ -2,10 +2,10 @@ import { busyIn, type InboundMessage, silentTracer } from '@parley/core';
 import type { AdmittedMessage, GroupContextRepository } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
-import type { BacklogLimit } from './backlog-limit.ts';
 import type { IngressDecision, SenderRights } from './decide.ts';
 import type { Explainer } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
+import type { BacklogLimit } from './limits.ts';
 import { rankOf, runCommand } from './run-command.ts';
 
 /** State of one account between messages, in memory and bounded. */

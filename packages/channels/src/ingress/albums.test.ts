@@ -1,7 +1,7 @@
 import type { InboundMessage } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
+import { aMessage } from '../testing/ingress-scene.ts';
 import { createAlbums, settlesAt } from './albums.ts';
 import { routeOf } from './route.ts';
 

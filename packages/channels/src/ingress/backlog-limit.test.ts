@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBacklogLimit } from './backlog-limit.ts';
+import { createBacklogLimit } from './limits.ts';
 
 function open(limit: number) {
   const state = { now: 0, waiting: 0, looks: 0 };

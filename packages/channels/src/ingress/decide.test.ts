@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
+import { aMessage } from '../testing/ingress-scene.ts';
 import { type AccountPolicy, type DecisionRules, decideIngress, personId } from './decide.ts';
 
 const CLOSED: AccountPolicy = {

@@ -1,9 +1,17 @@
-import type { Clock, LiveBus, Logger, Meter, PassPoint, ReplyRoute, Tracer } from '@parley/core';
+import type {
+  Clock,
+  LiveBus,
+  Logger,
+  Meter,
+  PassPoint,
+  Reader,
+  ReplyRoute,
+  Tracer,
+} from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
-import type { Store } from '@parley/store';
-import type { SkillCommands } from './command.ts';
-import type { CommandServices } from './command-services.ts';
-import type { DecisionRules } from './decide.ts';
+import type { AdmittedMessage, Store } from '@parley/store';
+import type { CommandDecision, SkillCommands, TypedCommand } from './command.ts';
+import { type DecisionRules, personId } from './decide.ts';
 import type { Situation } from './notices.ts';
 
 export interface IngressDeps {
@@ -40,4 +48,62 @@ export interface IngressDeps {
   readonly tracer?: Tracer | undefined;
   readonly clock: Clock;
   readonly pass: PassPoint;
+}
+
+/** The user of a command that a service answers, and the chat. */
+export interface ServiceAsker {
+  /** Parley's id (`telegram:42`). */
+  readonly person: string;
+  /** Bounds what the answer may contain (W02); `owner`: alone with the agent. */
+  readonly reader: Reader;
+  readonly isGroup: boolean;
+  /** Unique among the messages of all chats. */
+  readonly messageId: string;
+}
+
+/**
+ * Answers one command about something outside the chat, in Markdown. Whether the asker may use it is
+ * decided before. A second call for the same message changes nothing.
+ */
+export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
+
+/** The commands that services answer, and the answer where the service is missing. */
+const UNAVAILABLE = {
+  memory: 'Memory is switched off in my settings: I save nothing about anyone.',
+  forget: 'Memory is switched off in my settings: I save nothing about anyone.',
+  soul: 'SOUL.md is not available here.',
+  heartbeat: 'Standing tasks are not available here.',
+} as const;
+
+export interface CommandServices
+  extends Readonly<Partial<Record<keyof typeof UNAVAILABLE, CommandService | undefined>>> {
+  /** An extra line of `/status` for the owner. */
+  readonly statusLine?: () => Promise<string>;
+}
+
+/** The answer of the command's service; undefined for commands that have none. */
+export async function askService(
+  services: CommandServices,
+  { conversationId, message }: Pick<AdmittedMessage, 'conversationId' | 'message'>,
+  decision: CommandDecision,
+  { argument }: TypedCommand,
+  audience: 'owner' | 'others',
+): Promise<string | undefined> {
+  if (decision.kind !== 'run') return undefined;
+  const { name } = decision;
+  if (!hasService(name)) return undefined;
+  const service = services[name];
+  if (service === undefined) return UNAVAILABLE[name];
+  const { channel, account, chat, messageId } = message;
+  const asker: ServiceAsker = {
+    person: personId(message),
+    reader: { kind: audience === 'owner' ? 'owner' : 'guest', conversationId },
+    isGroup: chat.type !== 'direct',
+    messageId: JSON.stringify([channel, account, chat.id, messageId]),
+  };
+  return service(asker, argument);
+}
+
+function hasService(name: string): name is keyof typeof UNAVAILABLE {
+  return Object.hasOwn(UNAVAILABLE, name);
 }

@@ -1,7 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
-import { IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
 import { conversationIdOf } from './route.ts';
 
 let scene: IngressScene;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
-import { createLoopGuard, type Repetition, repetitionAfter } from './loop-guard.ts';
+import { aMessage } from '../testing/ingress-scene.ts';
+import { createLoopGuard, type Repetition, repetitionAfter } from './limits.ts';
 
 const AWAY = 'I am away until Monday and will answer then.';
 

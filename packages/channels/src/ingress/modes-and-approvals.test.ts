@@ -1,8 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chatHistory } from '../history.ts';
-import { aMessage } from '../testing/a-message.ts';
-import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 const LANE = 'telegram:default:42';

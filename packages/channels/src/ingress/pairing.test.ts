@@ -1,8 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import type { LinkResult } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
-import { IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
 import type { AccountPolicy } from './decide.ts';
 import { CODE_LENGTH, linkAction, linkNews, linkText, oneTimeCode, typedCode } from './pairing.ts';
 

@@ -1,7 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
-import { IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 const ANN = '7';

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
+import { aMessage } from '../testing/ingress-scene.ts';
 import { conversationIdOf, routeOf } from './route.ts';
 
 const { target } = CAPABILITIES;

@@ -9,9 +9,8 @@ import {
   hasGroupRight,
   type TypedCommand,
 } from './command.ts';
-import { askService } from './command-services.ts';
 import { personId, type SenderRights } from './decide.ts';
-import type { IngressDeps } from './ingress-deps.ts';
+import { askService, type IngressDeps } from './ingress-deps.ts';
 import { approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
 import { linkEffect, linkNews, typedCode, welcomeParts } from './pairing.ts';

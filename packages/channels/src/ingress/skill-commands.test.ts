@@ -1,7 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
-import { IngressScene } from '../testing/ingress-scene.ts';
+import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
 import { type SkillCommands, skillHelp } from './command.ts';
 
 const OPEN = { name: 'plan_trip', summary: 'Plans a *trip*.' };

@@ -1,7 +1,6 @@
 import type { MessageStory, TurnStory } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/a-message.ts';
-import { IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
+import { aMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
 import { whyText } from './why.ts';
 
 const NOW = 1_000_000;

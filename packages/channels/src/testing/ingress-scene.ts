@@ -1,4 +1,4 @@
-import { type InboundMessage, type LiveEvent, recordingLogger, silentMeter } from '@parley/core';
+import { InboundMessage, type LiveEvent, recordingLogger, silentMeter } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
@@ -104,4 +104,24 @@ export class IngressScene {
     const rows = await this.store.outbox.recent({ ...OWNER_CHAT, chatId }, 100);
     return rows.map(({ part }) => part.body.plain);
   }
+}
+
+/** A plain direct message for tests, changed where a case needs it. */
+export function aMessage(
+  change: Partial<Omit<InboundMessage, 'chat' | 'sender'>> & {
+    chat?: Partial<InboundMessage['chat']>;
+    sender?: Partial<InboundMessage['sender']>;
+  } = {},
+): InboundMessage {
+  return InboundMessage.parse({
+    channel: 'telegram',
+    account: 'default',
+    messageId: '1',
+    text: 'hello',
+    addressed: false,
+    sentAt: 1_000,
+    ...change,
+    chat: { id: '42', type: 'direct', ...change.chat },
+    sender: { id: '42', name: 'Ada', isBot: false, ...change.sender },
+  });
 }

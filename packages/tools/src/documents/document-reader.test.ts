@@ -2,8 +2,7 @@ import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { createDocumentReader, type DocumentReaderOptions } from './document-reader.ts';
 import type { ProcessOutcome } from './read-in-process.ts';
-import { crowdedZip, pdfBomb, xlsxBomb, zipBomb } from './testing/bombs.ts';
-import { aDocx, aPdf } from './testing/sample-files.ts';
+import { aDocx, aPdf, crowdedZip, pdfBomb, xlsxBomb, zipBomb } from './testing/sample-files.ts';
 
 const never = new AbortController().signal;
 const TOO_MUCH = 'it takes more than 150 MB of memory when it is unpacked';
