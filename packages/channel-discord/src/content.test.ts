@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainMentions, toInbound } from './content.ts';
-import type { Place } from './places.ts';
+import { type Place, plainMentions, toInbound } from './content.ts';
 import { WireMessage } from './wire.ts';
 
 const ME = '900';

@@ -14,7 +14,7 @@ export const discord = {
   id: 'discord',
   settings: DiscordSettings,
   async probe(settings, env) {
-    const { probeDiscord } = await import('./probe.ts');
+    const { probeDiscord } = await import('./api.ts');
     return probeDiscord(DiscordSettings.parse(settings), env);
   },
   async load(): Promise<ConnectDiscord> {

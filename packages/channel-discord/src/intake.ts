@@ -2,9 +2,8 @@ import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
 import type { DiscordApi } from './api.ts';
-import { toInbound } from './content.ts';
+import { type FindPlace, type GuildAuthor, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
-import type { FindPlace, GuildAuthor } from './places.ts';
 import { type Cursors, isLater, type Position, type Seen } from './resume.ts';
 import { WireDeletion, WireMessage } from './wire.ts';
 

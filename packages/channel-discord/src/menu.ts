@@ -1,9 +1,8 @@
 import type { ChannelContext, CommandInfo, IngressOutcome, SenderFacts } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MenuCommand, MessageBody } from './api.ts';
-import { displayName } from './content.ts';
+import { displayName, type FindPlace, type GuildAuthor } from './content.ts';
 import { readButtonId } from './format.ts';
-import type { FindPlace, GuildAuthor } from './places.ts';
 import { WireInteraction } from './wire.ts';
 
 /** Discord's limits: names, descriptions, commands of an application. */

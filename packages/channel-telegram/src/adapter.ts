@@ -5,17 +5,15 @@ import {
   realEnv,
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
-import { connectTelegramApi } from './connection.ts';
+import { connectTelegramApi } from './api.ts';
+import { laneOf, Poller, Webhook } from './connection.ts';
 import { fetchFile, MAX_DOWNLOAD_BYTES } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { createTakeUpdate } from './intake.ts';
 import { keepMenu } from './menu.ts';
-import { createMessageFacet, findSent } from './messages.ts';
-import { laneOf, Poller } from './poller.ts';
-import { sendFile, sendText } from './send.ts';
+import { createMessageFacet, findSent, sendFile, sendText } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping } from './stream.ts';
-import { Webhook } from './webhook.ts';
 import type { BotIdentity } from './wire.ts';
 
 const CAPABILITIES: Capabilities = {

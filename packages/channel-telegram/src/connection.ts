@@ -1,251 +1,341 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import http, { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import https from 'node:https';
-import { urlToHttpOptions } from 'node:url';
-import { Telegram, TelegramError } from 'telegraf';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import {
+  type ChannelContext,
+  type ChannelEnv,
+  type ChannelState,
+  type HttpFacet,
+  readUpTo,
+  reconnectBackoff,
+} from '@parley/channels';
+import { type Clock, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { Unsent } from './failures.ts';
+import type { TelegramApi } from './api.ts';
+import { afterPollFailure, callFailureOf } from './failures.ts';
+import type { TakeUpdate } from './intake.ts';
 import type { TelegramSettings } from './settings.ts';
-import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
+import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** The way to the Bot API. All reject with what telegraf throws, or `Unsent`; `callFailureOf` reads it. */
-export interface TelegramApi {
-  getMe(signal: AbortSignal): Promise<BotIdentity>;
-  /** Waits up to `waitSeconds` for updates from `offset` on, and confirms all before it. */
-  getUpdates(offset: number, waitSeconds: number, signal: AbortSignal): Promise<WireUpdate[]>;
-  /** Keeps the updates that wait. */
-  deleteWebhook(signal: AbortSignal): Promise<void>;
-  /** Any quick call, ended after 15 s; returns the answer, unchecked. */
-  call(method: string, payload: object, signal: AbortSignal): Promise<unknown>;
-  /**
-   * Any call that makes a message; only the signal ends it. Returns the id of the message. `onStart` is called
-   * before anything is written.
-   */
-  send(
-    method: string,
-    payload: object,
-    signal: AbortSignal,
-    onStart?: (() => void) | undefined,
-  ): Promise<string>;
+interface PollerDeps extends ChannelEnv {
+  readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook'>;
+  readonly take: TakeUpdate;
+  readonly laneOf: (update: WireUpdate) => string;
+  /** Called once after the first poll that succeeded; runs beside the polls and never rejects. */
+  readonly connected: (me: BotIdentity) => Promise<void>;
+  readonly report: (state: ChannelState) => void;
+  readonly log: Logger;
+  readonly clock: Clock;
 }
 
-/** Longest a quick call may take, in ms; telegraf itself would wait 500 s. */
-const CALL_TIMEOUT_MS = 15_000;
-const SentMessage = z.object({ message_id: z.int() });
-
-const Updates = z.array(WireUpdate);
+/** How long one poll waits for updates, in seconds. */
+const POLL_SECONDS = 30;
 
 /**
- * Telegraf's Bot API; nothing of it shows outside. Calls without files do without its copy of fetch, and call
- * `onAnswer`.
+ * Long polling that does not end (telegraf's own does, on 400, 401, 404 and 409, and confirms what a
+ * failed handler has lost). Offsets move only past updates that were taken. The bot's name is asked
+ * beside the first poll, not before it; the first poll after a failure does not wait, so that the
+ * state is reported at once.
  */
-export function connectTelegramApi(
-  settings: TelegramSettings,
-  onAnswer: (headers: IncomingHttpHeaders) => void = () => {},
-): TelegramApi {
-  const apiRoot = withTrailingSlash(settings.apiRoot);
-  const telegram = new Telegram(settings.token, { apiRoot, webhookReply: false });
-  const { agent, watched } = watchConnections(apiRoot);
-  // Not among the options above: there telegraf drops it for http.
-  telegram.options.agent = agent;
-  const post = jsonCaller(apiRoot, settings.token, agent, onAnswer);
-  const call = (method: string, payload: object, limits: CallLimits): Promise<unknown> =>
-    watched(() => post(method, payload, limits));
-  const quick: TelegramApi['call'] = (method, payload, signal) =>
-    call(method, payload, { signal, limitMs: CALL_TIMEOUT_MS });
-  return {
-    call: quick,
-    getMe: async (signal) => BotIdentity.parse(await quick('getMe', {}, signal)),
-    async getUpdates(offset, waitSeconds, signal) {
-      const parameters = { offset, timeout: waitSeconds, allowed_updates: UPDATE_KINDS };
-      const limitMs = waitSeconds * 1000 + CALL_TIMEOUT_MS;
-      return Updates.parse(await call('getUpdates', parameters, { signal, limitMs }));
-    },
-    async deleteWebhook(signal) {
-      await quick('deleteWebhook', {}, signal);
-    },
-    async send(method, payload, signal, onStart) {
-      // Telegraf's names end with Bot API 7.1 and its signal is that of an old polyfill; both go out as they are.
-      const make = hasFile(payload)
-        ? () => telegram.callApi(method as never, payload as never, { signal } as never)
-        : () => post(method, payload, { signal });
-      return String(SentMessage.parse(await watched(make, onStart)).message_id);
-    },
-  };
-}
+export class Poller {
+  readonly #deps: PollerDeps;
+  #me: BotIdentity | undefined;
+  #offset = 0;
+  #failures = 0;
+  #connected = false;
+  #beside: Promise<void> | undefined;
 
-/** What telegraf sends as a form. */
-function hasFile(payload: object): boolean {
-  return Object.values(payload).some(
-    (field) => typeof field === 'object' && field !== null && 'source' in field,
-  );
-}
+  constructor(deps: PollerDeps) {
+    this.#deps = deps;
+  }
 
-/** What ends a call before its answer. */
-interface CallLimits {
-  readonly signal: AbortSignal;
-  readonly limitMs?: number;
-}
-
-/** Named as those of fetch. */
-class CallAborted extends Error {
-  override readonly name = 'AbortError';
-}
-
-const Answer = z.discriminatedUnion('ok', [
-  z.object({ ok: z.literal(true), result: z.unknown() }),
-  z.object({
-    ok: z.literal(false),
-    error_code: z.int(),
-    description: z.string().default(''),
-    parameters: z
-      .object({
-        retry_after: z.number().exactOptional(),
-        migrate_to_chat_id: z.int().exactOptional(),
-      })
-      .exactOptional(),
-  }),
-]);
-
-/**
- * Makes calls as JSON, over the agent's connections. Rejects with what the connection threw, with a
- * `TelegramError`, or with an `AbortError`; none of them names the address, which holds the token.
- */
-function jsonCaller(
-  apiRoot: string,
-  token: string,
-  agent: Agent,
-  onAnswer: (headers: IncomingHttpHeaders) => void,
-) {
-  const { request } = apiRoot.startsWith('https:') ? https : http;
-  const place = urlToHttpOptions(new URL(`./bot${token}/`, apiRoot));
-  const headers = { 'content-type': 'application/json' };
-  return async (method: string, payload: object, limits: CallLimits): Promise<unknown> => {
-    const { signal, limitMs } = limits;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const path = `${place.path}${method}`;
-    const call = request({ ...place, path, method: 'POST', agent, headers });
-    const end = (): void => {
-      const aborted = new CallAborted('The call was ended.');
-      reject(aborted);
-      call.destroy(aborted);
-    };
-    const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
-    signal.addEventListener('abort', end);
-    call.on('error', reject);
-    call.on('response', (response) => {
-      onAnswer(response.headers);
-      readAnswer(response).then(resolve, reject);
-    });
-    if (signal.aborted) end();
-    else call.end(JSON.stringify(payload));
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
+  /** Polls until the signal is aborted or Telegram refuses the token. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    let going = true;
+    while (going && !signal.aborted) {
+      try {
+        await this.#pollOnce(signal);
+      } catch (thrown) {
+        if (!signal.aborted) going = await this.#recover(thrown, signal);
+      }
     }
+    await this.#beside;
+  }
+
+  async #pollOnce(signal: AbortSignal): Promise<void> {
+    const { api, take, laneOf, report } = this.#deps;
+    const seconds = this.#connected ? POLL_SECONDS : 0;
+    const [updates, me] = await Promise.all([
+      api.getUpdates(this.#offset, seconds, signal),
+      this.#me ?? api.getMe(signal),
+    ]);
+    this.#me = me;
+    const result = await takeBatch(updates, this.#offset, laneOf, (update) => take(update, me));
+    this.#offset = result.offset;
+    if ('failure' in result) return this.#storeFailed(result.failure, signal);
+    this.#failures = 0;
+    if (!this.#connected) report({ kind: 'connected', as: `@${me.username}` });
+    this.#connected = true;
+    this.#beside ??= this.#deps.connected(me);
+  }
+
+  /** Returns whether to go on. */
+  async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
+    const { log, random, report } = this.#deps;
+    const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
+    switch (decision.kind) {
+      case 'give-up':
+        report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
+        return false;
+      case 'drop-webhook':
+        log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
+        await this.#removeWebhook(signal);
+        return true;
+      case 'retry':
+        await this.#pause(decision.afterMs, decision.reason, signal);
+        return true;
+    }
+  }
+
+  async #removeWebhook(signal: AbortSignal): Promise<void> {
+    const { api, random } = this.#deps;
+    try {
+      await api.deleteWebhook(signal);
+      this.#failures += 1;
+    } catch (thrown) {
+      const reason = `the webhook cannot be removed: ${callFailureOf(thrown).reason}`;
+      await this.#pause(reconnectBackoff(this.#failures, random()), reason, signal);
+    }
+  }
+
+  async #storeFailed(failure: unknown, signal: AbortSignal): Promise<void> {
+    const reason = `messages cannot be stored: ${reasonOf(failure)}`;
+    await this.#pause(reconnectBackoff(this.#failures, this.#deps.random()), reason, signal);
+  }
+
+  async #pause(ms: number, reason: string, signal: AbortSignal): Promise<void> {
+    const { clock, report, wait } = this.#deps;
+    this.#failures += 1;
+    this.#connected = false;
+    report({ kind: 'retrying', reason, nextAttemptAt: clock() + ms });
+    await wait(ms, signal);
+  }
+}
+
+/** How far the updates of one poll have come. */
+interface BatchResult {
+  /** All updates below this id may be confirmed. */
+  readonly offset: number;
+  /** Why a later update could not be taken; it and its successors must come again. */
+  readonly failure?: unknown;
+}
+
+/**
+ * Takes the updates of one poll, each chat in order and chats side by side. When one cannot be taken
+ * its chat stops there, and nothing from it on is confirmed: Telegram brings it again, and what other
+ * chats had stored in the meantime is recognised as a duplicate.
+ */
+export async function takeBatch(
+  updates: readonly WireUpdate[],
+  offset: number,
+  laneOf: (update: WireUpdate) => string,
+  take: (update: WireUpdate) => Promise<void>,
+): Promise<BatchResult> {
+  const lanes = Map.groupBy(updates, laneOf);
+  const failures = await Promise.all([...lanes.values()].map((lane) => takeLane(lane, take)));
+  const [first] = failures
+    .filter((failure) => failure !== undefined)
+    .sort((a, b) => a.updateId - b.updateId);
+  if (first !== undefined) return { offset: first.updateId, failure: first.reason };
+  return { offset: Math.max(offset, ...updates.map(({ update_id }) => update_id + 1)) };
+}
+
+async function takeLane(
+  lane: readonly WireUpdate[],
+  take: (update: WireUpdate) => Promise<void>,
+): Promise<{ updateId: number; reason: unknown } | undefined> {
+  for (const update of lane) {
+    try {
+      await take(update);
+    } catch (reason) {
+      return { updateId: update.update_id, reason };
+    }
+  }
+  return undefined;
+}
+
+/** What belongs to one chat is taken in order; anything else has nothing to wait for. */
+export function laneOf(update: WireUpdate): string {
+  const { update_id, ...contents } = update;
+  const [content] = Object.values(contents);
+  const chat = fieldOf(fieldOf(content, 'message'), 'chat') ?? fieldOf(content, 'chat');
+  const id = fieldOf(chat, 'id');
+  return typeof id === 'number' ? String(id) : `update ${update_id}`;
+}
+
+/** What comes from outside may be anything, and is checked as a whole when it is taken. */
+function fieldOf(value: unknown, name: string): unknown {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject ? Reflect.get(value, name) : undefined;
+}
+
+/** Runs tasks of one lane one after the other, in the order they were given, and lanes side by side. */
+type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
+
+/** Makes lanes that are forgotten when they are empty. A failed task blocks no other. */
+export function createLanes(): InLanes {
+  const last = new Map<string, Promise<unknown>>();
+  return (lane, task) => {
+    const before = last.get(lane) ?? Promise.resolve();
+    const running = before.then(task);
+    const over = running
+      .catch(() => undefined)
+      .finally(() => {
+        if (last.get(lane) === over) last.delete(lane);
+      });
+    last.set(lane, over);
+    return running;
   };
 }
 
-/** The result of a call. Throws TelegramError when Telegram refuses, or a server in between answers. */
-async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const { statusCode: status = 0, statusMessage: description = '' } = response;
-  const text = await textOf(response);
-  if (status >= 500) throw new TelegramError({ error_code: status, description });
-  const answer = Answer.safeParse(parsed(text));
-  if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
-  if (answer.data.ok) return answer.data.result;
-  throw new TelegramError(answer.data);
+interface WebhookDeps
+  extends ChannelEnv,
+    Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
+  readonly api: Pick<TelegramApi, 'getMe' | 'call'>;
+  readonly webhook: NonNullable<TelegramSettings['webhook']>;
+  readonly take: TakeUpdate;
+  /** Called once after the webhook was set for the first time; never rejects. */
+  readonly connected: (me: BotIdentity) => Promise<void>;
 }
 
-function textOf(response: IncomingMessage): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const chunks: Buffer[] = [];
-  response.on('data', (chunk: Buffer) => chunks.push(chunk));
-  response.on('end', () => resolve(Buffer.concat(chunks).toString()));
-  response.on('error', reject);
-  return promise;
+/** An update is far smaller; this leaves room for what is to come. In bytes. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** How often to check that the webhook is still set, in ms. */
+const WATCH_MS = 5 * 60_000;
+const WebhookInfo = z.object({
+  url: z.string(),
+  /** Seconds since 1970. */
+  last_error_date: z.int().nullish(),
+  last_error_message: z.string().nullish(),
+});
+
+/**
+ * Lets Telegram call instead of asking it. A call is answered with 200 only after its update is
+ * durable (D01); any other answer makes Telegram call again. Calls come side by side: those about
+ * one chat are taken in the order they came (D02), as an edit may follow its message closely.
+ */
+export class Webhook implements HttpFacet {
+  readonly open = true;
+  readonly #deps: WebhookDeps;
+  readonly #inLanes = createLanes();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #me: BotIdentity | undefined;
+  #failures = 0;
+  #connected = false;
+  #beside: Promise<void> | undefined;
+
+  constructor(deps: WebhookDeps) {
+    this.#deps = deps;
+  }
+
+  /** Sets the webhook and sees that it stays, until the signal is aborted or the token is refused. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    let going = true;
+    while (going && !signal.aborted) {
+      try {
+        await this.#hold(signal);
+        await this.#deps.wait(WATCH_MS, signal);
+      } catch (thrown) {
+        if (!signal.aborted) going = await this.#recover(thrown, signal);
+      }
+    }
+    // From here on nothing is taken; what Telegram brings comes again at the next start.
+    this.#me = undefined;
+    await Promise.all([this.#beside, ...this.#underWay]);
+  }
+
+  /** One call of Telegram. */
+  async fetch(request: Request): Promise<Response> {
+    const given = request.headers.get('x-telegram-bot-api-secret-token') ?? '';
+    if (!sameSecret(given, this.#deps.webhook.secret)) return answer(401);
+    if (request.method !== 'POST') return answer(405);
+    const me = this.#me;
+    if (me === undefined) return answer(503);
+    const body = request.body ? await readUpTo(request.body, MAX_BODY_BYTES) : undefined;
+    const update = WireUpdate.safeParse(parse(body));
+    if (!update.success) return answer(400);
+    const taking = this.#inLanes(laneOf(update.data), () => this.#take(update.data, me));
+    this.#underWay.add(taking);
+    return taking.finally(() => this.#underWay.delete(taking));
+  }
+
+  async #take(update: WireUpdate, me: BotIdentity): Promise<Response> {
+    const { log, take } = this.#deps;
+    try {
+      await take(update, me);
+      return answer(200);
+    } catch (error) {
+      const facts = { update: update.update_id, reason: reasonOf(error) };
+      log.error(facts, 'message cannot be stored; Telegram is asked to bring it again');
+      return answer(500);
+    }
+  }
+
+  async #hold(signal: AbortSignal): Promise<void> {
+    const { api, clock, report, webhook } = this.#deps;
+    const me = this.#me ?? (await api.getMe(signal));
+    const info = WebhookInfo.parse(await api.call('getWebhookInfo', {}, signal));
+    // Set again at each start: whether the secret is still the same cannot be asked.
+    if (!this.#connected || info.url !== webhook.url) await this.#set(signal);
+    this.#me = me;
+    this.#failures = 0;
+    const age = clock() - (info.last_error_date ?? 0) * 1000;
+    if (this.#connected && age < WATCH_MS) {
+      const reason = `Telegram cannot call ${webhook.url}: ${info.last_error_message ?? 'no reason given'}`;
+      report({ kind: 'retrying', reason, nextAttemptAt: clock() + WATCH_MS });
+    } else {
+      report({ kind: 'connected', as: `@${me.username}` });
+    }
+    this.#connected = true;
+    this.#beside ??= this.#deps.connected(me);
+  }
+
+  async #set(signal: AbortSignal): Promise<void> {
+    const { url, secret } = this.#deps.webhook;
+    const parameters = { url, secret_token: secret, allowed_updates: UPDATE_KINDS };
+    await this.#deps.api.call('setWebhook', parameters, signal);
+  }
+
+  /** Returns whether to go on. */
+  async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
+    const { clock, random, report, wait } = this.#deps;
+    const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
+    if (decision.kind === 'give-up') {
+      report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
+      return false;
+    }
+    if (decision.kind === 'drop-webhook') return true;
+    this.#failures += 1;
+    const { afterMs, reason } = decision;
+    report({ kind: 'retrying', reason, nextAttemptAt: clock() + afterMs });
+    await wait(afterMs, signal);
+    return true;
+  }
 }
 
-function parsed(text: string): unknown {
+/** All of it at once: a character may be cut by the edge of a chunk. Undefined for bytes that are no UTF-8. */
+function parse(body: Uint8Array | undefined): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     return undefined;
   }
 }
 
-/** Without it telegraf loses the last step of a path: `http://h/proxy` would become `http://h/`. */
-function withTrailingSlash(address: string): string {
-  return address.endsWith('/') ? address : `${address}/`;
+/** In constant time; lengths are hidden by hashing first. */
+function sameSecret(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** Calls whose connections are watched; the agent must make them. */
-export interface WatchedConnections {
-  readonly agent: Agent;
-  /**
-   * Makes a call; rejects with `Unsent` where its connection never became ready. `onStart` is called before
-   * anything is written on it.
-   */
-  watched<T>(call: () => Promise<T>, onStart?: () => void): Promise<T>;
-}
-
-interface Call {
-  isReady: boolean;
-  onStart: (() => void) | undefined;
-}
-
-/**
- * Telegraf reports neither whether a connection came about nor which one a request used, so the agent
- * looks: a request is written once its new connection is ready (with TLS: once the handshake is
- * over), or at once on one that was kept. What fails before that was certainly not sent (D04).
- */
-function watchConnections(address: string): WatchedConnections {
-  const calls = new AsyncLocalStorage<Call>();
-  const isTls = address.startsWith('https:');
-  // As Node's own agent: it knows the proxy, and drops idle connections before a server closes them under a send.
-  const { options } = https.globalAgent;
-  const agent = isTls
-    ? new https.Agent(options)
-    : new Agent({ ...options, defaultPort: 80, protocol: 'http:' });
-  const connect = agent.createConnection.bind(agent);
-  agent.createConnection = (options, callback) => {
-    const call = calls.getStore();
-    // Called without an error when a tunnel through a proxy is ready, and no other event reports that.
-    const socket = connect(options, (error, made) => {
-      if (!error) ready(call);
-      callback?.(error, made);
-    });
-    socket?.once('connect', () => begin(call));
-    socket?.once(isTls ? 'secureConnect' : 'connect', () => ready(call));
-    return socket;
-  };
-  const reuse = agent.reuseSocket.bind(agent);
-  agent.reuseSocket = (socket, request) => {
-    ready(calls.getStore());
-    reuse(socket, request);
-  };
-  return {
-    agent,
-    async watched(make, onStart) {
-      const call: Call = { isReady: false, onStart };
-      try {
-        return await calls.run(call, make);
-      } catch (thrown) {
-        throw call.isReady ? thrown : new Unsent(thrown);
-      }
-    },
-  };
-}
-
-function ready(call: Call | undefined): void {
-  if (call === undefined) return;
-  begin(call);
-  call.isReady = true;
-}
-
-function begin(call: Call | undefined): void {
-  call?.onStart?.();
-  if (call !== undefined) call.onStart = undefined;
+function answer(status: number): Response {
+  return new Response(null, { status });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileMethodOf } from './send.ts';
+import { fileMethodOf } from './files.ts';
 
 const MB = 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { readUpTo } from '@parley/channels';
 import { ChannelError, type ChannelFailure, type OutboundFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
-import type { TelegramApi } from './connection.ts';
+import type { TelegramApi } from './api.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import type { TelegramSettings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import type { BeforePart } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
-import { firstNumber } from './messages.ts';
+import { firstNumber } from './send.ts';
 
 const SUPERGROUP = '-1001234567890';
 const message = (chatId: string, messageId: string, direction: 'in' | 'out', at = 5) => ({

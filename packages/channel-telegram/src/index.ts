@@ -14,7 +14,7 @@ export const telegram = {
   id: 'telegram',
   settings: TelegramSettings,
   async probe(settings, env) {
-    const { probeTelegram } = await import('./probe.ts');
+    const { probeTelegram } = await import('./api.ts');
     return probeTelegram(TelegramSettings.parse(settings), env);
   },
   async load(): Promise<ConnectTelegram> {

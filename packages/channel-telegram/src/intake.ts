@@ -1,7 +1,7 @@
 import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
 import { BoundedMap, type Clock, type InboundMessage, reasonOf } from '@parley/core';
 import { z } from 'zod';
-import type { TelegramApi } from './connection.ts';
+import type { TelegramApi } from './api.ts';
 import { chatOf, personOf, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { laneOf } from './poller.ts';
+import { laneOf } from './connection.ts';
 
 const message = { message_id: 3, chat: { id: -5, type: 'group' } };
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommandInfo } from '@parley/channels';
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
-import type { TelegramApi } from './connection.ts';
+import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
 import type { BotIdentity } from './wire.ts';
 

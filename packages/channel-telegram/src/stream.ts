@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChatAddress, StreamingFacet } from '@parley/channels';
 import { BoundedMap, type Clock, type Logger, reasonOf } from '@parley/core';
-import type { TelegramApi } from './connection.ts';
+import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
 import { threadOf } from './format.ts';
 import type { WireMessage } from './wire.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { takeBatch } from './poller.ts';
+import { takeBatch } from './connection.ts';
 
 const updates = (...ids: number[]) => ids.map((update_id) => ({ update_id, message: undefined }));
 

@@ -12,9 +12,8 @@ import { EncryptedMessages } from './decrypt.ts';
 import { filesFacet } from './files.ts';
 import { admitMessage, RecentMessages, readMessage } from './intake.ts';
 import { Contacts, Groups, personIds } from './people.ts';
-import { messageActs, SentMessages, sendPart } from './send.ts';
+import { messageActs, SentMessages, sendPart, Typing } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
-import { Typing } from './typing.ts';
 
 /** One WhatsApp account, linked to a phone. No network traffic before `start`. */
 export function createWhatsAppAdapter(

@@ -33,7 +33,7 @@ export function whatsappFrom(library: () => Promise<Library>) {
       quietLibsignal();
       try {
         await library();
-        const { probeWhatsApp } = await import('./probe.ts');
+        const { probeWhatsApp } = await import('./credentials.ts');
         return await probeWhatsApp(env);
       } catch (thrown) {
         if (!isMissingLibrary(thrown)) throw thrown;

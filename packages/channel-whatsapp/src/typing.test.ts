@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { typingTimeMs } from './typing.ts';
+import { typingTimeMs } from './send.ts';
 
 describe('how long one types before a message', () => {
   it.each([
