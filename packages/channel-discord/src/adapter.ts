@@ -4,6 +4,7 @@ import {
   type ChannelContext,
   type ChannelEnv,
   realEnv,
+  reportAndWait,
 } from '@parley/channels';
 import { type Capabilities, ParleyError, reasonOf } from '@parley/core';
 import { DiscordApi } from './api.ts';
@@ -217,7 +218,7 @@ class Receiver {
 
   /** Without it no missed message would be fetched, so this waits for a database that is away. */
   async #loadSeen(): Promise<void> {
-    const { clock, log, report } = this.#context;
+    const { log } = this.#context;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
@@ -231,8 +232,8 @@ class Receiver {
           );
           return;
         }
-        report({ kind: 'retrying', reason, nextAttemptAt: clock() + LOAD_AGAIN_MS });
-        await this.#wait(LOAD_AGAIN_MS, signal);
+        const deps = { ...this.#context, wait: this.#wait };
+        await reportAndWait({ kind: 'retry', afterMs: LOAD_AGAIN_MS, reason }, deps, signal);
       }
     }
   }

@@ -15,7 +15,7 @@ import {
   Routes,
 } from 'discord.js';
 import { z } from 'zod';
-import { afterEnding, callFailureOf } from './failures.ts';
+import { afterConnectionFailure, callFailureOf } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 import { Snowflake, WireChannel, WireMessage } from './wire.ts';
 
@@ -241,7 +241,7 @@ function problemOf(thrown: unknown, host: string): ChannelProbe {
 
 /** What the adapter would report of a login that ends with this code. */
 function refusedLogin(closeCode: number): ChannelProbe {
-  const ending = afterEnding({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
+  const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
   const { reason } = ending;
   const fix = ending.kind === 'give-up' ? ending.fix : 'Try again later.';
   return { kind: 'problem', reason, fix, retryable: ending.kind === 'retry' };

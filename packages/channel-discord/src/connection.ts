@@ -1,4 +1,11 @@
-import { type ChannelEnv, type ChannelState, guarded, handling, realEnv } from '@parley/channels';
+import {
+  type ChannelEnv,
+  type ChannelState,
+  guarded,
+  handling,
+  realEnv,
+  reportAndWait,
+} from '@parley/channels';
 import { type Clock, type Logger, reasonOf } from '@parley/core';
 import {
   Client,
@@ -8,7 +15,7 @@ import {
   Options,
   SimpleShardingStrategy,
 } from 'discord.js';
-import { afterEnding, callFailureOf, type Ending } from './failures.ts';
+import { afterConnectionFailure, callFailureOf, type Ending } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
 /** Name, data and sequence number of an event. */
@@ -55,20 +62,14 @@ export class Connection {
 
   /** Connects until the signal is aborted or it has to give up. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, report, wait } = this.#deps;
+    const { clock, random } = this.#deps;
     for (let failures = 0; !signal.aborted; failures += 1) {
       const startedAt = clock();
       const ending = await this.#once(signal);
       if (signal.aborted) return;
       if (clock() - startedAt >= STABLE_AFTER_MS) failures = 0;
-      const decision = afterEnding(ending, failures, random(), clock());
-      if (decision.kind === 'give-up') {
-        report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
-        return;
-      }
-      const nextAttemptAt = clock() + decision.afterMs;
-      report({ kind: 'retrying', reason: decision.reason, nextAttemptAt });
-      await wait(decision.afterMs, signal);
+      const decision = afterConnectionFailure(ending, failures, random(), clock());
+      if (!(await reportAndWait(decision, this.#deps, signal))) return;
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterEnding } from './failures.ts';
+import { afterConnectionFailure } from './failures.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -15,7 +15,7 @@ describe('after a login that failed or a connection that ended', () => {
     ['Used invalid intents', undefined, 'Update'],
     ['Used an invalid API version', undefined, 'Update'],
   ])('the failure names its fix: %s', (reason, closeCode, fix) => {
-    const decision = afterEnding({ reason, closeCode }, 0, 0, NOW);
+    const decision = afterConnectionFailure({ reason, closeCode }, 0, 0, NOW);
     expect(decision).toMatchObject({ kind: 'give-up', fix: expect.stringContaining(fix) });
   });
 
@@ -27,17 +27,19 @@ describe('after a login that failed or a connection that ended', () => {
   ])(
     'it is tried again, after the %i-th failure with chance %d in %i ms',
     (failures, random, ms) => {
-      const decision = afterEnding({ reason: 'ECONNREFUSED' }, failures, random, NOW);
+      const decision = afterConnectionFailure({ reason: 'ECONNREFUSED' }, failures, random, NOW);
       expect(decision).toMatchObject({ kind: 'retry', afterMs: ms });
     },
   );
 
   it('Discord says when, where it does', () => {
-    expect(afterEnding({ reason: 'r', retryAfterMs: 77_000 }, 0, 0, NOW)).toMatchObject({
+    expect(afterConnectionFailure({ reason: 'r', retryAfterMs: 77_000 }, 0, 0, NOW)).toMatchObject({
       afterMs: 77_000,
     });
     const spent =
       'Not enough sessions remaining to spawn 1 shards; only 0 remaining; resets at 2026-11-21T13:00:00.000Z';
-    expect(afterEnding({ reason: spent }, 0, 0, NOW)).toMatchObject({ afterMs: 3_600_000 });
+    expect(afterConnectionFailure({ reason: spent }, 0, 0, NOW)).toMatchObject({
+      afterMs: 3_600_000,
+    });
   });
 });

@@ -1,4 +1,9 @@
-import { callOutcome, reconnectBackoff } from '@parley/channels';
+import {
+  type AfterConnectionFailure,
+  callOutcome,
+  RECONNECT,
+  reconnectBackoff,
+} from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
@@ -123,12 +128,6 @@ export async function translated<T>(channelId: string, call: () => Promise<T>): 
   }
 }
 
-/** What to do after the connection to Discord has ended. */
-type AfterEnding =
-  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
-  /** A person has to fix it; Discord resets the token of a bot that keeps logging in. */
-  | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
-
 /** Why a login failed or a connection ended. */
 export interface Ending {
   readonly reason: string;
@@ -158,7 +157,7 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
     4004,
     [
       'Discord refuses the bot token',
-      `Open ${PORTAL}, press "Reset Token", put the new token into channels.discord.token and start Parley again.`,
+      `Open ${PORTAL}, press "Reset Token", put the new token into channels.discord.token and save the settings file.`,
     ],
   ],
   [4010, ['Discord refuses the shard', 'Set channels.discord.shards to auto.']],
@@ -172,18 +171,21 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
     4014,
     [
       'the Message Content Intent is not enabled for this bot',
-      `Open ${PORTAL} → Privileged Gateway Intents, switch "Message Content Intent" on, save, and start Parley again. Or set channels.discord.messageContent to false: then only direct messages and messages that mention the bot can be read.`,
+      `Open ${PORTAL} → Privileged Gateway Intents, switch "Message Content Intent" on, save, and ${RECONNECT}. Or set channels.discord.messageContent to false: then only direct messages and messages that mention the bot can be read.`,
     ],
   ],
 ]);
 
-/** Decides after the n-th failure in a row (from 0). `random` is in [0, 1), `now` in ms. */
-export function afterEnding(
+/**
+ * Decides after the n-th failure in a row (from 0). `random` is in [0, 1), `now` in ms. Gives up where a person
+ * has to act: Discord resets the token of a bot that keeps logging in.
+ */
+export function afterConnectionFailure(
   { reason, closeCode, retryAfterMs }: Ending,
   failures: number,
   random: number,
   now: number,
-): AfterEnding {
+): AfterConnectionFailure {
   const code = closeCode ?? CODE_OF_MESSAGE.find(([message]) => message.test(reason))?.[1];
   const final = code === undefined ? undefined : GIVE_UP.get(code);
   if (final !== undefined) return { kind: 'give-up', reason: final[0], fix: final[1] };

@@ -6,10 +6,10 @@ import {
 } from '@parley/channels';
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
-import { laneOf, Poller, Webhook } from './connection.ts';
+import { Poller, Webhook } from './connection.ts';
 import { fetchFile, MAX_DOWNLOAD_BYTES } from './files.ts';
 import { MAX_TEXT } from './format.ts';
-import { createTakeUpdate } from './intake.ts';
+import { createAdmitUpdate } from './intake.ts';
 import { keepMenu } from './menu.ts';
 import { createMessageFacet, findSent, sendFile, sendText } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
@@ -51,9 +51,9 @@ export function createTelegramAdapter(
   const sending = { api, values, linkPreviews: settings.linkPreviews, note };
   const typing = createTyping(api, stopping);
   const { finish, ...streaming } = createDrafts({ ...context, api, stopping });
-  const take = createTakeUpdate({ ...context, api, stopping, seen: typing.seen });
+  const admit = createAdmitUpdate({ ...context, api, stopping, seen: typing.seen });
   const connected = (me: BotIdentity) => keepMenu({ ...context, api }, me, stopping);
-  const source = { ...context, ...env, api, take, connected };
+  const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
@@ -62,7 +62,7 @@ export function createTelegramAdapter(
     capabilities: settings.pace ? { ...CAPABILITIES, rates: RATES } : CAPABILITIES,
     async start() {
       context.report({ kind: 'starting' });
-      running ??= (called ?? new Poller({ ...source, laneOf })).run(stopping);
+      running ??= (called ?? new Poller(source)).run(stopping);
     },
     async stop() {
       stop.abort();

@@ -11,7 +11,7 @@ import {
 } from '@parley/channels/probe';
 import { Telegram, TelegramError } from 'telegraf';
 import { z } from 'zod';
-import { afterPollFailure, callFailureOf, Unsent } from './failures.ts';
+import { afterConnectionFailure, callFailureOf, Unsent } from './failures.ts';
 import type { TelegramSettings } from './settings.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
@@ -279,7 +279,7 @@ export async function probeTelegram(
 
 function problemOf(thrown: unknown, host: string): ChannelProbe {
   const failure = callFailureOf(thrown);
-  const decision = afterPollFailure(failure, 0, 0);
+  const decision = afterConnectionFailure(failure, 0, 0);
   if (decision.kind === 'give-up')
     return {
       kind: 'problem',

@@ -1,29 +1,29 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {
+  type AfterConnectionFailure,
   type ChannelContext,
   type ChannelEnv,
-  type ChannelState,
   type HttpFacet,
   readUpTo,
   reconnectBackoff,
+  reportAndWait,
 } from '@parley/channels';
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { afterPollFailure, callFailureOf } from './failures.ts';
-import type { TakeUpdate } from './intake.ts';
+import { afterConnectionFailure, callFailureOf } from './failures.ts';
+import type { AdmitUpdate } from './intake.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-interface PollerDeps extends ChannelEnv {
-  readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook'>;
-  readonly take: TakeUpdate;
-  readonly laneOf: (update: WireUpdate) => string;
-  /** Called once after the first poll that succeeded; runs beside the polls and never rejects. */
+/** What both ways to get updates use. */
+interface UpdatesDeps
+  extends ChannelEnv,
+    Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
+  readonly api: Pick<TelegramApi, 'getMe' | 'getUpdates' | 'deleteWebhook' | 'call'>;
+  readonly admit: AdmitUpdate;
+  /** Called once when the first call has succeeded; runs beside the others and never rejects. */
   readonly connected: (me: BotIdentity) => Promise<void>;
-  readonly report: (state: ChannelState) => void;
-  readonly log: Logger;
-  readonly clock: Clock;
 }
 
 /** How long one poll waits for updates, in seconds. */
@@ -31,19 +31,19 @@ const POLL_SECONDS = 30;
 
 /**
  * Long polling that does not end (telegraf's own does, on 400, 401, 404 and 409, and confirms what a
- * failed handler has lost). Offsets move only past updates that were taken. The bot's name is asked
+ * failed handler has lost). Offsets move only past updates that were admitted. The bot's name is asked
  * beside the first poll, not before it; the first poll after a failure does not wait, so that the
  * state is reported at once.
  */
 export class Poller {
-  readonly #deps: PollerDeps;
+  readonly #deps: UpdatesDeps;
   #me: BotIdentity | undefined;
   #offset = 0;
   #failures = 0;
   #connected = false;
   #beside: Promise<void> | undefined;
 
-  constructor(deps: PollerDeps) {
+  constructor(deps: UpdatesDeps) {
     this.#deps = deps;
   }
 
@@ -61,16 +61,19 @@ export class Poller {
   }
 
   async #pollOnce(signal: AbortSignal): Promise<void> {
-    const { api, take, laneOf, report } = this.#deps;
+    const { api, admit, report } = this.#deps;
     const seconds = this.#connected ? POLL_SECONDS : 0;
     const [updates, me] = await Promise.all([
       api.getUpdates(this.#offset, seconds, signal),
       this.#me ?? api.getMe(signal),
     ]);
     this.#me = me;
-    const result = await takeBatch(updates, this.#offset, laneOf, (update) => take(update, me));
+    const result = await admitBatch(updates, this.#offset, laneOf, (update) => admit(update, me));
     this.#offset = result.offset;
-    if ('failure' in result) return this.#storeFailed(result.failure, signal);
+    if ('failure' in result) {
+      await this.#retry(`messages cannot be stored: ${reasonOf(result.failure)}`, signal);
+      return;
+    }
     this.#failures = 0;
     if (!this.#connected) report({ kind: 'connected', as: `@${me.username}` });
     this.#connected = true;
@@ -79,44 +82,29 @@ export class Poller {
 
   /** Returns whether to go on. */
   async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
-    const { log, random, report } = this.#deps;
-    const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
-    switch (decision.kind) {
-      case 'give-up':
-        report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
-        return false;
-      case 'drop-webhook':
-        log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
-        await this.#removeWebhook(signal);
-        return true;
-      case 'retry':
-        await this.#pause(decision.afterMs, decision.reason, signal);
-        return true;
-    }
-  }
-
-  async #removeWebhook(signal: AbortSignal): Promise<void> {
-    const { api, random } = this.#deps;
+    const { api, log, random } = this.#deps;
+    const failure = callFailureOf(thrown);
+    const decision = afterConnectionFailure(failure, this.#failures, random());
+    if (decision.kind !== 'drop-webhook') return this.#pause(decision, signal);
+    log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
     try {
       await api.deleteWebhook(signal);
       this.#failures += 1;
-    } catch (thrown) {
-      const reason = `the webhook cannot be removed: ${callFailureOf(thrown).reason}`;
-      await this.#pause(reconnectBackoff(this.#failures, random()), reason, signal);
+      return true;
+    } catch (error) {
+      return this.#retry(`the webhook cannot be removed: ${callFailureOf(error).reason}`, signal);
     }
   }
 
-  async #storeFailed(failure: unknown, signal: AbortSignal): Promise<void> {
-    const reason = `messages cannot be stored: ${reasonOf(failure)}`;
-    await this.#pause(reconnectBackoff(this.#failures, this.#deps.random()), reason, signal);
+  #retry(reason: string, signal: AbortSignal): Promise<boolean> {
+    const afterMs = reconnectBackoff(this.#failures, this.#deps.random());
+    return this.#pause({ kind: 'retry', afterMs, reason }, signal);
   }
 
-  async #pause(ms: number, reason: string, signal: AbortSignal): Promise<void> {
-    const { clock, report, wait } = this.#deps;
+  #pause(decision: AfterConnectionFailure, signal: AbortSignal): Promise<boolean> {
     this.#failures += 1;
     this.#connected = false;
-    report({ kind: 'retrying', reason, nextAttemptAt: clock() + ms });
-    await wait(ms, signal);
+    return reportAndWait(decision, this.#deps, signal);
   }
 }
 
@@ -124,23 +112,23 @@ export class Poller {
 interface BatchResult {
   /** All updates below this id may be confirmed. */
   readonly offset: number;
-  /** Why a later update could not be taken; it and its successors must come again. */
+  /** Why a later update could not be admitted; it and its successors must come again. */
   readonly failure?: unknown;
 }
 
 /**
- * Takes the updates of one poll, each chat in order and chats side by side. When one cannot be taken
+ * Admits the updates of one poll, each chat in order and chats side by side. When one cannot be admitted
  * its chat stops there, and nothing from it on is confirmed: Telegram brings it again, and what other
  * chats had stored in the meantime is recognised as a duplicate.
  */
-export async function takeBatch(
+export async function admitBatch(
   updates: readonly WireUpdate[],
   offset: number,
   laneOf: (update: WireUpdate) => string,
-  take: (update: WireUpdate) => Promise<void>,
+  admit: (update: WireUpdate) => Promise<void>,
 ): Promise<BatchResult> {
   const lanes = Map.groupBy(updates, laneOf);
-  const failures = await Promise.all([...lanes.values()].map((lane) => takeLane(lane, take)));
+  const failures = await Promise.all([...lanes.values()].map((lane) => admitLane(lane, admit)));
   const [first] = failures
     .filter((failure) => failure !== undefined)
     .sort((a, b) => a.updateId - b.updateId);
@@ -148,13 +136,13 @@ export async function takeBatch(
   return { offset: Math.max(offset, ...updates.map(({ update_id }) => update_id + 1)) };
 }
 
-async function takeLane(
+async function admitLane(
   lane: readonly WireUpdate[],
-  take: (update: WireUpdate) => Promise<void>,
+  admit: (update: WireUpdate) => Promise<void>,
 ): Promise<{ updateId: number; reason: unknown } | undefined> {
   for (const update of lane) {
     try {
-      await take(update);
+      await admit(update);
     } catch (reason) {
       return { updateId: update.update_id, reason };
     }
@@ -162,7 +150,7 @@ async function takeLane(
   return undefined;
 }
 
-/** What belongs to one chat is taken in order; anything else has nothing to wait for. */
+/** What belongs to one chat is admitted in order; anything else has nothing to wait for. */
 export function laneOf(update: WireUpdate): string {
   const { update_id, ...contents } = update;
   const [content] = Object.values(contents);
@@ -171,7 +159,7 @@ export function laneOf(update: WireUpdate): string {
   return typeof id === 'number' ? String(id) : `update ${update_id}`;
 }
 
-/** What comes from outside may be anything, and is checked as a whole when it is taken. */
+/** What comes from outside may be anything, and is checked as a whole when it is admitted. */
 function fieldOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
   return isObject ? Reflect.get(value, name) : undefined;
@@ -196,14 +184,8 @@ export function createLanes(): InLanes {
   };
 }
 
-interface WebhookDeps
-  extends ChannelEnv,
-    Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
-  readonly api: Pick<TelegramApi, 'getMe' | 'call'>;
+interface WebhookDeps extends UpdatesDeps {
   readonly webhook: NonNullable<TelegramSettings['webhook']>;
-  readonly take: TakeUpdate;
-  /** Called once after the webhook was set for the first time; never rejects. */
-  readonly connected: (me: BotIdentity) => Promise<void>;
 }
 
 /** An update is far smaller; this leaves room for what is to come. In bytes. */
@@ -220,7 +202,7 @@ const WebhookInfo = z.object({
 /**
  * Lets Telegram call instead of asking it. A call is answered with 200 only after its update is
  * durable (D01); any other answer makes Telegram call again. Calls come side by side: those about
- * one chat are taken in the order they came (D02), as an edit may follow its message closely.
+ * one chat are admitted in the order they came (D02), as an edit may follow its message closely.
  */
 export class Webhook implements HttpFacet {
   readonly open = true;
@@ -247,7 +229,7 @@ export class Webhook implements HttpFacet {
         if (!signal.aborted) going = await this.#recover(thrown, signal);
       }
     }
-    // From here on nothing is taken; what Telegram brings comes again at the next start.
+    // From here on nothing is admitted; what Telegram brings comes again at the next start.
     this.#me = undefined;
     await Promise.all([this.#beside, ...this.#underWay]);
   }
@@ -262,15 +244,15 @@ export class Webhook implements HttpFacet {
     const body = request.body ? await readUpTo(request.body, MAX_BODY_BYTES) : undefined;
     const update = WireUpdate.safeParse(parse(body));
     if (!update.success) return answer(400);
-    const taking = this.#inLanes(laneOf(update.data), () => this.#take(update.data, me));
-    this.#underWay.add(taking);
-    return taking.finally(() => this.#underWay.delete(taking));
+    const admitting = this.#inLanes(laneOf(update.data), () => this.#admit(update.data, me));
+    this.#underWay.add(admitting);
+    return admitting.finally(() => this.#underWay.delete(admitting));
   }
 
-  async #take(update: WireUpdate, me: BotIdentity): Promise<Response> {
-    const { log, take } = this.#deps;
+  async #admit(update: WireUpdate, me: BotIdentity): Promise<Response> {
+    const { log, admit } = this.#deps;
     try {
-      await take(update, me);
+      await admit(update, me);
       return answer(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
@@ -306,18 +288,11 @@ export class Webhook implements HttpFacet {
 
   /** Returns whether to go on. */
   async #recover(thrown: unknown, signal: AbortSignal): Promise<boolean> {
-    const { clock, random, report, wait } = this.#deps;
-    const decision = afterPollFailure(callFailureOf(thrown), this.#failures, random());
-    if (decision.kind === 'give-up') {
-      report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
-      return false;
-    }
+    const failure = callFailureOf(thrown);
+    const decision = afterConnectionFailure(failure, this.#failures, this.#deps.random());
     if (decision.kind === 'drop-webhook') return true;
     this.#failures += 1;
-    const { afterMs, reason } = decision;
-    report({ kind: 'retrying', reason, nextAttemptAt: clock() + afterMs });
-    await wait(afterMs, signal);
-    return true;
+    return reportAndWait(decision, this.#deps, signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import { callOutcome, reconnectBackoff } from '@parley/channels';
+import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { TelegramError } from 'telegraf';
 
@@ -156,23 +156,15 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
   return undefined;
 }
 
-/** What the poller does after a poll that failed. */
-export type AfterPollFailure =
-  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
-  /** A webhook is set, which forbids polling. */
-  | { readonly kind: 'drop-webhook' }
-  /** It does not recover by itself. */
-  | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
-
 /** Two pollers end each other; the one that waits longer lets the other one work. */
 const CONFLICT_MS = 10_000;
 
-/** Decides after the n-th failure in a row (from 0). `random` is in [0, 1). */
-export function afterPollFailure(
+/** Decides after the n-th failure in a row (from 0). `random` is in [0, 1). `drop-webhook`: one forbids polling. */
+export function afterConnectionFailure(
   failure: CallFailure,
   failures: number,
   random: number,
-): AfterPollFailure {
+): AfterConnectionFailure | { readonly kind: 'drop-webhook' } {
   const afterMs = reconnectBackoff(failures, random);
   if (failure.kind !== 'refused') {
     return { kind: 'retry', afterMs, reason: `Telegram cannot be reached: ${failure.reason}` };
@@ -184,7 +176,7 @@ export function afterPollFailure(
       return {
         kind: 'give-up',
         reason: `Telegram refuses the bot token (${code} ${reason})`,
-        fix: 'Copy the token from @BotFather into channels.telegram.token, check apiRoot if you set one, and start Parley again.',
+        fix: 'Copy the token from @BotFather into channels.telegram.token, and check apiRoot if you set one; then save the settings file.',
       };
     case 409:
       // Removed once; if it comes back another program set it on purpose.

@@ -13,7 +13,7 @@ import {
   type WireUpdate,
 } from './wire.ts';
 
-export interface TakeDeps
+export interface AdmitDeps
   extends Pick<
     ChannelContext<unknown>,
     'account' | 'commands' | 'receive' | 'revise' | 'log' | 'clock'
@@ -26,10 +26,10 @@ export interface TakeDeps
 }
 
 /** Resolves once an update is durable or of no use; rejects when it must come again (D01). */
-export type TakeUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
+export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>;
 
 /** Distinguishes the kinds of updates. An unknown one is logged and confirmed. */
-export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
+export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
   const { account, revise, seen } = deps;
   const factsOf = createAdministrators(deps.api, deps.clock);
   const receive = (message: InboundMessage) => deps.receive(message, factsOf(message));
@@ -54,7 +54,7 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
       else await receive(inbound);
     } else if (update.callback_query !== undefined) {
       const press = read(WirePress, update.callback_query, update);
-      if (press !== undefined) await takePress({ ...deps, receive }, press);
+      if (press !== undefined) await admitPress({ ...deps, receive }, press);
     } else if (update.my_chat_member !== undefined) {
       const membership = read(WireMembership, update.my_chat_member, update);
       if (membership !== undefined) logMembership(deps, membership);
@@ -63,14 +63,14 @@ export function createTakeUpdate(deps: TakeDeps): TakeUpdate {
 }
 
 /** Answers follow a group by themselves; a list of allowed groups does not. */
-function logMigration({ log }: TakeDeps, { chat, migrate_to_chat_id }: WireMessage): void {
+function logMigration({ log }: AdmitDeps, { chat, migrate_to_chat_id }: WireMessage): void {
   if (migrate_to_chat_id === undefined) return;
   const facts = { chat: chat.id, migrateTo: migrate_to_chat_id };
   log.warn(facts, 'a group became a supergroup; if groups are allowed by id, allow the new one');
 }
 
 /** Parts that wait for such a chat fail when they are sent, which the agent sees; this is for operators. */
-function logMembership(deps: TakeDeps, membership: z.infer<typeof WireMembership>): void {
+function logMembership(deps: AdmitDeps, membership: z.infer<typeof WireMembership>): void {
   const { chat, old_chat_member, new_chat_member } = membership;
   const facts = { chat: chat.id, was: old_chat_member.status, is: new_chat_member.status };
   const out = ['left', 'kicked'].includes(new_chat_member.status);
@@ -90,11 +90,11 @@ export interface PressDeps
 const MAX_ANSWER = 200;
 
 /**
- * Takes a press as a message of the person who pressed; rejects when it must come again (D01). The button's
+ * Admits a press as a message of the person who pressed; rejects when it must come again (D01). The button's
  * clock stops whatever becomes of it. A person who may not decide gets a private notice, on top of the
  * chat; what is decided loses its buttons. Neither matters for truth: a failure there changes nothing.
  */
-async function takePress(deps: PressDeps, press: WirePress): Promise<void> {
+async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
   const message = pressToInbound(press, deps.account, deps.clock());
   let outcome: IngressOutcome | undefined;
   try {

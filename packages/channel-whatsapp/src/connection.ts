@@ -4,6 +4,7 @@ import {
   guarded,
   type HttpFacet,
   realEnv,
+  reportAndWait,
 } from '@parley/channels';
 import { type AdapterValues, type Clock, type Logger, reasonOf } from '@parley/core';
 import {
@@ -19,7 +20,7 @@ import {
 import { z } from 'zod';
 import { loadCredentials, saveCredentials } from './credentials.ts';
 import type { EncryptedMessages } from './decrypt.ts';
-import { afterClose, codeOf, WhatsAppError } from './failures.ts';
+import { afterConnectionFailure, codeOf, FIX, WhatsAppError } from './failures.ts';
 import { baileysLogger, withoutNumbers } from './logs.ts';
 import { type Groups, isGroup, personJid } from './people.ts';
 import type { SentMessages } from './send.ts';
@@ -154,26 +155,19 @@ export class Connection {
 
   /** Returns whether to connect again. */
   async #next({ code, reason, lasted }: Ending, signal: AbortSignal): Promise<boolean> {
-    const { clock, random, report, values, wait } = this.#deps;
+    const { random, report, values } = this.#deps;
     if (this.#fatal !== undefined) {
-      report({ kind: 'failed', reason: this.#fatal.message, fix: 'Then start Parley again.' });
+      report({ kind: 'failed', reason: this.#fatal.message, fix: FIX });
       return false;
     }
     if (lasted >= STABLE_AFTER_MS) this.#failures = this.#brokenSessions = 0;
     const counts = { failures: this.#failures, brokenSessions: this.#brokenSessions };
-    const decision = afterClose({ code, reason, ...counts }, random());
-    if (decision.kind === 'give-up') {
-      if (decision.forget) await values.clear();
-      report({ kind: 'failed', reason: decision.reason, fix: decision.fix });
-      return false;
-    }
+    const decision = afterConnectionFailure({ code, reason, ...counts }, random());
+    if (decision.forget) await values.clear();
     if (code !== 515) this.#failures += 1;
     this.#brokenSessions = code === 500 ? this.#brokenSessions + 1 : 0;
-    if (decision.afterMs === 0) return true;
-    const nextAttemptAt = clock() + decision.afterMs;
-    report({ kind: 'retrying', reason: decision.reason, nextAttemptAt });
-    await wait(decision.afterMs, signal);
-    return true;
+    if (decision.kind === 'retry' && decision.afterMs === 0) return true;
+    return reportAndWait(decision, this.#deps, signal);
   }
 }
 

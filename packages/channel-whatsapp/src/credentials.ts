@@ -10,7 +10,7 @@ import {
   type SignalKeyStore,
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import { WhatsAppError } from './failures.ts';
+import { FIX, WhatsAppError } from './failures.ts';
 
 const CREDENTIALS = 'credentials';
 
@@ -184,7 +184,7 @@ export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promi
     return { kind: 'works', as: me.name ?? 'a linked device', warnings: [], clock: null };
   } catch (thrown) {
     const reason = reasonOf(thrown);
-    return { kind: 'problem', reason, fix: 'Then start Parley again.', retryable: false };
+    return { kind: 'problem', reason, fix: FIX, retryable: false };
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterClose } from './failures.ts';
+import { afterConnectionFailure } from './failures.ts';
 
 const first = { reason: 'lost', failures: 0, brokenSessions: 0 };
 
@@ -17,13 +17,13 @@ describe('after a connection has ended', () => {
     [411, { kind: 'give-up', forget: false }],
     [440, { kind: 'give-up', forget: false }],
   ])('%s leads to %o', (code, decision) => {
-    expect(afterClose({ ...first, code }, 0)).toMatchObject(decision);
+    expect(afterConnectionFailure({ ...first, code }, 0)).toMatchObject(decision);
   });
 
   it('waits twice as long each time, up to a minute, less a share by chance', () => {
     const waits = (random: number) =>
       [0, 1, 2, 5, 9, 5_000].map((failures) =>
-        afterClose({ ...first, code: 503, failures }, random),
+        afterConnectionFailure({ ...first, code: 503, failures }, random),
       );
     expect(waits(0)).toMatchObject([500, 1e3, 2e3, 16e3, 3e4, 3e4].map((afterMs) => ({ afterMs })));
     expect(waits(1)).toMatchObject([1e3, 2e3, 4e3, 32e3, 6e4, 6e4].map((afterMs) => ({ afterMs })));
@@ -31,8 +31,10 @@ describe('after a connection has ended', () => {
 
   it('takes the fifth 500 in a row for a broken session, and says what to do', () => {
     const closing = { ...first, code: 500, failures: 4 };
-    expect(afterClose({ ...closing, brokenSessions: 3 }, 0)).toMatchObject({ kind: 'retry' });
-    expect(afterClose({ ...closing, brokenSessions: 4 }, 0)).toMatchObject({
+    expect(afterConnectionFailure({ ...closing, brokenSessions: 3 }, 0)).toMatchObject({
+      kind: 'retry',
+    });
+    expect(afterConnectionFailure({ ...closing, brokenSessions: 4 }, 0)).toMatchObject({
       kind: 'give-up',
       fix: expect.stringContaining('Linked devices'),
     });

@@ -1,4 +1,4 @@
-import { reconnectBackoff } from '@parley/channels';
+import { type AfterConnectionFailure, RECONNECT, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, ParleyError } from '@parley/core';
 import { z } from 'zod';
 import { withoutNumbers } from './logs.ts';
@@ -14,6 +14,10 @@ export class WhatsAppError extends ParleyError {
     super({ code, message, retryable: false, cause });
   }
 }
+
+/** After an error of this package. */
+export const FIX =
+  'A restored database needs a start; a changed settings file is read when it is saved.';
 
 const Boom = z.object({
   data: z.unknown(),
@@ -106,16 +110,8 @@ function meaningOf(code: number): [ChannelFailure, string] {
   }
 }
 
-/** What to do after a connection ended. */
-type AfterClose =
-  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
-  /** A person has to fix it; `forget` the credentials where WhatsApp has done so. */
-  | {
-      readonly kind: 'give-up';
-      readonly reason: string;
-      readonly fix: string;
-      readonly forget: boolean;
-    };
+/** With what WhatsApp has done to the link: where it has forgotten it, the credentials are forgotten too. */
+type AfterClose = AfterConnectionFailure & { readonly forget?: boolean };
 
 /** Why a connection ended. */
 interface Closing {
@@ -130,10 +126,10 @@ interface Closing {
 
 /** This many 500s in a row mean a broken session. */
 const BROKEN_SESSION_LIMIT = 5;
-const RELINK = 'Start Parley again and link it with the phone again.';
+const RELINK = `Link it with the phone again: ${RECONNECT}, and scan the code.`;
 
 /** Decides by the code. `random` is in [0, 1). */
-export function afterClose(closing: Closing, random: number): AfterClose {
+export function afterConnectionFailure(closing: Closing, random: number): AfterClose {
   const { code, reason, failures, brokenSessions } = closing;
   if (code === 515) return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks to connect again' };
   if (code === 500 && brokenSessions + 1 >= BROKEN_SESSION_LIMIT) {
@@ -144,8 +140,7 @@ export function afterClose(closing: Closing, random: number): AfterClose {
   return { kind: 'retry', afterMs: reconnectBackoff(failures, random), reason };
 }
 
-const UNLINK =
-  'The link is broken: remove Parley under "Linked devices" on the phone, then start Parley again.';
+const UNLINK = `The link is broken: remove Parley under "Linked devices" on the phone, then ${RECONNECT}.`;
 
 const FINAL: ReadonlyMap<number, AfterClose> = new Map([
   [401, giveUp('the phone, or WhatsApp, has unlinked this account', RELINK, true)],
@@ -161,14 +156,14 @@ const FINAL: ReadonlyMap<number, AfterClose> = new Map([
     411,
     giveUp(
       'the phone does not support linked devices (411)',
-      'Update WhatsApp on the phone, then start Parley again.',
+      `Update WhatsApp on the phone, then ${RECONNECT}.`,
     ),
   ],
   [
     440,
     giveUp(
       'another program uses the same link to WhatsApp',
-      'Stop the other one, or link each with the phone on its own; then start Parley again.',
+      `Stop the other one, or link each with the phone on its own; then ${RECONNECT}.`,
     ),
   ],
 ]);

@@ -221,6 +221,36 @@ export function reconnectBackoff(failures: number, random: number): number {
   return shortened(Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
+/** What follows a connection that failed or ended. */
+export type AfterConnectionFailure =
+  | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
+  /** It does not recover by itself. */
+  | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
+
+/** What a person does after a cause outside Parley is removed; what is changed in the settings needs nothing more. */
+export const RECONNECT =
+  'reconnect the account, on the page "Channels" or with "parley channels reconnect"';
+
+/** Reports what follows and waits as long as it says. Returns whether to connect again. Never rejects. */
+export async function reportAndWait(
+  decision: AfterConnectionFailure,
+  {
+    report,
+    clock,
+    wait,
+  }: Pick<ChannelContext<unknown>, 'report' | 'clock'> & Pick<ChannelEnv, 'wait'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { reason } = decision;
+  if (decision.kind === 'give-up') {
+    report({ kind: 'failed', reason, fix: decision.fix });
+    return false;
+  }
+  report({ kind: 'retrying', reason, nextAttemptAt: clock() + decision.afterMs });
+  await wait(decision.afterMs, signal);
+  return true;
+}
+
 /** A delay shortened by up to half by chance; `random` is in [0, 1). In ms. */
 export function shortened(ms: number, random: number): number {
   return Math.round(ms * (0.5 + random / 2));

@@ -15,7 +15,16 @@ export type {
   SenderFacts,
   StreamingFacet,
 } from './adapter.ts';
-export { type ChannelEnv, readUpTo, realEnv, reconnectBackoff, shortened } from './adapter.ts';
+export {
+  type AfterConnectionFailure,
+  type ChannelEnv,
+  RECONNECT,
+  readUpTo,
+  realEnv,
+  reconnectBackoff,
+  reportAndWait,
+  shortened,
+} from './adapter.ts';
 export type { MediaLimits } from './attachments/attachment-fetcher.ts';
 export {
   type AttachmentFetcher,

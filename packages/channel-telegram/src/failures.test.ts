@@ -1,13 +1,13 @@
 import { reconnectBackoff } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
 import type { CallFailure } from './failures.ts';
-import { afterPollFailure } from './failures.ts';
+import { afterConnectionFailure } from './failures.ts';
 
 const refused = (code: number, reason: string): CallFailure => ({ kind: 'refused', code, reason });
 
 describe('after a poll that failed', () => {
   it.each([401, 404])('gives up on %i, and says where to fix the token', (code) => {
-    expect(afterPollFailure(refused(code, 'No'), 0, 0)).toMatchObject({
+    expect(afterConnectionFailure(refused(code, 'No'), 0, 0)).toMatchObject({
       kind: 'give-up',
       fix: expect.stringContaining('@BotFather'),
     });
@@ -15,18 +15,21 @@ describe('after a poll that failed', () => {
 
   it('leaves the field to another poller for at least 10 s', () => {
     const failure = refused(409, 'Conflict: terminated by other getUpdates request');
-    expect(afterPollFailure(failure, 0, 0)).toMatchObject({
+    expect(afterConnectionFailure(failure, 0, 0)).toMatchObject({
       kind: 'retry',
       afterMs: 10_000,
       reason: expect.stringContaining('another program'),
     });
-    expect(afterPollFailure(failure, 9, 0.999)).toMatchObject({ kind: 'retry', afterMs: 59_970 });
+    expect(afterConnectionFailure(failure, 9, 0.999)).toMatchObject({
+      kind: 'retry',
+      afterMs: 59_970,
+    });
   });
 
   it('removes a webhook once, and does not fight when it comes back', () => {
     const failure = refused(409, "Conflict: can't use getUpdates method while webhook is active");
-    expect(afterPollFailure(failure, 0, 0)).toEqual({ kind: 'drop-webhook' });
-    expect(afterPollFailure(failure, 1, 0)).toMatchObject({ kind: 'retry', afterMs: 10_000 });
+    expect(afterConnectionFailure(failure, 0, 0)).toEqual({ kind: 'drop-webhook' });
+    expect(afterConnectionFailure(failure, 1, 0)).toMatchObject({ kind: 'retry', afterMs: 10_000 });
   });
 
   it('waits as long as Telegram says', () => {
@@ -37,7 +40,10 @@ describe('after a poll that failed', () => {
       reason: '',
       retryAfterMs: 137_000,
     };
-    expect(afterPollFailure(failure, 0, 0)).toMatchObject({ kind: 'retry', afterMs: 137_000 });
+    expect(afterConnectionFailure(failure, 0, 0)).toMatchObject({
+      kind: 'retry',
+      afterMs: 137_000,
+    });
   });
 
   it.each<[string, CallFailure]>([
@@ -45,7 +51,7 @@ describe('after a poll that failed', () => {
     ['a network that is away', { kind: 'not-sent', reason: 'ENOTFOUND' }],
     ['a refusal nobody expected', refused(400, 'Bad Request')],
   ])('continues after %s', (_name, failure) => {
-    expect(afterPollFailure(failure, 0, 0.5)).toMatchObject({ kind: 'retry', afterMs: 750 });
+    expect(afterConnectionFailure(failure, 0, 0.5)).toMatchObject({ kind: 'retry', afterMs: 750 });
   });
 
   it('waits longer each time, up to a minute', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { takeBatch } from './connection.ts';
+import { admitBatch } from './connection.ts';
 
 const updates = (...ids: number[]) => ids.map((update_id) => ({ update_id, message: undefined }));
 
 describe('taking the updates of one poll', () => {
   it('[D01] confirms past the last one once all are taken', async () => {
-    const result = await takeBatch(
+    const result = await admitBatch(
       updates(5, 6, 7),
       5,
       () => 'chat',
@@ -16,7 +16,7 @@ describe('taking the updates of one poll', () => {
 
   it('keeps the offset when there is nothing', async () => {
     expect(
-      await takeBatch(
+      await admitBatch(
         [],
         5,
         () => 'chat',
@@ -31,7 +31,7 @@ describe('taking the updates of one poll', () => {
       if (update_id === 6 || update_id === 7) throw broken;
     };
     const lanes = (update: { update_id: number }) => String(update.update_id % 2);
-    expect(await takeBatch(updates(5, 6, 7, 8), 5, lanes, take)).toEqual({
+    expect(await admitBatch(updates(5, 6, 7, 8), 5, lanes, take)).toEqual({
       offset: 6,
       failure: broken,
     });
@@ -45,7 +45,7 @@ describe('taking the updates of one poll', () => {
       taken.push(update_id);
     };
     const lanes = (update: { update_id: number }) => (update.update_id % 2 === 1 ? 'odd' : 'even');
-    await takeBatch(updates(1, 2, 3, 4, 5), 1, lanes, take);
+    await admitBatch(updates(1, 2, 3, 4, 5), 1, lanes, take);
     expect(taken).toEqual([2, 4, 1]);
   });
 });
