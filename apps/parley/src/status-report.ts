@@ -1,7 +1,6 @@
 import { type LocalTime, withTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, reasonOf } from '@parley/core';
-import type { GaugeReading } from '@parley/core/telemetry';
-import { type LoopLag, openLoopLag } from '@parley/core/telemetry/loop-lag';
+import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telemetry';
 import type { AccountStatus, Health } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
   AdapterValues,
+  Button,
   Capabilities,
   Clock,
   InboundMessage,
@@ -12,7 +13,6 @@ import type {
 import type { PrefixRenderer } from '@parley/markup';
 import type { BeforePart } from '@parley/store';
 import type { z } from 'zod';
-import type { HistoryEntry } from './history.ts';
 import type { ChannelProbe, ProbeEnv } from './probe.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
@@ -78,6 +78,25 @@ export interface ChannelContext<Settings> {
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
 }
+
+/** One line of a chat as the person sees it. Times in ms. */
+export type HistoryEntry =
+  | {
+      readonly kind: 'inbound';
+      readonly messageId: string;
+      readonly text: string;
+      readonly at: number;
+      /** Null while it waits for its turn, else how that turn ended. */
+      readonly outcome: string | null;
+    }
+  | {
+      readonly kind: 'outbound';
+      readonly partId: string;
+      readonly turnId: string | null;
+      readonly body: RenderedPart;
+      readonly buttons?: readonly Button[];
+      readonly at: number;
+    };
 
 /** A place to show a sign of life: the chat and, where there is one, the thread. */
 export interface ChatAddress {

@@ -1,8 +1,8 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chatHistory } from './history.ts';
 import { conversationIdOf, routeOf } from './ingress/route.ts';
+import { chatHistory } from './known-chats.ts';
 import { aMessage } from './testing/ingress-scene.ts';
 
 const CHAT = { channel: 'telegram', account: 'default', chatId: '42' };

@@ -8,6 +8,7 @@ export type {
   CommandInfo,
   FilesFacet,
   GrowingAnswer,
+  HistoryEntry,
   HttpFacet,
   IngressOutcome,
   MessageFacet,
@@ -49,7 +50,6 @@ export {
   undeclared,
   withoutNulls,
 } from './guard.ts';
-export { chatHistory, type HistoryEntry } from './history.ts';
 export type { SkillCommands } from './ingress/command.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
 export {
@@ -67,6 +67,7 @@ export type { Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';
 export {
+  chatHistory,
   type NamedChat,
   namedChat,
   type OwnersChat,

@@ -2,9 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Logger } from '@parley/core';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
-import { detectLocalServer, type LocalServer } from './local-servers.ts';
 import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
-import { type OfflineReason, offlineModel, whyOffline } from './offline-model.ts';
+import {
+  detectLocalServer,
+  type LocalServer,
+  type OfflineReason,
+  offlineModel,
+  whyOffline,
+} from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
 import {
   fallbackModel,

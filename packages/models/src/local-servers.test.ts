@@ -6,7 +6,7 @@ import {
   localCandidates,
   pickChatModel,
   type ReadJson,
-} from './local-servers.ts';
+} from './offline-model.ts';
 
 describe('where a local server is looked for', () => {
   it('[G01] on the usual ports, Ollama first', () => {

@@ -4,8 +4,8 @@ import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
 import { ModelError } from './chat-model.ts';
 import { whatFailed, whatToDo } from './failures.ts';
 import { httpFetch } from './http-fetch.ts';
-import { detectLocalServer } from './local-servers.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
+import { detectLocalServer } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
 
 /** What a probe may use; `fetch` is `httpFetch` when absent. */

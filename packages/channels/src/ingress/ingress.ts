@@ -8,12 +8,11 @@ import {
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
-import { admit, type Memory, recordRefusal } from './admit.ts';
+import { admit, createExplainer, type Memory, recordRefusal } from './admit.ts';
 import { createAlbums, settlesAt } from './albums.ts';
 import { decideIngress, type IngressDecision, senderRights } from './decide.ts';
-import { createExplainer, createSeldom } from './explain.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { createBacklogLimit, createLoopGuard } from './limits.ts';
+import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
 import { conversationIdOf, routeOf } from './route.ts';
 
 /** Receives one message of one account. Resolves when it is durable or refused for good (D01). */

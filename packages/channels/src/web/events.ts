@@ -1,7 +1,6 @@
 import { type Button, type Logger, reasonOf } from '@parley/core';
-import type { CommandInfo, IngressOutcome } from '../adapter.ts';
+import type { CommandInfo, HistoryEntry, IngressOutcome } from '../adapter.ts';
 import { guarded } from '../guard.ts';
-import type { HistoryEntry } from '../history.ts';
 
 /**
  * Events for an open page or terminal that shows a chat. Events may be missed: after a

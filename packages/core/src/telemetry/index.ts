@@ -7,9 +7,11 @@ export {
 export {
   createMetrics,
   type GaugeReading,
+  type LoopLag,
   METRICS_CONTENT_TYPE,
   type Metrics,
   type MetricsOptions,
+  openLoopLag,
 } from './metrics.ts';
 export {
   openSecrets,

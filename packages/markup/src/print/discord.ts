@@ -17,8 +17,7 @@ import {
   putRuns,
   ZERO_WIDTH_SPACE,
 } from './discord-text.ts';
-import { commonStart, markerText, type Printed } from './lines.ts';
-import { fixedText, RULE } from './plain.ts';
+import { commonStart, fixedText, markerText, type Printed, RULE } from './lines.ts';
 
 /**
  * Prints Discord's Markdown: what its clients show as it is meant, with no more backslashes than

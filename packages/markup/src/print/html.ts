@@ -1,6 +1,13 @@
 import type { Cell, Container, Leaf, Mark, Run, TableLeaf, TextLeaf } from '../document.ts';
-import { commonStart, linePrefix, type Printed, walkRuns } from './lines.ts';
-import { fixedText, isFixedWidth, RULE } from './plain.ts';
+import {
+  commonStart,
+  fixedText,
+  isFixedWidth,
+  linePrefix,
+  type Printed,
+  RULE,
+  walkRuns,
+} from './lines.ts';
 
 /** The tags of the page. */
 const TAGS = {

@@ -1,6 +1,5 @@
 import type { Container, Leaf } from '../document.ts';
-import { markerText, type Printed } from './lines.ts';
-import { fixedText, isFixedWidth, RULE } from './plain.ts';
+import { fixedText, isFixedWidth, markerText, type Printed, RULE } from './lines.ts';
 import { WORD_JOINER, whatsAppLines } from './whatsapp-text.ts';
 
 const FENCE = '```';

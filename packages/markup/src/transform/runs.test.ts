@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../capabilities.ts';
 import { parseMarkdown } from '../parse/parse.ts';
-import { plainText } from '../print/plain.ts';
+import { plainText } from '../print/lines.ts';
 import { render } from '../render.ts';
 import { finish } from '../steps.ts';
 import { toLeaves } from './blocks.ts';

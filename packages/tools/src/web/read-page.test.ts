@@ -1,9 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createPageReader, type PageReaderOptions } from './read-page.ts';
+import { cleanText, createPageReader, type PageReaderOptions } from './read-page.ts';
 import { openWebScene, type WebScene } from './testing/web-scene.ts';
-import { cleanText } from './text.ts';
 
 const { signal } = new AbortController();
 let scene: WebScene | undefined;

@@ -1,7 +1,7 @@
 import { failureOf } from '@parley/core';
 import { z } from 'zod';
 import { WebError } from './addresses.ts';
-import { oneLine } from './text.ts';
+import { oneLine } from './read-page.ts';
 
 /** One result of a search. All of it was written by strangers. */
 export interface SearchHit {

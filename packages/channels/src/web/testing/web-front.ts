@@ -1,6 +1,5 @@
 import { type InboundMessage, type Logger, memoryValues } from '@parley/core';
-import type { ChannelAdapter, IngressOutcome } from '../../adapter.ts';
-import type { HistoryEntry } from '../../history.ts';
+import type { ChannelAdapter, HistoryEntry, IngressOutcome } from '../../adapter.ts';
 import { COMMANDS } from '../../ingress/command.ts';
 import { createWebAdapter } from '../adapter.ts';
 import { WEB } from '../front.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSeldom } from './explain.ts';
+import { createSeldom } from './limits.ts';
 
 describe('something said seldom', () => {
   it('is said once per key and interval', () => {
