@@ -7,11 +7,11 @@ import {
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
 import { Poller, Webhook } from './connection.ts';
-import { fetchFile, MAX_DOWNLOAD_BYTES } from './files.ts';
+import { createFiles } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { createAdmitUpdate } from './intake.ts';
-import { keepMenu } from './menu.ts';
-import { createMessageFacet, findSent, sendFile, sendText } from './send.ts';
+import { registerMenu } from './menu.ts';
+import { createMessageFacet, findSent, sendPart } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping } from './stream.ts';
 import type { BotIdentity } from './wire.ts';
@@ -52,7 +52,7 @@ export function createTelegramAdapter(
   const typing = createTyping(api, stopping);
   const { finish, ...streaming } = createDrafts({ ...context, api, stopping });
   const admit = createAdmitUpdate({ ...context, api, stopping, seen: typing.seen });
-  const connected = (me: BotIdentity) => keepMenu({ ...context, api }, me, stopping);
+  const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
@@ -79,16 +79,11 @@ export function createTelegramAdapter(
     async send(part, signal, onStart) {
       // A draft that came after the message would show its text once more.
       if (part.turnId !== null) await finish(part.turnId);
-      return part.file
-        ? sendFile({ ...sending, onStart }, part, part.file, signal)
-        : sendText({ ...sending, onStart }, part, signal);
+      return sendPart({ ...sending, onStart }, part, signal);
     },
     typing,
     streaming,
-    files: {
-      maxBytes: MAX_DOWNLOAD_BYTES,
-      fetch: (ref, limit, signal) => fetchFile({ api, settings }, ref, limit, signal),
-    },
+    files: createFiles({ api, settings }),
     messages: createMessageFacet(api, settings.linkPreviews, stopping),
     ...(called && { http: called }),
   };

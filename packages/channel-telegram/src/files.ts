@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { readUpTo } from '@parley/channels';
+import { type FilesFacet, readUpTo } from '@parley/channels';
 import { ChannelError, type ChannelFailure, type OutboundFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
@@ -7,41 +7,38 @@ import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import type { TelegramSettings } from './settings.ts';
 
 /** Largest file that the Bot API serves, in bytes. */
-export const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
 
 const FILE = 'A Telegram file cannot be fetched';
 const FileAnswer = z.object({ file_path: z.string().min(1) });
 
-export interface FetchFileDeps {
+interface FilesDeps {
   readonly api: Pick<TelegramApi, 'call'>;
   readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token'>;
 }
 
-/**
- * The bytes of a file by its id. What Telegram says of its size is not relied on: reading stops as
- * soon as there is more than `limit`. Throws only `ChannelError`.
- */
-export async function fetchFile(
-  deps: FetchFileDeps,
-  fileId: string,
-  limit: number,
-  signal: AbortSignal,
-): Promise<Uint8Array> {
-  const address = await addressOf(deps, fileId, signal);
-  // A redirect would lead to a host that was not chosen.
-  const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
-  const announced = Number(response.headers.get('content-length') ?? 0);
-  if (response.status === 200 && response.body !== null && announced <= limit) {
-    const bytes = await readUpTo(response.body, limit).catch(interrupted);
-    if (bytes === undefined) throw tooLarge(limit);
-    return bytes;
-  }
-  await response.body?.cancel();
-  if (announced > limit) throw tooLarge(limit);
-  throw failed(kindOf(response.status), `HTTP ${response.status}`);
+/** Fetches files by their id. Telegram's word on their size is not relied on. */
+export function createFiles(deps: FilesDeps): FilesFacet {
+  return {
+    maxBytes: MAX_DOWNLOAD_BYTES,
+    async fetch(fileId, limit, signal) {
+      const address = await addressOf(deps, fileId, signal);
+      // A redirect would lead to a host that was not chosen.
+      const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
+      const announced = Number(response.headers.get('content-length') ?? 0);
+      if (response.status === 200 && response.body !== null && announced <= limit) {
+        const bytes = await readUpTo(response.body, limit).catch(interrupted);
+        if (bytes === undefined) throw tooLarge(limit);
+        return bytes;
+      }
+      await response.body?.cancel();
+      if (announced > limit) throw tooLarge(limit);
+      throw failed(kindOf(response.status), `HTTP ${response.status}`);
+    },
+  };
 }
 
-async function addressOf(deps: FetchFileDeps, fileId: string, signal: AbortSignal): Promise<URL> {
+async function addressOf(deps: FilesDeps, fileId: string, signal: AbortSignal): Promise<URL> {
   const { api, settings } = deps;
   let answer: unknown;
   try {

@@ -55,7 +55,7 @@ export function menuName(name: string): string {
 }
 
 /** Puts the commands into Telegram's own menu (F09), if they are not there yet. Never rejects. */
-export async function keepMenu(deps: MenuDeps, bot: Owner, signal: AbortSignal): Promise<void> {
+export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSignal): Promise<void> {
   const { api, values, log } = deps;
   const { entries, leftOut } = menuOf(deps.commands);
   if (leftOut.length > 0) log.warn({ commands: leftOut }, "not in Telegram's menu: no legal name");

@@ -44,12 +44,16 @@ interface Call {
   readonly payload: object;
 }
 
-/** Sends the text of a part as a message. Throws only `ChannelError`. */
-export async function sendText(
-  deps: SendDeps,
+/** Sends one part. @throws ChannelError */
+export function sendPart(
+  deps: SendFileDeps,
   part: OutboundPart,
   signal: AbortSignal,
 ): Promise<Receipt> {
+  return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
+}
+
+async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal): Promise<Receipt> {
   const previews = deps.linkPreviews ? {} : { link_preview_options: { is_disabled: true } };
   const keyboard = keyboardOf(part.buttons);
   const make = (attempt: Attempt): Call => ({
@@ -124,7 +128,7 @@ const FILE_SENT = 'file-sent';
  * its own. That the file has arrived is remembered in between: when the text has to wait or is
  * tried again, the file does not go out twice. Throws only `ChannelError`.
  */
-export async function sendFile(
+async function sendFile(
   deps: SendFileDeps,
   part: OutboundPart,
   file: OutboundFile,

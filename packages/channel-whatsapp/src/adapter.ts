@@ -9,10 +9,10 @@ import {
 } from './connection.ts';
 import { endingOnFailure, keyStore } from './credentials.ts';
 import { EncryptedMessages } from './decrypt.ts';
-import { filesFacet } from './files.ts';
+import { createFiles } from './files.ts';
 import { admitMessage, RecentMessages, readMessage } from './intake.ts';
 import { Contacts, Groups, personIds } from './people.ts';
-import { messageActs, SentMessages, sendPart, Typing } from './send.ts';
+import { createMessageFacet, SentMessages, sendPart, Typing } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
 
 /** One WhatsApp account, linked to a phone. No network traffic before `start`. */
@@ -75,8 +75,8 @@ export function createWhatsAppAdapter(
     },
     send: (part, aborted) => sendPart({ ...outgoing, groups, pause }, part, aborted),
     typing,
-    files: filesFacet({ socket, server: settings.url, patienceMs: ackTimeoutMs }),
-    messages: messageActs({ ...outgoing, clock, signal }),
+    files: createFiles({ socket, server: settings.url, patienceMs: ackTimeoutMs }),
+    messages: createMessageFacet({ ...outgoing, clock, signal }),
     http,
   };
 }

@@ -25,7 +25,7 @@ interface FilesDeps {
 }
 
 /** Fetches files. One that WhatsApp has deleted is requested from the phone again. */
-export function filesFacet(deps: FilesDeps): FilesFacet {
+export function createFiles(deps: FilesDeps): FilesFacet {
   return {
     maxBytes: LARGEST_BYTES,
     async fetch(text, limit, signal) {

@@ -104,7 +104,7 @@ function quotedBy({ recent }: SendDeps, { route }: OutboundPart): WAMessage | un
   return found && quoteOf(found);
 }
 
-interface MessageActsDeps extends TransmitDeps {
+interface MessageFacetDeps extends TransmitDeps {
   readonly recent: Pick<RecentMessages, 'find'>;
   readonly clock: Clock;
   /** Aborted when the account stops. */
@@ -118,7 +118,7 @@ const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
  * WhatsApp, with a new id: the same edit may be sent twice. Phones silently ignore edits after 15 minutes
  * and deletions after two days.
  */
-export function messageActs(deps: MessageActsDeps): Required<MessageFacet> {
+export function createMessageFacet(deps: MessageFacetDeps): Required<MessageFacet> {
   const send = (chatId: string, change: Pick<Outgoing, 'content' | 'edit'>) =>
     transmit(deps, { chatId, messageId: generateMessageIDV2(), ...change }, deps.signal);
   const own = (remoteJid: string, id: string) => ({ remoteJid, id, fromMe: true });
@@ -146,7 +146,7 @@ export function messageActs(deps: MessageActsDeps): Required<MessageFacet> {
 
 /** The key of a message in a group includes its sender. */
 async function keyOf(
-  { recent, sent }: MessageActsDeps,
+  { recent, sent }: MessageFacetDeps,
   chatId: string,
   id: string,
 ): Promise<proto.IMessageKey> {

@@ -1,4 +1,20 @@
-import type { Button, ChannelFailure } from '@parley/core';
+import {
+  type Button,
+  type Capabilities,
+  ChannelError,
+  type ChannelFailure,
+  type Clock,
+  type Logger,
+  type Meter,
+  type OutboundPart,
+  type ReplyRoute,
+  reasonOf,
+} from '@parley/core';
+import { render } from '@parley/markup';
+import type { DuePart, NewPart, OutboxRepository } from '@parley/store';
+import { type ChannelAdapter, shortened } from '../adapter.ts';
+import type { Pacer } from './pacer.ts';
+import type { SendNotes } from './send-notes.ts';
 
 /** What to do with a part whose sending failed. */
 export type AfterFailure =
@@ -32,7 +48,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
       return { kind: 'retry', afterMs: failure.retryAfterMs, attempt: 'free' };
     case 'transient':
       if (failure.untried)
-        return { kind: 'retry', afterMs: spread(UNTRIED_MS, facts), attempt: 'free' };
+        return { kind: 'retry', afterMs: shortened(UNTRIED_MS, facts.random), attempt: 'free' };
       return tryAgain(facts, 'failed');
     case 'unknown-outcome':
       return facts.mayRepeat ? tryAgain(facts, 'unknown') : { kind: 'give-up', state: 'unknown' };
@@ -47,16 +63,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
 function tryAgain(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
   const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
-  return {
-    kind: 'retry',
-    afterMs: spread(backoff, facts),
-    attempt: 'counts',
-  };
-}
-
-/** Shortened by up to half, so that many do not come back at once. */
-function spread(ms: number, { random }: FailureFacts): number {
-  return Math.round(ms * (0.5 + random / 2));
+  return { kind: 'retry', afterMs: shortened(backoff, facts.random), attempt: 'counts' };
 }
 
 /** What a chat reads about a part, in Markdown. `⚙️` marks the system (G08). */
@@ -78,11 +85,139 @@ export function uncertainNotice(key: string, hasButtons: boolean): Notice {
 }
 
 /** Whether a chat can still get a notice of a failure. */
-export function canBeReported(failure: ChannelFailure): boolean {
+function canBeReported(failure: ChannelFailure): boolean {
   return failure.kind !== 'gone' && failure.kind !== 'forbidden';
 }
 
 /** Sent when the platform refused a part for good. */
-export function refusedNotice(reason: string): Notice {
+function refusedNotice(reason: string): Notice {
   return { markdown: `⚙️ A part of my answer could not be delivered: ${reason}` };
+}
+
+/** What handling a part needs whose sending failed, or was interrupted. */
+export interface FailureDeps {
+  readonly outbox: OutboxRepository;
+  readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'idempotentForMs' | 'buttons'>;
+  /** What is done about a part that may have arrived; `tell` when absent. */
+  readonly whenUncertain?: 'tell' | 'resend' | undefined;
+  readonly pacer: Pacer;
+  /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
+  readonly findSent?: ChannelAdapter['findSent'] | undefined;
+  /** Absent: after a crash every part that was marked as being sent is uncertain. */
+  readonly notes?: SendNotes | undefined;
+  readonly log: Logger;
+  readonly meter: Meter;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Carries out what `afterFailure` decides about a part whose sending has thrown. */
+export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknown): Promise<void> {
+  const { part } = due;
+  const error = asChannelError(thrown);
+  if (error !== thrown) deps.log.error({ part: part.id, reason: error.message }, 'adapter defect');
+  const decision = afterFailure({
+    failure: error.failure,
+    attempts: due.attempts,
+    mayRepeat: mayRepeat(deps, part),
+    random: deps.random(),
+  });
+  if (decision.kind === 'retry') {
+    const { afterMs, attempt } = decision;
+    const { failure } = error;
+    if (failure.kind === 'rate-limited') {
+      const chat = failure.scope === 'account' ? undefined : part.route;
+      deps.pacer.pause(deps.clock(), failure.retryAfterMs, chat);
+    }
+    const labels = { channel: part.route.channel, reason: failure.kind };
+    deps.meter.count('parley_delivery_retries_total', labels);
+    const { channel, account } = part.route;
+    const away = failure.kind === 'transient' && { outage: `${channel}/${account}` };
+    deps.log.warn({ ...away, part: part.id, afterMs, reason: error.message }, 'send again later');
+    await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
+    return;
+  }
+  const { state } = decision;
+  const reason = error.message;
+  const about = state === 'unknown' ? uncertain(deps, part) : refusedNotice(reason);
+  const notice = canBeReported(error.failure) ? about : null;
+  await failPart(deps, part, { state, reason, notice });
+}
+
+interface Ending {
+  readonly state: 'failed' | 'unknown';
+  readonly reason: string;
+  /** Null where the chat cannot be notified. */
+  readonly notice: Notice | null;
+}
+
+async function failPart(deps: FailureDeps, part: OutboundPart, ending: Ending): Promise<void> {
+  const { route } = part;
+  const { state, reason, notice } = ending;
+  // A failed notice must not trigger another notice.
+  const ownNotice =
+    part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
+  await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice);
+  deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
+  deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
+}
+
+/** A notice is one message, so it has no number. */
+function noticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
+  const { numbered: _, ...target } = route.target;
+  const [body] = render(markdown, target);
+  return body === undefined ? null : { route, body, ...(buttons && { buttons }) };
+}
+
+function asChannelError(thrown: unknown): ChannelError {
+  if (thrown instanceof ChannelError) return thrown;
+  return new ChannelError({ kind: 'unknown-outcome' }, reasonOf(thrown), thrown);
+}
+
+/** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
+export async function recover(deps: FailureDeps, { part, sendingAt }: DuePart): Promise<void> {
+  if (!(await deps.outbox.takeOver(part.id))) return;
+  const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
+  const reason = 'interrupted while sending';
+  if (note?.kind === 'marked' || mayRepeat(deps, part, sendingAt ?? undefined))
+    return deps.outbox.retryLater(part.id, deps.clock(), reason, 'free');
+  const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
+  if (messageId !== undefined) {
+    await deps.outbox.markSent(part.id, messageId, deps.clock());
+    return;
+  }
+  await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
+}
+
+/** People wait behind it, so an answer that takes longer is none. In ms. */
+const FIND_WITHIN_MS = 10_000;
+
+async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string | undefined> {
+  if (deps.findSent === undefined) return undefined;
+  const before = await deps.outbox.before(part.id);
+  try {
+    return await deps.findSent(part, before, AbortSignal.timeout(FIND_WITHIN_MS));
+  } catch (error) {
+    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'a part cannot be looked for');
+    return undefined;
+  }
+}
+
+/**
+ * Whether a part that may have arrived is sent again. A notice always is: twice it does no harm, and
+ * without it the chat may never learn that an answer is uncertain.
+ */
+export function mayRepeat(
+  { capabilities, whenUncertain, clock }: FailureDeps,
+  part: OutboundPart,
+  sentAt = clock(),
+): boolean {
+  const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
+  const isKeyKnown = idempotentSend && clock() - sentAt <= idempotentForMs;
+  const isHarmless = isKeyKnown || part.noticeOf !== undefined;
+  return isHarmless || whenUncertain === 'resend';
+}
+
+function uncertain({ capabilities }: FailureDeps, { idempotencyKey }: OutboundPart): Notice {
+  return uncertainNotice(idempotencyKey, capabilities.buttons);
 }

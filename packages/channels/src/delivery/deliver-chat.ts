@@ -1,55 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Capabilities,
-  ChannelError,
-  type Clock,
   type FreshParts,
-  type Logger,
-  type Meter,
   type OutboundPart,
   ParleyError,
   type PassPoint,
   type Receipt,
-  type ReplyRoute,
-  reasonOf,
   silentTracer,
   type Tracer,
 } from '@parley/core';
-import { render } from '@parley/markup';
-import type { ChatKey, DuePart, NewPart, OutboxRepository } from '@parley/store';
-import type { ChannelAdapter } from '../adapter.ts';
-import {
-  afterFailure,
-  canBeReported,
-  type Notice,
-  refusedNotice,
-  uncertainNotice,
-} from './after-failure.ts';
-import type { Pacer } from './pacer.ts';
-import type { SendNotes } from './send-notes.ts';
+import type { ChatKey, DuePart } from '@parley/store';
+import { afterThrow, type FailureDeps, mayRepeat, recover } from './after-failure.ts';
 
-export interface DeliveryDeps {
-  readonly outbox: OutboxRepository;
-  readonly capabilities: Pick<
-    Capabilities,
-    'idempotentSend' | 'idempotentForMs' | 'rates' | 'buttons'
-  >;
-  /** What is done about a part that may have arrived; `tell` when absent. */
-  readonly whenUncertain?: 'tell' | 'resend' | undefined;
-  readonly pacer: Pacer;
+export interface DeliveryDeps extends FailureDeps {
+  readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
   send(part: OutboundPart, signal: AbortSignal, onStart: () => void): Promise<Receipt>;
-  /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
-  readonly findSent?: ChannelAdapter['findSent'] | undefined;
-  /** Absent: after a crash every part that was marked as being sent is uncertain. */
-  readonly notes?: SendNotes | undefined;
   /** Wakes the delivery of another chat of this account: where a group has moved to. */
   readonly wake: (chatId: string) => Promise<void>;
-  readonly log: Logger;
-  readonly meter: Meter;
   /** Without it nothing is traced. */
   readonly tracer?: Tracer | undefined;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly pass: PassPoint;
   /** True once another gateway is to send the rest: the part under way is the last. */
   readonly isEnding?: (() => boolean) | undefined;
@@ -169,54 +138,6 @@ function waitFor({ pacer, clock }: DeliveryDeps, { part, notBefore }: DuePart): 
   return pacer.take(part.route, now);
 }
 
-/** A part found in `sending` belonged to a process that died: the platform may or may not have it. */
-async function recover(deps: DeliveryDeps, { part, sendingAt }: DuePart): Promise<void> {
-  if (!(await deps.outbox.takeOver(part.id))) return;
-  const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
-  const reason = 'interrupted while sending';
-  if (note?.kind === 'marked' || mayRepeat(deps, part, sendingAt ?? undefined))
-    return deps.outbox.retryLater(part.id, deps.clock(), reason, 'free');
-  const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
-  if (messageId !== undefined) {
-    await deps.outbox.markSent(part.id, messageId, deps.clock());
-    return;
-  }
-  await failPart(deps, part, { state: 'unknown', reason, notice: uncertain(deps, part) });
-}
-
-/** People wait behind it, so an answer that takes longer is none. In ms. */
-const FIND_WITHIN_MS = 10_000;
-
-async function findSent(deps: DeliveryDeps, part: OutboundPart): Promise<string | undefined> {
-  if (deps.findSent === undefined) return undefined;
-  const before = await deps.outbox.before(part.id);
-  try {
-    return await deps.findSent(part, before, AbortSignal.timeout(FIND_WITHIN_MS));
-  } catch (error) {
-    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'a part cannot be looked for');
-    return undefined;
-  }
-}
-
-/**
- * Whether a part that may have arrived is sent again. A notice always is: twice it does no harm, and
- * without it the chat may never learn that an answer is uncertain.
- */
-function mayRepeat(
-  { capabilities, whenUncertain, clock }: DeliveryDeps,
-  part: OutboundPart,
-  sentAt = clock(),
-): boolean {
-  const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
-  const isKeyKnown = idempotentSend && clock() - sentAt <= idempotentForMs;
-  const isHarmless = isKeyKnown || part.noticeOf !== undefined;
-  return isHarmless || whenUncertain === 'resend';
-}
-
-function uncertain({ capabilities }: DeliveryDeps, { idempotencyKey }: OutboundPart): Notice {
-  return uncertainNotice(idempotencyKey, capabilities.buttons);
-}
-
 /** A part that is marked as being sent, and the one that waits behind it. */
 interface Marked {
   readonly due: DuePart;
@@ -258,9 +179,7 @@ async function sendPart(
       withinLimit([signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
     );
   } catch (thrown) {
-    if (!(thrown instanceof ChannelError))
-      deps.log.error({ part: part.id, reason: reasonOf(thrown) }, 'adapter defect');
-    await afterThrow(deps, due, asChannelError(thrown));
+    await afterThrow(deps, due, thrown);
     return { kind: 'not-sent' };
   }
   const { platformMessageId, migratedTo } = receipt;
@@ -336,64 +255,4 @@ async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Pro
       await sleep(STORE_AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
   }
-}
-
-async function afterThrow(deps: DeliveryDeps, due: DuePart, error: ChannelError): Promise<void> {
-  const { part } = due;
-  const decision = afterFailure({
-    failure: error.failure,
-    attempts: due.attempts,
-    mayRepeat: mayRepeat(deps, part),
-    random: deps.random(),
-  });
-  if (decision.kind === 'retry') {
-    const { afterMs, attempt } = decision;
-    const { failure } = error;
-    if (failure.kind === 'rate-limited') {
-      const chat = failure.scope === 'account' ? undefined : part.route;
-      deps.pacer.pause(deps.clock(), failure.retryAfterMs, chat);
-    }
-    const labels = { channel: part.route.channel, reason: failure.kind };
-    deps.meter.count('parley_delivery_retries_total', labels);
-    const { channel, account } = part.route;
-    const away = failure.kind === 'transient' && { outage: `${channel}/${account}` };
-    deps.log.warn({ ...away, part: part.id, afterMs, reason: error.message }, 'send again later');
-    await deps.outbox.retryLater(part.id, deps.clock() + afterMs, error.message, attempt);
-    return;
-  }
-  const { state } = decision;
-  const reason = error.message;
-  const about = state === 'unknown' ? uncertain(deps, part) : refusedNotice(reason);
-  const notice = canBeReported(error.failure) ? about : null;
-  await failPart(deps, part, { state, reason, notice });
-}
-
-interface Ending {
-  readonly state: 'failed' | 'unknown';
-  readonly reason: string;
-  /** Null where the chat cannot be notified. */
-  readonly notice: Notice | null;
-}
-
-async function failPart(deps: DeliveryDeps, part: OutboundPart, ending: Ending): Promise<void> {
-  const { route } = part;
-  const { state, reason, notice } = ending;
-  // A failed notice must not trigger another notice.
-  const ownNotice =
-    part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
-  await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice);
-  deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
-  deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
-}
-
-/** A notice is one message, so it has no number. */
-function noticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
-  const { numbered: _, ...target } = route.target;
-  const [body] = render(markdown, target);
-  return body === undefined ? null : { route, body, ...(buttons && { buttons }) };
-}
-
-function asChannelError(thrown: unknown): ChannelError {
-  if (thrown instanceof ChannelError) return thrown;
-  return new ChannelError({ kind: 'unknown-outcome' }, reasonOf(thrown), thrown);
 }

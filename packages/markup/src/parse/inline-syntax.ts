@@ -35,10 +35,7 @@ declare module 'mdast' {
 }
 
 /** Puts such a token into the tree as literal text. */
-export function literal(
-  token: 'maths' | 'escapedBar',
-  shown: (source: string) => string,
-): TreeExtension {
+function literal(token: 'maths' | 'escapedBar', shown: (source: string) => string): TreeExtension {
   return {
     enter: {
       [token](own) {
