@@ -2,6 +2,7 @@ import type { Clock, Logger } from '@parley/core';
 import { isInSkills, SKILL_FILE } from './audience.ts';
 import { type ParsedFile, parseFile } from './front-matter.ts';
 import {
+  diskReason,
   type FileName,
   type FoundFile,
   identityOf,
@@ -10,7 +11,6 @@ import {
   SETTLED_MS,
   walkPath,
 } from './paths.ts';
-import { diskReason } from './workspace-error.ts';
 
 /** Why a file has no content for any reader. */
 export type FileFault =

@@ -14,8 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reader } from '@parley/core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
+import { estimateTokens } from './text.ts';
 
 /** The files of W01. */
 const NINE = [
@@ -238,4 +239,75 @@ describe('a changed file', () => {
     await rm(soul);
     expect(await read(GUEST, 'SOUL.md')).toBe('absent: missing');
   });
+});
+
+describe('a workspace without memory', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'parley-memory-'));
+    const open = await openWorkspace({ folder, templates: TEMPLATES });
+    await mkdir(join(folder, 'memory'), { recursive: true });
+    await writeFile(join(folder, 'MEMORY.md'), 'canary');
+    await writeFile(join(folder, 'memory/2026-11-21.md'), 'canary');
+    await writeFile(join(folder, 'AGENTS.md'), 'How you work here.');
+    await open.for(GUEST).write(open.for(GUEST).groupMemory, 'canary');
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  async function seenBy(reader: Reader, memory: 'main-session' | 'off'): Promise<string[]> {
+    const view = (await openWorkspace({ folder, templates: TEMPLATES, memory })).for(reader);
+    const listed = (await view.list()).map(({ name }) => name);
+    const names = [...listed, 'MEMORY.md', 'memory/2026-11-21.md', view.groupMemory];
+    const files = await Promise.all([...new Set(names)].map((name) => view.read(name)));
+    return files.flatMap((file) => (file.kind === 'file' ? [file.source] : []));
+  }
+
+  it('[P15] [W02] shows no memory to anyone, the owner included, and everything else as ever', async () => {
+    for (const reader of [OWNER, GUEST]) {
+      const seen = await seenBy(reader, 'off');
+      expect(seen).toContain('AGENTS.md');
+      expect(seen.filter((name) => /memory|groups/i.test(name))).toEqual([]);
+    }
+  });
+
+  it('[W02] [W04] shows the owner theirs and a group its own where memory is on', async () => {
+    expect(await seenBy(OWNER, 'main-session')).toEqual(
+      expect.arrayContaining(['MEMORY.md', 'memory/2026-11-21.md']),
+    );
+    const group = await seenBy(GUEST, 'main-session');
+    expect(group.filter((name) => /memory|groups/i.test(name))).toHaveLength(1);
+  });
+});
+
+describe('the files a new workspace starts with', () => {
+  it.each(['IDENTITY.md', 'USER.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md', 'BOOT.md'])(
+    '[W01] %s costs no token before somebody fills it in',
+    async (name) => {
+      expect(await workspace.for(OWNER).read(name)).toEqual({ kind: 'absent', reason: 'empty' });
+    },
+  );
+
+  it('[P09] AGENTS.md and SOUL.md leave most of 3,000 tokens to the rest of the prompt', async () => {
+    let tokens = 0;
+    for (const name of ['AGENTS.md', 'SOUL.md']) {
+      const file = await workspace.for(GUEST).read(name);
+      tokens += file.kind === 'file' ? estimateTokens(file.text) : Number.POSITIVE_INFINITY;
+    }
+    expect(tokens).toBeLessThan(900);
+  });
+
+  it('[W03] what is said in USER.md stays with the owner', async () => {
+    const path = join(folder, 'USER.md');
+    await writeFile(path, (await readFile(path, 'utf8')).replace('**Name:**', '**Name:** Ann'));
+    expect(await workspace.for(OWNER).read('USER.md')).toMatchObject({ kind: 'file' });
+    expect(await workspace.for(GUEST).read('USER.md')).toMatchObject({ reason: 'private' });
+  });
+
+  it.each(['mail', 'calendar', 'progress', 'health', 'memory'])(
+    '[H06] %s is among the example tasks',
+    async (task) => {
+      const heartbeat = await readFile(join(TEMPLATES, 'HEARTBEAT.md'), 'utf8');
+      expect(heartbeat).toContain(`\n## ${task}\n- every: `);
+    },
+  );
 });

@@ -13,10 +13,9 @@ import {
 import { Bootstrap } from './bootstrap.ts';
 import { FileCache, liesInOwnersSkill } from './file-cache.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
-import { type FileName, listMarkdown } from './paths.ts';
+import { type FileName, listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { GovernedFile } from './soul.ts';
-import { WorkspaceError } from './workspace-error.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
 import { FileWriter, localLock, type WorkspaceLock } from './write-file.ts';
 

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BoundedMap } from '@parley/core';
+import { BoundedMap, ParleyError, reasonOf } from '@parley/core';
 
 /** A path inside the workspace, checked: its segments are plain names and cannot leave the folder. */
 export interface FileName {
@@ -195,4 +195,20 @@ function statsOf(folder: string): BigIntStats | undefined {
   } catch {
     return undefined; // Without access to it, it cannot be listed either.
   }
+}
+
+/** `workspace-folder`: the folder cannot be made or used. `workspace-templates`: the templates cannot be read. */
+export type WorkspaceErrorCode = 'workspace-folder' | 'workspace-templates' | 'soul-scenarios';
+
+/** Thrown while a workspace is opened; reading a file never throws, it returns why there is nothing. */
+export class WorkspaceError extends ParleyError {
+  constructor(code: WorkspaceErrorCode, message: string, cause?: unknown) {
+    super({ code, message, retryable: false, cause });
+  }
+}
+
+/** Why the disk refused, without the path on this machine that the system's own message holds: guests read it. */
+export function diskReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : reasonOf(error);
 }

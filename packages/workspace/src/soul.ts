@@ -6,9 +6,8 @@ import { z } from 'zod';
 import { AudienceFrontMatter } from './audience.ts';
 import type { FileFault } from './file-cache.ts';
 import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
-import { type FoundFile, MAX_BYTES, walkPath } from './paths.ts';
+import { type FoundFile, MAX_BYTES, WorkspaceError, walkPath } from './paths.ts';
 import { isBlank } from './text.ts';
-import { WorkspaceError } from './workspace-error.ts';
 import {
   contentOf,
   type DiskResult,

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewId } from '@parley/core';
 import {
+  diskReason,
   type FileName,
   identityOf,
   MAX_BYTES,
@@ -10,7 +11,6 @@ import {
   parseFileName,
   walkPath,
 } from './paths.ts';
-import { diskReason } from './workspace-error.ts';
 import {
   type PlannedWrite,
   planWrite,

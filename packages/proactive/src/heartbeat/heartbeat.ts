@@ -10,11 +10,18 @@ import type { HeartbeatOrder, HeartbeatPlan, HeartbeatSlot, Store } from '@parle
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import { type AlertChat, type FindTarget, reportFailures } from '../alerts.ts';
 import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
-import { outlook, type TaskOutlook } from './due-task.ts';
 import { readTasks } from './read-tasks.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
-import { candidatesFor, EXAMPLE_TASK, type RunFacts, runOrder, uncheckable } from './run.ts';
+import {
+  candidatesFor,
+  EXAMPLE_TASK,
+  outlook,
+  type RunFacts,
+  runOrder,
+  type TaskOutlook,
+  uncheckable,
+} from './run.ts';
 import { type HeartbeatState, lastRunsOf, openStateFile } from './state.ts';
 import { describeTaskProblem, HEARTBEAT_READS, type StandingTask, TASKS_FILE } from './task.ts';
 

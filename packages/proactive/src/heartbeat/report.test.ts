@@ -1,6 +1,8 @@
 import type { HeartbeatRun } from '@parley/store';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
 import { zoneClock } from '../zone-clock.ts';
+import type { Heartbeat, HeartbeatServices } from './heartbeat.ts';
 import { lastRunText } from './report.ts';
 import { momentText } from './report-shape.ts';
 
@@ -78,4 +80,206 @@ it.each([
 ])('[H02] %s is %s for somebody in Berlin that Saturday', (iso, words) => {
   const now = Date.parse('2026-11-21T14:30:00Z');
   expect(momentText(Date.parse(iso), zoneClock('Europe/Berlin'), now)).toBe(words);
+});
+
+describe('the report as text', () => {
+  const MAIL = '## mail\n- every: 30 min\n- between: 09:00-21:00\n- do: Look through new mail.\n';
+  const HEALTH = '## health\n- every: daily at 3:00\n- do: Look whether all is well.\n';
+  const SETTINGS = { enabled: true, everyMinutes: 30, tokensPerDay: 1_000, quietHours: 'off' };
+  const NOBODY = { kind: 'none', reason: 'no owner has written yet' } as const;
+  const ALONE = { isGroup: false, messageId: 'm1' };
+
+  let scene: HeartbeatScene;
+  afterEach(() => scene.close());
+
+  /** A heartbeat at 10:00 in Berlin, its first run planned for 10:30. */
+  async function open(
+    tasks: string,
+    change: Partial<Pick<HeartbeatServices, 'settings' | 'findTarget'>> = {},
+  ): Promise<Heartbeat> {
+    scene = await openHeartbeatScene({ settings: SETTINGS, ...change });
+    scene.put('HEARTBEAT.md', tasks);
+    await scene.heartbeat.look();
+    return scene.heartbeat;
+  }
+
+  const ask = (heartbeat: Heartbeat, argument = '', asker = ALONE) =>
+    heartbeat.answer(asker, argument);
+  const nextOf = async (heartbeat: Heartbeat, name = 'mail') =>
+    (await heartbeat.report()).tasks.find((task) => task.name === name)?.next;
+
+  describe('/heartbeat', () => {
+    it('[H02] shows the plan, and of each task the last and the next run', async () => {
+      const heartbeat = await open(MAIL + HEALTH);
+      scene.later(30);
+      await scene.heartbeat.look();
+      await scene.run();
+      scene.later(5);
+      expect(await ask(heartbeat)).toBe(
+        [
+          '**Heartbeat**: on, every 30 min; next run 11:00 (Europe/Berlin).',
+          [
+            '- **mail** – every 30 min, 09:00–21:00',
+            '  - last: 10:30, nothing to report',
+            '  - next: 11:30',
+            '- **health** – every day, 03:00–24:00',
+            '  - last: never',
+            '  - next: 11:00; it is due',
+          ].join('\n'),
+          'Today: 10 of 1000 tokens. `/heartbeat now mail` runs one at once.',
+        ].join('\n\n'),
+      );
+    });
+
+    it('[H02] [H06] shows how to write a task where there is none', async () => {
+      const heartbeat = await open('# Heartbeat\n');
+      expect(await ask(heartbeat)).toContain('- every: 30 min\n- between: 9:00-21:00\n- do: ');
+      expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, no tasks');
+    });
+
+    it('[H02] says what of HEARTBEAT.md it does not understand, where, and what belongs there', async () => {
+      const heartbeat = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
+      const text = await ask(heartbeat);
+      expect(text).toContain('HEARTBEAT.md needs fixing');
+      expect(text).toContain('line 6, task news: found "now and then", expected how often');
+      expect(text).toContain('**mail**');
+      expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
+    });
+
+    it('[W02] shows a group nothing of the content of the tasks', async () => {
+      const heartbeat = await open(MAIL);
+      const group = { ...ALONE, isGroup: true };
+      expect(await ask(heartbeat, '', group)).toBe(
+        '**Heartbeat**: on, every 30 min; next run 10:30; 1 task. More in a direct chat.',
+      );
+      expect(await ask(heartbeat, 'now letters', group)).not.toContain('mail');
+      expect(await ask(heartbeat, 'now mail', group)).not.toContain('mail');
+    });
+
+    it('shows a name of a task as it is, whatever signs stand in it', async () => {
+      const heartbeat = await open('## a* [b](https://c.example)\n- do: Look.\n');
+      expect(await ask(heartbeat)).toContain('**a\\* \\[b\\]\\(https://c.example\\)**');
+    });
+
+    it.each(['on', 'off'])('[H01] says which setting decides about %s', async (verb) => {
+      expect(await ask(await open(MAIL), verb)).toContain('`heartbeat.enabled`');
+    });
+
+    it('says what there is when it does not understand', async () => {
+      expect(await ask(await open(MAIL), 'sometimes')).toContain('`/heartbeat now`');
+    });
+  });
+
+  describe('why a task does not run now', () => {
+    it('[H02] it is due and waits for its run, one task a run', async () => {
+      const heartbeat = await open(`${MAIL}## second\n- do: Look.\n`);
+      expect(await nextOf(heartbeat)).toMatchObject({ state: 'due', text: '10:30; it is due' });
+      expect(await nextOf(heartbeat, 'second')).toMatchObject({ text: '11:00; it is due' });
+    });
+
+    it('[H02] its time has not come', async () => {
+      const heartbeat = await open(MAIL);
+      await heartbeat.now('a', 'mail');
+      await scene.run();
+      expect(await nextOf(heartbeat)).toMatchObject({ state: 'not-yet', text: '10:30' });
+    });
+
+    it('[H02] it is out of its hours', async () => {
+      const heartbeat = await open(MAIL);
+      await heartbeat.now('a', 'mail');
+      await scene.run();
+      scene.at('2026-11-21T21:10:00Z');
+      expect(await nextOf(heartbeat)).toMatchObject({
+        state: 'out-of-hours',
+        text: 'tomorrow 09:00; out of its hours now',
+      });
+    });
+
+    it('[H02] it is done for today', async () => {
+      const heartbeat = await open(HEALTH);
+      await heartbeat.now('a', 'health');
+      await scene.run();
+      expect(await nextOf(heartbeat, 'health')).toMatchObject({
+        state: 'done',
+        text: 'tomorrow 03:00; it had its run of these days',
+      });
+    });
+
+    it('[H02] its run is not over', async () => {
+      const heartbeat = await open(MAIL);
+      await heartbeat.now('a', 'mail');
+      expect(await nextOf(heartbeat)).toMatchObject({ state: 'running' });
+      expect(await ask(heartbeat)).toContain('last: 10:00, running now');
+    });
+
+    it('[H05] the tokens of today are used up', async () => {
+      const heartbeat = await open(MAIL);
+      await heartbeat.now('a', 'mail');
+      await scene.run(1_000);
+      scene.later(31);
+      expect(await nextOf(heartbeat)).toMatchObject({ state: 'no-tokens' });
+      expect(await ask(heartbeat, 'now')).toContain('tokens of today are used up');
+    });
+
+    it('[H04] no owner can be notified', async () => {
+      const heartbeat = await open(MAIL, { findTarget: async () => NOBODY });
+      expect(await nextOf(heartbeat)).toMatchObject({
+        state: 'no-chat',
+        text: 'not yet: no owner has written yet',
+      });
+      expect(await ask(heartbeat, 'now')).toContain('Nothing began: no owner has written yet.');
+    });
+
+    it('[H01] the heartbeat is off', async () => {
+      const heartbeat = await open(MAIL, { settings: { ...SETTINGS, enabled: false } });
+      expect(await nextOf(heartbeat)).toMatchObject({ state: 'off' });
+      expect(await ask(heartbeat)).toContain('`heartbeat.enabled` is false');
+      expect(await heartbeat.line()).toBe('Heartbeat: off, 1 task');
+    });
+
+    it('[H02] no run falls into its hours', async () => {
+      const heartbeat = await open('## short\n- between: 9:05-9:20\n- do: Look.\n');
+      expect(await nextOf(heartbeat, 'short')).toMatchObject({ state: 'no-run' });
+      const every7 = await open('## short\n- between: 9:05-9:20\n- do: Look.\n', {
+        settings: { ...SETTINGS, everyMinutes: 7 },
+      });
+      expect(await nextOf(every7, 'short')).toMatchObject({ state: 'not-yet' });
+    });
+  });
+
+  describe('/heartbeat now', () => {
+    it('[H02] runs the task that is due, and says which', async () => {
+      const heartbeat = await open(MAIL);
+      expect(await ask(heartbeat, 'now')).toMatch(/^mail begins\./);
+      expect((await scene.run())?.messages[0]?.message.variables.task).toBe('mail');
+    });
+
+    it('[H02] runs a named task that is not due', async () => {
+      const heartbeat = await open(`${MAIL}## Long walk\n- between: 20:00-21:00\n- do: Look.\n`);
+      expect(await ask(heartbeat, 'now long walk')).toMatch(/^Long walk begins\./);
+    });
+
+    it('[H02] runs once for one message, also when it is delivered again after the run', async () => {
+      const heartbeat = await open(MAIL);
+      const first = await ask(heartbeat, 'now mail');
+      expect(await ask(heartbeat, 'now mail')).toBe(first);
+      await scene.run();
+      expect(await ask(heartbeat, 'now mail')).toBe(first);
+      expect(await scene.run()).toBeNull();
+      await ask(heartbeat, 'now mail', { ...ALONE, messageId: 'm2' });
+      expect(await scene.run()).not.toBeNull();
+    });
+
+    it('[H02] says why nothing began', async () => {
+      const heartbeat = await open(MAIL);
+      expect(await ask(heartbeat, 'now letters')).toContain('no task "letters"; there are: mail.');
+      await ask(heartbeat, 'now mail');
+      const again = await ask(heartbeat, 'now mail', { ...ALONE, messageId: 'm2' });
+      expect(again).toBe('Nothing began: the run before is not over yet.');
+      await scene.run();
+      expect(await ask(heartbeat, 'now', { ...ALONE, messageId: 'm3' })).toBe(
+        'Nothing began: no task is due. "/heartbeat now mail" runs it all the same.',
+      );
+    });
+  });
 });

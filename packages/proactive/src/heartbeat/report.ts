@@ -1,7 +1,6 @@
 import { countOf, inlineCode, literalLine } from '@parley/core';
 import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
 import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
-import { dueTasks, type Looking, type TaskOutlook } from './due-task.ts';
 import type { HeartbeatServices, HeartbeatStatus } from './heartbeat.ts';
 import {
   type HeartbeatReport,
@@ -10,6 +9,7 @@ import {
   type NextRunText,
   type TaskReport,
 } from './report-shape.ts';
+import { dueTasks, type Looking, type TaskOutlook } from './run.ts';
 import { lastRunsOf } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 

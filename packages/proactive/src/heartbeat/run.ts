@@ -1,10 +1,111 @@
 import type { NewsChecker } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
 import type { AlertChat } from '../alerts.ts';
-import { WHOLE_DAY } from '../zone-clock.ts';
-import { dueTasks, type Looking } from './due-task.ts';
+import { WHOLE_DAY, windowAfter, windowAt, windowOn, type ZoneClock } from '../zone-clock.ts';
 import { type HeartbeatState, lastRunsOf } from './state.ts';
-import { describeSchedule, type StandingTask } from './task.ts';
+import { cadenceMinutes, describeSchedule, FLOOR_MINUTES, type StandingTask } from './task.ts';
+
+const MINUTE_MS = 60_000;
+/** So far clocks of machines differ; a last run further ahead was noted by a clock that was wrong. */
+const SKEW_MS = 5 * MINUTE_MS;
+
+export interface TaskOutlook {
+  readonly task: StandingTask;
+  readonly next: NextRun;
+}
+
+/** A task that may run now. */
+export interface DueTask {
+  readonly task: StandingTask;
+  /** Since when it might have run (ms). */
+  readonly since: number;
+}
+
+export interface Looking {
+  readonly clock: ZoneClock;
+  readonly now: number;
+}
+
+/**
+ * The tasks that may run inside their hours, the most overdue first; a heartbeat runs one of them (H02).
+ * What was missed while the machine slept is done once. Tasks that never ran come first, in the order of
+ * the file. `nextAt`: when the first of the others is due (ms).
+ * @param lastRuns when each task last started (ms), by name.
+ */
+export function dueTasks(
+  tasks: readonly StandingTask[],
+  lastRuns: ReadonlyMap<string, number>,
+  looking: Looking,
+): { readonly due: readonly DueTask[]; readonly nextAt: number | null } {
+  const fresh: DueTask[] = [];
+  const overdue: DueTask[] = [];
+  let nextAt: number | null = null;
+  for (const { task, next } of outlook(tasks, lastRuns, looking)) {
+    if (next.kind !== 'due') nextAt = Math.min(nextAt ?? next.nextAt, next.nextAt);
+    else (next.neverRan ? fresh : overdue).push({ task, since: next.since });
+  }
+  return { due: [...fresh, ...overdue.sort((a, b) => a.since - b.since)], nextAt };
+}
+
+/** When each task runs next and why not now, in the order of the file. */
+export function outlook(
+  tasks: readonly StandingTask[],
+  lastRuns: ReadonlyMap<string, number>,
+  looking: Looking,
+): readonly TaskOutlook[] {
+  return tasks.map((task) => ({
+    task,
+    next: nextRun(task, lastRuns.get(task.name) ?? null, looking),
+  }));
+}
+
+/** When a task runs next, and why then. Moments in ms. */
+type NextRun =
+  /** It may run now, and might have since that moment. */
+  | { readonly kind: 'due'; readonly since: number; readonly neverRan: boolean }
+  /** `out-of-hours`: its time has come, but not its hours. `done`: these days had their run. */
+  | { readonly kind: 'not-yet' | 'out-of-hours' | 'done'; readonly nextAt: number };
+
+/** When this task is due, after it last ran at that moment (null: never). */
+export function nextRun(task: StandingTask, lastRun: number | null, at: Looking): NextRun {
+  const { clock, now } = at;
+  const hours = windowAt(clock, task.window, now);
+  const opensAt = () => windowAfter(clock, task.window, now).start;
+  if (lastRun === null || isFromWrongClock(task, lastRun, at)) {
+    if (hours !== null) return { kind: 'due', since: hours.start, neverRan: true };
+    return { kind: 'not-yet', nextAt: opensAt() };
+  }
+  const since = dueAfter(task, lastRun, clock);
+  if (since > now) {
+    const isDone = task.cadence.kind === 'days' && hours !== null;
+    return { kind: isDone ? 'done' : 'not-yet', nextAt: since };
+  }
+  if (hours !== null) return { kind: 'due', since, neverRan: false };
+  return { kind: 'out-of-hours', nextAt: opensAt() };
+}
+
+/** Whether a last run is in the future; one of days may have had its run on this day all the same. */
+function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: Looking): boolean {
+  if (lastRun <= now + SKEW_MS) return false;
+  return task.cadence.kind === 'minutes' || dayOf(task, lastRun, clock) > dayOf(task, now, clock);
+}
+
+/** When a task is due again after a run, in its hours. */
+function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
+  const { cadence, window } = task;
+  if (cadence.kind === 'days') {
+    return windowOn(clock, window, dayOf(task, lastRun, clock) + cadence.days).start;
+  }
+  const wanted = lastRun + Math.max(cadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
+  const isIn = windowAt(clock, window, wanted) !== null;
+  return isIn ? wanted : windowAfter(clock, window, wanted).start;
+}
+
+/** The day whose hours hold this moment; out of hours (a person requested it) the last that started. */
+function dayOf({ window }: StandingTask, moment: number, clock: ZoneClock): number {
+  const hours = windowAt(clock, window, moment);
+  return hours?.day ?? windowAfter(clock, window, moment).day - 1;
+}
 
 /** What decides which task runs. */
 export interface RunFacts {
@@ -12,8 +113,6 @@ export interface RunFacts {
   readonly state: HeartbeatState;
   readonly at: Looking;
 }
-
-const MINUTE_MS = 60_000;
 
 /** The tasks that may run now, the most overdue first: the first that can is run. `reason`: why none does. */
 export function candidatesFor(

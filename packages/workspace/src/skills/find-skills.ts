@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Clock, reasonOf } from '@parley/core';
 import { SKILL_FILE } from '../audience.ts';
 import {
+  diskReason,
   type FoundFile,
   identityOf,
   openInside,
@@ -12,7 +13,6 @@ import {
   walkPath,
 } from '../paths.ts';
 import { type FilePattern, patternsInside } from '../prompt-files.ts';
-import { diskReason } from '../workspace-error.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
 /** Where a skill comes from, the weakest first: of two with one name the later source wins (S02). */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
 import { windowAt, windowOn, type ZoneClock, zoneClock } from '../zone-clock.ts';
-import { dueTasks, nextRun } from './due-task.ts';
+import { dueTasks, nextRun } from './run.ts';
 import { cadenceMinutes, type StandingTask } from './task.ts';
 
 const MINUTE = 60_000;

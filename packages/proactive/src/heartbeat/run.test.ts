@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { zoneClock } from '../zone-clock.ts';
-import { dueTasks, outlook } from './due-task.ts';
 import { readTasks } from './read-tasks.ts';
+import { dueTasks, outlook } from './run.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
