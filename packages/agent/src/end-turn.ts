@@ -2,13 +2,12 @@ import type { FreshParts, LiveEvent, Reader } from '@parley/core';
 import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, NewPart, TurnCommit } from '@parley/store';
-import { quotableIn } from './answer/quotable-in.ts';
 import { marked, visibleText } from './answer/visible-text.ts';
 import type { FinalStep, StepUsage } from './loop/turn-journal.ts';
 import { renderParts } from './post-message.ts';
 import { accountOfTurn } from './spend.ts';
 import type { SeenTurn } from './turn-answer.ts';
-import { leadingMessage, spoken, textOf } from './turn-opening.ts';
+import { leadingMessage, quotableIn, spoken, textOf } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** `reason`: why it failed or stayed silent. */

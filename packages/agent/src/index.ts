@@ -1,30 +1,26 @@
-export { questionText } from './approvals/approval-question.ts';
+export { questionText } from './approvals/approval-gate.ts';
 export { shownArguments } from './approvals/shown-arguments.ts';
-export { bootSource, createBootstrapSource } from './boot.ts';
-export { assembleHistory } from './context/assemble-history.ts';
-export type { Compacting } from './context/compact.ts';
+export type { Compacting } from './context/compactor.ts';
 export { createCompactor } from './context/compactor.ts';
-export type { HistoryLimits } from './context/history-budget.ts';
+export type { HistoryLimits } from './context/history.ts';
+export { assembleHistory } from './context/history.ts';
 export { readHistory } from './context/summary.ts';
 export { yesterdaySource } from './context/yesterday-source.ts';
-export { newsChecker } from './heartbeat/check-for-news.ts';
-export { withHeartbeats } from './heartbeat/heartbeat-runner.ts';
-export { type LocalTime, localTimeIn } from './local-time.ts';
+export { newsChecker, withHeartbeats } from './heartbeat/heartbeat-runner.ts';
 export type { TurnLimits } from './loop/turn-loop.ts';
 export { type AgentMcp, NO_MCP, openMcp } from './mcp/open-mcp.ts';
-export { openMedia } from './media/read-attachment.ts';
+export { openMedia } from './media/turn-media.ts';
 export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts';
 export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postMessage } from './post-message.ts';
-export { type PreviewChange, type PreviewServices, previewTurn } from './preview-turn.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
 export { momentOf, nameOf, originOf, scoreText, soulDiff, soulStatus } from './soul/soul-text.ts';
 export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.ts';
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';
-export { TimeUpError, withTimeLimit } from './time-limit.ts';
+export { type LocalTime, localTimeIn, TimeUpError, withTimeLimit } from './time.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
 export { skillsSource } from './tools/skills.ts';
 export { todosSource } from './tools/todos.ts';
@@ -35,8 +31,9 @@ export {
   type ToolProblem,
   type ToolRegistry,
 } from './tools/tool-registry.ts';
+export { type PreviewChange, type PreviewServices, previewTurn } from './turn-draft.ts';
 export type { TurnAdditions, TurnClosing, TurnHook } from './turn-hooks.ts';
 export type { AgentPlace } from './turn-opening.ts';
-export { turnPrompt } from './turn-prompt.ts';
+export { bootSource, createBootstrapSource, turnPrompt } from './turn-prompt.ts';
 export { createTurnRunner, withTraces } from './turn-runner.ts';
 export type { TurnServices } from './turn-services.ts';

@@ -4,7 +4,7 @@ import type { PromptRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { recordPrompt } from './record-prompt.ts';
-import { countingTool } from './testing/counting-tool.ts';
+import { countingTool } from './testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras } from './testing/turn-scene.ts';
 import type { TurnHook } from './turn-hooks.ts';
 

@@ -11,7 +11,7 @@ import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
 import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
 import type { ClaimedTurn, NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
-import { messageTokens } from './context/history-budget.ts';
+import { messageTokens } from './context/history.ts';
 import { leadingMessage } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 

@@ -4,7 +4,7 @@ import { silentLogger } from '@parley/core';
 import { createChatModel, ModelSettings } from '@parley/models';
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { writeSummary } from './context/write-summary.ts';
+import { writeSummary } from './context/summary.ts';
 import { openTurnScene, type TurnScene } from './testing/turn-scene.ts';
 import { defineTool } from './tools/tool.ts';
 

@@ -2,11 +2,10 @@ import { reasonOf } from '@parley/core';
 import type { ModelRequest } from '@parley/models';
 import type { AssembledPrompt } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
-import { quotableIn } from './answer/quotable-in.ts';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
 import type { LaterMessages } from './busy/later-messages.ts';
 import { retryWithLessContext } from './context/compactor.ts';
-import type { HistoryFill } from './context/history-budget.ts';
+import type { HistoryFill } from './context/history.ts';
 import { readHistory } from './context/summary.ts';
 import type { FinalStep, StepUsage, TurnJournal } from './loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, turnLoop } from './loop/turn-loop.ts';
@@ -14,7 +13,7 @@ import type { TurnMedia } from './media/turn-media.ts';
 import { type HeldPrompt, recordPrompt } from './record-prompt.ts';
 import { accountOf } from './spend.ts';
 import { turnDraft } from './turn-draft.ts';
-import type { OpenedTurn } from './turn-opening.ts';
+import { type OpenedTurn, quotableIn } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 export interface SeenTurn {

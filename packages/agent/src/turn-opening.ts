@@ -3,7 +3,8 @@ import type { Clock, Reader, RuntimeFacts } from '@parley/core';
 import { type Identity, type IdentitySource, quoteUntrusted, readIdentity } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, TranscriptEntry } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
-import type { LocalTime } from './local-time.ts';
+import type { QuotableMessages } from './answer/visible-text.ts';
+import type { LocalTime } from './time.ts';
 import type { TurnOpening } from './turn-hooks.ts';
 
 /** The agent and the people it belongs to. */
@@ -159,4 +160,35 @@ const FLAG_OR_TAG =
 /** Tag characters are invisible to people but not to a model, so they could carry instructions (P18). */
 function withoutTagCharacters(text: string): string {
   return text.replace(FLAG_OR_TAG, (found) => (found.startsWith('\u{1f3f4}') ? found : ''));
+}
+
+/**
+ * The messages that the answer of a turn may quote: those it answers (`joined`: later ones) and those that they quote, of the
+ * chat it goes to. None where the platform cannot show it. Ids of other chats would name other messages.
+ */
+export function quotableIn(turn: ClaimedTurn, joined: readonly InboxRow[] = []): QuotableMessages {
+  const leading = leadingMessage(turn);
+  const { route } = leading;
+  if (route.quotes !== true) return { known: new Set() };
+  const ofChat = [...turn.messages, ...joined].filter((row) => isSaidWhere(row, leading));
+  const known = ofChat.flatMap(({ message: { messageId, replyTo } }) =>
+    replyTo === undefined ? [messageId] : [messageId, replyTo.messageId],
+  );
+  const heard = turn.groupContext.map(({ messageId }) => messageId);
+  const isShown = isSaidWhere(leading, leading);
+  return {
+    ...(isShown && { current: leading.message.messageId }),
+    known: new Set([...known, ...(isShown ? heard : [])]),
+  };
+}
+
+/** What Parley said to the agent itself was never shown in a chat. */
+function isSaidWhere({ message }: InboxRow, { route }: InboxRow): boolean {
+  const { channel, account, chat, trigger } = message;
+  return (
+    trigger === undefined &&
+    channel === route.channel &&
+    account === route.account &&
+    chat.id === route.chatId
+  );
 }

@@ -2,7 +2,6 @@ import type { Reader, Runtime } from '@parley/core';
 import { ModelError } from '@parley/models';
 import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn } from '@parley/store';
-import { quotableIn } from './answer/quotable-in.ts';
 import { visibleText } from './answer/visible-text.ts';
 import { openGate, TurnSuspendedError } from './approvals/approval-gate.ts';
 import { type LaterMessages, openLaterMessages } from './busy/later-messages.ts';
@@ -15,7 +14,7 @@ import { holdPrompt } from './record-prompt.ts';
 import { accountOfTurn, SpendCapError } from './spend.ts';
 import { type SeenTurn, turnAnswer } from './turn-answer.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
-import { leadingMessage, openTurn, textOf, turnReader } from './turn-opening.ts';
+import { leadingMessage, openTurn, quotableIn, textOf, turnReader } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** A turn that was started this often and never ended probably kills its worker: give up and say so. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from './testing/counting-tool.ts';
+import { countingTool } from './testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 
 const BO = { id: '2', name: 'Bo', isBot: false };

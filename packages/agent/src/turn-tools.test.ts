@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { silentLogger } from '@parley/core';
 import { createChatModel, ModelTimeouts } from '@parley/models';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from './testing/counting-tool.ts';
-import { toolMessages } from './testing/scripted-model.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import { countingTool, say } from './testing/tool-scene.ts';
+import {
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+  toolMessages,
+} from './testing/turn-scene.ts';
 import { builtInTools } from './tools/built-in-tools.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;

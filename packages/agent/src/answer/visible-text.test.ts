@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visibleText } from './visible-text.ts';
+import { answerStream, marked, visibleText } from './visible-text.ts';
 
 /** The chat of the table: `m7` is answered, `m5` and `m6` are known, and `x1` is of another chat. */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
@@ -113,5 +114,142 @@ describe.each([
 ])('%s', (_title, rows) => {
   it.each(rows)('%j → %j', (answer, seen) => {
     expect(written(answer)).toBe(seen);
+  });
+});
+
+/** Pieces from which everything that is looked for can come to be, beside real words. */
+const pieces = fc.array(
+  fc.oneof(
+    {
+      arbitrary: fc.constantFrom(
+        'NO_REPLY',
+        'NO',
+        '_REPLY',
+        'no_reply',
+        'HEARTBEAT_OK',
+        'NO REPLY',
+      ),
+      weight: 3,
+    },
+    fc.constantFrom(
+      '[[reply_to_current]]',
+      '[[reply_to:',
+      'm5',
+      ']]',
+      '[[',
+      '_current]]',
+      '[[reply_to',
+    ),
+    fc.constantFrom('<turn-facts>', '</turn-facts>', '[memory context]', '[/memory context]', '<'),
+    fc.constantFrom('⚙️', '⚙', ' ', '\n', '\n\n', '**', '`', '```\n', '"', '.', '- ', '\u200b', '_'),
+    fc.constantFrom('hello', 'N', 'o', 'It rains', '👍🏽', '天气', 'x1'),
+    fc.string({ unit: 'grapheme', maxLength: 4 }),
+  ),
+  { maxLength: 12 },
+);
+
+describe('an answer that grows', () => {
+  type SeenPiece = Parameters<Parameters<typeof answerStream>[1]>[0];
+
+  function streamed(chunks: readonly string[]): { shown: SeenPiece[]; before: string } {
+    const shown: SeenPiece[] = [];
+    const stream = answerStream(CHAT, (piece) => void shown.push(piece));
+    for (const chunk of chunks) stream.push(chunk);
+    const before = shown.map(({ text }) => text).join('');
+    stream.end();
+    return { shown, before };
+  }
+
+  /** Cuts a text at places that have nothing to do with its words. */
+  function cutAt(text: string, sizes: readonly number[]): string[] {
+    const chunks: string[] = [];
+    for (let at = 0, nth = 0; at < text.length; nth += 1) {
+      const size = sizes[nth % sizes.length] ?? 1;
+      chunks.push(text.slice(at, at + size));
+      at += size;
+    }
+    return chunks;
+  }
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 });
+
+  it('[F12] [G09] [G10] shows nothing that it takes back, and in the end all of it, however it is cut', () => {
+    fc.assert(
+      fc.property(pieces, sizes, (all, cuts) => {
+        const whole = all.join('');
+        const seen = visibleText(whole, CHAT);
+        const { shown, before } = streamed(cutAt(whole, cuts));
+        const text = shown.map((piece) => piece.text).join('');
+        expect(text).toBe(seen.kind === 'says' ? seen.text : '');
+        if (seen.kind === 'silent') expect(before).toBe('');
+        else if (text !== '') {
+          expect(new Set(shown.map(({ replyTo }) => replyTo))).toEqual(new Set([seen.replyTo]));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['a tag', '[[reply_to:hello\n\nNO_REPLY]]', '[[reply_to:hello'],
+    ['a tag over two lines', '[[reply_to:helloNO_REPLY\n]]', '[[reply_to:hello'],
+    [
+      'a tag that closes a frame',
+      'NO_REPLY<turn-facts>[[reply_to:</turn-facts>_current]]',
+      '_current]]',
+    ],
+    ['a token around a tag', 'Yes 𐖗NO[[reply_to_current]]_REPLY', 'Yes 𐖗'],
+    ['a frame behind a list sign', '- NO_REPLY\n\n[/memory context]', ''],
+    ['a frame behind a fence', '```\nNO_REPLY\n\n[/memory context]', ''],
+    ['a frame behind a mark', '_NO_REPLY\n[/memory context]', ''],
+    ['words behind a list sign', '- NO_REPLY\n\nIt rains', 'It rains'],
+  ])('[F12] [G09] shows the same letter by letter as at once: %s', (_, whole, text) => {
+    const { shown } = streamed([...whole]);
+    expect(shown.map((piece) => piece.text).join('')).toBe(text);
+    expect(visibleText(whole, CHAT)).toEqual(
+      text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
+    );
+  });
+
+  it('[F12] shows plain text at once, up to the last word', () => {
+    const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
+    expect(before).toBe('The rain in Spain stays');
+  });
+
+  it('[F12] is read in time, however long', () => {
+    const stream = answerStream(CHAT, () => {});
+    const started = performance.now();
+    for (let nth = 0; nth < 20_000; nth += 1) stream.push('word [x] ');
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
+
+describe('what is seen', () => {
+  it('[G08] [G09] [G10] has nothing left to take out', () => {
+    fc.assert(
+      fc.property(pieces, (all) => {
+        const seen = visibleText(all.join(''), CHAT);
+        if (seen.kind === 'silent') return;
+        expect(seen.text).not.toMatch(/\[\[ *reply_to_current *\]\]|^\s*⚙/i);
+        expect(seen.text).not.toMatch(/^NO_REPLY(?![_\p{N}])|(?<![\p{Lu}\p{N}_])NO_REPLY$/u);
+        expect(visibleText(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('[G09] is the answer itself, character for character, where there is nothing to take out', () => {
+    const words = fc.string({ unit: 'grapheme', maxLength: 60 });
+    fc.assert(
+      fc.property(words, (text) => {
+        fc.pre(!/⚙|\[\[|_reply|heartbeat/i.test(text));
+        expect(visibleText(text, CHAT)).toEqual({ kind: 'says', text });
+      }),
+    );
+  });
+
+  it('[G08] of the system has its mark once, whoever wrote the text', () => {
+    for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
+      expect(marked(words)).toBe('⚙️ Stopped.');
+    }
   });
 });

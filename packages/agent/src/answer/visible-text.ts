@@ -1,6 +1,8 @@
 import {
   holdsToken,
   isVisible,
+  mayBecomeWhole,
+  settledLength,
   wholeToken,
   withoutFirstToken,
   withoutLastToken,
@@ -43,7 +45,7 @@ export function visibleText(answer: string, quotable: QuotableMessages): Visible
  * The part of a growing text that is final: whatever follows, this much of it
  * is out. What may still become something is left in.
  */
-export function withoutBeginning(text: string): string {
+function withoutBeginning(text: string): string {
   for (let before = text; ; ) {
     const { text: untagged } = withoutTags(withoutFrames(before));
     const started = withoutMark(withoutTokenParagraphs(untagged));
@@ -55,7 +57,7 @@ export function withoutBeginning(text: string): string {
 }
 
 /** The message that an answer asks to be shown with: the first of its tags whose message is of this chat. */
-export function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
+function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
   const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
   const { asked } = withoutTags(withoutFrames(answer));
   return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
@@ -90,7 +92,7 @@ function withoutTags(text: string): WithoutTags {
 }
 
 /** Where something begins that may become a tag, or the length of the text. */
-export function openTagAt(text: string): number {
+function openTagAt(text: string): number {
   for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
     const rest = text.slice(at, at + LONGEST_TAG);
     if (rest.length < LONGEST_TAG && !/\]\]|\n/.test(rest)) return at;
@@ -132,7 +134,7 @@ function withoutOpenFrames(text: string): string {
 }
 
 /** Where a frame begins, or a line that may become one, that is not closed; or the length of the text. */
-export function openFrameAt(text: string): number {
+function openFrameAt(text: string): number {
   if (!mayHoldFrame(text)) return text.length;
   const found = OPEN.flatMap((open) => open.exec(text)?.index ?? []);
   const line = text.lastIndexOf('\n') + 1;
@@ -156,4 +158,50 @@ function withoutMark(text: string): string {
 /** A message of the system: it has the mark exactly once (G08). */
 export function marked(text: string): string {
   return `⚙️ ${withoutMark(text)}`;
+}
+
+/**
+ * Passes on what people see of a growing answer, and holds back whatever may still become a token, a tag
+ * or a frame: it must not appear and vanish again (F12). Every piece says what is quoted.
+ */
+export function answerStream(
+  quotable: QuotableMessages,
+  pass: (piece: { readonly text: string; readonly replyTo?: string }) => void,
+) {
+  let whole = '';
+  // What earlier pieces have shown is left behind, or a long answer would be read again with each word.
+  let part = '';
+  let [shownOfPart, shown] = [0, ''];
+  let replyTo: string | undefined;
+  const show = (text: string): void => {
+    if (text === '') return;
+    if (shown === '') replyTo = quotedBy(whole, quotable);
+    shown += text;
+    pass({ text, ...(replyTo !== undefined && { replyTo }) });
+  };
+  return {
+    push(text: string): void {
+      whole += text;
+      part += text;
+      const clean = withoutBeginning(part);
+      const settled = settledIn(clean);
+      if (settled <= shownOfPart) return;
+      if (shown === '' && mayBecomeWhole(clean.slice(0, settled))) return;
+      show(clean.slice(shownOfPart, settled));
+      shownOfPart = settled;
+      const last = [...clean.slice(0, settled)].at(-1) ?? '';
+      const rest = last + clean.slice(settled);
+      // The last shown word goes along, since it precedes the rest.
+      if (isVisible(last) && part.endsWith(rest)) [part, shownOfPart] = [rest, last.length];
+    },
+    /** Passes on what was held back. */
+    end(): void {
+      const seen = visibleText(whole, quotable);
+      if (seen.kind === 'says' && seen.text.startsWith(shown)) show(seen.text.slice(shown.length));
+    },
+  };
+}
+
+function settledIn(text: string): number {
+  return settledLength(text.slice(0, Math.min(openFrameAt(text), openTagAt(text))));
 }

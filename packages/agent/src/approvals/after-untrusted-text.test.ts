@@ -2,10 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { decide } from '../testing/decide.ts';
 import { mortalStore } from '../testing/mortal-store.ts';
-import { toolMessages } from '../testing/scripted-model.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import {
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+  toolMessages,
+} from '../testing/turn-scene.ts';
+import { decide } from '../testing/write-message.ts';
 import { webFetchTool } from '../tools/web-tools.ts';
 import { editTool, writeTool } from '../tools/write-files.ts';
 

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/counting-tool.ts';
-import { decide } from '../testing/decide.ts';
 import { type Death, mortalStore } from '../testing/mortal-store.ts';
-import { type ScriptedModel, scriptedModel } from '../testing/scripted-model.ts';
-import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { countingTool } from '../testing/tool-scene.ts';
+import {
+  openTurnScene,
+  type ScriptedModel,
+  scriptedModel,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
+import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
 /** How a tool behaves when its process dies: may it be called again, and is anyone asked? */
 const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;

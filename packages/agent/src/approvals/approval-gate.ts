@@ -1,22 +1,22 @@
-import { ParleyError } from '@parley/core';
+import { inlineCode, ParleyError, type ReplyRoute, shownBlock } from '@parley/core';
 import { toolArguments } from '@parley/models';
-import type { Approval, ClaimedTurn, Lease, NewApproval } from '@parley/store';
+import type {
+  Approval,
+  ClaimedTurn,
+  InboxRow,
+  Lease,
+  NewApproval,
+  NewPart,
+  Store,
+} from '@parley/store';
+import { marked } from '../answer/visible-text.ts';
 import type { JournalledCall } from '../loop/turn-journal.ts';
+import { renderParts } from '../post-message.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-opening.ts';
 import type { TurnServices } from '../turn-services.ts';
-import { isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
-import {
-  type AskedPlace,
-  changedText,
-  noApproverText,
-  othersText,
-  placeToAsk,
-  questionFor,
-  refusalText,
-  tooLongText,
-} from './approval-question.ts';
+import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
 import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 
 type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
@@ -155,4 +155,151 @@ export class TurnSuspendedError extends ParleyError {
       retryable: true,
     });
   }
+}
+
+export interface AskedPlace {
+  readonly route: ReplyRoute;
+  /** Of that chat; the question can be decided only there. */
+  readonly conversationId: string;
+  readonly toDecider: boolean;
+  /** Set where another person asked: who, and where to notify them. */
+  readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
+}
+
+interface Deciders {
+  readonly rules: Pick<ApprovalRules, 'approvers'>;
+  readonly owners: readonly string[];
+}
+
+/**
+ * Where a turn asks: in its own chat, except for a direct chat with a person who may not decide. Then an
+ * owner is asked in the chat they used last; null when no owner has one.
+ */
+async function placeToAsk(
+  deps: Deciders & { readonly store: Pick<Store, 'inbox'> },
+  turn: ClaimedTurn,
+): Promise<AskedPlace | null> {
+  const leading = leadingMessage(turn);
+  const { message, route } = leading;
+  const here = { route, conversationId: turn.conversationId };
+  if (message.chat.type !== 'direct') return { ...here, toDecider: false };
+  if (mayDecide(leading, deps)) return { ...here, toDecider: true };
+  const chats = await deps.store.inbox.ownerChats();
+  const owners = chats.find((row) => deps.owners.includes(personOf(row)));
+  if (owners === undefined) return null;
+  const who = inlineCode(personOf(leading));
+  const { conversationId } = owners;
+  return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
+}
+
+function mayDecide(row: InboxRow, { owners, rules }: Deciders): boolean {
+  const person = personOf(row);
+  // Ingress sets it for accounts that an owner linked (F13).
+  return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
+}
+
+function personOf({ message }: InboxRow): string {
+  return `${message.channel}:${message.sender.id}`;
+}
+
+async function questionFor(
+  { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
+  { route, toDecider, onBehalf }: AskedPlace,
+  waitMs: number,
+): Promise<readonly NewPart[] | null> {
+  const text = questionText({ tool, shown, code, waitMs, toDecider, who: onBehalf?.who });
+  const question = await questionParts(text, route, code);
+  if (question === null || onBehalf === undefined) return question;
+  return [...question, ...(await renderParts(waitingText(waitMs), onBehalf.route))];
+}
+
+/** A person reads no more messages before they press a button. */
+const MAX_PARTS = 30;
+
+/**
+ * A question as parts of the outbox, with buttons below the last; pressing one acts as typing its
+ * command. Several parts are numbered, so that a missing one is noticed.
+ */
+async function questionParts(
+  markdown: string,
+  route: ReplyRoute,
+  code: string,
+): Promise<readonly NewPart[] | null> {
+  const parts = await renderParts(markdown, route, { ...route.target, numbered: true });
+  if (parts.length > MAX_PARTS) return null;
+  const buttons = [
+    { label: 'Approve', data: `/approve ${code}` },
+    { label: 'Deny', data: `/deny ${code}` },
+  ];
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
+}
+
+/** `who` asked for the call; set only if the reader is another person. */
+export interface Question {
+  readonly tool: string;
+  readonly shown: string;
+  readonly code: string;
+  readonly waitMs: number;
+  readonly toDecider: boolean;
+  readonly who?: string | undefined;
+}
+
+/** The question in Markdown, with the commands of its buttons: not every platform has buttons. */
+export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
+  const asker = who === undefined ? 'May I' : `For ${who}: may I`;
+  const block = shownBlock(shown);
+  const only = toDecider ? '' : ' Only my owner, or an approver my owner has named, can decide.';
+  return [
+    marked(`${asker} use \`${tool}\` with this?`),
+    block,
+    ...(block.includes('\\u{') ? [WRITTEN_OUT] : []),
+    ...(block.includes('\n+') ? [GOES_ON] : []),
+    `\`/approve ${code}\` allows it, \`/deny ${code}\` does not.${only} Without an answer within ${minutes(waitMs)} I leave it. Other messages here wait until then; \`/stop\` ends it all.`,
+  ].join('\n\n');
+}
+
+const WRITTEN_OUT = '`\\u{…}` is a character that cannot be seen, or looks like another one.';
+
+const GOES_ON = 'A line that begins with `+` continues the line above it.';
+
+function waitingText(waitMs: number): string {
+  return marked(
+    `For this I need my owner’s approval. I have asked, and continue with it, or in ${minutes(waitMs)} without it.`,
+  );
+}
+
+function refusalText(
+  { tool, askedAt, expiresAt }: Pick<Approval, 'tool' | 'askedAt' | 'expiresAt'>,
+  state: 'denied' | 'expired' | 'withdrawn',
+): string {
+  const why =
+    state === 'expired'
+      ? `it was not approved within ${minutes(expiresAt - askedAt)}, which counts as no`
+      : 'the person who was asked said no';
+  return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
+}
+
+function tooLongText(tool: string, shown: string): string {
+  const length = `${shown.length.toLocaleString('en')} characters`;
+  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MOST_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
+}
+
+function changedText(tool: string): string {
+  return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
+}
+
+/** For the model: no approver can be asked. `about`: which calls of the tool need an approval, if not all. */
+export function noApproverText(tool: string, about?: string): string {
+  const which = about === undefined ? '' : ` An approval is needed for ${about}.`;
+  return `${tool} was not run: it needs an approval, and no approver can be asked from here.${which} Say so.`;
+}
+
+function othersText(tool: string, about: string): string {
+  return `${tool} was not run: words of outsiders have been read, and not allowed then is: ${about}. No approver can be asked here. Do not try to reach the same in another way. Say so, and that somebody can ask for exactly that in a message of their own, with the address if it is about one.`;
+}
+
+function minutes(ms: number): string {
+  const count = Math.max(1, Math.round(ms / 60_000));
+  if (ms < 60_000) return `${Math.round(ms / 1_000)} seconds`;
+  return count === 1 ? 'one minute' : `${count} minutes`;
 }

@@ -1,6 +1,9 @@
+import { InboundMessage } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAllowed, type Need, needOf, subjectOf } from './approval-policy.ts';
+import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
+import { completionText } from '../sub-agents/sub-agent-runner.ts';
+import { hasUntrustedText, isAllowed, type Need, needOf, subjectOf } from './approval-policy.ts';
 
 describe('what needs an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
@@ -60,5 +63,68 @@ describe('what needs an approval', () => {
     expect(subjectOf(properties, { content: 'x' })).toBeNull();
     expect(subjectOf({ count: {} }, { count: 3 })).toBeNull();
     expect(subjectOf(undefined, { path: 'a' })).toBeNull();
+  });
+});
+
+const GROUP = { id: 'g', type: 'group' } as const;
+const file = (kind: 'document' | 'image' | 'audio' | 'voice' | 'sticker') => ({
+  attachments: [{ kind, ref: 'r' }],
+});
+const reply = (senderId: string | undefined, text: string | undefined) => ({
+  replyTo: { messageId: '1', ...(senderId && { senderId }), ...(text && { text }) },
+});
+
+function told(change: object): InboundMessage {
+  return InboundMessage.parse({
+    ...{ channel: 'test', account: 'default', messageId: '7', text: 'hello' },
+    ...{ chat: { id: 'c', type: 'direct' }, sender: { id: '1', name: 'Ada', isBot: false } },
+    ...{ addressed: true, sentAt: 0, ...change },
+  });
+}
+
+describe('text of outsiders', () => {
+  it.each<[string, object, boolean]>([
+    ['a message', {}, false],
+    ['a message in a group', { chat: GROUP }, false],
+    ['a document', file('document'), true],
+    ['a picture', file('image'), true],
+    ['a recording', file('audio'), true],
+    ['what was spoken here', file('voice'), false],
+    ['a sticker', file('sticker'), false],
+    ['a forwarded message', { text: '[Forwarded from Bob]\nhello' }, true],
+    ['a forwarded voice message', { text: '[Forwarded]\n…', ...file('voice') }, true],
+    ['an answer to the agent', reply('bot', 'I said so.'), false],
+    ['an answer to oneself in a group', { chat: GROUP, ...reply('1', 'I said so.') }, false],
+    ['an answer to another in a group', { chat: GROUP, ...reply('2', 'I said so.') }, true],
+    ['an answer to nobody known in a group', { chat: GROUP, ...reply(undefined, 'x') }, true],
+    ['an answer without their words', { chat: GROUP, ...reply('2', undefined) }, false],
+    ['an answer to a forwarded message', reply('1', '[Forwarded]\nhello'), true],
+    ['a prompt of a server', { text: '/mcp__desk__brief' }, true],
+    ['another command', { text: '/help' }, false],
+    ['the task of a sub-agent', { trigger: 'sub-agent', text: FIRST_MESSAGE }, false],
+    [
+      'the result of a sub-agent',
+      { trigger: 'sub-agent', text: completionText('x', { kind: 'done', result: FIRST_MESSAGE }) },
+      true,
+    ],
+    ['a person who writes the words of a task', { text: `${FIRST_MESSAGE}` }, false],
+    ['a standing task', { trigger: 'heartbeat' }, false],
+    ['a job', { trigger: 'cron' }, false],
+    ['a start', { trigger: 'boot' }, false],
+  ])('[G05] %s (%j): %s', (_what, change, is) => {
+    expect(hasUntrustedText({ messages: [told(change)], results: [] })).toBe(is);
+    // One of several is enough.
+    expect(hasUntrustedText({ messages: [told({}), told(change), told({})], results: [] })).toBe(
+      is,
+    );
+  });
+
+  it.each([
+    [[], false, false],
+    [[{ foreign: false }], false, false],
+    [[{ foreign: false }, { foreign: true }, { foreign: false }], false, true],
+    [[], true, true],
+  ])('[G05] results %j, inherited %s: %s', (results, inherited, is) => {
+    expect(hasUntrustedText({ messages: [told({})], results, inherited })).toBe(is);
   });
 });

@@ -2,9 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { decide } from '../testing/decide.ts';
-import { toolMessages } from '../testing/scripted-model.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import {
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+  toolMessages,
+} from '../testing/turn-scene.ts';
+import { decide } from '../testing/write-message.ts';
 import { editTool, writeTool } from '../tools/write-files.ts';
 import { shownArguments } from './shown-arguments.ts';
 

@@ -2,7 +2,7 @@ import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type LongTalk, openLongTalk, QUESTION } from '../testing/long-talk.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
-import type { CompactServices } from './compact.ts';
+import type { CompactServices } from './compactor.ts';
 
 let talk: LongTalk | undefined;
 afterEach(async () => {

@@ -1,15 +1,17 @@
 import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import type { ContextSource, SourceTurn } from '@parley/prompt';
 import type { SummaryTask } from '@parley/store';
-import type { LocalTime } from '../local-time.ts';
 import { audienceOf } from '../loop/call-tools.ts';
-import { Summary, summaryPlace, summaryText } from './summary.ts';
+import type { LocalTime } from '../time.ts';
 import {
   checkUnchanged,
   claimSummary,
+  Summary,
   type SummaryServices,
+  summaryPlace,
+  summaryText,
   writeSummary,
-} from './write-summary.ts';
+} from './summary.ts';
 
 interface YesterdayServices extends SummaryServices {
   /** The agent's: it decides when a day is over. */

@@ -9,7 +9,7 @@ import { DEFAULT_TURN_LIMITS } from '../loop/turn-loop.ts';
 import { unseenMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
 import { accountOfTurn } from '../spend.ts';
-import { TimeUpError } from '../time-limit.ts';
+import { TimeUpError } from '../time.ts';
 import { maySpend } from '../turn-answer.ts';
 import {
   type AgentContext,

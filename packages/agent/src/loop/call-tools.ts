@@ -11,7 +11,7 @@ import {
   type Tracer,
 } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
-import type { ApprovalGate } from '../approvals/approval-gate.ts';
+import { type ApprovalGate, noApproverText } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
   hasUntrustedText,
@@ -20,9 +20,15 @@ import {
   needOf,
   subjectOf,
 } from '../approvals/approval-policy.ts';
-import { noApproverText } from '../approvals/approval-question.ts';
-import { runTool, type ToolLimits } from '../tools/run-tool.ts';
-import type { CallMoment, Proposal, Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
+import {
+  type CallMoment,
+  type Proposal,
+  runTool,
+  type Tool,
+  type ToolCall,
+  type ToolLimits,
+  type ToolOutcome,
+} from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import type { TurnOrigin } from '../turn-opening.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';

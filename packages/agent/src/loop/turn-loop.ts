@@ -1,13 +1,19 @@
 import { type LiveBus, type Logger, type Meter, ParleyError, type PassPoint } from '@parley/core';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
-import { answerStream } from '../answer/answer-stream.ts';
-import type { QuotableMessages } from '../answer/visible-text.ts';
-import type { HistoryFill } from '../context/history-budget.ts';
-import type { ToolLimits } from '../tools/run-tool.ts';
-import { type AskDeps, askModel, cutOffUsage, type ModelAnswer } from './ask-model.ts';
+import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
+import type { HistoryFill } from '../context/history.ts';
+import type { ToolLimits } from '../tools/tool.ts';
 import { audienceOf, type CallToolsDeps, callTools } from './call-tools.ts';
-import { checkedRequest, type OfferedTools, type RequestDraft } from './checked-request.ts';
+import {
+  type AskDeps,
+  askModel,
+  checkedRequest,
+  cutOffUsage,
+  type ModelAnswer,
+  type OfferedTools,
+  type RequestDraft,
+} from './model-request.ts';
 import {
   type FinalStep,
   type ModelStep,

@@ -10,7 +10,7 @@ import {
 import type { McpPrompt, McpServers, McpServerView } from '@parley/tools/mcp';
 import { cutText } from '@parley/workspace';
 import { audienceOf } from '../loop/call-tools.ts';
-import { withTimeLimit } from '../time-limit.ts';
+import { withTimeLimit } from '../time.ts';
 import type { McpRulesByServer } from './mcp-tools.ts';
 
 export interface McpSourceDeps {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Logger, reasonOf } from '@parley/core';
 import type { McpError, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
 import { z } from 'zod';
-import { withTimeLimit } from '../time-limit.ts';
+import { withTimeLimit } from '../time.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { AddedTools } from '../tools/tool-registry.ts';
 

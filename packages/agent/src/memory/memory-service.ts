@@ -9,10 +9,9 @@ import {
   type SaveResult,
   type WorkspaceView,
 } from '@parley/workspace';
-import type { Compacting } from '../context/compact.ts';
+import type { Compacting } from '../context/compactor.ts';
 import { type AgentContext, turnReader } from '../turn-opening.ts';
-import { askedSentences, judgeSaving, type SavingPlace } from './own-words.ts';
-import { triggerIn } from './trigger-words.ts';
+import { askedSentences, judgeSaving, type SavingPlace, triggerIn } from './own-words.ts';
 
 /** Sentences of one turn that are saved automatically; more is a text about remembering. */
 const MOST_ASKED = 5;

@@ -1,8 +1,8 @@
 import { type OwnersChatDeps, ownersChat } from '@parley/channels';
 import { literalLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
-import type { LocalTime } from '../local-time.ts';
 import { type PostDeps, postMessage } from '../post-message.ts';
+import type { LocalTime } from '../time.ts';
 import type { SoulAnswer, SoulService } from './soul-service.ts';
 import {
   BY_HAND,

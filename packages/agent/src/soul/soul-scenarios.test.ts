@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { silentMeter } from '@parley/core';
 import { readSoulScenarios, type SoulScenario } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../testing/scripted-model.ts';
+import { scriptedModel } from '../testing/turn-scene.ts';
 import { runScenarios } from './soul-scenarios.ts';
 
 const HOUSE = resolve(import.meta.dirname, '../../../../config/soul-scenarios');

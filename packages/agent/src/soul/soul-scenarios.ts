@@ -2,8 +2,8 @@ import { type Clock, type Meter, quotedLines } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import type { SoulFinding, TurnUsage } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
-import { askModel } from '../loop/ask-model.ts';
-import { withTimeLimit } from '../time-limit.ts';
+import { askModel } from '../loop/model-request.ts';
+import { withTimeLimit } from '../time.ts';
 import {
   judgeSoul,
   type ScenarioResults,

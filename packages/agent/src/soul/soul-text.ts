@@ -1,7 +1,7 @@
 import { literalLine } from '@parley/core';
 import { compareTexts } from '@parley/prompt';
 import type { SoulVersion } from '@parley/store';
-import type { LocalTime } from '../local-time.ts';
+import type { LocalTime } from '../time.ts';
 
 export const LONGEST_SOUL = 8_000;
 /** Author of a version that was written into the file. */

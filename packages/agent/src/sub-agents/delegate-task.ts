@@ -2,7 +2,6 @@ import type { Clock, NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { marked } from '../answer/visible-text.ts';
-import { addressesIn, isKnownAddress } from '../tools/known-address.ts';
 import {
   type CallMoment,
   defineTool,
@@ -10,6 +9,7 @@ import {
   type Tool,
   type ToolOutcome,
 } from '../tools/tool.ts';
+import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
 
 /** How deep a task may be delegated, and how many sub-agents run at a time (G07). */
 export const SUB_AGENT_BOUNDS: SubAgentBounds = { depth: 2, atOnce: 3 };

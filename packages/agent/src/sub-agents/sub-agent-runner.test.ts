@@ -1,6 +1,13 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/counting-tool.ts';
+import { countingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT } from '../testing/write-message.ts';
+import { grepTool, listTool, readTool } from '../tools/read-files.ts';
+import type { CallMoment } from '../tools/tool.ts';
+import { originIn, originOfTask, withOrigin } from './delegate-task.ts';
 import { completionText } from './sub-agent-runner.ts';
 
 let scene: TurnScene;
@@ -92,4 +99,102 @@ it('[G08] [P18] the end of a task is marked once, and no line of it passes for P
   const lines = words.split(/[\n\r\u2028\u2029]/);
   expect(lines.filter((line) => line.startsWith('⚙️'))).toHaveLength(1);
   expect(lines.filter((line) => /^(system|more)/.test(line))).toEqual([]);
+});
+
+const TEA = 'https://example.org/tea';
+const moment = (change: Partial<CallMoment> = {}): CallMoment => ({
+  reader: { kind: 'owner', conversationId: 'c' },
+  ...{ said: [], quoted: [], results: [], untrustedText: false, ...change },
+});
+
+describe('where the task of a sub-agent comes from', () => {
+  it('[G05] [G07] is what its parent knew: addresses that people named, and those of the task that a search found', () => {
+    const results = [
+      { tool: 'web_search', text: `1. Tea\n   ${TEA}` },
+      { tool: 'web_fetch', text: 'https://example.org/x' },
+    ];
+    const at = moment({ said: ['look at example.net/a.'], results });
+    const task = `Read ${TEA} and https://example.org/x`;
+    expect(originIn(withOrigin(task, originOfTask(task, at))).named).toEqual([
+      TEA,
+      'example.net/a.',
+      'example.net/a',
+    ]);
+  });
+
+  it('[G05] [G07] is believed of the last line alone, which no task can write', () => {
+    const clean = { named: [TEA], untrustedText: false };
+    const dirty = { named: [], untrustedText: true };
+    const words = fc.oneof(fc.string(), fc.constant(withOrigin('x', clean)));
+    fc.assert(
+      fc.property(words, fc.boolean(), (task, isClean) => {
+        const origin = isClean ? clean : dirty;
+        expect(originIn(withOrigin(task, origin))).toEqual(origin);
+      }),
+    );
+  });
+
+  it('[G05] [G07] is the worst where nothing is known', () => {
+    expect(originIn('Read https://example.org/')).toEqual({ named: [], untrustedText: true });
+    expect(originOfTask('x', undefined)).toEqual({ named: [], untrustedText: true });
+  });
+});
+
+// What only an owner in a direct chat may see, each with a word that is found again.
+const PRIVATE = {
+  'MEMORY.md': 'canary-memory',
+  'memory/2026-11-20.md': 'canary-day',
+} as const;
+
+const READS = fc.constantFrom(
+  ...Object.keys(PRIVATE).map((path) => ({ name: 'read', with: { path } })),
+  { name: 'grep', with: { text: 'canary' } },
+  { name: 'list', with: {} },
+);
+const ASKS = fc.record({
+  isOwner: fc.boolean(),
+  inGroup: fc.boolean(),
+  /** With none, nobody is an owner. */
+  owners: fc.constantFrom(['test:1'], []),
+  deep: fc.boolean(),
+  reads: fc.array(READS, { minLength: 1, maxLength: 4 }),
+});
+
+const OTHER = { id: '7', name: 'Bo', isBot: false };
+const GROUP = { id: 'g', type: 'group', title: 'Team' } as const;
+
+describe('whatever a sub-agent reads', () => {
+  it('[W02] [G07] it sees nothing that the turn which started it may not', async () => {
+    let seenByOwners = 0;
+    await fc.assert(
+      fc.asyncProperty(ASKS, async ({ isOwner, inGroup, owners, deep, reads }) => {
+        const tools = [readTool, grepTool, listTool];
+        const scene = await openTurnScene({}, { tools, delegates: true, owners });
+        for (const [name, words] of Object.entries(PRIVATE)) {
+          const path = join(scene.folder, name);
+          mkdirSync(dirname(path), { recursive: true });
+          writeFileSync(path, words);
+        }
+        const place = inGroup ? { chat: GROUP } : {};
+        await scene.write('look', { ...place, ...(isOwner ? {} : { sender: OTHER }) });
+        const handOn = { calls: [{ name: 'delegate_task', with: { title: 't', task: 'look' } }] };
+        scene.model.next(handOn, { say: 'under way' });
+        await scene.answerNext(inGroup ? GROUP.id : OWNER_CHAT);
+        if (deep) {
+          scene.model.next(handOn, { say: 'under way' });
+          await scene.answerNext(scene.woken.find((lane) => lane.startsWith('sub:')));
+        }
+        scene.model.next({ calls: reads }, { say: 'done' });
+        await scene.answerNext(scene.woken.findLast((lane) => lane.startsWith('sub:')));
+        const asked = JSON.stringify(scene.model.asked);
+        const mayKnow = isOwner && !inGroup && owners.length > 0;
+        if (asked.includes('canary-') && mayKnow) seenByOwners += 1;
+        else expect(asked.match(/canary-\w+/g) ?? []).toEqual([]);
+        await scene.close();
+      }),
+      { numRuns: 60 },
+    );
+    // Else nothing was looked for where there is something.
+    expect(seenByOwners).toBeGreaterThan(0);
+  });
 });

@@ -2,8 +2,7 @@ import { silentLogger, silentMeter } from '@parley/core';
 import { type ChatModel, ModelError, type ModelRequest } from '@parley/models';
 import type { ContextSource, SourceTurn } from '@parley/prompt';
 import { estimateTokens } from '@parley/workspace';
-import type { CompactServices } from '../context/compact.ts';
-import { type Compactor, createCompactor } from '../context/compactor.ts';
+import { type Compactor, type CompactServices, createCompactor } from '../context/compactor.ts';
 import { openTurnScene, type TurnScene } from './turn-scene.ts';
 
 export interface LongTalk {

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
 import { openWorkspace } from '@parley/workspace';
-import type { Tool, ToolCall } from '../tools/tool.ts';
+import { z } from 'zod';
+import { defineTool, type Tool, type ToolCall } from '../tools/tool.ts';
 
 export type ToolScene = Awaited<ReturnType<typeof openToolScene>>;
 
@@ -46,3 +47,33 @@ export async function openToolScene(files: Readonly<Record<string, string>> = {}
     close: () => rmSync(root, { recursive: true, force: true }),
   };
 }
+
+export interface CountingTool {
+  readonly tool: Tool;
+  readonly calls: { readonly word: string; readonly call: ToolCall }[];
+}
+
+export function countingTool(
+  name: string,
+  effect: Tool['effect'] = 'read',
+  during: (call: ToolCall) => Promise<void> | void = () => {},
+): CountingTool {
+  const calls: CountingTool['calls'] = [];
+  const tool = defineTool({
+    name,
+    summary: `Says a word: ${name}.`,
+    tier: 'middleware',
+    effect,
+    audience: 'everyone',
+    approval: 'never',
+    input: z.object({ word: z.string() }),
+    async run({ word }, call) {
+      calls.push({ word, call });
+      await during(call);
+      return { text: `${name} says ${word}` };
+    },
+  });
+  return { tool, calls };
+}
+
+export const say = (name: string, word: string) => ({ name, with: { word } });

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type LiveBus, type LiveEvent, type Logger, silentRuntime } from '@parley/core';
+import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from '@parley/models';
 import {
   builtInLayers,
   createAssembler,
@@ -15,18 +17,17 @@ import { createDocumentReader } from '@parley/tools/documents';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
-import { localTimeIn } from '../local-time.ts';
-import type { MediaDeps } from '../media/read-attachment.ts';
-import { type PreviewChange, previewTurn } from '../preview-turn.ts';
+import type { MediaDeps } from '../media/turn-media.ts';
 import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendingPlace } from '../spend.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
+import { localTimeIn } from '../time.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
+import { type PreviewChange, previewTurn } from '../turn-draft.ts';
 import type { AgentPlace } from '../turn-opening.ts';
 import { createTurnRunner } from '../turn-runner.ts';
 import type { TurnServices } from '../turn-services.ts';
-import { scriptedModel } from './scripted-model.ts';
 import { OWNER_CHAT, PLACE, type Writing, writeMessage } from './write-message.ts';
 
 export type TurnScene = Awaited<ReturnType<typeof openTurnScene>>;
@@ -226,4 +227,55 @@ function loggerInto(lines: string[]): Logger {
 async function owedTo(store: Store, chatId: string): Promise<readonly string[]> {
   const rows = await store.outbox.recent({ ...PLACE, chatId }, 100);
   return rows.map(({ part }) => part.body.plain);
+}
+
+export type Script =
+  | {
+      readonly say?: string;
+      readonly afterMs?: number;
+      /** Tools it calls, with their arguments as an object, or as text that may be no JSON. */
+      readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
+    }
+  | { readonly fail: ModelFailure }
+  | { readonly throws: Error };
+
+export interface ScriptedModel extends ChatModel {
+  readonly asked: ModelRequest[];
+  /** The next requests are met so, one each; then the model says `fine`. */
+  next(...scripts: readonly Script[]): void;
+}
+
+export function scriptedModel(): ScriptedModel {
+  const id = 'test/model';
+  const asked: ModelRequest[] = [];
+  const scripts: Script[] = [];
+  const aborted = () => new ModelError({ kind: 'aborted' }, id, 'The call was stopped on request.');
+  return {
+    id,
+    asked,
+    next: (...more) => void scripts.push(...more),
+    async *stream(request, signal) {
+      asked.push(request);
+      const script = scripts.shift() ?? { say: 'fine' };
+      if ('throws' in script) throw script.throws;
+      if ('fail' in script) throw new ModelError(script.fail, id, `${id} at secret-host failed.`);
+      await sleep(script.afterMs ?? 0, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) throw aborted();
+      const { say: text = '', calls = [] } = script;
+      for (const piece of text.split(/(?<= )/))
+        if (piece !== '') yield { type: 'text', text: piece };
+      for (const { name, with: given } of calls) {
+        const written = typeof given === 'string' ? given : JSON.stringify(given);
+        // Like some servers, it gives each of its calls the same id.
+        yield { type: 'tool-call', call: { id: 'call', name, arguments: written } };
+      }
+      const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };
+      const finishReason = calls.length === 0 ? 'stop' : 'tool-calls';
+      yield { type: 'finish', text, usage, finishReason, model: id, costUsd: 0.5 };
+    },
+  };
+}
+
+export function toolMessages(request: ModelRequest | undefined) {
+  return (request?.messages ?? []).filter((message) => message.role === 'tool');
 }

@@ -6,9 +6,9 @@ import {
   type Skills,
 } from '@parley/workspace';
 import type { MemoryService } from '../memory/memory-service.ts';
+import { saveMemoryTool, searchMemoryTool } from '../memory/memory-source.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { type ExecDeps, execTool } from './exec.ts';
-import { saveMemoryTool, searchMemoryTool } from './memory-tools.ts';
 import { messageTool } from './message.ts';
 import { proposeSoulChangeTool } from './propose-soul-change.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';

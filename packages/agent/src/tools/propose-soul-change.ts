@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { LocalTime } from '../local-time.ts';
 import type { SoulService } from '../soul/soul-service.ts';
 import { LONGEST_SOUL, momentOf } from '../soul/soul-text.ts';
+import type { LocalTime } from '../time.ts';
 import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
 
 const HINT =

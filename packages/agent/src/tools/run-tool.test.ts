@@ -2,8 +2,7 @@ import { recordingLogger } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { runTool } from './run-tool.ts';
-import { defineTool, type Tool, type ToolCall } from './tool.ts';
+import { defineTool, runTool, type Tool, type ToolCall } from './tool.ts';
 
 const LIMITS = { toolMs: 20, outputCharacters: 50 };
 

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InboundMessage, type Reader } from '@parley/core';
-import { openSkills, type Skills } from '@parley/workspace';
+import { type AbsentSkill, openSkills, type Skills, type SkillText } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type SkillsSource, type SkillTurn, skillsSource } from './skills.ts';
+import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
+import { loadSkillTool, type SkillsSource, type SkillTurn, skillsSource } from './skills.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'c' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'c' };
@@ -133,5 +134,34 @@ describe('a skill called by its command', () => {
     write('long', 'x'.repeat(40_000));
     const [part] = (await called(GUEST, '/long')) ?? [];
     expect(part?.text).toContain('first 30,000 of 40,000 characters of skill long');
+  });
+});
+
+describe('load_skill', () => {
+  let scene: ToolScene;
+  beforeEach(async () => {
+    scene = await openToolScene();
+  });
+  afterEach(() => scene.close());
+
+  const asked: unknown[] = [];
+  const load = loadSkillTool({
+    async read(name, reader, file): Promise<SkillText | AbsentSkill> {
+      asked.push([name, reader.kind, file]);
+      if (name !== 'tea') return { kind: 'absent', reason: 'unknown', detail: 'There is no x.' };
+      return { kind: 'skill', name, text: 'Boil.', source: 'tea', audience: { kind: 'everyone' } };
+    },
+  });
+
+  it('[S06] gives the text of a skill to a reader who may see it', async () => {
+    expect(await scene.use(load, { name: 'tea', file: 'a.md' }, 'guest')).toEqual({
+      text: 'Boil.',
+    });
+    expect(asked.at(-1)).toEqual(['tea', 'guest', 'a.md']);
+  });
+
+  it('[S06] says why there is none', async () => {
+    const outcome = await scene.use(load, { name: 'x' });
+    expect(outcome).toEqual({ text: 'There is no x.', failed: true });
   });
 });

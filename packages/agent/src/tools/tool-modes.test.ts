@@ -1,6 +1,6 @@
 import type { CommandEffect, CommandResult, ConversationMode } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/counting-tool.ts';
+import { countingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 

@@ -3,8 +3,14 @@ import { join } from 'node:path';
 import { Memories, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { soulDiff } from '../soul/soul-text.ts';
-import { MEMORY, thirtyDays } from './testing/thirty-days.ts';
-import { idOf, openUpkeepScene, type Proposing, type UpkeepScene } from './testing/upkeep-scene.ts';
+import {
+  idOf,
+  MEMORY,
+  openUpkeepScene,
+  type Proposing,
+  thirtyDays,
+  type UpkeepScene,
+} from './testing/upkeep-scene.ts';
 
 const LANE = 'beat:main';
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;

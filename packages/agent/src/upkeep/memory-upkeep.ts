@@ -9,12 +9,11 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { askModel } from '../loop/ask-model.ts';
 import { audienceOf } from '../loop/call-tools.ts';
+import { askModel } from '../loop/model-request.ts';
 import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
-import { withTimeLimit } from '../time-limit.ts';
-import { lastNotes, type NoteLine, noteLines } from './daily-notes.ts';
-import { readMemoryPage } from './memory-page.ts';
+import { withTimeLimit } from '../time.ts';
+import { lastNotes, type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
 import { applyProposal, MEMORY_TOKENS, readProposal, type UpkeepOutcome } from './proposal.ts';
 
 interface UpkeepOptions {

@@ -1,10 +1,9 @@
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type NoteLine, noteLines } from './daily-notes.ts';
-import { readMemoryPage } from './memory-page.ts';
+import { type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
 import { applyProposal, isWishOrRule, MEMORY_TOKENS, readProposal } from './proposal.ts';
-import { MEMORY } from './testing/thirty-days.ts';
+import { MEMORY } from './testing/upkeep-scene.ts';
 
 const ids = (letter: string) => fc.integer({ min: 0, max: 12 }).map((n) => `${letter}${n}`);
 const proposals = fc.record({

@@ -1,14 +1,14 @@
 import { estimateTokens, memoryLine, quarterTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { triggerIn } from '../memory/trigger-words.ts';
-import type { NoteLine } from './daily-notes.ts';
+import { triggerIn } from '../memory/own-words.ts';
 import {
   type MemoryItem,
   type MemoryPage,
+  type NoteLine,
   readMemoryPage,
   withOwnLines,
   withoutItems,
-} from './memory-page.ts';
+} from './memory-pages.ts';
 
 const MOST = 200;
 const Id = z.union([z.string(), z.number()]).transform((id) => String(id).trim().toUpperCase());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { localTimeIn } from './local-time.ts';
+import { localTimeIn } from './time.ts';
 
 describe('the local time of the agent', () => {
   it.each([

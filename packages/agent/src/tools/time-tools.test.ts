@@ -1,12 +1,13 @@
 import type { CronAsker, CronOrder } from '@parley/core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { cronTool } from './time-tools.ts';
+import { cronTool, currentTimeTool } from './time-tools.ts';
 
 let scene: TurnScene;
 let orders: (readonly [CronOrder, CronAsker])[];
-afterEach(() => scene.close());
+afterEach(() => scene?.close());
 
 async function open(delegates = false): Promise<void> {
   orders = [];
@@ -112,5 +113,26 @@ describe('the tool for jobs', () => {
     const names = scene.model.asked.at(-1)?.tools?.map(({ name }) => name) ?? [];
     expect(names).toContain('delegate_task');
     expect(names).not.toContain('cron');
+  });
+});
+
+describe('current_time', () => {
+  let scene: ToolScene;
+  beforeEach(async () => {
+    scene = await openToolScene();
+  });
+  afterEach(() => scene.close());
+
+  it.each([
+    [{}, 'It is Saturday 21 November 2026 at 14:05 (Europe/Berlin).'],
+    [{ timeZone: 'Asia/Tokyo' }, 'It is Saturday 21 November 2026 at 22:05 (Asia/Tokyo).'],
+  ])('[G02] %o', async (input, expected) => {
+    const { text } = await scene.use(currentTimeTool, input);
+    expect(text.replace(',', '')).toBe(expected);
+  });
+
+  it('[G02] says what a time zone is called', async () => {
+    const outcome = await scene.use(currentTimeTool, { timeZone: 'Berlin' });
+    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining('IANA') });
   });
 });
