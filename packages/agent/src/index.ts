@@ -31,7 +31,7 @@ export {
   type ToolProblem,
   type ToolRegistry,
 } from './tools/tool-registry.ts';
-export { type PreviewChange, type PreviewServices, previewTurn } from './turn-draft.ts';
+export { type PreviewChange, type PreviewServices, previewTurn } from './turn-answer.ts';
 export type { TurnAdditions, TurnClosing, TurnHook } from './turn-hooks.ts';
 export type { AgentPlace } from './turn-opening.ts';
 export { bootSource, createBootstrapSource, turnPrompt } from './turn-prompt.ts';

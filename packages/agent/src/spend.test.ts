@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { capText, reachedCap, type SpendCaps } from './spend.ts';
+import { countingTool } from './testing/tool-scene.ts';
+import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 
 /** Tokens and dollars, as tables write them. */
 const of = (tokens: number, costUsd = 0) => ({ tokens, costUsd });
@@ -94,5 +96,148 @@ describe('a spend cap', () => {
     );
     expect(told(true)).toContain('spend.totalDaily');
     expect(told(true)).not.toMatch(/\d/);
+  });
+});
+
+describe('the spend of turns', () => {
+  const BO = { id: '2', name: 'Bo', isBot: false };
+  const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+  /** Of the day on which all scenes play. */
+  const ADA = { day: '2026-11-21', personId: 'test:1', groupId: null };
+  const OF_BO = { day: '2026-11-21', personId: 'test:2', groupId: 'test:default:-9' };
+
+  let scene: TurnScene;
+  afterEach(() => scene?.close());
+
+  /** Every step of the model uses 12 tokens and half a dollar. */
+  async function open(caps: SceneExtras['caps'], extras: SceneExtras = {}): Promise<void> {
+    scene = await openTurnScene({}, { ...extras, ...(caps && { caps }) });
+  }
+  const asks = async (chat?: typeof GROUP, sender?: typeof BO) => {
+    await scene.write('hello', { ...(chat && { chat }), ...(sender && { sender }) });
+    await scene.answerNext(chat?.id);
+    return (await scene.owed(chat?.id)).at(-1);
+  };
+  const USED_UP = '⚙️ You have used up what you may use of my model in a day.';
+
+  describe('what turns use', () => {
+    it('[G17] is on the account of who asked and of the group, all steps together', async () => {
+      const parrot = countingTool('parrot').tool;
+      await open(undefined, { tools: [parrot] });
+      const calls = [{ name: 'parrot', with: { word: 'a' } }];
+      scene.model.next({ say: '', calls });
+      await asks(GROUP, BO);
+      await asks();
+      expect(await scene.store.spend.of(OF_BO)).toEqual({
+        person: { tokens: 24, costUsd: 1 },
+        group: { tokens: 24, costUsd: 1 },
+        total: { tokens: 36, costUsd: 1.5 },
+      });
+    });
+
+    it('[U07] adds up as on the account, by person, with what came from a cache', async () => {
+      await open(undefined, { tools: [countingTool('parrot').tool] });
+      scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
+      await asks(GROUP, BO);
+      await asks();
+      const range = { lastDay: ADA.day, days: 1, timeZone: 'UTC', agent: 'main' };
+      const { rows, total } = await scene.store.usage.sums({ ...range, by: 'person' });
+      const used = rows.map(({ name, title, inputTokens, cachedTokens, costUsd }) => {
+        return { name, title, inputTokens, cachedTokens, costUsd };
+      });
+      expect(used).toEqual([
+        { name: 'test:2', title: 'Bo', inputTokens: 20, cachedTokens: 8, costUsd: 1 },
+        { name: 'test:1', title: 'Ada', inputTokens: 10, cachedTokens: 4, costUsd: 0.5 },
+      ]);
+      expect(total.inputTokens + total.outputTokens).toBe(36);
+    });
+
+    it('[G17] counts where the turn fails later, or says nothing', async () => {
+      await open(undefined, { tools: [countingTool('parrot').tool] });
+      const calls = [{ name: 'parrot', with: { word: 'a' } }];
+      scene.model.next({ say: '', calls }, { fail: { kind: 'overloaded' } }, { say: 'NO_REPLY' });
+      await asks();
+      expect((await scene.store.spend.of(ADA)).person.tokens).toBe(12);
+      await asks();
+      expect((await scene.store.spend.of(ADA)).person.tokens).toBe(24);
+    });
+  });
+
+  describe('a turn that is stopped', () => {
+    const stop = async () => {
+      const [asked] = await scene.store.inbox.recent(
+        { channel: 'test', account: 'default', chatId: 'c' },
+        1,
+      );
+      if (asked === undefined) throw new Error('nobody asked');
+      const { message, ...row } = asked;
+      const stopping = { ...row, message: { ...message, messageId: 'stop' } };
+      await scene.store.inbox.command(stopping, { kind: 'stop' }, () => []);
+    };
+
+    it('[G17] has used what its steps have, and roughly what was under way', async () => {
+      const halt = new AbortController();
+      await open(undefined, { tools: [countingTool('parrot').tool] });
+      const calls = [{ name: 'parrot', with: { word: 'a' } }];
+      scene.model.next({ say: '', calls }, { say: 'too late', afterMs: 60_000 });
+      await scene.write('hello');
+      const running = scene.run(await scene.begin(), halt.signal);
+      await expect.poll(() => scene.model.asked.length).toBe(2);
+      expect((await scene.store.spend.of(ADA)).person).toEqual({ tokens: 12, costUsd: 0.5 });
+      await stop();
+      halt.abort('stopped');
+      await running;
+      const { person } = await scene.store.spend.of(ADA);
+      // The prompt was sent and is paid for.
+      expect(person.tokens).toBeGreaterThan(500);
+      const { inputTokens, outputTokens } = await scene.store.turns.totals(0);
+      expect(inputTokens + outputTokens).toBe(person.tokens);
+      expect(person.costUsd).toBe(0.5);
+    });
+
+    it('[G17] while it waits for an approval has used what its steps have', async () => {
+      const { tool } = countingTool('parrot', 'write');
+      await open(undefined, { tools: [{ ...tool, approval: 'ask' }] });
+      scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
+      await asks();
+      await stop();
+      expect((await scene.store.spend.of(ADA)).person.tokens).toBe(12);
+    });
+  });
+
+  describe('a person over the cap', () => {
+    it('[G17] is notified without the model being asked, and it is logged once', async () => {
+      await open({ perPersonDaily: { tokens: 20 }, capOwners: false });
+      for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
+      expect(await asks(GROUP, BO)).toContain(USED_UP);
+      expect(await asks(GROUP, BO)).not.toMatch(/\d/);
+      expect(scene.model.asked).toHaveLength(2);
+      expect(scene.logged.filter((line) => line.includes('cap is reached'))).toHaveLength(1);
+      expect(await asks()).toBe('fine');
+    });
+
+    it('[G17] is notified in the middle of a turn, too, and what it has used counts', async () => {
+      const parrot = countingTool('parrot');
+      await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
+      const calls = [{ name: 'parrot', with: { word: 'a' } }];
+      scene.model.next({ say: '', calls }, { say: '', calls }, { say: 'never' });
+      expect(await asks(GROUP, BO)).toContain(USED_UP);
+      expect(parrot.calls).toHaveLength(2);
+      expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);
+    });
+
+    it('[G17] may be a stranger with open access only', async () => {
+      await open({ perStrangerDaily: { tokens: 20 }, capOwners: false });
+      for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
+      expect(await asks(GROUP, BO)).toContain(USED_UP);
+      // Only the group is open.
+      for (const _ of [1, 2, 3]) expect(await asks(undefined, BO)).toBe('fine');
+    });
+
+    it('[G17] may be an owner only for the total of all', async () => {
+      await open({ perPersonDaily: { tokens: 1 }, totalDaily: { tokens: 30 }, capOwners: false });
+      for (const _ of [1, 2, 3]) expect(await asks()).toBe('fine');
+      expect(await asks()).toContain('spend.totalDaily');
+    });
   });
 });

@@ -24,7 +24,7 @@ import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
 import { localTimeIn } from '../time.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
-import { type PreviewChange, previewTurn } from '../turn-draft.ts';
+import { type PreviewChange, previewTurn } from '../turn-answer.ts';
 import type { AgentPlace } from '../turn-opening.ts';
 import { createTurnRunner } from '../turn-runner.ts';
 import type { TurnServices } from '../turn-services.ts';
