@@ -99,6 +99,7 @@ export type {
   TodoItem,
   TodoRepository,
 } from './sessions.ts';
+export { ROLES, type Role, type SignIn, type SignInRepository } from './sign-ins.ts';
 export type {
   SoulFinding,
   SoulProposal,
