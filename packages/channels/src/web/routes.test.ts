@@ -1,10 +1,10 @@
 import { type InboundMessage, type Logger, memoryValues, ParleyError } from '@parley/core';
+import { describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, HistoryEntry, IngressOutcome } from '../adapter.ts';
 import { COMMANDS } from '../ingress/command.ts';
 import { createWebAdapter } from './adapter.ts';
-import { WEB } from './front.ts';
-import { describe, expect, it, vi } from 'vitest';
 import { createEventHub, eventStream } from './events.ts';
+import { WEB } from './front.ts';
 
 const silent: Logger = {
   debug: () => undefined,
@@ -57,10 +57,7 @@ function webFront(
 }
 
 /** Reads server-sent events until `count` have come; "alive" counts as well. */
-async function readEvents(
-  response: Response,
-  count: number,
-): Promise<Record<string, unknown>[]> {
+async function readEvents(response: Response, count: number): Promise<Record<string, unknown>[]> {
   const events: Record<string, unknown>[] = [];
   let rest = '';
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
