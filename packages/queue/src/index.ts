@@ -1,5 +1,4 @@
 export {
-  type Schedule,
   type StartSweep,
   startKeyedWork,
   startScheduler,
