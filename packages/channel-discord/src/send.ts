@@ -10,7 +10,7 @@ import {
 } from '@parley/core';
 import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
-import { callFailureOf, sendErrorOf, translated } from './failures.ts';
+import { callFailureOf, translated } from './failures.ts';
 import { contentBody, originBody, partBody } from './format.ts';
 import type { Streamed, Streams } from './stream.ts';
 
@@ -43,15 +43,10 @@ export async function sendPart(
   }
   const files = await filesOf(part, threadId);
   const message = { part, body: bodyOf(part, deps.linkPreviews), extras: { files, signal } };
-  try {
-    const platformMessageId = await deps.streams.claim(part, (streamed) =>
-      put(deps, message, streamed),
-    );
-    return { platformMessageId };
-  } catch (thrown) {
-    if (thrown instanceof ChannelError) throw thrown;
-    throw sendErrorOf(callFailureOf(thrown), threadId, thrown);
-  }
+  const platformMessageId = await translated(threadId, () =>
+    deps.streams.claim(part, (streamed) => put(deps, message, streamed)),
+  );
+  return { platformMessageId };
 }
 
 interface Message {
@@ -83,26 +78,18 @@ async function put(
   // With the nonce of a streamed message Discord returns that one, with its earlier text.
   if (nonce !== undefined && sent.content !== body.content)
     await api.change(threadId, sent.id, body, extras);
-  if (messageId !== undefined) await removeDraft(api, threadId, messageId, log);
+  if (messageId !== undefined) {
+    await api.remove(threadId, messageId).catch((thrown: unknown) => {
+      const facts = { channelId: threadId, reason: reasonOf(thrown) };
+      log.debug(facts, 'a streamed message could not be deleted');
+    });
+  }
   return sent.id;
 }
 
 /** Whether it mentions people, whom a change of a message does not notify. */
 function notifies({ body, route }: OutboundPart): boolean {
   return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
-}
-
-async function removeDraft(
-  api: SendDeps['api'],
-  channelId: string,
-  messageId: string,
-  log: Logger,
-): Promise<void> {
-  try {
-    await api.remove(channelId, messageId);
-  } catch (thrown) {
-    log.debug({ channelId, reason: reasonOf(thrown) }, 'a streamed message could not be deleted');
-  }
 }
 
 /** Unknown message, too many edits, an archived thread: then the text is sent as a new message. */

@@ -215,10 +215,8 @@ export class Streams {
       try {
         await this.#deps.api.remove(turn.channelId, messageId ?? (await this.#find(turn, place)));
       } catch (thrown) {
-        this.#deps.log.warn(
-          { turn: turn.turnId, reason: reasonOf(thrown) },
-          'a streamed message could not be deleted',
-        );
+        const facts = { turn: turn.turnId, reason: reasonOf(thrown) };
+        this.#deps.log.warn(facts, 'a streamed message could not be deleted');
       }
     }
     turn.isTidied = true;
@@ -245,10 +243,8 @@ export class Streams {
     try {
       await this.#deps.values.set([{ kind: KIND, id: turnId, value: null }]);
     } catch (thrown) {
-      this.#deps.log.warn(
-        { turn: turnId, reason: reasonOf(thrown) },
-        'the record of a streamed answer could not be removed',
-      );
+      const facts = { turn: turnId, reason: reasonOf(thrown) };
+      this.#deps.log.warn(facts, 'the record of a streamed answer could not be removed');
     }
   }
 }

@@ -29,14 +29,11 @@ export {
 export type { MediaLimits } from './attachments/attachment-fetcher.ts';
 export {
   type AttachmentFetcher,
-  type AttachmentFetcherDeps,
   startAttachmentFetcher,
 } from './attachments/attachment-fetcher.ts';
-export { type AfterFailure, afterFailure, type FailureFacts } from './delivery/after-failure.ts';
 export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
 export {
   type DeliveryWorker,
-  type DeliveryWorkerOptions,
   scrubPart,
   startDeliveryWorker,
 } from './delivery/delivery-worker.ts';
@@ -55,13 +52,10 @@ export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/
 export {
   type AccountPolicy,
   type DecisionRules,
-  type DirectMode,
-  type GroupMode,
-  type IngressLimits,
   personId,
 } from './ingress/decide.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
-export type { CommandService, CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
+export type { CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
 export { APPROVAL_CODE_LENGTH } from './ingress/modes-and-approvals.ts';
 export type { Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
@@ -70,13 +64,11 @@ export {
   chatHistory,
   type NamedChat,
   namedChat,
-  type OwnersChat,
   type OwnersChatDeps,
   ownersChat,
   ownersChats,
   type SenderNow,
-  type SenderNowDeps,
   senderNow,
 } from './known-chats.ts';
-export { type Presence, type PresenceDeps, startPresence } from './presence/presence.ts';
-export { type CallFacts, type CallOutcome, callOutcome } from './send-outcome.ts';
+export { startPresence } from './presence/presence.ts';
+export { callOutcome } from './send-outcome.ts';

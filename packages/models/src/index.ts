@@ -10,14 +10,11 @@ export {
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
-  type ModelUsage,
-  type SystemLayer,
   type ToolMessage,
   toolArguments,
   type UserMessage,
 } from './chat-model.ts';
 export {
-  type ChatModelDeps,
   type ChoosableModel,
   type ChosenModel,
   createChatModel,

@@ -48,15 +48,7 @@ const Anthropic = z.strictObject({
   price: ModelPrice.optional(),
 });
 
-const OpenAi = z.strictObject({
-  provider: z.literal('openai'),
-  apiKey: Name,
-  model: Name,
-  baseUrl: Url.optional(),
-  vision: Vision,
-  contextTokens: ContextTokens,
-  price: ModelPrice.optional(),
-});
+const OpenAi = Anthropic.extend({ provider: z.literal('openai') });
 
 /** One model of one provider. The key is always written down; none is taken from the environment. */
 export const ProviderChoice = z.discriminatedUnion('provider', [Compatible, Anthropic, OpenAi]);

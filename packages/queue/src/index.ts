@@ -1,4 +1,9 @@
-export { startKeyedWork } from './keyed-work.ts';
+export {
+  type StartSweep,
+  startKeyedWork,
+  startScheduler,
+  startSweep,
+} from './keyed-work.ts';
 export { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from './lane.ts';
 export { startLaneWorker } from './lane-worker.ts';
 export {
@@ -11,10 +16,4 @@ export {
   type WakeDelivery,
   wakeDeliveryOn,
 } from './open-bus.ts';
-export {
-  type Schedule,
-  type StartSweep,
-  startScheduler,
-  startSweep,
-} from './scheduler.ts';
 export { openTurnQueue, TURNS, type WakeUpQueue } from './wake-up-queue.ts';

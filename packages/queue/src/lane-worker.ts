@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
+import { startSweep } from './keyed-work.ts';
 import {
   isCutOff,
   keepLeases,
@@ -9,7 +10,6 @@ import {
   type StopReason,
   stopReasonOf,
 } from './lane.ts';
-import { startSweep } from './scheduler.ts';
 import type { WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker of lanes: many conversations in parallel, one turn at a time in each. */

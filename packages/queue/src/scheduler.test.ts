@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordingLogger, silentLogger } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Schedule, type Scheduler, startScheduler, startSweep } from './keyed-work.ts';
 import { createLocalBus } from './open-bus.ts';
-import { type Schedule, type Scheduler, startScheduler, startSweep } from './scheduler.ts';
 
 const bus = createLocalBus(silentLogger);
 const running: Scheduler[] = [];

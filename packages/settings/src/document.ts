@@ -7,9 +7,9 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
-  visit,
   type YAMLError,
 } from 'yaml';
+import { keepLongNumbers } from './settings-file.ts';
 import {
   type Block,
   isBlock,
@@ -75,7 +75,7 @@ function readDocument(
   }
   const version = upgradeDocument(document, steps);
   if (version.kind === 'newer') return ofNewer(version, document, lines);
-  keepLongNumbers(document);
+  keepLongNumbers(document, String);
   const value: unknown = document.toJS({ maxAliasCount: 10 }) ?? {};
   if (!isBlock(value)) return broken('lines of the form `key: value`, or an empty file');
   return {
@@ -102,16 +102,6 @@ function ofNewer(
   const place = position === undefined ? {} : { position };
   const problem = { kind: 'newer' as const, path: 'version', found: String(version), expected };
   return { kind: 'broken', problems: [{ ...problem, ...place }] };
-}
-
-/** Platform ids have up to 20 digits; a number would silently lose the last ones. */
-function keepLongNumbers(document: Document): void {
-  visit(document, {
-    Scalar(_key, node) {
-      if (typeof node.value !== 'number' || Number.isSafeInteger(node.value)) return;
-      if (node.source !== undefined && /^-?\d+$/.test(node.source)) node.value = node.source;
-    },
-  });
 }
 
 function locate(

@@ -114,15 +114,18 @@ export class SettingsError extends ParleyError {
  */
 export function parseForWriting(text: string): Document {
   const document = parseDocument(text, { schema: 'core', logLevel: 'error' });
+  keepLongNumbers(document, BigInt);
+  return document;
+}
+
+/** Platform ids have up to 20 digits; a number would silently lose the last ones. */
+export function keepLongNumbers(document: Document, keep: (digits: string) => unknown): void {
   visit(document, {
     Scalar(_key, node) {
       if (typeof node.value !== 'number' || Number.isSafeInteger(node.value)) return;
-      if (node.source !== undefined && /^-?\d+$/.test(node.source)) {
-        node.value = BigInt(node.source);
-      }
+      if (node.source !== undefined && /^-?\d+$/.test(node.source)) node.value = keep(node.source);
     },
   });
-  return document;
 }
 
 /** Where a text lies until it has taken the place of `file`: in the same folder, so that relative paths in it hold. */

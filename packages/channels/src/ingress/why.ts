@@ -1,3 +1,4 @@
+import { shortDuration } from '@parley/core';
 import type {
   AdmittedMessage,
   MessageStory,
@@ -15,7 +16,7 @@ export function whyText(stories: readonly MessageStory[], now: number, audience:
   if (stories.length === 0) return 'I know of no message here.';
   const lines = stories.map((story) => {
     const which = story.outcome === 'alert' ? '' : ` (message \`${story.messageId}\`)`;
-    return `- ${duration(now - story.at)} ago${which}: ${storyText(story, now, audience)}`;
+    return `- ${shortDuration(now - story.at)} ago${which}: ${storyText(story, now, audience)}`;
   });
   return ['The last messages here, oldest first:\n', ...lines].join('\n');
 }
@@ -41,7 +42,7 @@ function storyText(story: MessageStory, now: number, audience: Audience): string
       return alertText(story, audience);
     case 'turn': {
       if (turn === null) return `${taken}.`;
-      const waited = `waited ${duration(turn.startedAt - story.at)}`;
+      const waited = `waited ${shortDuration(turn.startedAt - story.at)}`;
       return `${taken}; ${waited}; ${turnText(turn, now, audience)}`;
     }
   }
@@ -64,7 +65,7 @@ function alertText({ messageId, reason, turn }: MessageStory, audience: Audience
 }
 
 function turnText(turn: TurnStory, now: number, audience: Audience): string {
-  const took = duration((turn.finishedAt ?? now) - turn.startedAt);
+  const took = shortDuration((turn.finishedAt ?? now) - turn.startedAt);
   const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
   // The reason of a failure may name a server; the group got its notice when it happened.
   const reason = turn.reason === null || audience === 'others' ? '' : ` (${turn.reason})`;
@@ -96,7 +97,7 @@ function pendingText(
   const whose = `my owner${names === '' ? '' : ` or ${others}`}`;
   const left =
     expiresAt > now
-      ? `it continues without it in ${duration(expiresAt - now)}`
+      ? `it continues without it in ${shortDuration(expiresAt - now)}`
       : 'the time is up, and it continues without it now';
   return `its turn waits until ${whose} approves \`${tool}\` (\`/approve ${code}\` or \`/deny ${code}\`); ${left}.`;
 }
@@ -110,17 +111,6 @@ function partsText(parts: TurnStory['parts']): string {
   ] as const;
   const shown = counts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]));
   return shown.length === 0 ? 'no parts' : `parts: ${shown.join(', ')}`;
-}
-
-/** `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
-function duration(ms: number): string {
-  const seconds = Math.max(0, ms) / 1_000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 100) return `${Math.round(seconds)} s`;
-  const minutes = seconds / 60;
-  if (minutes < 100) return `${Math.round(minutes)} min`;
-  const hours = minutes / 60;
-  return hours < 48 ? `${Math.round(hours)} h` : `${Math.round(hours / 24)} d`;
 }
 
 /**

@@ -1,6 +1,73 @@
-import { ParleyError } from '@parley/core';
+import { type InboundMessage, type Logger, memoryValues, ParleyError } from '@parley/core';
 import { describe, expect, it, vi } from 'vitest';
-import { readEvents, webFront } from './testing/web-front.ts';
+import type { ChannelAdapter, HistoryEntry, IngressOutcome } from '../adapter.ts';
+import { COMMANDS } from '../ingress/command.ts';
+import { createWebAdapter } from './adapter.ts';
+import { createEventHub, eventStream } from './events.ts';
+import { WEB } from './front.ts';
+
+const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silent,
+};
+
+/** A web front over an ingress that a test decides. */
+interface WebFrontScene {
+  readonly adapter: ChannelAdapter;
+  readonly received: InboundMessage[];
+  /** Asks a route below `/channels/web/default`. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  /** Posts a message as the page does. */
+  post(message: unknown): Promise<Response>;
+}
+
+/** Makes a front; `receive` says what becomes of a message, `history` what was said before. */
+function webFront(
+  receive: (message: InboundMessage) => Promise<IngressOutcome> | IngressOutcome,
+  history: readonly HistoryEntry[] = [],
+): WebFrontScene {
+  const received: InboundMessage[] = [];
+  const context = {
+    account: 'default',
+    settings: {},
+    log: silent,
+    clock: Date.now,
+    holdsAccount: () => true,
+    revise: () => Promise.resolve(),
+    commands: COMMANDS,
+    values: memoryValues(),
+    receive: async (message: InboundMessage) => {
+      received.push(message);
+      return receive(message);
+    },
+    report: () => undefined,
+    history: async () => history,
+  };
+  const adapter = createWebAdapter(context, WEB);
+  const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
+    if (!adapter.http) throw new Error('The web front has lost its routes.');
+    return adapter.http.fetch(new Request(`http://127.0.0.1/channels/web/default${path}`, init));
+  };
+  const post = (message: unknown) =>
+    ask('/messages', { method: 'POST', body: JSON.stringify(message) });
+  return { adapter, received, ask, post };
+}
+
+/** Reads server-sent events until `count` have come; "alive" counts as well. */
+async function readEvents(response: Response, count: number): Promise<Record<string, unknown>[]> {
+  const events: Record<string, unknown>[] = [];
+  let rest = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = `${rest}${chunk}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) events.push(JSON.parse(block.replace(/^data: /, '')));
+    if (events.length >= count) break;
+  }
+  return events;
+}
 
 const ID = 'message-0001';
 const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
@@ -188,5 +255,67 @@ describe('the end of the gateway', () => {
     expect((await post({ id: ID, text: 'hello' })).status).toBe(503);
     expect((await ask('/events')).status).toBe(503);
     expect(received).toEqual([]);
+  });
+});
+
+function scene() {
+  const hub = createEventHub();
+  const closing = new AbortController();
+  const open = () => eventStream({ hub, chatId: 'main', closing: closing.signal });
+  return { hub, closing, open };
+}
+const stream = (size: number) => ({ type: 'stream' as const, turnId: 't', text: 'x'.repeat(size) });
+const part = (partId: string, size: number) => ({
+  type: 'part' as const,
+  partId,
+  turnId: 't',
+  text: 'x'.repeat(size),
+  at: 1,
+});
+
+describe('live events of a page', () => {
+  it('reach every watcher of the chat and nobody else', async () => {
+    const { hub, open } = scene();
+    const page = open();
+    hub.publish('other', { type: 'typing' });
+    hub.publish('main', stream(1));
+    expect(await readEvents(page, 2)).toEqual([{ type: 'alive' }, stream(1)]);
+  });
+
+  it('a page that reads slowly is spared unfinished answers, never finished ones', async () => {
+    const { hub, open } = scene();
+    const page = open();
+    for (let piece = 0; piece < 50; piece += 1) hub.publish('main', stream(100_000));
+    hub.publish('main', part('p1', 100_000));
+    const events = await readEvents(page, 5);
+    expect(events.length).toBeLessThan(7);
+    expect(events.at(-1)).toMatchObject({ type: 'part', partId: 'p1' });
+  });
+
+  it('a page that does not read at all is let go, so that memory stays bounded', async () => {
+    const { hub, open } = scene();
+    const page = open();
+    for (let turn = 0; turn < 200; turn += 1) hub.publish('main', part(`p${turn}`, 500_000));
+    expect(hub.isWatched('main')).toBe(false);
+    const bytes = (await page.arrayBuffer()).byteLength;
+    expect(bytes).toBeGreaterThan(8_000_000);
+    expect(bytes).toBeLessThan(10_000_000);
+  });
+
+  it('a page that goes is not watched for any longer', async () => {
+    const { hub, open } = scene();
+    const page = open();
+    expect(hub.isWatched('main')).toBe(true);
+    await page.body?.cancel();
+    expect(hub.isWatched('main')).toBe(false);
+    hub.publish('main', { type: 'typing' });
+  });
+
+  it('[D11] every stream ends with the gateway', async () => {
+    const { closing, hub, open } = scene();
+    const pages = [open(), open()];
+    closing.abort();
+    for (const page of pages) expect(await page.text()).toContain('alive');
+    expect(hub.isWatched('main')).toBe(false);
   });
 });

@@ -1,7 +1,6 @@
 export {
   createLogger,
   type LogDestination,
-  type LoggerOptions,
   type LogLevel,
 } from './logger.ts';
 export {
@@ -10,13 +9,11 @@ export {
   type LoopLag,
   METRICS_CONTENT_TYPE,
   type Metrics,
-  type MetricsOptions,
   openLoopLag,
 } from './metrics.ts';
 export {
   openSecrets,
   type Scrub,
-  type ScrubbedStream,
   type Secrets,
   scrubJson,
 } from './scrubber.ts';

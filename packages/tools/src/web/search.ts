@@ -189,10 +189,14 @@ interface SearxngSettings {
   readonly language?: string | undefined;
 }
 
+/** A text that an engine may leave out. */
+const Text = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? '');
+
 const SearxngResponse = z.object({
-  results: z.array(
-    z.object({ url: z.string(), title: z.string().nullish(), content: z.string().nullish() }),
-  ),
+  results: z.array(z.object({ url: z.string(), title: Text, content: Text })),
   /** Pairs of an engine and why it did not answer. */
   unresponsive_engines: z.array(z.unknown()).default([]),
 });
@@ -218,11 +222,7 @@ function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): Sear
         'SearXNG found nothing, because the engines it asks did not answer it; try later.',
       );
     }
-    return results.map((hit) => ({
-      title: hit.title ?? '',
-      url: hit.url,
-      snippet: hit.content ?? '',
-    }));
+    return results.map(({ title, url, content: snippet }) => ({ title, url, snippet }));
   };
 }
 
@@ -237,15 +237,7 @@ interface BraveSettings {
 const BraveResponse = z.object({
   type: z.literal('search'),
   web: z
-    .object({
-      results: z.array(
-        z.object({
-          url: z.string(),
-          title: z.string().nullish(),
-          description: z.string().nullish(),
-        }),
-      ),
-    })
+    .object({ results: z.array(z.object({ url: z.string(), title: Text, description: Text })) })
     .nullish(),
 });
 
@@ -269,10 +261,7 @@ function brave({ apiKey, baseUrl = BRAVE_URL }: BraveSettings, deps: EngineDeps)
     url.searchParams.set('result_filter', 'web');
     const asked = { url, headers: { 'x-subscription-token': apiKey }, answer: BraveResponse };
     const { web } = await askEngine(BRAVE, asked, deps, signal);
-    return (web?.results ?? []).map((hit) => ({
-      title: hit.title ?? '',
-      url: hit.url,
-      snippet: hit.description ?? '',
-    }));
+    const hits = web?.results ?? [];
+    return hits.map(({ title, url, description: snippet }) => ({ title, url, snippet }));
   };
 }
