@@ -44,6 +44,7 @@ import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { seenGroupRepository } from './seen-groups.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
+import { signInRepository } from './sign-ins.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
@@ -135,6 +136,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     leases: leaseRepository(database),
     processes: processRepository(database, newerParley),
     pageSessions: pageSessionRepository(database),
+    signIns: signInRepository(database),
     audit: auditRepository(database),
     usage: {
       sums: async (query) => (await import('./usage.ts')).usageSums(database, query),

@@ -215,6 +215,7 @@ export const BOUNDED_WITHOUT_AGE: Readonly<Record<string, string>> = {
   lease: 'one row for each thing to hold',
   process: 'a day after it was last seen',
   page_session: 'until it runs out',
+  sign_in: 'people who may use the page; until they are revoked',
   retention_run: 'one row',
   search_reach: 'two rows',
   search_entry: 'words of messages and answers, for the search; with them',

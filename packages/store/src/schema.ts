@@ -304,6 +304,15 @@ const SCHEMA: readonly string[] = [
     used_at bigint not null,
     expires_at bigint not null
   )`,
+  // People besides the owner who may use the page and the API; only the hash of each token is stored.
+  `create table sign_in (
+    id text not null primary key,
+    hash text not null unique,
+    name text not null unique,
+    role text not null,
+    created_at bigint not null,
+    used_at bigint
+  )`,
   // What the last round of retention did (D15), one row.
   `create table retention_run (
     id bigint not null primary key,

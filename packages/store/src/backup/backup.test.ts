@@ -220,6 +220,7 @@ const LEFT_OUT = new Set([
   'lease',
   'process',
   'page_session',
+  'sign_in',
   'retention_run',
   'parley_migration',
   'sqlite_sequence',

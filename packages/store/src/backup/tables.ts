@@ -25,13 +25,15 @@ export interface BackupSchema {
 }
 
 /**
- * Leases, processes, sessions and the last removal are true of this moment only; the numbers of the steps say
+ * Leases, processes, sessions and the last removal are true of this moment only; a sign-in that was revoked must not
+ * come back; the numbers of the steps say
  * which migrations were applied; the index of the search is built again.
  */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'lease',
   'process',
   'page_session',
+  'sign_in',
   'retention_run',
   'parley_migration',
   'search_entry',

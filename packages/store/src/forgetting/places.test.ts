@@ -82,6 +82,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'turn_id',
   ],
   page_session: ['id', 'hash', 'opened_with', 'user_agent', 'network'],
+  sign_in: ['id', 'hash', 'name', 'role'],
   seen_group: ['channel', 'account', 'chat_id', 'title'],
   pairing_request: ['code', 'channel', 'account', 'sender_id', 'sender_name', 'route'],
   parley_migration: ['name', 'parley_version'],
