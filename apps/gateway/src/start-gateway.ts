@@ -120,7 +120,11 @@ function httpOptions(
   return {
     ...options,
     ...http,
-    sessions: { repository: store.pageSessions, limits: http.sessions },
+    sessions: {
+      repository: store.pageSessions,
+      signIns: store.signIns,
+      limits: http.sessions,
+    },
     metrics: async (health) => options.metrics(accounts.status(), await health()),
     status: () => accounts.status(),
     report: async (health) => {

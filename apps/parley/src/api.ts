@@ -117,8 +117,19 @@ const HERE = {
   },
   '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded }) =>
     heartbeatRoutes(await (await import('./proactive.ts')).heartbeatHere(store, loaded)),
-  '/api/sessions': ({ sessionRoutes }, { store: { pageSessions } }) =>
-    sessionRoutes({ ...pageSessions, list: () => pageSessions.list(Date.now()) }),
+  '/api/people': async (_routes, { store: { signIns } }) => {
+    const { peopleRoutes } = await import('@parley/gateway/people-routes');
+    return peopleRoutes({ signIns, look: async () => {}, clock: Date.now, log: silentLogger });
+  },
+  '/api/sessions': ({ sessionRoutes }, { store: { pageSessions, signIns } }) =>
+    sessionRoutes({
+      ...pageSessions,
+      async list() {
+        const named = new Map((await signIns.list()).map((signIn) => [signIn.hash, signIn]));
+        const stored = await pageSessions.list(Date.now());
+        return stored.map((one) => ({ ...one, signIn: named.get(one.openedWith) ?? null }));
+      },
+    }),
   '/api/soul': async ({ soulRoutes }, { store, loaded, folder }) =>
     soulRoutes(await (await import('./soul.ts')).soulHere(store, loaded, folder)),
   '/api/usage': async (_routes, { store, loaded: { settings } }) => {

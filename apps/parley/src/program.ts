@@ -37,6 +37,7 @@ export function describeProgram(runs: Runs): Command {
   describeUsage(program, runs);
   describeChannels(program, runs);
   describeAccess(program, runs);
+  describePeople(program, runs);
   describeDoctor(program, runs);
   describeAudit(program, runs);
   describeAgent(program, runs);
@@ -192,6 +193,29 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
         end.error('Name a session as "parley sessions" lists it, or say --all.');
       return secret((m, cli) => m.endSessions(cli, all ? 'all' : (id ?? '')));
     });
+}
+
+const PEOPLE_HELP = `
+owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, and no
+text or name of anyone. viewer: state, metrics and usage alone. docs/people.md explains it.`;
+
+function describePeople(program: Command, { bare }: Runs): void {
+  const secret = using(bare, () => import('./commands/access.ts'));
+  const what = 'sign-ins of their own for other people, each with a role: list, add, revoke';
+  const people = add(program, 'people', what).addHelpText('after', PEOPLE_HELP);
+  const list = addDefault(people, 'list');
+  list.description('all, by name').action(() => secret((m, cli) => m.listPeople(cli)));
+  const another = 'make a token for somebody; it is printed once';
+  add(people, 'add <name>', another, (name: string, { role }: { readonly role: string }) =>
+    secret((m, cli) => m.addPerson(cli, name, role)),
+  ).addOption(
+    new Option('--role <role>', 'what they may do')
+      .choices(['owner', 'operator', 'viewer'])
+      .makeOptionMandatory(),
+  );
+  add(people, 'revoke <name>', 'take it back and end its sessions, at once', (name: string) =>
+    secret((m, cli) => m.revokePerson(cli, name)),
+  );
 }
 
 const DOCTOR_HELP = `

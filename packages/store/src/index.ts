@@ -99,6 +99,7 @@ export type {
   TodoItem,
   TodoRepository,
 } from './sessions.ts';
+export { ROLES, type Role, type SignIn, type SignInRepository } from './sign-ins.ts';
 export type {
   SoulFinding,
   SoulProposal,
@@ -106,7 +107,6 @@ export type {
   SoulVerdict,
   SoulVersion,
 } from './soul-versions.ts';
-export { ROLES, type Role, type SignIn, type SignInRepository } from './sign-ins.ts';
 export type { SoulRepository } from './souls.ts';
 export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';

@@ -26,6 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U03] have a name each, and are found by the hash of their token', async () => {
       expect(await store.signIns.add(signIn('ann', { role: 'owner' }))).toBe('added');
       expect(await store.signIns.add({ ...signIn('bob'), id: 'x', hash: 'x' })).toBe('taken');
+      expect(await store.signIns.add(signIn('BOB'))).toBe('taken');
       expect((await store.signIns.list()).map(({ name }) => name)).toEqual(['ann', 'bob']);
       expect(await store.signIns.find('hash of bob')).toEqual(signIn('bob'));
       expect(await store.signIns.find('x')).toBeNull();

@@ -29,8 +29,11 @@ export function signInRepository(database: Database) {
   return {
     add: (signIn: SignIn): Promise<'added' | 'taken' | 'full'> =>
       database.write(async (sql) => {
-        const { length } = await sql.all(LIST);
-        if (length >= MOST_SIGN_INS) return 'full';
+        const known = await sql.all(LIST);
+        if (known.length >= MOST_SIGN_INS) return 'full';
+        // Two whose names differ in case alone would be taken for one.
+        const name = signIn.name.toLowerCase();
+        if (known.some((one) => one.name.toLowerCase() === name)) return 'taken';
         return (await sql.get(ADD, { ...signIn })) === undefined ? 'taken' : 'added';
       }),
 

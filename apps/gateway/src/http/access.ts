@@ -1,13 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock, Logger } from '@parley/core';
-import type { PageSession } from '@parley/store';
+import type { PageSession, Role } from '@parley/store';
 import type { Context } from 'hono';
-import { type PageSessions, SESSION_SECRET } from './page-sessions.ts';
-
-/** Who a request comes from. */
-export type Caller =
-  | { readonly kind: 'token' }
-  | { readonly kind: 'session'; readonly session: PageSession };
+import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
+import { includes } from './roles.ts';
 
 /** What the routes know of a request besides the request. */
 export interface AppEnv {
@@ -63,18 +59,34 @@ export function createAccess({ token, host, clock, log }: AccessOptions) {
       const message = refusalOf(facts, host);
       return message === null ? null : { status: 403, message };
     },
-    /** Who asks; without `sessions` only the token opens. Sessions never wait for wrong tokens of others. */
+    /** Who asks; without `sessions` only the token opens. Other secrets never wait for wrong tokens of others. */
     async admit(c: Context<AppEnv>, sessions?: PageSessions): Promise<Caller | Refusal> {
       const given = bearerOf(c);
       if (given === undefined) return { status: 401, message: NO_TOKEN };
       if (sessions !== undefined && SESSION_SECRET.test(given)) {
-        const session = await sessions.admit(given);
-        if (session === null) return { status: 401, message: SESSION_OVER };
-        return { kind: 'session', session };
+        return (await sessions.admit(given)) ?? { status: 401, message: SESSION_OVER };
       }
-      return checkToken(c, given) ?? { kind: 'token' };
+      if (sessions !== undefined && SIGN_IN_TOKEN.test(given)) {
+        const signIn = await sessions.signInOf(given);
+        if (signIn === null) return { status: 401, message: REVOKED };
+        return { session: null, signIn, role: signIn.role };
+      }
+      return checkToken(c, given) ?? { session: null, signIn: null, role: 'owner' };
     },
   };
+}
+
+/** Whether the caller of a guarded route may do what `least` may; without a guard it is the command line, on the data. */
+export function mayAs(c: Context<AppEnv>, least: Role): boolean {
+  const caller: Caller | undefined = c.get('caller');
+  return caller === undefined || includes(caller.role, least);
+}
+
+/** Answers a request of somebody whose role is too small. */
+export function refuseRole(c: Context<AppEnv>, needed: Role): Response {
+  const { signIn, role } = c.get('caller');
+  const error = `This needs the role ${needed}; ${signIn?.name ?? 'this'} is ${role}.`;
+  return c.json({ error, role: needed }, 403, { 'cache-control': 'no-store' });
 }
 
 const NO_TOKEN =
@@ -82,6 +94,9 @@ const NO_TOKEN =
 const WRONG_TOKEN =
   'That token is not the one of this gateway. It may be from another data folder, cut off, or replaced since.';
 const SESSION_OVER = 'This session has ended. Sign in again.';
+/** Of a token of a person that opens nothing. */
+export const REVOKED =
+  'That token was revoked, or is of another gateway. Ask an owner for a new one.';
 
 function tooMany(seconds: number): Refusal {
   const message = `Too many wrong tokens. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`;

@@ -5,9 +5,9 @@ import { deleteCookie } from 'hono/cookie';
 import { z } from 'zod';
 import type { ChannelSettings } from '../channel-service.ts';
 import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
-import { type AppEnv, type createAccess, networkOf, refuse } from './access.ts';
+import { type AppEnv, type createAccess, networkOf, REVOKED, refuse } from './access.ts';
 import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
-import type { PageSessions } from './page-sessions.ts';
+import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
 import type { UsageFacts } from './usage-routes.ts';
@@ -165,9 +165,10 @@ export function soulRoutes(soul: SoulPage): Hono<AppEnv> {
   return app;
 }
 
-/** Browsers have sessions; who has the token can write the data folder. */
+/** By name, where there is one. Browsers have sessions; who has the token can write the data folder. */
 export function senderOf(c: Context<AppEnv>): string {
-  return c.get('caller')?.kind === 'session' ? 'the console' : 'the command line';
+  const caller: Caller | undefined = c.get('caller');
+  return caller?.signIn?.name ?? (caller?.session ? 'the console' : 'the command line');
 }
 
 /** What the routes ask of the heartbeat; everything it gives is JSON. */
@@ -314,7 +315,7 @@ export interface ApiServices {
 
 const SignIn = z.object({ token: z.string().trim().min(1).max(1_000) });
 
-/** `POST /api/sessions` trades the token, in its body, for a session. */
+/** `POST /api/sessions` trades a token, in its body, for a session. */
 export function addSignIn(
   app: Hono<AppEnv>,
   access: ReturnType<typeof createAccess>,
@@ -323,12 +324,16 @@ export function addSignIn(
   app.post('/api/sessions', async (c) => {
     const body = await bodyOf(c, SignIn);
     if (body === undefined) return c.text('The token is missing.\n', 400);
-    const refusal = access.checkToken(c, body.token);
+    const { token } = body;
+    const signIn = SIGN_IN_TOKEN.test(token) ? await sessions.signInOf(token) : undefined;
+    if (signIn === null) return refuse(c, { status: 401, message: REVOKED });
+    const refusal = signIn === undefined ? access.checkToken(c, token) : null;
     if (refusal !== null) return refuse(c, refusal);
     const userAgent = c.req.header('user-agent') ?? '';
-    const { secret, session } = await sessions.open({ userAgent, network: networkOf(c) });
+    const { secret, session } = await sessions.open({ userAgent, network: networkOf(c) }, token);
     c.header('cache-control', 'no-store');
-    return c.json({ session: secret, expiresAt: session.expiresAt }, 201);
+    const role = signIn?.role ?? 'owner';
+    return c.json({ session: secret, expiresAt: session.expiresAt, role }, 201);
   });
   // Until 0.1 the token lay in a cookie, which every port of this machine was sent.
   app.get('/', async (c, next) => {
@@ -343,23 +348,28 @@ export function addSignIn(
 export function sessionRoutes(sessions: Pick<PageSessions, 'list' | 'end'>): Hono<AppEnv> {
   const app = uncachedRoutes<AppEnv>();
   app.get('/', async (c) => {
-    const caller = c.get('caller');
-    const own = caller?.kind === 'session' ? caller.session.id : null;
+    const own = sessionOf(c);
     const shown: readonly ShownSession[] = (await sessions.list()).map(
-      ({ hash: _, openedWith: __, ...facts }) => ({
+      ({ hash: _, openedWith: __, signIn, ...facts }) => ({
         ...facts,
+        person: signIn?.name ?? null,
         isCurrent: facts.id === own,
       }),
     );
     return c.json({ sessions: shown });
   });
   app.delete('/:id', async (c) => {
-    const caller = c.get('caller');
     const asked = c.req.param('id');
-    const id = asked === 'current' && caller?.kind === 'session' ? caller.session.id : asked;
+    const id = asked === 'current' ? (sessionOf(c) ?? asked) : asked;
     const ended = await sessions.end(id);
     if (ended > 0 || id === 'all') return c.json({ ended });
     return c.json({ error: `There is no session ${id}; it may have ended already.` }, 404);
   });
   return app;
+}
+
+/** The session that asks; null: a token does. */
+function sessionOf(c: Context<AppEnv>): string | null {
+  const caller: Caller | undefined = c.get('caller');
+  return caller?.session?.id ?? null;
 }

@@ -3,11 +3,13 @@ import type {
   ConversationDetails,
   PageSession,
   PairingRequest,
+  Role,
   RunningProcess,
   SearchHit,
   SeenGroup,
   ShownConversation,
   ShownMessage,
+  SignIn,
   SoulFinding,
   SoulState,
   Spent,
@@ -201,6 +203,8 @@ export interface UsageCap {
 /** `/api/usage` (U07). */
 export interface UsageReport extends UsageSums {
   readonly by: UsageGrouping;
+  /** Those that the caller may ask for. */
+  readonly groupings: readonly UsageGrouping[];
   /** The last day, and where days begin at midnight. */
   readonly until: string;
   readonly timeZone: string;
@@ -243,8 +247,27 @@ export interface ChannelsReport {
 
 /** `/api/sessions`: a browser that is signed in. */
 export interface ShownSession extends Omit<PageSession, 'hash' | 'openedWith'> {
+  /** Whose it is; null: it was opened with the token of the data folder. */
+  readonly person: string | null;
   /** The one that asks. */
   readonly isCurrent: boolean;
+}
+
+/** `/api/people`: a named sign-in (U03). */
+export type ShownSignIn = Omit<SignIn, 'id' | 'hash'>;
+
+/** One that was added; its token is shown here and never again. */
+export interface NewSignIn extends Pick<SignIn, 'name' | 'role'> {
+  readonly token: string;
+}
+
+/** `/api/me`: who is signed in. */
+export interface Me {
+  /** Null: by the token of the data folder. */
+  readonly name: string | null;
+  readonly role: Role;
+  /** The least role for reading each path; one that is not here is for owners alone. */
+  readonly routes: Readonly<Record<string, Role>>;
 }
 
 /** What the page can do with a job. */

@@ -40,6 +40,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,
+      signIns: store.signIns,
       limits: { idleMs: 60_000, longestMs: 600_000 },
     },
     clock,

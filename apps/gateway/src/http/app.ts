@@ -2,7 +2,14 @@ import type { HttpFacet } from '@parley/channels';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
 import { Hono } from 'hono';
 import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
-import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.ts';
+import {
+  type AccessOptions,
+  type AppEnv,
+  createAccess,
+  mayAs,
+  refuse,
+  refuseRole,
+} from './access.ts';
 import {
   type ApiServices,
   accessRoutes,
@@ -16,9 +23,11 @@ import {
   soulRoutes,
   whyRoutes,
 } from './api-routes.ts';
-import { channelRoutes } from './channel-routes.ts';
+import { channelRoutes, withoutCodes } from './channel-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
-import { createPageSessions, type PageSessionOptions } from './page-sessions.ts';
+import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
+import { peopleRoutes, whoAmI } from './people-routes.ts';
+import { leastRole } from './roles.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
@@ -29,7 +38,7 @@ export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiService
   /** The files of the web page. */
   readonly page: PageFiles;
   /** Browsers that are signed in to the page. */
-  readonly sessions: Pick<PageSessionOptions, 'repository' | 'limits'>;
+  readonly sessions: Pick<PageSessionOptions, 'repository' | 'signIns' | 'limits'>;
   readonly metrics: (health: AskHealth) => Promise<string>;
   /** What `GET /api/status` answers, as JSON. */
   readonly report: (health: AskHealth) => Promise<object>;
@@ -73,7 +82,7 @@ const NOT_KEPT = { 'cache-control': 'no-store' };
 
 /**
  * All routes of the gateway (D10, U03). Everything but health and the page's own files, which hold no
- * secret, wants the token or a session.
+ * secret, wants a token or a session, and the role that `roles.ts` names for it.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
@@ -98,17 +107,14 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   addSignIn(app, access, sessions);
   for (const path of ['/', '/page/*']) app.get(path, (c) => page.fetch(c.req.raw));
-  app.use('*', async (c, next) => {
-    const caller = await access.admit(c, sessions);
-    if ('status' in caller) return refuse(c, caller);
-    c.set('caller', caller);
-    return next();
-  });
-  app.route('/api/sessions', sessionRoutes(sessions));
+  addGuard(app, access, sessions, options);
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  app.get('/api/status', async (c) => c.json(await options.report(health)));
+  app.get('/api/status', async (c) => {
+    const report = await options.report(health);
+    return c.json(mayAs(c, 'owner') ? report : withoutCodes(report));
+  });
   const { audit } = options;
   if (audit !== undefined) app.get('/api/audit', async (c) => c.json(await audit(), 200, NOT_KEPT));
   app.route('/api/prompts', promptRoutes(options.inspector));
@@ -136,8 +142,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     if (!facet) return c.text(`There is no channel ${channel}/${account} with web routes.\n`, 404);
     const response = await facet.fetch(c.req.raw);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
-    const caller = c.get('caller');
-    return sessions.untilEnded(response, caller.kind === 'session' ? caller.session.id : null);
+    return sessions.untilEnded(response, c.get('caller'));
   });
   app.notFound((c) => c.text('There is nothing here. The chat is at "/".\n', 404));
   app.onError((error, c) => {
@@ -145,4 +150,24 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
   });
   return app;
+}
+
+/** Whatever is added after this wants a caller whose role is enough. First of it: who that is, and who else may come. */
+function addGuard(
+  app: Hono<AppEnv>,
+  access: ReturnType<typeof createAccess>,
+  sessions: PageSessions,
+  options: Pick<HttpAppOptions, 'sessions' | 'clock' | 'log'>,
+): void {
+  app.use('*', async (c, next) => {
+    const caller = await access.admit(c, sessions);
+    if ('status' in caller) return refuse(c, caller);
+    c.set('caller', caller);
+    const least = leastRole(c.req.method, c.req.path);
+    return mayAs(c, least) ? next() : refuseRole(c, least);
+  });
+  app.get('/api/me', whoAmI);
+  const { signIns } = options.sessions;
+  app.route('/api/people', peopleRoutes({ ...options, signIns, look: sessions.look }));
+  app.route('/api/sessions', sessionRoutes(sessions));
 }

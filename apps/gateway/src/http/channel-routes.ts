@@ -2,7 +2,7 @@ import type { Hono } from 'hono';
 import { z } from 'zod';
 import type { AccountName } from '../accounts/account-rights.ts';
 import type { ChannelService } from '../channel-service.ts';
-import type { AppEnv } from './access.ts';
+import { type AppEnv, mayAs } from './access.ts';
 import { bodyOf, orRefused, senderOf, uncachedRoutes } from './api-routes.ts';
 
 const GroupBody = z.object({ chatId: z.string().min(1).max(256) });
@@ -16,7 +16,10 @@ export function channelRoutes(
   askHolder?: (name: AccountName, request: Request) => Promise<Response | null>,
 ): Hono<AppEnv> {
   const app = uncachedRoutes<AppEnv>();
-  app.get('/', async (c) => c.json(await service.report()));
+  app.get('/', async (c) => {
+    const report = await service.report();
+    return c.json(mayAs(c, 'owner') ? report : withoutCodes(report));
+  });
   app.post('/:channel/:account/pause', (c) =>
     orRefused(c, service.pause(c.req.param(), senderOf(c))),
   );
@@ -32,4 +35,12 @@ export function channelRoutes(
     return orRefused(c, service.allowGroup(c.req.param(), body.chatId));
   });
   return app;
+}
+
+/** A report of accounts without the codes that link a phone: who scans one decides which account answers here. */
+export function withoutCodes(report: object): object {
+  const shown = JSON.stringify(report, (_key, value) =>
+    value?.kind === 'pairing' ? { ...value, code: '' } : value,
+  );
+  return JSON.parse(shown);
 }

@@ -46,6 +46,7 @@ async function gateway() {
     page: { fetch: () => new Response('the page') },
     sessions: {
       repository: store.pageSessions,
+      signIns: store.signIns,
       limits: { idleMs: 12 * HOUR, longestMs: 30 * DAY },
     },
     clock: () => now,
@@ -101,6 +102,7 @@ describe('a session of the page', () => {
     expect(await list(session)).toEqual([
       {
         ...{ id: stored?.id, userAgent: 'Firefox', network: 'this-machine', isCurrent: true },
+        person: null,
         ...{ createdAt: now, usedAt: now, expiresAt },
       },
     ]);
@@ -223,5 +225,115 @@ describe('a session of the page', () => {
     const { signIn } = await gateway();
     await signIn(token, { 'x-forwarded-for': '127.0.0.1' });
     expect((await store.pageSessions.list(now)).map(({ network }) => network)).toEqual(['proxy']);
+  });
+});
+
+const Added = z.object({ name: z.string(), role: z.string(), token: z.string() });
+
+describe('a named sign-in', () => {
+  /** Added by an owner, and signed in with a browser. */
+  async function person({ ask, signIn }: Awaited<ReturnType<typeof gateway>>, role = 'owner') {
+    const body = JSON.stringify({ name: 'bob', role });
+    const added = await ask('/api/people', token, { method: 'POST', body });
+    const { token: own } = Added.parse(await added.json());
+    return { own, session: Opened.parse(await (await signIn(own)).json()).session };
+  }
+  const revoke = ({ ask }: Awaited<ReturnType<typeof gateway>>, name = 'bob') =>
+    ask(`/api/people/${name}`, token, { method: 'DELETE' });
+
+  it('[U03] has a token of its own, which is shown once and stored as a hash', async () => {
+    const one = await gateway();
+    const { own, session } = await person(one);
+    expect(own).toMatch(/^parley_signin_[\w-]{43}$/);
+    expect([await one.status(own), await one.status(session)]).toEqual([200, 200]);
+    const listed = await (await one.ask('/api/people', session)).text();
+    expect(JSON.parse(listed)).toEqual({
+      people: [{ name: 'bob', role: 'owner', createdAt: now, usedAt: now }],
+    });
+    const stored = JSON.stringify(await store.signIns.list());
+    for (const text of [listed, stored, JSON.stringify(one.lines)]) {
+      expect(text).not.toContain(own.slice(-20));
+    }
+    expect(await one.list(token)).toMatchObject([{ person: 'bob' }]);
+  });
+
+  it('[U03] that is revoked opens nothing any more, and its streams end at once', async () => {
+    const one = await gateway();
+    const { own, session } = await person(one);
+    const path = '/channels/web/default/events';
+    const ended = [await one.ask(path, session), await one.ask(path, own)];
+    const kept = (await one.ask(path, token)).body?.getReader();
+    const readers = ended.map(({ body }) => body?.getReader());
+    for (const reader of [...readers, kept]) expect((await reader?.read())?.done).toBe(false);
+    expect(await (await revoke(one)).json()).toEqual({ ended: 1 });
+    for (const reader of readers) expect((await reader?.read())?.done).toBe(true);
+    for (const secret of [own, session]) expect(await one.status(secret)).toBe(401);
+    expect((await one.signIn(own)).status).toBe(401);
+    expect((await revoke(one)).status).toBe(404);
+    expect(await one.list(token)).toEqual([]);
+    await kept?.cancel();
+    await expect.poll(one.cancelled).toBe(3);
+  });
+
+  it('[U03] [D09] that another process has revoked is noticed by streams within seconds', async () => {
+    const [one, two] = [await gateway(), await gateway()];
+    const { own, session } = await person(one);
+    const readers = [session, own].map(async (secret) =>
+      (await two.ask('/channels/web/default/events', secret)).body?.getReader(),
+    );
+    for (const reader of await Promise.all(readers)) await reader?.read();
+    expect((await revoke(one)).status).toBe(200);
+    expect([await two.status(own), await two.status(session)]).toEqual([401, 401]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    for (const reader of await Promise.all(readers)) {
+      expect((await reader?.read())?.done).toBe(true);
+    }
+  });
+
+  it('[U03] goes on when the token of the data folder is replaced', async () => {
+    const one = await gateway();
+    const { own, session } = await person(one);
+    token = 'the-second-token-of-this-gateway-12';
+    expect([await one.status(own), await one.status(session)]).toEqual([200, 200]);
+  });
+
+  it('[U03] is never slowed down by wrong tokens of others', async () => {
+    const one = await gateway();
+    const { own } = await person(one, 'viewer');
+    for (let nth = 0; nth < 6; nth += 1) await one.signIn('wrong');
+    expect((await one.ask('/api/status', token)).status).toBe(429);
+    expect(await one.status(own)).toBe(200);
+    expect((await one.signIn(own)).status).toBe(201);
+  });
+
+  it('[U03] notes its last use, once a minute at most', async () => {
+    const one = await gateway();
+    const { own } = await person(one);
+    const usedAt = async () => (await store.signIns.list())[0]?.usedAt;
+    const first = now;
+    now += 59_000;
+    await one.status(own);
+    expect(await usedAt()).toBe(first);
+    now += 1_000;
+    await one.status(own);
+    expect(await usedAt()).toBe(now);
+  });
+
+  it.each([
+    [{ name: 'Owner', role: 'viewer' }, 400],
+    [{ name: '', role: 'viewer' }, 400],
+    [{ name: '-x', role: 'viewer' }, 400],
+    [{ name: 'a\nb', role: 'viewer' }, 400],
+    [{ name: 'a'.repeat(41), role: 'viewer' }, 400],
+    [{ name: 'ann', role: 'king' }, 400],
+    [{ name: 'ann' }, 400],
+    [{ name: 'BOB', role: 'viewer' }, 409],
+    [{ name: ' Zoë d’Or'.replace('’', ''), role: 'viewer' }, 201],
+    [{ name: '李 四', role: 'viewer' }, 201],
+  ])('[U03] is asked for as %j: %i', async (body, status) => {
+    const one = await gateway();
+    await person(one);
+    const init = { method: 'POST', body: JSON.stringify(body) };
+    expect((await one.ask('/api/people', token, init)).status).toBe(status);
   });
 });

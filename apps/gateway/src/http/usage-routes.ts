@@ -2,6 +2,7 @@ import type { Clock } from '@parley/core';
 import type { Store, UsageGrouping } from '@parley/store';
 import type { Hono } from 'hono';
 import { z } from 'zod';
+import { type AppEnv, mayAs, refuseRole } from './access.ts';
 import type { UsageCap, UsageReport } from './api.ts';
 import { uncachedRoutes } from './api-routes.ts';
 
@@ -28,6 +29,9 @@ const GROUPINGS = [
   'agent',
 ] as const satisfies readonly UsageGrouping[];
 
+/** Their lines are those of one person or chat each. */
+const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
+
 const Query = z.strictObject({
   by: z.enum(GROUPINGS).default('day'),
   days: z.coerce.number().int().min(1).max(MOST_DAYS).default(30),
@@ -36,17 +40,18 @@ const Query = z.strictObject({
 
 const EXPECTED = `Ask for by (${GROUPINGS.join(', ')}), days (1 to ${MOST_DAYS}) and until (a date such as 2026-11-21).`;
 
-/** What was used of models, by whom and how fast (U07), below `/api/usage`. It names people and chats: guard it. */
+/** What was used of models, by whom and how fast (U07), below `/api/usage`. Owners alone see people and chats. */
 export function usageRoutes(
   { usage, spend }: Pick<Store, 'usage' | 'spend'>,
   { agent, timeZone, dayAt, caps }: UsageFacts,
   clock: Clock,
-): Hono {
-  const app = uncachedRoutes();
+): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
   app.get('/', async (c) => {
     const query = Query.safeParse(c.req.query());
     if (!query.success) return c.json({ error: EXPECTED }, 400);
     const { by, days, until } = query.data;
+    if (NAMING.has(by) && !mayAs(c, 'owner')) return refuseRole(c, 'owner');
     const today = dayAt(clock());
     const [sums, spent, highest] = await Promise.all([
       usage.sums({ by, days, lastDay: until ?? today, timeZone, agent }),
@@ -62,6 +67,7 @@ export function usageRoutes(
     };
     const report: UsageReport = {
       ...{ by, until: until ?? today, timeZone },
+      groupings: GROUPINGS.filter((one) => !NAMING.has(one) || mayAs(c, 'owner')),
       ...sums,
       today: { day: today, ...used.totalDaily },
       caps: caps.map((cap) => ({ ...cap, used: used[cap.name] })),

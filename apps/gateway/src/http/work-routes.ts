@@ -10,7 +10,7 @@ import {
 } from '@parley/store';
 import type { Hono } from 'hono';
 import { createDeadLetterService } from '../dead-letters.ts';
-import type { AppEnv } from './access.ts';
+import { type AppEnv, mayAs } from './access.ts';
 import type { QueueReport } from './api.ts';
 import { deadRoutes, uncachedRoutes } from './api-routes.ts';
 import { conversationRoutes, searchRoutes } from './conversation-routes.ts';
@@ -42,11 +42,24 @@ export function addWorkRoutes(app: Hono<AppEnv>, work: Work): void {
   app.route('/api/search', searchRoutes(work));
 }
 
-/** What waits, runs and is still to be sent, and what failed (U03), below `/api/queue`. It names chats: guard it. */
-export function queueRoutes(store: QueueStore, clock: Clock): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => c.json(await lookAtQueue(store, clock())));
+/** What waits, runs and is still to be sent, and what failed (U03), below `/api/queue`. Owners alone see the chats. */
+export function queueRoutes(store: QueueStore, clock: Clock): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
+  app.get('/', async (c) => {
+    const report = await lookAtQueue(store, clock());
+    return c.json(mayAs(c, 'owner') ? report : withoutChats(report));
+  });
   return app;
+}
+
+/** Conversations by their account alone: `telegram:default`. */
+function withoutChats(report: QueueReport): QueueReport {
+  const accountOnly = <One extends { readonly conversationId: string }>(one: One): One => ({
+    ...one,
+    conversationId: one.conversationId.split(':').slice(0, 2).join(':'),
+  });
+  const { waiting, running } = report;
+  return { ...report, waiting: waiting.map(accountOnly), running: running.map(accountOnly) };
 }
 
 type QueueStore = Pick<Store, 'backlog' | 'outbox' | 'deadLetters' | 'processes'>;

@@ -1,13 +1,13 @@
 import { writtenOut } from '@parley/agent/shown-arguments';
 import { countOf } from '@parley/core';
-import type { ShownSession } from '@parley/gateway/api';
+import type { NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
 import type { Approval } from '@parley/store';
 import { withApi } from '../api.ts';
 import { reachableAddress, signInAddress } from '../banner.ts';
 import type { Cli } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
 import { findGateway } from '../running-gateway.ts';
-import { readSettings } from '../settings.ts';
+import { type LoadedSettings, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
 /** `parley pair [CODE]`: allows a stranger or lists requests; 1 for an unknown code. */
@@ -28,10 +28,52 @@ export async function showToken({ folder, env, print }: Cli): Promise<number> {
     print(`There is no token yet; the first "${commandLine('start', folder)}" makes one.`);
     return 3;
   }
-  const host = http.host.includes(':') ? `[${http.host}]` : http.host;
-  const address = gateway?.address ?? reachableAddress(`http://${host}:${http.port}`);
-  print(signInAddress(address, token));
+  print(signInAddress(gateway?.address ?? addressOf(http), token));
   return 0;
+}
+
+/** Where a gateway with these settings would be. */
+function addressOf({ host, port }: LoadedSettings['settings']['http']): string {
+  return reachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+}
+
+/** `parley people`: everyone who has a sign-in of their own. */
+export function listPeople(cli: Cli): Promise<number> {
+  return withApi(cli, '/api/people', async ({ ask }) => {
+    const { people } = await ask<{ readonly people: readonly ShownSignIn[] }>('');
+    const lines = people.map(({ name, role, createdAt, usedAt }) => {
+      const used = usedAt === null ? 'never used' : `used ${minuteText(usedAt)}`;
+      return `${name}  ${role}, ${used}, added ${minuteText(createdAt)}`;
+    });
+    cli.print(lines.join('\n') || 'Only who has the token gets in: no one has been added.');
+    return 0;
+  });
+}
+
+/** `parley people add`: prints a secret, once: that is what it is for. */
+export function addPerson(cli: Cli, name: string, role: string): Promise<number> {
+  return withApi(cli, '/api/people', async ({ ask }) => {
+    const { folder, env, print } = cli;
+    const added = await ask<NewSignIn>('', { body: { name, role } });
+    const gateway = await findGateway(folder, env);
+    const address = gateway?.address ?? addressOf(readSettings(folder, env).settings.http);
+    print(
+      `${added.name} may sign in as ${added.role}. Pass this address on privately; it is shown only now:\n` +
+        `${signInAddress(address, added.token)}\n` +
+        `Programs send its last part as "Authorization: Bearer parley_signin_…".`,
+    );
+    return 0;
+  });
+}
+
+/** `parley people revoke`: their token opens nothing any more, and their sessions end. */
+export function revokePerson(cli: Cli, name: string): Promise<number> {
+  return withApi(cli, '/api/people', async ({ ask }) => {
+    const path = `/${encodeURIComponent(name)}`;
+    const { ended } = await ask<{ readonly ended: number }>(path, { method: 'DELETE' });
+    cli.print(`${name} is revoked; ${countOf(ended, 'session')} ended.`);
+    return 0;
+  });
 }
 
 /**
@@ -85,9 +127,10 @@ const FROM: Readonly<Record<ShownSession['network'], string>> = {
   proxy: 'by a proxy',
 };
 
-function lineOf({ id, network, createdAt, usedAt, expiresAt, userAgent }: ShownSession): string {
+function lineOf(session: ShownSession): string {
+  const { id, person, network, createdAt, usedAt, expiresAt, userAgent } = session;
   return [
-    `${id}  used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
+    `${id}  ${person === null ? '' : `${person}, `}used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
     `              ${visible(userAgent) || 'a browser that does not say what it is'}`,
   ].join('\n');
 }

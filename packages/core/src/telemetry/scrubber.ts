@@ -36,8 +36,8 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
   { look: /(?<!\d)\d{6,}(?::|%3A)[A-Za-z0-9_-]{30,}/gi, instead: HIDDEN },
   // OpenAI, Anthropic and those who copy them; `task-…` and `risk-…` are words.
   { look: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
-  // What a browser is signed in to the page with.
-  { look: /parley_session_[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
+  // What a browser or a person is signed in to the page with.
+  { look: /parley_(?:session|signin)_[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
   { look: /(?<=\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi, instead: HIDDEN },
   // WhatsApp names people and their chats by number, also inside an id that was encoded for a URL.
   { look: /(?<!\d)\d{6,15}(?=(?::\d+)?(?:@|%(?:25)*40)s\.whatsapp\.net)/gi, instead: HIDDEN_PHONE },
@@ -47,7 +47,7 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
 ];
 
 /** What each of them needs; most lines have none of it. */
-const MAY_MATCH = /\d{6}|sk-|bearer|parley_session|\+[1-9]/i;
+const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
 
 /** Texts go to the model again and again: layers of a prompt, tools, history. In characters of all together. */
 const REMEMBERED = 1_000_000;

@@ -1,0 +1,239 @@
+import { silentLogger } from '@parley/core';
+import { createLocalBus } from '@parley/queue';
+import { openStore, ROLES, type Role } from '@parley/store';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHttpApp } from './app.ts';
+import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
+import { includes, leastRole, readableRoutes } from './roles.ts';
+
+const HOST = '127.0.0.1:7411';
+const TOKEN = 'secret-token-of-this-gateway-1234';
+const clock = () => 1_000_000;
+const store = await openStore({ url: 'sqlite::memory:', clock });
+afterAll(() => store.close());
+
+/** What needs no caller at all. */
+const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'POST /api/sessions']);
+/** What people who are no owners may do, and nothing else; a route that is added is not among it. */
+const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
+  viewer: [
+    'DELETE /api/sessions/current',
+    'GET /api/me',
+    'GET /api/status',
+    'GET /api/usage',
+    'GET /metrics',
+  ],
+  operator: [
+    'DELETE /api/sessions/current',
+    'GET /api/audit',
+    'GET /api/channels',
+    'GET /api/me',
+    'GET /api/queue',
+    'GET /api/status',
+    'GET /api/usage',
+    'GET /metrics',
+    'POST /api/access/pair',
+    'POST /api/access/refuse',
+    'POST /api/channels/:channel/:account/groups',
+    'POST /api/channels/:channel/:account/pause',
+    'POST /api/channels/:channel/:account/reconnect',
+    'POST /api/channels/:channel/:account/resume',
+    'POST /api/channels/:channel/:account/test',
+  ],
+};
+
+const nothing = async () => ({});
+
+/** With every service there is, so that every route is there. */
+function fullApp() {
+  const bus = createLocalBus(silentLogger);
+  const turns = { kick: async () => undefined };
+  const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
+  const accounts = { status: () => [], planOf: () => undefined };
+  const settings = { read: nothing, schema: nothing, write: nothing };
+  const unused = (): never => {
+    throw new Error('not used here');
+  };
+  return createHttpApp({
+    ...{ host: '127.0.0.1', token: () => TOKEN, clock, log: silentLogger, bus, situation },
+    page: { fetch: () => new Response('the page') },
+    sessions: {
+      repository: store.pageSessions,
+      signIns: store.signIns,
+      limits: { idleMs: 60_000, longestMs: 600_000 },
+    },
+    metrics: async () => '',
+    status: () => [],
+    report: async () => ({
+      channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary' } }],
+    }),
+    inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
+    heartbeat: { report: nothing, request: nothing },
+    cron: { list: nothing, ask: async () => ({ ok: true, text: '' }) },
+    soul: { list: async () => ({ versions: [] }), get: unused, act: unused, propose: unused },
+    usage: { agent: 'main', timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] },
+    audit: async () => ({ at: 0, counts: { critical: 0, warning: 0, info: 0 }, findings: [] }),
+    restore: () => undefined,
+    restart: () => undefined,
+    settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
+    setup: async () => ({ state: unused, take: unused }),
+    work: { store, turns, bus, clock, log: silentLogger, scrub: (text) => text, situation },
+    channels: [
+      {
+        ...{ store, clock },
+        accounts: { ...accounts, pause: unused, resume: unused },
+        deliver: nothing,
+      } as never,
+      undefined,
+    ],
+    ping: async () => undefined,
+    channel: () => ({ fetch: async () => new Response('private') }),
+  });
+}
+
+const app = fullApp();
+const ask = (method: string, path: string, token?: string) =>
+  app.request(`http://${HOST}${path}`, {
+    method,
+    headers: { host: HOST, ...(token && { authorization: `Bearer ${token}` }) },
+  });
+
+/** Every route that does something itself, once. */
+const ROUTES = [
+  ...new Set(
+    app.routes
+      .filter(({ path, method }) => !(method === 'ALL' && /^(\/api\/[\w-]+)?\/\*$/.test(path)))
+      .flatMap(({ path, method }) =>
+        (method === 'ALL' ? ['GET', 'POST', 'DELETE'] : [method]).map((one) => `${one} ${path}`),
+      ),
+  ),
+].toSorted();
+
+/** With something in the place of what differs from request to request. */
+const filled = (path: string) =>
+  path
+    .replaceAll(/:number\{[^}]+\}/g, '1')
+    .replaceAll(/:\w+/g, 'x')
+    .replaceAll('*', 'x');
+
+const tokens = new Map<Role, string>();
+beforeAll(async () => {
+  for (const role of ROLES) {
+    const token = `${SIGN_IN_PREFIX}${role.padEnd(43, '_')}`;
+    const hash = fingerprint(token);
+    await store.signIns.add({
+      ...{ id: idOf(hash), hash, name: `an ${role}`, role, createdAt: 0, usedAt: null },
+    });
+    tokens.set(role, token);
+  }
+});
+
+describe('every route of the gateway', () => {
+  it('[U03] is closed without a sign-in, but for health, the page’s files and signing in', async () => {
+    expect(ROUTES.length).toBeGreaterThan(45);
+    const open: string[] = [];
+    for (const route of ROUTES) {
+      const [method = '', path = ''] = route.split(' ');
+      if ((await ask(method, filled(path))).status !== 401) open.push(route);
+    }
+    // A message without a token is incomplete, not refused.
+    expect(new Set(open)).toEqual(OPEN);
+  });
+
+  it.each(['viewer', 'operator'] as const)(
+    '[U03] that the table does not give to a %s is for owners alone, with an answer that says so',
+    async (role) => {
+      const passed: string[] = [];
+      for (const route of ROUTES.filter((one) => !OPEN.has(one))) {
+        const [method = '', path = ''] = route.split(' ');
+        const response = await ask(method, filled(path), tokens.get(role));
+        if (response.status !== 403) passed.push(route);
+        else {
+          const needed = leastRole(method, filled(path));
+          const error = `This needs the role ${needed}; an ${role} is ${role}.`;
+          expect(await response.json()).toEqual({ error, role: needed });
+        }
+      }
+      // `current` is a session like any other in the routes, and a line of its own in the table.
+      const own = MAY[role].filter((route) => !route.endsWith('/current'));
+      expect(passed).toEqual(own);
+      expect((await ask('DELETE', '/api/sessions/current', tokens.get(role))).status).toBe(404);
+    },
+  );
+
+  it('[U03] is open to each owner, with a name or without', async () => {
+    for (const route of ROUTES) {
+      const [method = '', path = ''] = route.split(' ');
+      if (OPEN.has(route) || path.startsWith('/api/people')) continue;
+      for (const token of [TOKEN, tokens.get('owner')]) {
+        expect([route, (await ask(method, filled(path), token)).status]).not.toContain(403);
+      }
+    }
+  });
+
+  it('[U03] answers HEAD like GET, and other methods not at all', async () => {
+    const viewer = tokens.get('viewer');
+    expect((await ask('HEAD', '/api/status', viewer)).status).toBe(200);
+    expect((await ask('HEAD', '/api/queue', viewer)).status).toBe(403);
+    expect((await ask('PUT', '/api/status', viewer)).status).toBe(403);
+  });
+
+  it('[U03] shows the code that links a phone to owners alone', async () => {
+    const shown = async (role: Role) => (await ask('GET', '/api/status', tokens.get(role))).text();
+    expect(await shown('owner')).toContain('canary');
+    for (const role of ['viewer', 'operator'] as const) {
+      expect(await shown(role)).toContain('pairing');
+      expect(await shown(role)).not.toContain('canary');
+    }
+  });
+
+  it('[U03] shows usage of one person or chat to owners alone', async () => {
+    const usage = (by: string, role: Role) => ask('GET', `/api/usage?by=${by}`, tokens.get(role));
+    for (const by of ['person', 'chat']) {
+      expect((await usage(by, 'operator')).status).toBe(403);
+      expect((await usage(by, 'owner')).status).toBe(200);
+    }
+    for (const by of ['day', 'model', 'channel', 'agent']) {
+      const response = await usage(by, 'viewer');
+      expect(await response.json()).toMatchObject({
+        groupings: ['day', 'model', 'channel', 'agent'],
+      });
+    }
+  });
+
+  it('[U03] says who is signed in, and what they may read', async () => {
+    const me = async (token?: string) => (await ask('GET', '/api/me', token)).json();
+    expect(await me(TOKEN)).toMatchObject({ name: null, role: 'owner' });
+    expect(await me(tokens.get('operator'))).toEqual({
+      ...{ name: 'an operator', role: 'operator', routes: readableRoutes() },
+    });
+  });
+});
+
+describe('the table of roles', () => {
+  it.each<[string, string, Role]>([
+    ['GET', '/api/status', 'viewer'],
+    ['HEAD', '/api/status', 'viewer'],
+    ['POST', '/api/status', 'owner'],
+    ['GET', '/api/statusx', 'owner'],
+    ['GET', '/api/status/', 'owner'],
+    ['GET', '/x/api/status', 'owner'],
+    ['GET', '/metrics', 'viewer'],
+    ['GET', '/api/conversations', 'owner'],
+    ['GET', '/channels/web/default/history', 'owner'],
+    ['POST', '/api/channels/telegram/default/pause', 'operator'],
+    ['POST', '/api/channels/telegram/a/b/pause', 'owner'],
+    ['POST', '/api/channels/telegram/default/else', 'owner'],
+    ['DELETE', '/api/sessions/current', 'viewer'],
+    ['DELETE', '/api/sessions/all', 'owner'],
+    ['POST', '/api/people', 'owner'],
+    ['GET', '/api/added-tomorrow', 'owner'],
+  ])('[U03] %s %s needs %s', (method, path, role) => {
+    expect(leastRole(method, path)).toBe(role);
+  });
+
+  it('[U03] gives each role what the lesser ones have', () => {
+    const held = ROLES.map((role) => ROLES.filter((least) => includes(role, least)));
+    expect(held).toEqual([['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'owner']]);
+  });
+});

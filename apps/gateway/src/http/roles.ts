@@ -1,0 +1,52 @@
+import { ROLES, type Role } from '@parley/store';
+
+/**
+ * Who may do what: the least role of each route of the API, and of `/metrics`. A route that is not here, such as the chat of
+ * the page and one that is added later, is for owners alone.
+ *
+ * Operators keep Parley running and see no text, name or chat of a person, but those who wait to be allowed: deciding about
+ * strangers and groups is their work. Dead letters, jobs and approvals show texts, settings make owners: none is here.
+ */
+const LEAST: Readonly<Record<string, Role>> = {
+  'GET /api/me': 'viewer',
+  'DELETE /api/sessions/current': 'viewer',
+  // Without the codes that link a phone.
+  'GET /api/status': 'viewer',
+  'GET /metrics': 'viewer',
+  // Grouped by person or chat: owners.
+  'GET /api/usage': 'viewer',
+  // Without the chats.
+  'GET /api/queue': 'operator',
+  'GET /api/audit': 'operator',
+  'GET /api/channels': 'operator',
+  'POST /api/channels/:channel/:account/pause': 'operator',
+  'POST /api/channels/:channel/:account/resume': 'operator',
+  'POST /api/channels/:channel/:account/reconnect': 'operator',
+  'POST /api/channels/:channel/:account/test': 'operator',
+  'POST /api/channels/:channel/:account/groups': 'operator',
+  'POST /api/access/pair': 'operator',
+  'POST /api/access/refuse': 'operator',
+};
+
+const PATTERNS = Object.entries(LEAST).map(([route, role]) => {
+  const form = route.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+');
+  return { form: new RegExp(`^${form}$`), role };
+});
+
+/** The least role for a request; `path` is decoded as the router decodes it. */
+export function leastRole(method: string, path: string): Role {
+  // The router answers HEAD as GET.
+  const asked = `${method === 'HEAD' ? 'GET' : method} ${path}`;
+  return PATTERNS.find(({ form }) => form.test(asked))?.role ?? 'owner';
+}
+
+/** Whether `role` may do what `least` may do. */
+export function includes(role: Role, least: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(least);
+}
+
+/** The least role for reading each path that is not for owners alone. */
+export function readableRoutes(): Readonly<Record<string, Role>> {
+  const reads = Object.entries(LEAST).filter(([route]) => route.startsWith('GET '));
+  return Object.fromEntries(reads.map(([route, role]) => [route.slice('GET '.length), role]));
+}
