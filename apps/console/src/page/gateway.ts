@@ -94,7 +94,7 @@ function failed(reason: string, retryable = false): Failure {
   return { kind: 'failed', reason, retryable };
 }
 
-/** Exchanges the token for a session. Null: done; else why not, for people. Never rejects. */
+/** Exchanges a token for a session. Null: done; else why not, for people. Never rejects. */
 export async function signIn(token: string): Promise<string | null> {
   const before = localStorage.getItem(KEY);
   try {
@@ -104,7 +104,9 @@ export async function signIn(token: string): Promise<string | null> {
     });
     if (response.status >= 500) return BROKEN;
     if (!response.ok) return await response.text();
-    const { session } = await response.json();
+    const { session, role } = await response.json();
+    // Unsent messages are an owner's.
+    if (role !== 'owner') localStorage.clear();
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
     // Only now: a page that is reloaded in between keeps the one it had.

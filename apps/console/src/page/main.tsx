@@ -19,6 +19,7 @@ async function main(): Promise<void> {
     unsent: createUnsentStore(localStorage),
     newId: randomId,
     clock: Date.now,
+    reload: () => location.reload(),
   });
   const route = signal(routeOf(location.hash));
   const trouble = signal<string | null>(null);

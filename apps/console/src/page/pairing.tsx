@@ -18,7 +18,8 @@ export function pairingOf(channels: GatewayStatus['channels']) {
   let isMoving = false;
   for (const { channel, account, state } of channels) {
     isMoving ||= ['pairing', 'starting', 'retrying'].includes(state.kind);
-    if (state.kind === 'pairing') {
+    // Empty for people who may not link it.
+    if (state.kind === 'pairing' && state.code !== '') {
       unlinked.push({ id: `${channel}/${account}`, channel, code: state.code });
     }
   }

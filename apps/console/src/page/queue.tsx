@@ -5,6 +5,7 @@ import { useData } from './ui/data.tsx';
 import { amount, counted, spanOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { Section, Show } from './ui/widgets.tsx';
+import { useMayRead } from './who.ts';
 
 /** The page asks again this often, in ms. */
 const AGAIN_MS = 5_000;
@@ -15,7 +16,7 @@ export function QueueView(): VNode {
   return (
     <ColumnView name="queue-view" title="Queue">
       {queue.value && <p class="facts">{summaryOf(queue.value)}</p>}
-      <DeadLetterSection />
+      {useMayRead('/api/dead') && <DeadLetterSection />}
       <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
     </ColumnView>
   );

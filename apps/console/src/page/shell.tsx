@@ -1,17 +1,19 @@
-import type { ChannelsReport, GatewayStatus } from '@parley/gateway/api';
+import type { ChannelsReport, GatewayStatus, Me } from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
 import { isBusy, type Link } from './chat/conversation.ts';
+import { act, forgetEverything } from './gateway.ts';
 import { PairingView, pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
 import { DataScope, useData } from './ui/data.tsx';
 import { Icon, type IconName } from './ui/icon.tsx';
 import { Trouble } from './ui/widgets.tsx';
-import { GROUPS, type View, viewOf } from './views.ts';
+import { GROUPS, START, type View, viewOf } from './views.ts';
+import { missingRole, Who } from './who.ts';
 
 const LINK_LABELS: Readonly<Record<Link, string>> = {
   connecting: 'Connecting…',
@@ -44,10 +46,12 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const agent = status === undefined ? SOME_AGENT : agentOf(status);
   const { unlinked } = pairingOf((isOnline && status?.channels) || []);
   const isOut = link === 'signed-out';
-  const view = viewOf(route.value);
+  const me = client.me.value;
+  const hasChat = me === null || me.role === 'owner';
+  const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
   const stage = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (status === undefined || location.hash !== '') return;
+    if (status === undefined || location.hash !== '' || me?.role !== 'owner') return;
     if (isUntouched(status) && client.conversation.value.entries.length === 0) {
       location.replace(hrefOf('setup'));
     }
@@ -56,35 +60,45 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
     document.title = agent.name;
   }, [agent.name]);
   return (
-    <DataScope>
-      <div class="shell">
-        {/* Without a session nothing else is shown. */}
-        {isOut ? (
-          <SignInView trouble={trouble.value} />
-        ) : (
-          <TopBar agent={agent} link={link} isChat={view === undefined} client={client}>
-            <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
-              Skip to content
-            </button>
-          </TopBar>
-        )}
-        <div class="body">
-          {!isOut && <Navigation shown={view?.within ?? view?.id ?? 'chat'} isOnline={isOnline} />}
-          <div class="stage" ref={stage} tabIndex={-1}>
-            {unlinked.map((account) => (
-              <PairingView key={account.id} account={account} />
-            ))}
-            {isOnline && status && view?.id !== 'settings' && <SettingsNote {...status.settings} />}
-            {/* Hidden, not removed: a draft stays. */}
-            <div class="view" hidden={isOut || view !== undefined}>
-              <ChatView client={client} agent={agent} />
+    <Who.Provider value={me}>
+      <DataScope>
+        <div class="shell">
+          {/* Without a session nothing else is shown. */}
+          {isOut ? (
+            <SignInView trouble={trouble.value} />
+          ) : (
+            <TopBar agent={agent} link={link} isChat={view === undefined} client={client}>
+              <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
+                Skip to content
+              </button>
+            </TopBar>
+          )}
+          <div class="body">
+            {!isOut && me && (
+              <Navigation me={me} shown={view?.within ?? view?.id ?? 'chat'} isOnline={isOnline} />
+            )}
+            <div class="stage" ref={stage} tabIndex={-1}>
+              {unlinked.map((account) => (
+                <PairingView key={account.id} account={account} />
+              ))}
+              {isOnline && hasChat && status && view?.id !== 'settings' && (
+                <SettingsNote {...status.settings} />
+              )}
+              {/* Hidden, not removed: a draft stays. */}
+              {hasChat && (
+                <div class="view" hidden={isOut || view !== undefined}>
+                  <ChatView client={client} agent={agent} />
+                </div>
+              )}
+              {!isOut && view && me && (
+                <GuardedView key={view.id} view={view} route={route.value} me={me} />
+              )}
             </div>
-            {!isOut && view && <LazyView key={view.id} view={view} route={route.value} />}
           </div>
+          <Announcement client={client} agent={agent.name} />
         </div>
-        <Announcement client={client} agent={agent.name} />
-      </div>
-    </DataScope>
+      </DataScope>
+    </Who.Provider>
   );
 }
 
@@ -109,6 +123,28 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
     <p class="note" role="status">
       {text} <a href={hrefOf('settings')}>Open the settings</a>
     </p>
+  );
+}
+
+interface GuardedProps {
+  readonly view: View;
+  readonly route: Route;
+  readonly me: Me;
+}
+
+/** A view, for those whose role may see it; the gateway would refuse what it asks for. */
+function GuardedView({ view, route, me }: GuardedProps): VNode {
+  const needed = missingRole(me, view.reads);
+  if (needed === null) return <LazyView view={view} route={route} />;
+  return (
+    <main class="column-view">
+      <div>
+        <h2>{view.label ?? 'Closed'}</h2>
+        <Trouble
+          reason={`This needs the role ${needed}. You are signed in as ${me.name}, ${me.role}.`}
+        />
+      </div>
+    </main>
   );
 }
 
@@ -185,12 +221,18 @@ function TopBar({ agent, link, isChat, client, children }: TopBarProps): VNode {
 
 /** The views of the console in their groups: beside the view, or in a narrow window behind a button. */
 function Navigation({
+  me,
   shown,
   isOnline,
 }: {
+  readonly me: Me;
   readonly shown: string;
   readonly isOnline: boolean;
 }): VNode {
+  const groups = GROUPS.map(({ name, views }) => ({
+    name,
+    views: views.filter(({ reads }) => missingRole(me, reads) === null),
+  })).filter(({ views }) => views.length > 0);
   const box = useRef<HTMLElement>(null);
   const link = (id: string, label: string, icon: IconName): VNode => (
     <a
@@ -207,8 +249,8 @@ function Navigation({
   );
   return (
     <nav id="views" class="views" aria-label="Views" popover="auto" ref={box}>
-      {link('chat', 'Chat', 'chat')}
-      {GROUPS.map(({ name, views }) => (
+      {me.role === 'owner' && link('chat', 'Chat', 'chat')}
+      {groups.map(({ name, views }) => (
         <div key={name} role="group" aria-label={name}>
           <p class="hint" aria-hidden="true">
             {name}
@@ -216,8 +258,23 @@ function Navigation({
           {views.map(({ id, label, icon }) => label !== null && link(id, label, icon))}
         </div>
       ))}
+      {me.name !== null && (
+        <div role="group" aria-label="Signed in">
+          <p class="hint">
+            {me.name} · {me.role}
+          </p>
+          <button type="button" class="quiet" onClick={() => void signOut()}>
+            <Icon name="key" />
+            Sign out
+          </button>
+        </div>
+      )}
     </nav>
   );
+}
+
+async function signOut(): Promise<void> {
+  if ((await act('/api/sessions/current', 'DELETE')) === undefined) forgetEverything();
 }
 
 /** People who wait are asked for this often, in ms. */

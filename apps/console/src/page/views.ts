@@ -10,6 +10,8 @@ export interface View {
   /** In the navigation. Null: the view is reached from `within`, which the navigation marks. */
   readonly label: string | null;
   readonly within?: string;
+  /** What it shows comes from this path: it is for those whose role may read that. Absent: for owners alone. */
+  readonly reads?: string;
   readonly load: () => Promise<ComponentType<Route>>;
 }
 
@@ -25,7 +27,8 @@ const usage = async () => (await import('./usage/usage-view.tsx')).UsageView;
 const audit = async () => (await import('./audit.tsx')).AuditView;
 const setup = async () => (await import('./setup.tsx')).SetupView;
 const settings = async () => (await import('./settings/settings-view.tsx')).SettingsView;
-const sessions = async () => (await import('./sessions.tsx')).SessionsView;
+const people = async () => (await import('./people.tsx')).PeopleView;
+const status = async () => (await import('./status.tsx')).StatusView;
 
 /** The navigation: all views but the chat, in groups. A new page is a line here, and its file. */
 export const GROUPS: readonly { readonly name: string; readonly views: readonly View[] }[] = [
@@ -48,16 +51,27 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
   {
     name: 'Operation',
     views: [
-      { id: 'channels', label: 'Channels', icon: 'channels', load: channels },
-      { id: 'queue', label: 'Queue', icon: 'queue', load: queue },
-      { id: 'usage', label: 'Usage', icon: 'usage', load: usage },
-      { id: 'audit', label: 'Audit', icon: 'audit', load: audit },
+      { id: 'status', label: 'Status', icon: 'status', reads: '/api/status', load: status },
+      {
+        id: 'channels',
+        label: 'Channels',
+        icon: 'channels',
+        reads: '/api/channels',
+        load: channels,
+      },
+      { id: 'queue', label: 'Queue', icon: 'queue', reads: '/api/queue', load: queue },
+      { id: 'usage', label: 'Usage', icon: 'usage', reads: '/api/usage', load: usage },
+      { id: 'audit', label: 'Audit', icon: 'audit', reads: '/api/audit', load: audit },
       { id: 'setup', label: 'Set up', icon: 'fresh', load: setup },
       { id: 'settings', label: 'Settings', icon: 'settings', load: settings },
-      { id: 'sessions', label: 'Sessions', icon: 'key', load: sessions },
+      { id: 'people', label: 'People', icon: 'key', load: people },
+      { id: 'sessions', label: null, within: 'people', icon: 'key', load: people },
     ],
   },
 ];
+
+/** What people see first who have no chat here. */
+export const START = 'status';
 
 /** The view of a route; undefined: the chat, also for an address of a page that is not there any more. */
 export function viewOf({ view }: Route): View | undefined {

@@ -1,3 +1,4 @@
+import type { Me } from '@parley/gateway/api';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Connection } from './connection.ts';
 import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
@@ -8,6 +9,8 @@ export interface ChatClient {
   /** Connects, and sends the messages that an earlier visit could not send. */
   start(): void;
   readonly conversation: ReadonlySignal<Conversation>;
+  /** Who is signed in; null until the gateway has answered. */
+  readonly me: ReadonlySignal<Me | null>;
   /** Shows a message at once and sends it until the gateway has answered. */
   send(text: string): void;
   /** Forgets a message that was refused. */
@@ -21,6 +24,7 @@ export interface ChatClientDeps {
   readonly unsent: UnsentStore;
   readonly newId: () => string;
   readonly clock: () => number;
+  readonly reload: () => void;
 }
 
 /** Sent before queued messages, as they also overtake the queue of the gateway. */
@@ -33,6 +37,7 @@ const PART_PATIENCE_MS = 600;
 /** Ties connection, sender and state together. */
 export function createChatClient(deps: ChatClientDeps): ChatClient {
   const conversation = signal(UNKNOWN);
+  const me = signal<Me | null>(null);
   let typing: number | undefined;
 
   function apply(change: Change): void {
@@ -54,6 +59,11 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
     start() {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
+        who(found) {
+          // Nothing of an owner who used this tab before may stay in it.
+          if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
+          me.value = found;
+        },
         link(link) {
           apply({ type: 'link', link });
           if (link === 'online') sender.retryNow();
@@ -72,6 +82,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       });
     },
     conversation,
+    me,
     send(text) {
       const message = { id: deps.newId(), text, at: deps.clock() };
       deps.unsent.add(message);

@@ -1,4 +1,5 @@
 import type { WebEvent, WebHistory } from '@parley/channels/web';
+import type { Me } from '@parley/gateway/api';
 import { isSignedIn, onSession, request } from '../gateway.ts';
 import type { Link } from './conversation.ts';
 
@@ -11,6 +12,8 @@ export interface Connection {
 
 /** Called by the connection. */
 export interface ConnectionListener {
+  /** Before it is online. */
+  who(me: Me): void;
   link(link: Link): void;
   event(event: WebEvent): void;
   history(history: WebHistory): void;
@@ -21,18 +24,24 @@ const LONGEST_PAUSE_MS = 4_000;
 /** The gateway says "alive" every 20 s; twice nothing means that the connection is dead (a laptop slept). */
 const SILENCE_MS = 45_000;
 
+/** Where there is no chat, this often it is asked whether the sign-in is still good, in ms. */
+const STILL_GOOD_MS = 3_000;
+
 /**
  * Watches `base`/events and keeps at it. Events are opened before the history is asked for, so that
- * nothing falls between the two; both carry the same ids.
+ * nothing falls between the two; both carry the same ids. The chat is the owner's: other people have a connection
+ * without it.
  */
 export function browserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
   let pause = FIRST_PAUSE_MS;
   let wake: (() => void) | null = null;
   let line: AbortController | null = null;
+  let hasChat = false;
 
   /** Whether there was an answer. */
   async function loadHistory(): Promise<boolean> {
+    if (!hasChat) return false;
     try {
       const response = await request(`${base}/history`);
       if (!response.ok) return false;
@@ -48,6 +57,15 @@ export function browserConnection(base: string): Connection {
     line = new AbortController();
     const { signal } = line;
     try {
+      const me = await askWho(signal);
+      if (me === null) return;
+      hasChat = me.role === 'owner';
+      listener?.who(me);
+      if (!hasChat) {
+        pause = FIRST_PAUSE_MS;
+        listener?.link('online');
+        return await untilAnother(me, signal);
+      }
       const response = await request(`${base}/events`, { signal });
       if (!response.ok || response.body === null || !(await loadHistory())) return;
       pause = FIRST_PAUSE_MS;
@@ -81,7 +99,8 @@ export function browserConnection(base: string): Connection {
       listener = given;
       addEventListener('online', () => wake?.());
       onSession(() => {
-        if (!isSignedIn()) line?.abort();
+        // It may be another person now.
+        line?.abort();
         wake?.();
       });
       document.addEventListener('visibilitychange', () => {
@@ -93,6 +112,25 @@ export function browserConnection(base: string): Connection {
       loadHistory();
     },
   };
+}
+
+/** Who is signed in. Null: no one, or the gateway could not say. */
+async function askWho(signal: AbortSignal): Promise<Me | null> {
+  const response = await request('/api/me', { signal });
+  return response.ok ? await response.json() : null;
+}
+
+/** Resolves when that sign-in has ended, or is another one. */
+async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<void> {
+  let now: Me | null = null;
+  do {
+    const due = AbortSignal.any([signal, AbortSignal.timeout(STILL_GOOD_MS)]);
+    await new Promise((resolve) => {
+      if (due.aborted) resolve(null);
+      due.addEventListener('abort', resolve);
+    });
+    now = await askWho(signal);
+  } while (now?.name === name && now.role === role);
 }
 
 /** Passes on one event after the other. Ends with the stream, or aborts `line` after a long silence. */

@@ -1,5 +1,6 @@
 import type { UsageCap, UsageReport } from '@parley/gateway/api';
 import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
 import { hrefOf, type Route } from '../route.ts';
 import { useData } from '../ui/data.tsx';
 import { amount, counted } from '../ui/format.ts';
@@ -24,14 +25,17 @@ export function UsageView({ args }: Route): VNode {
   const [by = 'day', days = '30', until] = args;
   const query = new URLSearchParams({ by, days, ...(until && { until }) });
   const data = useData<UsageReport>(`/api/usage?${query}`);
+  // Those of the role; they stay while others are loaded.
+  const groupings = useRef<UsageReport['groupings']>(['day']);
+  if (data.value) groupings.current = data.value.groupings;
   const href = (grouping: string, period: string, last = until): string =>
     hrefOf('usage', grouping, period, ...(last === undefined ? [] : [last]));
   return (
     <ColumnView name="usage" title="Usage">
       <Choice
         label="Group by"
-        of={Object.entries(GROUPINGS).map(([id, text]) => ({
-          ...{ text, href: href(id, days), isChosen: id === by },
+        of={groupings.current.map((id) => ({
+          ...{ text: GROUPINGS[id], href: href(id, days), isChosen: id === by },
         }))}
       />
       <Choice

@@ -9,7 +9,14 @@ const NOTHING = {
 };
 const USED = { ...NOTHING, turns: 1, inputTokens: 5 };
 const REPORT: UsageReport = {
-  ...{ by: 'day', until: '2026-11-21', timeZone: 'UTC', isWhole: true, caps: [] },
+  ...{
+    by: 'day',
+    groupings: ['day'],
+    until: '2026-11-21',
+    timeZone: 'UTC',
+    isWhole: true,
+    caps: [],
+  },
   today: { day: '2026-11-21', tokens: 0, costUsd: 0 },
   total: NOTHING,
   days: [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { browserName } from './sessions.tsx';
+import { browserName } from './people.tsx';
 
 describe('signed-in browsers', () => {
   it.each([

@@ -1,0 +1,213 @@
+import type { NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { act, ask, forgetEverything, type Outcome } from './gateway.ts';
+import { useData, useWork, type Work } from './ui/data.tsx';
+import { momentOf } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Show } from './ui/widgets.tsx';
+
+/** Who may use the page, with what role, and the browsers in which they are signed in (U03). */
+export function PeopleView(): VNode {
+  const people = useData<{ readonly people: readonly ShownSignIn[] }>('/api/people');
+  const sessions = useData<{ readonly sessions: readonly ShownSession[] }>('/api/sessions');
+  const work = useWork();
+  const sessionsOf = (name: string | null): readonly ShownSession[] =>
+    (sessions.value?.sessions ?? []).filter(({ person }) => person === name);
+  return (
+    <ColumnView name="people-view" title="People">
+      <p class="facts">
+        An unknown browser? End it, then run "parley token rotate", or revoke whose it is.
+      </p>
+      <OutcomeNote outcome={work.outcome} />
+      <Show data={sessions}>
+        {() => (
+          <Show data={people}>
+            {({ people }) => (
+              <ul class="cards">
+                <li key="">
+                  <OwnerCard sessions={sessionsOf(null)} run={work.run} />
+                </li>
+                {people.map((one) => (
+                  <li key={one.name}>
+                    <PersonCard person={one} sessions={sessionsOf(one.name)} run={work.run} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Show>
+        )}
+      </Show>
+      <NewPerson run={work.run} />
+    </ColumnView>
+  );
+}
+
+interface SessionsProps {
+  readonly sessions: readonly ShownSession[];
+  readonly run: Work['run'];
+}
+
+function OwnerCard(props: SessionsProps): VNode {
+  return (
+    <article class="card" aria-label="You, by the token">
+      <header>
+        <h4>With the token of this gateway</h4>
+        <span class="hint">owner</span>
+      </header>
+      <Sessions {...props} />
+    </article>
+  );
+}
+
+function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VNode {
+  const { person, run } = props;
+  const { name, role, createdAt, usedAt } = person;
+  return (
+    <article class="card" aria-label={name}>
+      <header>
+        <h4 dir="auto">{name}</h4>
+        <span class="hint">{role}</span>
+      </header>
+      <p class="facts">
+        {usedAt === null ? 'Never seen' : `Last seen: ${momentOf(usedAt)}`} · added:{' '}
+        {momentOf(createdAt)}
+      </p>
+      <Sessions {...props} />
+      <p class="actions">
+        <ConfirmButton
+          label="Revoke"
+          name={`Revoke: ${name}`}
+          look="is-grave"
+          question={`The token of ${name} and all sessions end at once.`}
+          confirm="Revoke"
+          onPress={() => run(() => act(`/api/people/${encodeURIComponent(name)}`, 'DELETE'))}
+        />
+      </p>
+    </article>
+  );
+}
+
+function Sessions({ sessions, run }: SessionsProps): VNode {
+  return (
+    <List look="people-sessions" of={sessions}>
+      {(session) => (
+        <Session key={session.id} session={session} onEnd={() => run(() => end(session))} />
+      )}
+    </List>
+  );
+}
+
+/** Each role, and what it may do. */
+const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
+  viewer: 'Viewer: state, metrics and usage, without names',
+  operator: 'Operator: also channels, who may write, queue and audit; no chats',
+  owner: 'Owner: everything, also your chats',
+};
+
+/** Makes a token for somebody, and shows it this once. */
+function NewPerson({ run }: Pick<Work, 'run'>): VNode {
+  const [added, setAdded] = useState<NewSignIn | null>(null);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    if (!(form instanceof HTMLFormElement)) return;
+    run(async () => {
+      const answer = await ask<NewSignIn>('/api/people', Object.fromEntries(new FormData(form)));
+      if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+      setAdded(answer.value);
+      form.reset();
+      return { text: `${answer.value.name} is added.`, isTrouble: false };
+    });
+  };
+  return (
+    <Section title="Add somebody">
+      {added !== null && (
+        <label class="card people-new">
+          <span>
+            <b>{added.name}</b> signs in with this address. Pass it on privately: it is shown only
+            now.
+          </span>
+          <input
+            class="field"
+            readOnly
+            value={`${location.origin}/#token=${added.token}`}
+            onFocus={({ currentTarget }) => currentTarget.select()}
+          />
+        </label>
+      )}
+      <form class="people-form" onSubmit={submit}>
+        <label class="hint">
+          Name
+          <input class="field" name="name" required maxLength={40} autoComplete="off" />
+        </label>
+        <label class="hint">
+          Role
+          <select class="field" name="role">
+            {Object.entries(ROLES).map(([role, text]) => (
+              <option key={role} value={role}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <ActionButton label="Add" look="is-main" isSubmit />
+      </form>
+    </Section>
+  );
+}
+
+async function end({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
+  const failure = await act(`/api/sessions/${encodeURIComponent(id)}`, 'DELETE');
+  if (failure === undefined && isCurrent) forgetEverything();
+  return failure;
+}
+
+const NETWORKS: Readonly<Record<ShownSession['network'], string>> = {
+  'this-machine': 'on the machine of the gateway',
+  'local-network': 'from the local network',
+  internet: 'from the internet',
+  proxy: 'through a proxy',
+};
+
+function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void }): VNode {
+  const { id, userAgent, isCurrent, usedAt, createdAt, expiresAt, network } = session;
+  const name = browserName(userAgent);
+  return (
+    <article>
+      <p title={userAgent}>
+        <b>{name}</b>
+        {isCurrent && ' this browser'}
+      </p>
+      <p>
+        Signed in {NETWORKS[network]}: {momentOf(createdAt)}
+      </p>
+      <p class="facts">
+        {id} · last used: {momentOf(usedAt)} · ends unless used: {momentOf(expiresAt)}
+      </p>
+      <p class="actions">
+        <ActionButton
+          label={isCurrent ? 'Sign out' : 'End'}
+          name={isCurrent ? 'Sign out of this browser' : `End: ${name}, ${id}`}
+          look={isCurrent ? '' : 'is-grave'}
+          onPress={onEnd}
+        />
+      </p>
+    </article>
+  );
+}
+
+/** The first that fits: most browsers also name those whose pages they want to be shown. Empty: it is the name. */
+const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '' };
+const SYSTEMS = { Android: '', iPhone: '', iPad: '', 'Mac OS': 'macOS', Windows: '', Linux: '' };
+
+/** `Firefox on Linux`; what is not known is shown as it was sent. */
+export function browserName(userAgent: string): string {
+  const named = (names: Readonly<Record<string, string>>): string | undefined => {
+    const [mark, name] = Object.entries(names).find(([mark]) => userAgent.includes(mark)) ?? [];
+    return name || mark;
+  };
+  const browser = named(BROWSERS) ?? (userAgent || 'Unknown browser');
+  const system = named(SYSTEMS);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

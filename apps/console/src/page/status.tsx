@@ -1,0 +1,91 @@
+import type { GatewayStatus } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useData } from './ui/data.tsx';
+import { amount, counted } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import { Section, Show } from './ui/widgets.tsx';
+import { money } from './usage/figures.ts';
+
+/** The page asks again this often, in ms. */
+const AGAIN_MS = 10_000;
+
+const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
+  ready: 'Everything works.',
+  degraded: 'It serves, but not everything works.',
+  down: 'Messages get no answer.',
+};
+
+/** Whether it works, and the figures of a day: nothing that was said, and by nobody (D10). */
+export function StatusView(): VNode {
+  const status = useData<GatewayStatus>('/api/status', AGAIN_MS);
+  return (
+    <ColumnView name="status-view" title="Status">
+      <Show data={status}>{(report) => <Report {...report} />}</Show>
+    </ColumnView>
+  );
+}
+
+function Report(report: GatewayStatus): VNode {
+  const { health, trouble, channels, turns, today, outbox, dead, plugins, mcp } = report;
+  const letters = dead && dead.refused + dead.uncertain + dead.unanswered;
+  const broken = [...plugins, ...mcp].filter(({ works }) => !works);
+  return (
+    <>
+      <p class={health.status === 'ready' ? 'outcome' : 'trouble'} role="status">
+        {[HEALTH[health.status], ...health.reasons, ...(trouble ? [trouble] : [])].join(' ')}
+      </p>
+      <dl class="usage-totals">
+        <Figure name="Turns of 24 hours" value={turns?.answered}>
+          {turns && `${amount(turns.failed)} failed, ${amount(turns.stopped)} stopped`}
+        </Figure>
+        <Figure name="Tokens today" value={today?.tokens}>
+          {today && money(today.costUsd)}
+        </Figure>
+        <Figure name="To be sent" value={outbox && outbox.pending + outbox.sending}>
+          {outbox && `${counted(outbox.sent, 'part')} sent`}
+        </Figure>
+        <Figure name="Dead letters" value={letters}>
+          {letters === 0 ? 'nothing to decide' : 'an owner decides'}
+        </Figure>
+      </dl>
+      <Section title="Channels">
+        <ol class="rows">
+          {channels.map(({ channel, account, state }) => (
+            <li key={`${channel}/${account}`}>
+              <b>
+                {channel}/{account}
+              </b>
+              <span>{'reason' in state ? `${state.kind}: ${state.reason}` : state.kind}</span>
+            </li>
+          ))}
+        </ol>
+      </Section>
+      {broken.length > 0 && (
+        <Section title="Plugins and tool servers that do not work">
+          <ul>
+            {broken.map(({ line }) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  /** Absent where the database cannot be read. */
+  readonly value: number | undefined;
+  readonly children: string | undefined;
+}
+
+function Figure({ name, value, children }: FigureProps): VNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value === undefined ? '?' : amount(value)}</dd>
+      <dd class="hint">{children}</dd>
+    </div>
+  );
+}
