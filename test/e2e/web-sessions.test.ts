@@ -86,7 +86,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await say(page, 'a word for me alone');
     await untilAnswer(page, 'You said: a word for me alone');
     await openView(owner, 'People');
-    const rows = owner.getByRole('listitem');
+    const rows = owner.getByRole('article').getByRole('listitem');
     await rows.filter({ hasText: 'this browser' }).waitFor();
     expect([await fits(owner), await owner.evaluate(POOR_CONTRAST)]).toEqual([true, []]);
     await rows.filter({ hasNotText: 'this browser' }).first().getByRole('button').click();

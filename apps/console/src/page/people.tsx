@@ -24,16 +24,18 @@ export function PeopleView(): VNode {
         {() => (
           <Show data={people}>
             {({ people }) => (
-              <ul class="cards">
-                <li key="">
-                  <OwnerCard sessions={sessionsOf(null)} run={work.run} />
-                </li>
-                {people.map((one) => (
-                  <li key={one.name}>
-                    <PersonCard person={one} sessions={sessionsOf(one.name)} run={work.run} />
+              <Section title="Who gets in">
+                <ul class="cards">
+                  <li key="">
+                    <OwnerCard sessions={sessionsOf(null)} run={work.run} />
                   </li>
-                ))}
-              </ul>
+                  {people.map((one) => (
+                    <li key={one.name}>
+                      <PersonCard person={one} sessions={sessionsOf(one.name)} run={work.run} />
+                    </li>
+                  ))}
+                </ul>
+              </Section>
             )}
           </Show>
         )}

@@ -1,10 +1,8 @@
-import { silentLogger } from '@parley/core';
-import { createLocalBus } from '@parley/queue';
 import { openStore, ROLES, type Role } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHttpApp } from './app.ts';
 import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
 import { includes, leastRole, readableRoutes } from './roles.ts';
+import { fullApp, routesOf } from './testing/full-app.ts';
 
 const HOST = '127.0.0.1:7411';
 const TOKEN = 'secret-token-of-this-gateway-1234';
@@ -42,72 +40,13 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   ],
 };
 
-const nothing = async () => ({});
-
-/** With every service there is, so that every route is there. */
-function fullApp() {
-  const bus = createLocalBus(silentLogger);
-  const turns = { kick: async () => undefined };
-  const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
-  const accounts = { status: () => [], planOf: () => undefined };
-  const settings = { read: nothing, schema: nothing, write: nothing };
-  const unused = (): never => {
-    throw new Error('not used here');
-  };
-  return createHttpApp({
-    ...{ host: '127.0.0.1', token: () => TOKEN, clock, log: silentLogger, bus, situation },
-    page: { fetch: () => new Response('the page') },
-    sessions: {
-      repository: store.pageSessions,
-      signIns: store.signIns,
-      limits: { idleMs: 60_000, longestMs: 600_000 },
-    },
-    metrics: async () => '',
-    status: () => [],
-    report: async () => ({
-      channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary' } }],
-    }),
-    inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
-    heartbeat: { report: nothing, request: nothing },
-    cron: { list: nothing, ask: async () => ({ ok: true, text: '' }) },
-    soul: { list: async () => ({ versions: [] }), get: unused, act: unused, propose: unused },
-    usage: { agent: 'main', timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] },
-    audit: async () => ({ at: 0, counts: { critical: 0, warning: 0, info: 0 }, findings: [] }),
-    restore: () => undefined,
-    restart: () => undefined,
-    settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
-    setup: async () => ({ state: unused, take: unused }),
-    work: { store, turns, bus, clock, log: silentLogger, scrub: (text) => text, situation },
-    channels: [
-      {
-        ...{ store, clock },
-        accounts: { ...accounts, pause: unused, resume: unused },
-        deliver: nothing,
-      } as never,
-      undefined,
-    ],
-    ping: async () => undefined,
-    channel: () => ({ fetch: async () => new Response('private') }),
-  });
-}
-
-const app = fullApp();
+const app = fullApp({ token: TOKEN, store, clock });
+const ROUTES = routesOf(app);
 const ask = (method: string, path: string, token?: string) =>
   app.request(`http://${HOST}${path}`, {
     method,
     headers: { host: HOST, ...(token && { authorization: `Bearer ${token}` }) },
   });
-
-/** Every route that does something itself, once. */
-const ROUTES = [
-  ...new Set(
-    app.routes
-      .filter(({ path, method }) => !(method === 'ALL' && /^(\/api\/[\w-]+)?\/\*$/.test(path)))
-      .flatMap(({ path, method }) =>
-        (method === 'ALL' ? ['GET', 'POST', 'DELETE'] : [method]).map((one) => `${one} ${path}`),
-      ),
-  ),
-].toSorted();
 
 /** With something in the place of what differs from request to request. */
 const filled = (path: string) =>

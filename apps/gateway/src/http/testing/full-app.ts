@@ -1,0 +1,71 @@
+import { type Clock, silentLogger } from '@parley/core';
+import { createLocalBus } from '@parley/queue';
+import type { Store } from '@parley/store';
+import { createHttpApp } from '../app.ts';
+
+/** What an app of a test works with. */
+interface FullAppDeps {
+  readonly token: string;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+const nothing = async () => ({});
+
+/** An app with every service there is, so that every route is there. Most services answer nothing. */
+export function fullApp({ token, store, clock }: FullAppDeps) {
+  const bus = createLocalBus(silentLogger);
+  const turns = { kick: async () => undefined };
+  const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
+  const accounts = { status: () => [], planOf: () => undefined };
+  const settings = { read: nothing, schema: nothing, write: nothing };
+  const unused = (): never => {
+    throw new Error('not used here');
+  };
+  return createHttpApp({
+    ...{ host: '127.0.0.1', token: () => token, clock, log: silentLogger, bus, situation },
+    page: { fetch: () => new Response('the page') },
+    sessions: {
+      repository: store.pageSessions,
+      signIns: store.signIns,
+      limits: { idleMs: 60_000, longestMs: 600_000 },
+    },
+    metrics: async () => '',
+    status: () => [],
+    report: async () => ({
+      channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary' } }],
+    }),
+    inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
+    heartbeat: { report: nothing, request: nothing },
+    cron: { list: nothing, ask: async () => ({ ok: true, text: '' }) },
+    soul: { list: async () => ({ versions: [] }), get: unused, act: unused, propose: unused },
+    usage: { agent: 'main', timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] },
+    audit: async () => ({ at: 0, counts: { critical: 0, warning: 0, info: 0 }, findings: [] }),
+    restore: () => undefined,
+    restart: () => undefined,
+    settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
+    setup: async () => ({ state: unused, take: unused }),
+    work: { store, turns, bus, clock, log: silentLogger, scrub: (text) => text, situation },
+    channels: [
+      {
+        ...{ store, clock },
+        accounts: { ...accounts, pause: unused, resume: unused },
+        deliver: nothing,
+      } as never,
+      undefined,
+    ],
+    ping: async () => undefined,
+    channel: () => ({ fetch: async () => new Response('private') }),
+  });
+}
+
+/** Every route that does something itself, once: `GET /api/status`, by method and path. */
+export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
+  const own = routes.filter(
+    ({ path, method }) => !(method === 'ALL' && /^(\/api\/[\w-]+)?\/\*$/.test(path)),
+  );
+  const named = own.flatMap(({ path, method }) =>
+    (method === 'ALL' ? ['GET', 'POST', 'DELETE'] : [method]).map((one) => `${one} ${path}`),
+  );
+  return [...new Set(named)].toSorted();
+}
