@@ -184,7 +184,7 @@ export async function auditHere(
 /** What an audit looks at. */
 interface AuditedParts {
   readonly loaded: LoadedSettings;
-  readonly shared: { readonly store: Pick<Store, 'audit'> };
+  readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
   readonly agent: { readonly promptFiles: PromptFiles };
 }
 

@@ -1,6 +1,6 @@
 import type { NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { act, ask, forgetEverything, type Outcome } from './gateway.ts';
 import { useData, useWork, type Work } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
@@ -52,7 +52,7 @@ interface SessionsProps {
 
 function OwnerCard(props: SessionsProps): VNode {
   return (
-    <article class="card" aria-label="You, by the token">
+    <article class="card" aria-label="With the token of this gateway">
       <header>
         <h4>With the token of this gateway</h4>
         <span class="hint">owner</span>
@@ -75,7 +75,6 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
         {usedAt === null ? 'Never seen' : `Last seen: ${momentOf(usedAt)}`} · added:{' '}
         {momentOf(createdAt)}
       </p>
-      <Sessions {...props} />
       <p class="actions">
         <ConfirmButton
           label="Revoke"
@@ -86,6 +85,7 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
           onPress={() => run(() => act(`/api/people/${encodeURIComponent(name)}`, 'DELETE'))}
         />
       </p>
+      <Sessions {...props} />
     </article>
   );
 }
@@ -110,6 +110,8 @@ const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
 /** Makes a token for somebody, and shows it this once. */
 function NewPerson({ run }: Pick<Work, 'run'>): VNode {
   const [added, setAdded] = useState<NewSignIn | null>(null);
+  const address = useRef<HTMLInputElement>(null);
+  useEffect(() => address.current?.focus(), [added]);
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -131,6 +133,7 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
             now.
           </span>
           <input
+            ref={address}
             class="field"
             readOnly
             value={`${location.origin}/#token=${added.token}`}

@@ -4,6 +4,9 @@ import type { AuditFacts, Check, Graded } from './facts.ts';
 /** Longer without a use is forgotten: it should be given again on purpose. */
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
+/** By then a person has got the token of their sign-in, or somebody else has. */
+const HANDED_OVER_DAYS = 7;
+const HANDED_OVER_MS = HANDED_OVER_DAYS * DAY_MS;
 
 export const ACCESS_CHECKS: readonly Check[] = [
   {
@@ -128,6 +131,31 @@ export const ACCESS_CHECKS: readonly Check[] = [
       const different = new Set(token).size;
       return different < 10 ? [`The token has only ${different} different characters.`] : [];
     },
+  },
+  {
+    id: 'access.more-owners',
+    severity: 'info',
+    holds: 'No one but who has the token is an owner on the page.',
+    remedy:
+      'Nothing, if that is meant: an owner reads every private chat and changes all settings. "parley people revoke NAME" takes it back.',
+    find: ({ signIns }) =>
+      signIns
+        .filter(({ role }) => role === 'owner')
+        .map(({ name }) => `${name} is an owner on the page.`),
+  },
+  {
+    id: 'access.unused-sign-in',
+    severity: 'warning',
+    holds: `Every named sign-in was used within ${HANDED_OVER_DAYS} days after it was added.`,
+    remedy:
+      'Revoke it with "parley people revoke NAME": its token lies in some message, and whoever finds it can sign in.',
+    find: ({ signIns, now }) =>
+      signIns
+        .filter(({ usedAt, createdAt }) => usedAt === null && createdAt < now - HANDED_OVER_MS)
+        .map(
+          ({ name, role, createdAt }) =>
+            `${name} (${role}) was added on ${dayOf(createdAt)} and never signed in.`,
+        ),
   },
   {
     id: 'access.webhook-secret',

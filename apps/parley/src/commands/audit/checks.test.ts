@@ -40,6 +40,7 @@ function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
     mcpChanges: [],
     allowedPeople: [],
     linked: [],
+    signIns: [],
     workspace: {
       openFiles: [],
       memory: [],
@@ -87,6 +88,10 @@ const mode = (kind: FileFact['kind'], readable: number, fine: number): Row => ({
   good: [{}, files(kind, fine)],
 });
 const person = { personId: 'telegram:9', since: NOW - 200 * DAY, lastDay: '2026-06-01' };
+const signIn: AuditFacts['signIns'][number] = {
+  ...{ id: 'a', hash: 'a', name: 'bob', role: 'operator' as const },
+  ...{ createdAt: NOW - 8 * DAY, usedAt: NOW },
+};
 const write = {
   path: 'AGENTS.md',
   tool: 'write',
@@ -171,6 +176,14 @@ const ROWS: Readonly<Record<string, Row>> = {
   'access.old-links': {
     bad: [{}, () => ({ linked: [{ ...person, lastDay: null }] })],
     good: [{}, () => ({ linked: [{ ...person, since: NOW - DAY }] })],
+  },
+  'access.more-owners': {
+    bad: [{}, () => ({ signIns: [{ ...signIn, role: 'owner' as const }] })],
+    good: [{}, () => ({ signIns: [signIn] })],
+  },
+  'access.unused-sign-in': {
+    bad: [{}, () => ({ signIns: [{ ...signIn, usedAt: null }] })],
+    good: [{}, () => ({ signIns: [{ ...signIn, usedAt: null, createdAt: NOW - 6 * DAY }] })],
   },
   'access.page-exposed': {
     bad: [{ http: { host: '0.0.0.0' } }],

@@ -51,7 +51,7 @@ interface GatherDeps {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly loaded: LoadedSettings;
-  readonly store: Pick<Store, 'audit'> | null;
+  readonly store: Pick<Store, 'audit' | 'signIns'> | null;
   readonly isPromptFile: (path: string) => boolean;
   readonly now: number;
 }
@@ -63,9 +63,10 @@ export async function gatherFacts(deps: GatherDeps) {
   const { folder, env, loaded, store, isPromptFile, now } = deps;
   const { settings, channels, secrets, warnings } = loaded;
   const plugins = settings.plugins.map(({ use }) => ({ use, folder: pluginFolder(use, folder) }));
-  const [allowedPeople, linked, writes, sandbox] = await Promise.all([
+  const [allowedPeople, linked, signIns, writes, sandbox] = await Promise.all([
     store?.audit.allowedPeople() ?? [],
     store?.audit.linked() ?? [],
+    store?.signIns.list() ?? [],
     store?.audit.writes(WRITES, now - RECENT_MS) ?? [],
     settings.exec.enabled ? trySandbox() : ({ kind: 'not-tried' } satisfies Sandbox),
   ]);
@@ -99,6 +100,7 @@ export async function gatherFacts(deps: GatherDeps) {
     mcpChanges: readMcpChanges(folder).filter(({ server }) => Object.hasOwn(settings.mcp, server)),
     allowedPeople,
     linked,
+    signIns,
     /** `promptWrites`: changes of an agent to files that become prompt text, newest first. */
     workspace: { ...workspace, promptWrites },
   };
