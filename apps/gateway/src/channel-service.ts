@@ -82,7 +82,9 @@ export function createChannelService(deps: ChannelServiceDeps) {
       if (state.kind === 'paused') throw refused(`${textOf(name)} is paused. Resume it first.`);
       return settled(name, accounts.reconnect(name));
     },
-    test: (name: AccountName): Promise<{ readonly text: string }> => sendTest(deps, name),
+    /** `showsChat`: the answer names the chat of the owner. */
+    test: (name: AccountName, showsChat = true): Promise<{ readonly text: string }> =>
+      sendTest(deps, name, showsChat),
     async allowGroup(name: AccountName, chatId: string): Promise<{ readonly text: string }> {
       const { settings } = deps;
       const rules = accounts.planOf(name)?.rules;
@@ -159,6 +161,7 @@ function reasonAndFix(state: AccountState): Pick<ShownAccount, 'reason' | 'fix'>
 async function sendTest(
   { accounts, store, deliver, clock }: ChannelServiceDeps,
   name: AccountName,
+  showsChat: boolean,
 ): Promise<{ readonly text: string }> {
   const { state } = statusOf(accounts, name);
   if (state.kind !== 'connected' && state.kind !== 'standby') {
@@ -179,16 +182,18 @@ async function sendTest(
   if (first === undefined) throw refused('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
   await deliver(route.channel, route.account, route.chatId);
-  return { text: await fateOf({ store, clock }, route, { text: first.body.plain, at: now }) };
+  const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
+  const sent = { text: first.body.plain, at: now, where };
+  return { text: await fateOf({ store, clock }, route, sent) };
 }
 
 /** Waits a little for the platform's answer. */
 async function fateOf(
   { store, clock }: Pick<ChannelServiceDeps, 'store' | 'clock'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
-  sent: { readonly text: string; readonly at: number },
+  sent: { readonly text: string; readonly at: number; readonly where: string },
 ): Promise<string> {
-  const where = `in the chat ${channel}:${chatId}`;
+  const { where } = sent;
   const until = performance.now() + ANSWERED_WITHIN_MS;
   while (performance.now() < until) {
     const entries = await store.outbox.recent({ channel, account, chatId }, LATELY);

@@ -28,7 +28,9 @@ export function channelRoutes(
     const name = c.req.param();
     return (await askHolder?.(name, c.req.raw)) ?? orRefused(c, service.reconnect(name));
   });
-  app.post('/:channel/:account/test', (c) => orRefused(c, service.test(c.req.param())));
+  app.post('/:channel/:account/test', (c) =>
+    orRefused(c, service.test(c.req.param(), mayAs(c, 'owner'))),
+  );
   app.post('/:channel/:account/groups', async (c) => {
     const body = await bodyOf(c, GroupBody);
     if (body === undefined) return c.json({ error: 'That needs the id of a group.' }, 400);
