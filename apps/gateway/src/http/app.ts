@@ -27,7 +27,7 @@ import { channelRoutes, withoutCodes } from './channel-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
-import { leastRole } from './roles.ts';
+import { leastRole, withoutNames } from './roles.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
@@ -113,10 +113,17 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   );
   app.get('/api/status', async (c) => {
     const report = await options.report(health);
-    return c.json(mayAs(c, 'owner') ? report : withoutCodes(report));
+    if (mayAs(c, 'owner')) return c.json(report);
+    // A mistake in the settings may be quoted with its value.
+    return c.json({ ...withoutCodes(report), settings: { afterRestart: [], problems: [] } });
   });
   const { audit } = options;
-  if (audit !== undefined) app.get('/api/audit', async (c) => c.json(await audit(), 200, NOT_KEPT));
+  if (audit !== undefined) {
+    app.get('/api/audit', async (c) => {
+      const report = await audit();
+      return c.json(mayAs(c, 'owner') ? report : withoutNames(report), 200, NOT_KEPT);
+    });
+  }
   app.route('/api/prompts', promptRoutes(options.inspector));
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));

@@ -126,6 +126,20 @@ describe('every route of the gateway', () => {
     }
   });
 
+  it('[U03] [U05] shows what the audit found about people, chats and files to owners alone', async () => {
+    const found = async (role: Role) => {
+      const { findings } = JSON.parse(
+        await (await ask('GET', '/api/audit', tokens.get(role))).text(),
+      );
+      return findings.map((one: { readonly found: string }) => one.found);
+    };
+    expect((await found('owner')).join()).toContain('canary-2');
+    expect(await found('operator')).toEqual([
+      'Others can read /data/token.',
+      'An owner sees what was found.',
+    ]);
+  });
+
   it('[U03] shows usage of one person or chat to owners alone', async () => {
     const usage = (by: string, role: Role) => ask('GET', `/api/usage?by=${by}`, tokens.get(role));
     for (const by of ['person', 'chat']) {

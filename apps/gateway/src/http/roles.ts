@@ -1,4 +1,5 @@
 import { ROLES, type Role } from '@parley/store';
+import type { AuditReport } from './api.ts';
 
 /**
  * Who may do what: the least role of each route of the API, and of `/metrics`. A route that is not here, such as the chat of
@@ -17,6 +18,7 @@ const LEAST: Readonly<Record<string, Role>> = {
   'GET /api/usage': 'viewer',
   // Without the chats.
   'GET /api/queue': 'operator',
+  // Without what names people, chats and files.
   'GET /api/audit': 'operator',
   'GET /api/channels': 'operator',
   'POST /api/channels/:channel/:account/pause': 'operator',
@@ -49,4 +51,21 @@ export function includes(role: Role, least: Role): boolean {
 export function readableRoutes(): Readonly<Record<string, Role>> {
   const reads = Object.entries(LEAST).filter(([route]) => route.startsWith('GET '));
   return Object.fromEntries(reads.map(([route, role]) => [route.slice('GET '.length), role]));
+}
+
+/** Checks whose findings name no person, no chat, no file of the workspace and no rule. */
+const NAMELESS =
+  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
+
+/** An audit for people who are no owners: of other checks they see that there is something, and what to do. */
+export function withoutNames(report: AuditReport): AuditReport {
+  const hidden = new Set<string>();
+  const findings = report.findings.flatMap((finding) => {
+    if (NAMELESS.test(finding.id)) return [finding];
+    const key = `${finding.id} ${finding.severity}`;
+    if (hidden.has(key)) return [];
+    hidden.add(key);
+    return [{ ...finding, found: 'An owner sees what was found.' }];
+  });
+  return { ...report, findings };
 }

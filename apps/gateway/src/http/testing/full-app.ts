@@ -1,6 +1,7 @@
 import { type Clock, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
+import type { AuditSeverity } from '../api.ts';
 import { createHttpApp } from '../app.ts';
 
 /** What an app of a test works with. */
@@ -11,6 +12,10 @@ interface FullAppDeps {
 }
 
 const nothing = async () => ({});
+
+const finding = (id: string, severity: AuditSeverity, found: string) => ({
+  ...{ id, severity, found, remedy: 'Look at it.' },
+});
 
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
@@ -33,6 +38,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     metrics: async () => '',
     status: () => [],
     report: async () => ({
+      settings: { afterRestart: [], problems: ['canary is no number'] },
       channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary' } }],
     }),
     inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
@@ -40,7 +46,15 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     cron: { list: nothing, ask: async () => ({ ok: true, text: '' }) },
     soul: { list: async () => ({ versions: [] }), get: unused, act: unused, propose: unused },
     usage: { agent: 'main', timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] },
-    audit: async () => ({ at: 0, counts: { critical: 0, warning: 0, info: 0 }, findings: [] }),
+    audit: async () => ({
+      at: 0,
+      counts: { critical: 1, warning: 0, info: 2 },
+      findings: [
+        finding('files.token-mode', 'critical', 'Others can read /data/token.'),
+        finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-1.'),
+        finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-2.'),
+      ],
+    }),
     restore: () => undefined,
     restart: () => undefined,
     settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),
