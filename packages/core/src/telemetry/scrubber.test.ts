@@ -147,6 +147,7 @@ describe('openSecrets without configuration', () => {
     ['a token in a path', `POST /bot${TOKEN}/sendMessage`, 'POST /bot[secret]/sendMessage'],
     ['a token in an encoded path', `bot${TOKEN.replace(':', '%3A')}/x`, 'bot[secret]/x'],
     ['a session of the page', `for parley_session_${'a-_9'.repeat(10)}abc`, 'for [secret]'],
+    ['the token of a person', `for parley_signin_${'a-_9'.repeat(10)}abc`, 'for [secret]'],
     ['a key', 'key sk-proj-abc_DEF-0123456789', 'key [secret]'],
     [
       'a bearer header',
