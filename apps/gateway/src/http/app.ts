@@ -14,7 +14,6 @@ import {
   type ApiServices,
   accessRoutes,
   addSignIn,
-  cronRoutes,
   heartbeatRoutes,
   promptRoutes,
   restartRoutes,
@@ -24,6 +23,8 @@ import {
   whyRoutes,
 } from './api-routes.ts';
 import { channelRoutes, withoutCodes } from './channel-routes.ts';
+import { cronRoutes } from './cron-routes.ts';
+import { approvalRoutes } from './decision-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
@@ -134,9 +135,12 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work);
-    app.route('/api/why', whyRoutes(options.work.store, options.clock));
-    app.route('/api/access', accessRoutes(options.work.store, options.clock));
-    const { usage, work, clock } = options;
+    const { usage, work, clock, approvals: page } = options;
+    const { store, scrub, turns } = work;
+    app.route('/api/why', whyRoutes(store, clock, scrub));
+    app.route('/api/access', accessRoutes(store, clock));
+    const wake = (lane: string) => turns.kick(lane);
+    app.route('/api/approvals', approvalRoutes({ store, clock, scrub, wake, page }));
     if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
   }
   if (options.setup !== undefined) app.route('/api/setup', setupRoutes(options.setup));
