@@ -77,7 +77,8 @@ function agentFilesPage({ store, workspace, clock }: ApprovalsPageDeps): AgentFi
 export function proposedFile(
   shown: string,
 ): { readonly path: string; readonly text: string } | null {
-  const [, path, whole] = /^path: "(.*)"\n(?:readers: .*\n)?whole_file:([^]*)$/.exec(shown) ?? [];
+  const [, path, whole] =
+    /^path: "(.*)"\n(?:readers: .*\n)?whole_file:([\s\S]*)$/.exec(shown) ?? [];
   if (path === undefined || whole === undefined || path.includes('\\')) return null;
   const inline = /^ "(.*)"$/.exec(whole);
   if (inline !== null) return { path, text: inline[1] ?? '' };

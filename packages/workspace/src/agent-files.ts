@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { NewId } from '@parley/core';
 import { SKILL_FILE } from './audience.ts';
+import type { FileCache } from './file-cache.ts';
 import { parseFileName, walkPath } from './paths.ts';
 import { contentOf, type WorkspaceLock, writeFileInside } from './write-file.ts';
 import { isUnsettled, settled } from './write-rules.ts';
@@ -24,6 +25,7 @@ export type AgentFileDecision = 'open' | 'keep';
 interface AgentFilesOptions {
   /** The real path of the workspace. */
   readonly folder: string;
+  readonly files: FileCache;
   readonly names: () => Promise<readonly string[]>;
   readonly lock: WorkspaceLock;
   readonly newId: NewId;
@@ -33,7 +35,7 @@ interface AgentFilesOptions {
 export type AgentFiles = ReturnType<typeof openAgentFiles>;
 
 /** Opens the files of agents of a workspace. */
-export function openAgentFiles({ folder, names, lock, newId }: AgentFilesOptions) {
+export function openAgentFiles({ folder, files, names, lock, newId }: AgentFilesOptions) {
   /** The whole file as it is now, with its front matter; null: there is none that can be read. */
   const content = async (name: string): Promise<string | null> => {
     const path = parseFileName(name);
@@ -44,18 +46,22 @@ export function openAgentFiles({ folder, names, lock, newId }: AgentFilesOptions
     content,
     /** Those that wait for a person, the last changed first. */
     async list(): Promise<readonly AgentFile[]> {
-      const files: AgentFile[] = [];
+      const waiting: AgentFile[] = [];
       for (const name of await names()) {
-        const text = await content(name);
         const path = parseFileName(name);
-        if (text === null || path === null || !isUnsettled(text)) continue;
+        const known = path === null ? null : await files.get(path);
+        // Looks into few files: what is known of the others is enough.
+        if (path === null || known === null || !('declared' in known)) continue;
+        if (known.declared !== 'owner') continue;
+        const text = await content(name);
+        if (text === null || !isUnsettled(text)) continue;
         const found = walkPath(folder, path);
         if (found.kind !== 'file') continue;
         const canOpen = path.segments.at(-1) !== SKILL_FILE;
         const { changedAt } = found.file;
-        files.push({ name, changedAt, content: text, print: printOf(text), canOpen });
+        waiting.push({ name, changedAt, content: text, print: printOf(text), canOpen });
       }
-      return files.sort((a, b) => b.changedAt - a.changedAt);
+      return waiting.sort((a, b) => b.changedAt - a.changedAt);
     },
     /** Decides about a file as a person was shown it. Null: done; else why not, for people. */
     settle(name: string, print: string, decision: AgentFileDecision): Promise<string | null> {

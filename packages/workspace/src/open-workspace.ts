@@ -80,7 +80,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     folder,
     created,
     commands,
-    agentFiles: openAgentFiles({ folder, names: sources.names, lock, newId }),
+    agentFiles: openAgentFiles({ ...sources, folder, lock, newId }),
     bootstrap: bootstrapIn(folder, lock),
     for: viewMaker(sources),
   };

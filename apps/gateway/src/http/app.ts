@@ -12,7 +12,6 @@ import {
 } from './access.ts';
 import {
   type ApiServices,
-  accessRoutes,
   addSignIn,
   heartbeatRoutes,
   promptRoutes,
@@ -20,11 +19,9 @@ import {
   restoreRoutes,
   sessionRoutes,
   soulRoutes,
-  whyRoutes,
 } from './api-routes.ts';
 import { channelRoutes, withoutCodes } from './channel-routes.ts';
 import { cronRoutes } from './cron-routes.ts';
-import { approvalRoutes } from './decision-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
@@ -134,13 +131,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   }
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   if (options.work !== undefined) {
-    addWorkRoutes(app, options.work);
-    const { usage, work, clock, approvals: page } = options;
-    const { store, scrub, turns } = work;
-    app.route('/api/why', whyRoutes(store, clock, scrub));
-    app.route('/api/access', accessRoutes(store, clock));
-    const wake = (lane: string) => turns.kick(lane);
-    app.route('/api/approvals', approvalRoutes({ store, clock, scrub, wake, page }));
+    addWorkRoutes(app, options.work, options.approvals);
+    const { usage, work, clock } = options;
     if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
   }
   if (options.setup !== undefined) app.route('/api/setup', setupRoutes(options.setup));
