@@ -130,7 +130,6 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     const open = file('notes/one.md').getByRole('button', { name: 'Open: notes/one.md' });
     await open.waitFor();
     expect(await file('notes/one.md').innerText()).toContain('conversation with Owner');
-    await file('notes/one.md').getByText('The whole text').click();
     await file('notes/one.md').getByText(HOSTILE).waitFor();
     await shoot('files');
     expect(await faultsOf(page)).toEqual([]);

@@ -157,7 +157,7 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNod
         {momentOf(changedAt)}
         {writtenIn !== null && `, written in the conversation with ${writtenIn}`}
       </p>
-      <details class="whole">
+      <details class="whole" open>
         <summary>The whole text</summary>
         <Said as="pre" look="layer-text">
           {shown}
