@@ -257,7 +257,7 @@ const NEWEST = statement(`
 
 const WAITING = statement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now
-  order by seq`).rows<ListedRow>();
+  order by expires_at`).rows<ListedRow>();
 
 const OPEN_IN = statement(`
   select ${APPROVAL_COLUMNS} from approval
