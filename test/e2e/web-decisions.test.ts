@@ -126,6 +126,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     }
     const file = (name: string) =>
       section('Files that the agent wrote').getByRole('article', { name });
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('button', { name: 'Refresh' }).click();
     const open = file('notes/one.md').getByRole('button', { name: 'Open: notes/one.md' });
     await open.waitFor();

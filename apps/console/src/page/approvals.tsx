@@ -88,17 +88,7 @@ function Question({ asked, run }: { readonly asked: WaitingApprovals['approvals'
         </Said>
       )}
       {diff !== null && <Diff lines={diff} />}
-      <details class="whole" open>
-        <summary>The whole call</summary>
-        <Said as="pre" look="layer-text">
-          {shown}
-        </Said>
-      </details>
-      {shown.includes('\\u{') && (
-        <p class="facts">
-          {'\\u{…}'} is a character that cannot be seen, or looks like another one.
-        </p>
-      )}
+      <Whole title="The whole call" text={shown} />
       <div class="actions">
         <ActionButton
           label="Allow once"
@@ -118,6 +108,23 @@ function Question({ asked, run }: { readonly asked: WaitingApprovals['approvals'
         <ActionButton label="Refuse" name={`Refuse: ${name}`} onPress={decide('refuse')} />
       </div>
     </article>
+  );
+}
+
+/** What is decided about, to its last character. */
+function Whole({ title, text }: { readonly title: string; readonly text: string }): VNode {
+  return (
+    <details class="whole" open>
+      <summary>{title}</summary>
+      <Said as="pre" look="layer-text">
+        {text}
+      </Said>
+      {text.includes('\\u{') && (
+        <p class="facts">
+          {'\\u{…}'} is a character that cannot be seen, or looks like another one.
+        </p>
+      )}
+    </details>
   );
 }
 
@@ -157,12 +164,7 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNod
         {momentOf(changedAt)}
         {writtenIn !== null && `, written in the conversation with ${writtenIn}`}
       </p>
-      <details class="whole" open>
-        <summary>The whole text</summary>
-        <Said as="pre" look="layer-text">
-          {shown}
-        </Said>
-      </details>
+      <Whole title="The whole text" text={shown} />
       {!canOpen && (
         <p class="facts">
           Opening it would open all files of its skill. Look through them, and take “audience:

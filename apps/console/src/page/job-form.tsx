@@ -53,7 +53,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   });
   const submit = (event: Event): void => {
     event.preventDefault();
-    save(job === undefined ? newOrder(draft) : changeOrder(job, before, draft));
+    save(orderOf(job, before, draft));
   };
   return (
     <form class="card fields" aria-label={job?.title ?? 'New job'} onSubmit={submit}>
@@ -133,33 +133,19 @@ function draftOf(job: JobView | undefined): Draft {
   return { title, task, kind, time, timeZone: written.timeZone ?? '', to: '' };
 }
 
-function newOrder(draft: Draft): JobOrder {
-  const { title, task, to } = draft;
-  return {
-    action: 'add',
-    fields: { task, ...(title.trim() !== '' && { title }), ...timeOf(draft) },
-    ...(to !== '' && { to }),
-  };
-}
-
 /** Only what is different: a timetable that is written again would begin again. */
-function changeOrder({ id }: JobView, before: Draft, draft: Draft): JobOrder {
-  const { title, task, to } = draft;
+function orderOf(job: JobView | undefined, before: Draft, draft: Draft): JobOrder {
+  const { title, task, kind, time, timeZone, to } = draft;
   const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(
     (name) => draft[name] !== before[name],
   );
-  return {
-    action: 'change',
-    id,
-    fields: {
-      ...(title !== before.title && { title }),
-      ...(task !== before.task && { task }),
-      ...(isOtherTime && timeOf(draft)),
-    },
-    ...(to !== '' && { to }),
+  const fields = {
+    ...(title !== before.title && { title }),
+    ...(task !== before.task && { task }),
+    ...(isOtherTime && { [kind]: time, ...(timeZone.trim() !== '' && { timeZone }) }),
   };
-}
-
-function timeOf({ kind, time, timeZone }: Draft): Record<string, string> {
-  return { [kind]: time, ...(timeZone.trim() !== '' && { timeZone }) };
+  const place = to === '' ? {} : { to };
+  return job === undefined
+    ? { action: 'add', fields, ...place }
+    : { action: 'change', id: job.id, fields, ...place };
 }
