@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { faultsOf } from './page-faults.ts';
+import { runCommand } from './parley-process.ts';
 import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
@@ -76,6 +77,16 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     await fill('Title', 'roses');
     await page.getByRole('button', { name: 'Save' }).click();
     await job('roses').getByText('every 2 hours').waitFor();
+  });
+
+  it('[H08] are changed by the command line, too, and not for a chat that is not known', async () => {
+    const id = (await job('roses').locator('header .hint').innerText()).trim();
+    const change = (...more: string[]) =>
+      runCommand(['--data', scene.folder.path, 'cron', 'change', id, ...more]);
+    const { code, out } = await change('--to', 'nowhere');
+    expect([code, out]).toEqual([1, expect.stringContaining('no group is called "nowhere"')]);
+    expect((await change('--every', '3 h')).out).toContain('every 3 hours');
+    expect((await change()).out).toContain('say what is to be different');
   });
 
   it('[H08] [U03] are made by keyboard, and removed after a question', async () => {
