@@ -84,7 +84,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await untilAnswer(chat, 'That was decided already: write was refused.');
     expect(onDisk('open.md')).toBe('Cats sleep.\n');
     const past = section('Decided');
-    await past.getByText('refused by you, on this page').waitFor();
+    await past.getByText('refused by the owner, on the page').waitFor();
   });
 
   it('[G05] allowed for good, such a call is not asked about any more, until that is revoked', async () => {

@@ -276,7 +276,8 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
 
 function deciderOf({ decidedBy, decider }: ShownApproval): string {
   if (decidedBy === null) return '';
-  if (decidedBy === 'console:owner') return ' by you, on this page';
-  if (decidedBy === 'web:owner') return ' by you, in the chat of this page';
+  const [, name] = /^console:(.*)$/.exec(decidedBy) ?? [];
+  if (name !== undefined) return ` by ${name === 'owner' ? 'the owner' : name}, on the page`;
+  if (decidedBy === 'web:owner') return ' by the owner, in the chat of the page';
   return ` by ${decider ?? decidedBy}`;
 }

@@ -1,9 +1,4 @@
-import type {
-  ChannelsReport,
-  GatewayStatus,
-  Me,
-  WaitingApprovals,
-} from '@parley/gateway/api';
+import type { ChannelsReport, GatewayStatus, Me, WaitingApprovals } from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';

@@ -3,6 +3,7 @@ import type { Scrub } from '@parley/core/telemetry';
 import type { ShownApproval, Store } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import type { AppEnv } from './access.ts';
 import type { ApprovalList, ShownAgentFile, WaitingApprovals } from './api.ts';
 import { bodyOf, firstWords, orRefused, replyWith, uncachedRoutes } from './api-routes.ts';
 
@@ -53,13 +54,15 @@ const ListQuery = z.object({
 const DecisionBody = z.object({ decision: z.enum(['once', 'always', 'refuse']) });
 const RuleBody = z.object({ rule: z.string().min(1).max(1_000) });
 
-/** The owner, on the page or the command line; in a chat it is the sender. */
-const BY = 'console:owner';
+/** Who decides here: an owner by name, or who has the token; in a chat it is the sender. */
+function deciderOf(c: Context<AppEnv>): string {
+  return `console:${c.get('caller')?.signIn?.name ?? 'owner'}`;
+}
 
 /** Questions about tool calls (G05) and files of agents (W09), below `/api/approvals`. They are private: guard them. */
-export function approvalRoutes(deps: DecisionDeps): Hono {
+export function approvalRoutes(deps: DecisionDeps): Hono<AppEnv> {
   const { store, clock, scrub, page } = deps;
-  const app = uncachedRoutes();
+  const app = uncachedRoutes<AppEnv>();
   const shown = (one: ShownApproval): ShownApproval => ({
     ...one,
     text: firstWords(one.text, scrub),
@@ -85,7 +88,7 @@ export function approvalRoutes(deps: DecisionDeps): Hono {
   app.post('/:code', async (c) => {
     const body = await bodyOf(c, DecisionBody);
     if (body === undefined) return nothing(c);
-    return replyWith(c, await decide(deps, c.req.param('code'), body.decision));
+    return replyWith(c, await decide(deps, c.req.param('code'), body.decision, deciderOf(c)));
   });
   return app;
 }
@@ -97,9 +100,10 @@ async function decide(
   { store, clock, wake, page }: DecisionDeps,
   code: string,
   decision: Decision,
+  by: string,
 ): Promise<CronAnswer> {
   const verdict = decision === 'refuse' ? 'denied' : 'approved';
-  const found = await store.approvals.decide(code, { verdict, by: BY }, clock());
+  const found = await store.approvals.decide(code, { verdict, by }, clock());
   // The package is not loaded by commands that do something else.
   const { approvalText } = await import('@parley/channels');
   const text = approvalText(found).replaceAll('`', '');
@@ -121,7 +125,7 @@ async function decide(
 const NO_RULE = 'But only this once: no rule allows exactly such calls.';
 
 /** What is allowed for good, and the files of agents. */
-function addPageRoutes(app: Hono, page: () => Promise<ApprovalsPage>): void {
+function addPageRoutes(app: Hono<AppEnv>, page: () => Promise<ApprovalsPage>): void {
   app.get('/rules', async (c) => c.json({ rules: (await page()).rules.list() }));
   app.post('/rules/revoke', async (c) => {
     const body = await bodyOf(c, RuleBody);
