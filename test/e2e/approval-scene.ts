@@ -68,7 +68,7 @@ export async function start(
 }
 
 /** How the file reads then: what an owner's turn makes is the owner's (W09). */
-export const NOTE = '---\naudience: owner\n---\n\nParrots talk.\n';
+export const NOTE = '---\naudience: owner # written by the agent\n---\n\nParrots talk.\n';
 
 /** What the model has written; null while it has not. */
 export const noted = ({ folder }: Started) => {

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
+import { faultsOf } from './page-faults.ts';
+import { runCommand } from './parley-process.ts';
 import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
@@ -20,36 +22,91 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
       const input = { action: 'add', title: 'plants', task: TASK, every: 'daily at 9:00' };
       return { toolCalls: [{ name: 'cron', arguments: input }] };
     });
-    page = await scene.open({ viewport: { width: 400, height: 800 } });
+    page = await scene.open({ viewport: { width: 320, height: 800 } });
     await say(page, 'remind me of the plants');
     await untilAnswer(page, 'It is planned.');
-    await openView(page, 'Heartbeat');
+    await openView(page, 'Jobs');
   });
   afterAll(() => scene.close());
 
   const press = (name: string) => page.getByRole('button', { name: `${name}: plants` }).click();
-  const jobs = () => page.getByRole('region', { name: 'Jobs' });
+  const job = (title: string) => page.getByRole('article', { name: title });
+  const fill = (label: string, text: string) =>
+    page.getByRole('textbox', { name: label, exact: true }).fill(text);
 
-  it('[H08] [U03] tell when they run next, as text', async () => {
-    await jobs().getByText('cron 0 9 * * *').waitFor();
-    await expect.poll(() => jobs().innerText()).toContain(TASK);
-    await expect.poll(() => jobs().innerText()).toContain('It has not run yet.');
+  it('[H08] [U03] tell their next runs and their chat, as text', async () => {
+    await job('plants').getByText('cron 0 9 * * *').waitFor();
+    const shown = await job('plants').innerText();
+    for (const part of [TASK, 'It has not run yet.', 'In Owner.']) expect(shown).toContain(part);
+    expect(shown.match(/9:00 AM/g)?.length).toBeGreaterThan(2);
     expect(await page.title()).not.toBe('1');
-    const isWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
-    expect(await page.evaluate(isWide)).toBe(false);
   });
 
-  it('[H08] [U03] are run, paused and removed there', async () => {
+  it('[H08] [U03] are run, paused and resumed there', async () => {
     await press('Run now');
     await openView(page, 'Chat');
     await untilAnswer(page, 'Water them now.');
-    await openView(page, 'Heartbeat');
-    await jobs().getByText('Last run').waitFor();
+    await openView(page, 'Jobs');
+    await job('plants').getByText('Last run').waitFor();
     await press('Pause');
-    await jobs().getByText('; paused').waitFor();
+    await job('plants').getByText('; paused').waitFor();
     await press('Resume');
-    await jobs().getByText('; next').waitFor();
-    await press('Remove');
-    await jobs().getByText('There are none.').waitFor();
+    await job('plants').getByText('; next').waitFor();
+  });
+
+  it('[H08] [U03] are changed with all that they consist of; what is wrong is said beside it', async () => {
+    await press('Change');
+    await page.getByRole('form', { name: 'plants' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Time', exact: true }).inputValue()).toBe(
+      '0 9 * * *',
+    );
+    await page.getByRole('combobox', { name: 'When' }).selectOption('Repeated');
+    await fill('Time', 'now and then');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('is no interval').waitFor();
+    const { SHOTS } = process.env;
+    if (SHOTS) await page.screenshot({ path: `${SHOTS}/job-form.png`, fullPage: true });
+    expect(await faultsOf(page)).toEqual([]);
+    await fill('Time', '2 h');
+    await fill('Title', 'flowers');
+    await fill('What is to be done then', 'Water the flowers.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await job('flowers').getByText('every 2 hours').waitFor();
+    await job('flowers').getByText('Water the flowers.').waitFor();
+    await page.getByRole('button', { name: 'Change: flowers' }).click();
+    await fill('Title', 'roses');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await job('roses').getByText('every 2 hours').waitFor();
+  });
+
+  it('[H08] are changed by the command line, too, and not for a chat that is not known', async () => {
+    const id = (await job('roses').locator('header .hint').innerText()).trim();
+    const change = (...more: string[]) =>
+      runCommand(['--data', scene.folder.path, 'cron', 'change', id, ...more]);
+    const { code, out } = await change('--to', 'nowhere');
+    expect([code, out]).toEqual([1, expect.stringContaining('no group is called "nowhere"')]);
+    expect((await change('--every', '3 h')).out).toContain('every 3 hours');
+    expect((await change()).out).toContain('say what is to be different');
+  });
+
+  it('[H08] [U03] are made by keyboard, and removed after a question', async () => {
+    await page.getByRole('button', { name: 'New job' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'What is to be done then' }).focus();
+    await page.keyboard.type('Feed the cat.');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('cat');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('tomorrow 8:00');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('The job "cat"').waitFor();
+    await job('cat').getByText('once, ').waitFor();
+    for (const title of ['cat', 'roses']) {
+      await page.getByRole('button', { name: `Remove: ${title}` }).click();
+      await page.getByRole('button', { name: 'Remove it' }).click();
+      await job(title).waitFor({ state: 'detached' });
+    }
+    await page.getByText('There are none.').waitFor();
   });
 });

@@ -41,7 +41,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
     const sheet = await page.locator('.soul-sheet').innerText();
     expect(sheet).toContain('100 of 100');
     expect(sheet).toContain('More music');
-    await expect.poll(() => page.locator('.soul-diff ins').innerText()).toContain(HOSTILE);
+    await expect.poll(() => page.locator('.diff ins').innerText()).toContain(HOSTILE);
     expect(await page.title()).not.toBe('1');
   });
 

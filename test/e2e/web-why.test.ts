@@ -26,13 +26,16 @@ describe.runIf(chromiumUrl)('why, on the page and on the command line', () => {
   const why = (message: string, ...more: string[]) =>
     runCommand(['--data', scene.folder.path, 'why', message, ...more]);
 
-  it('[D08] [U03] shows every stage of the newest message, and nothing of its text', async () => {
+  it('[D08] [U03] shows every stage of the newest message, and its first words', async () => {
     await page.getByRole('heading', { name: 'Answered.' }).waitFor();
     const words = await sheet();
     for (const stage of ['ingress', 'access', 'inbox', 'lane', 'turn', 'prompt', 'model', 'commit'])
       expect(words).toContain(stage);
     expect(words).toMatch(/delivery\s+the part: given to the platform/);
-    expect(await page.locator('.why-view').innerText()).not.toContain(SECRET);
+    expect(words).toContain(`Owner: First ${SECRET} (Owner, web)`);
+    const first = page.locator('.why-view .entry-link').nth(1);
+    expect(await first.innerText()).toMatch(new RegExp(`Owner\\s.*\\sOwner: First ${SECRET}`, 's'));
+    expect(await page.locator('.entries').innerText()).not.toMatch(/[0-9a-f]{8}/);
   });
 
   it('[D08] shows a message that is chosen or named, and leads to the prompt', async () => {

@@ -108,8 +108,17 @@ const HERE = {
       }),
     );
   },
-  '/api/cron': async ({ cronRoutes }, { store, loaded }) =>
-    cronRoutes((await import('./proactive.ts')).cronHere(store, loaded)),
+  '/api/approvals': async (_routes, { store }) => {
+    const { approvalRoutes } = await import('@parley/gateway/decision-routes');
+    return approvalRoutes({ store, clock: Date.now, scrub: (text) => text, wake: async () => {} });
+  },
+  '/api/cron': async (_routes, { store, loaded }) => {
+    const [{ cronRoutes }, { cronHere }] = await Promise.all([
+      import('@parley/gateway/cron-routes'),
+      import('./proactive.ts'),
+    ]);
+    return cronRoutes(cronHere(store, loaded));
+  },
   '/api/dead': async ({ deadRoutes }, { store }) => {
     const { createDeadLetterService } = await import('@parley/gateway/dead-letters');
     const wake = async () => {};
@@ -139,5 +148,5 @@ const HERE = {
     ]);
     return usageRoutes(store, usageFacts(settings), Date.now);
   },
-  '/api/why': ({ whyRoutes }, { store }) => whyRoutes(store, Date.now),
+  '/api/why': ({ whyRoutes }, { store }) => whyRoutes(store, Date.now, (text) => text),
 } as const satisfies Readonly<Record<string, OpenHere>>;

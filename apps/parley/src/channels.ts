@@ -3,12 +3,12 @@ import type { Clock } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { Accounts, ChannelSettings } from '@parley/gateway/channel-service';
 import { describeProblem } from '@parley/settings';
-import { accountPath, editSettings } from '@parley/settings/edit';
+import { accountPath, editSettings, type SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import { CliError, type DataFolder } from './data-folder.ts';
 import { checkSettings } from './settings.ts';
 
-export interface ChannelSettingsDeps {
+export interface SettingsFileDeps {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
@@ -17,27 +17,31 @@ export interface ChannelSettingsDeps {
 }
 
 /** Changes the access of accounts in the settings file, which a running Parley then takes over by itself (D12). */
-export function channelSettings({
-  folder,
-  env,
-  clock,
-  channels,
-}: ChannelSettingsDeps): ChannelSettings {
-  const file = folder.settingsFile;
+export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
   return {
     async allowGroup(name, chatId, title) {
-      const path = [...accountPath(file, name), 'access', 'allowGroups'];
+      const path = [...accountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
       const comment = title === null ? {} : { comment: title };
-      const edited = editSettings([{ kind: 'add', path, value: chatId, ...comment }], {
-        file,
-        check: (settingsFile) => checkSettings({ ...folder, settingsFile }, env, channels),
-        now: new Date(clock()),
-      });
-      if (edited.kind !== 'refused') return;
-      const problems = edited.problems.map(describeProblem).join('\n');
-      throw new CliError('settings-refused', `The group was not allowed:\n${problems}`);
+      const change = { kind: 'add', path, value: chatId, ...comment } as const;
+      changeSettings(deps, change, 'The group was not allowed');
     },
   };
+}
+
+/** Makes one change of the settings file. Throws CliError that begins with `failed`, with the file as it was. */
+export function changeSettings(
+  { folder, env, clock, channels }: SettingsFileDeps,
+  change: SettingsChange,
+  failed: string,
+): void {
+  const edited = editSettings([change], {
+    file: folder.settingsFile,
+    check: (settingsFile) => checkSettings({ ...folder, settingsFile }, env, channels),
+    now: new Date(clock()),
+  });
+  if (edited.kind !== 'refused') return;
+  const problems = edited.problems.map(describeProblem).join('\n');
+  throw new CliError('settings-refused', `${failed}:\n${problems}`);
 }
 
 /** The accounts of the settings where no gateway runs: they can be paused for its next start. */

@@ -138,6 +138,11 @@ function servicesOf(
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
       },
     },
+    approvals: async () => {
+      const { approvalsPage } = await import('./approvals-page.ts');
+      const channels = plugged.definitions;
+      return approvalsPage({ ...options, ...shared, workspace: agent.workspace, channels });
+    },
     soul: soulPage(soul.service, agent.place.localTime),
     audit: () => auditHere(options, parts),
     setup: async () => {

@@ -18,6 +18,7 @@ import {
   type PlannedAccount,
   runBoot,
 } from '@parley/gateway';
+import type { CronChat } from '@parley/gateway/api';
 import {
   type Cron,
   createCron,
@@ -132,18 +133,50 @@ export function cronPage(
   const serves = servedBy(accounts);
   const findTarget = createFindTarget({ ...parts, serves, tell: 'last', chats });
   return {
-    list: async () => ({ jobs: await views() }),
+    list: async () => ({
+      jobs: await views(),
+      chats: await chatsForJobs(parts.store, chats, serves),
+    }),
     async ask(order) {
-      if (order.action !== 'add') return ask(order, { kind: 'operator' });
-      const { fields, to } = order;
-      const target = await findTarget({ name: 'cron', ...(to !== undefined && { tell: to }) });
-      if (target.kind === 'none') return { ok: false, text: `Not added: ${target.reason}` };
+      const operator = { kind: 'operator' } as const;
+      const isPlaced =
+        order.action === 'add' || (order.action === 'change' && order.to !== undefined);
+      if (!isPlaced) return ask(order, operator);
+      const { fields, to = '' } = order;
+      const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
+      if (target.kind === 'none') return { ok: false, text: `Not done: ${target.reason}.` };
       const { route, last, isOwners } = target;
+      if (isOwners && to !== '' && to !== `${route.channel}:${route.chatId}`) {
+        return { ok: false, text: `Not done: no group is called ${JSON.stringify(to)}.` };
+      }
       const origin = isOwners ? last : withoutPerson(last);
+      if (order.action === 'change') {
+        return ask({ ...order, target: { origin, route } }, operator);
+      }
       const askedBy = `command:${newId('order')}`;
-      return ask({ action: 'add', askedBy, origin, route, fields }, { kind: 'operator' });
+      return ask({ action: 'add', askedBy, origin, route, fields }, operator);
     },
   };
+}
+
+const MOST_CHATS = 50;
+
+/** Where a job of the operator can report, besides the owner's chat: chats of the settings, and groups that wrote. */
+async function chatsForJobs(
+  { conversations }: Pick<Store, 'conversations'>,
+  named: LoadedSettings['settings']['tools']['message']['chats'],
+  serves: (channel: string, account: string) => boolean,
+): Promise<readonly CronChat[]> {
+  const known = await conversations.list({ before: null, limit: MOST_CHATS });
+  const groups = known.filter(
+    ({ chatType, channel, account }) =>
+      chatType !== 'direct' && account === 'default' && serves(channel, account),
+  );
+  const found = groups.map(
+    ({ channel, chatId, title }) => [`${channel}:${chatId}`, title] as const,
+  );
+  const all = new Map([...Object.keys(named).map((name) => [name, name] as const), ...found]);
+  return [...all].map(([to, name]) => ({ to, name }));
 }
 
 /** A job of the operator belongs to no member of a group. */

@@ -173,14 +173,27 @@ function describeCron(program: Command, { run }: Runs): void {
     );
   }
   const added = 'have something done at a time to come; once, every so often, or by an expression';
-  add(
+  const made = add(
     cron,
     'add',
     added,
     (task: string, { to, ...fields }: CronFields & { readonly to?: string }) =>
       work((m, cli) => m.cron(cli, { action: 'add', fields: { ...fields, task }, to })),
-  )
-    .argument('<task>', 'what is to be done then')
+  ).argument('<task>', 'what is to be done then');
+  withFields(made, 'default: the owner’s');
+  const changed = add(
+    cron,
+    'change <id>',
+    'another time, task, title or chat; what is not named stays as it is',
+    (id: string, { to, ...fields }: CronFields & { readonly to?: string }) =>
+      work((m, cli) => m.cron(cli, { action: 'change', id, fields, to })),
+  ).option('--task <text>', 'what is to be done then');
+  withFields(changed, 'default: the same');
+}
+
+/** The options of a job that is made or changed. */
+function withFields(command: Command, usualChat: string): void {
+  command
     .option('--at <time>', 'once: "2026-11-22 18:00", "18:00", "in 20 min"')
     .option('--every <interval>', 'again and again: "30 min", "daily at 8:00"')
     .option('--cron <fields>', 'again and again: "0 9 * * mon-fri"')
@@ -188,6 +201,6 @@ function describeCron(program: Command, { run }: Runs): void {
     .option('--title <words>', 'what lists call it')
     .option(
       '--to <chat>',
-      'a chat that tools.message.chats names, or channel:chatId (default: the owner’s)',
+      `a chat that tools.message.chats names, or channel:chatId (${usualChat})`,
     );
 }

@@ -168,7 +168,7 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
   const approvals = 'what I asked people before I did it, who decided, and what came of it';
   add(program, 'approvals', approvals, ({ last }: { readonly last: number }) =>
     work((m, cli) => m.approvals(cli, last)),
-  ).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000_000), 20);
+  ).option('--last <count>', 'how many of the newest', numberFrom(1, 1_000), 20);
 
   const token = add(program, 'token', 'the secret of the page and the API');
   const show = addDefault(token, 'show');

@@ -56,7 +56,7 @@ export {
 } from './ingress/decide.ts';
 export { createIngress, type Receive } from './ingress/ingress.ts';
 export type { CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
-export { APPROVAL_CODE_LENGTH } from './ingress/modes-and-approvals.ts';
+export { APPROVAL_CODE_LENGTH, approvalText } from './ingress/modes-and-approvals.ts';
 export type { Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';

@@ -17,18 +17,27 @@ export interface CronFields {
   readonly timeZone?: string | undefined;
 }
 
+/** The message that asks, and the route of its answers: they give a job its owner and its chat. */
+interface CronTarget {
+  readonly origin: InboundMessage;
+  readonly route: ReplyRoute;
+}
+
 /** A request about jobs. `askedBy` is the id of the call: the same call again adds nothing. */
 export type CronOrder =
-  | {
+  | ({
       readonly action: 'add';
       readonly askedBy: string;
-      /** The message that asks, and the route of its answers: they give the job its owner and its chat. */
-      readonly origin: InboundMessage;
-      readonly route: ReplyRoute;
       readonly fields: CronFields;
-    }
+    } & CronTarget)
   | { readonly action: 'list' }
-  | { readonly action: 'change'; readonly id: string; readonly fields: CronFields }
+  | {
+      readonly action: 'change';
+      readonly id: string;
+      readonly fields: CronFields;
+      /** Another chat for it, which operators may choose. */
+      readonly target?: CronTarget;
+    }
   | { readonly action: 'show'; readonly id: string }
   | { readonly action: 'remove'; readonly id: string }
   /** `run`: at once, whenever it is due. */

@@ -43,6 +43,16 @@ export interface MessageName {
   readonly at: number;
 }
 
+/** A message in a list, with what people know it by. Texts are private. */
+export interface RecentMessage extends MessageName {
+  /** Who wrote it; null: Parley itself, or it was not taken. */
+  readonly from: string | null;
+  /** The title of the chat. */
+  readonly chat: string;
+  /** Empty for a message that was not taken: nothing of it is stored. */
+  readonly text: string;
+}
+
 /** All that is known of what became of one message (D08). */
 export interface Timeline {
   readonly message: MessageName;

@@ -68,7 +68,7 @@ export const AGENT_TABLES: readonly string[] = [
     created_at bigint not null,
     unique (conversation_id, session, reader, kind, mark)
   )`,
-  // `approvers` has one per line. `asked_in` is the conversation in which the question was put, the only one where it is decided (G05).
+  // `approvers` has one per line. `asked_in` is the conversation in which the question was put, where it is decided, if not on the page (G05). `rule` would allow such calls for good.
   `create table approval (
     seq bigserial primary key,
     code text not null unique,
@@ -87,6 +87,7 @@ export const AGENT_TABLES: readonly string[] = [
     decided_at bigint,
     result text,
     asked_in text,
+    rule text,
     unique (turn_id, call_key)
   )`,
   `create index approval_open on approval (conversation_id, seq) where state = 'pending'`,

@@ -186,9 +186,20 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const settles = { callKey: 't1.0.0', failed: true };
       await store.turns.appendStep(lease, 't1', { index: 0, content: {}, settles }, 8);
       await store.approvals.allow(lease, question({ code: 'DEF567', callKey: 't1.1.0' }), 9);
+      const asked = {
+        ...{ rule: null, asker: 'Ada 🦜', text: 'text of m1' },
+        chat: {
+          channel: 'web',
+          account: 'default',
+          chatId: 'c1',
+          chatType: 'direct',
+          title: 'Ada 🦜',
+        },
+      };
       expect(await store.approvals.recent(2)).toEqual([
         {
           ...question({ code: 'DEF567', callKey: 't1.1.0' }),
+          ...{ ...asked, seq: 2, decider: null },
           conversationId: LANE,
           state: 'auto',
           askedAt: 9,
@@ -198,6 +209,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         },
         {
           ...question(),
+          ...{ ...asked, seq: 1, decider: 'Ada 🦜' },
           conversationId: LANE,
           state: 'approved',
           askedAt: 1,
@@ -207,6 +219,34 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         },
       ]);
       expect(await store.approvals.recent(1)).toHaveLength(1);
+      expect(await store.approvals.recent(9, 2)).toMatchObject([{ code: 'ABC234' }]);
+    });
+
+    it('[G05] [U03] of a decision on the page and one in the chat at the same moment one counts', async () => {
+      await ask({ askedIn: 'web:c9', rule: 'write:a' });
+      const onPage = { verdict: 'denied', by: 'console:owner' } as const;
+      const both = await Promise.all([
+        decide('approved', { chat: 'c9' }),
+        store.approvals.decide('ABC234', onPage, 2),
+      ]);
+      expect(both.map((one) => one?.kind).sort()).toEqual(['closed', 'decided']);
+      expect(await store.approvals.decide('ABC234', onPage, 3)).toMatchObject({
+        kind: 'closed',
+        approval: { rule: 'write:a' },
+      });
+      expect(await store.approvals.decide('NOTONE', onPage, 3)).toEqual({ kind: 'unknown' });
+      expect(await store.approvals.waiting(3)).toEqual([]);
+    });
+
+    it('[G05] [U03] what waits is on the page until its time is up, and is not decided there after it', async () => {
+      await ask();
+      expect(await store.approvals.waiting(EXPIRES - 1)).toMatchObject([{ code: 'ABC234' }]);
+      expect(await store.approvals.waiting(EXPIRES)).toEqual([]);
+      const late = { verdict: 'approved', by: 'console:owner' } as const;
+      expect(await store.approvals.decide('ABC234', late, EXPIRES)).toMatchObject({
+        kind: 'closed',
+      });
+      await begin(EXPIRES);
     });
 
     it('[G05] whatever happens in whatever order, a question is closed once and its turn claimed only then', async () => {

@@ -1,4 +1,5 @@
 import type { NewId } from '@parley/core';
+import type { ShownApproval } from './conversation-views/approvals.ts';
 import { lockLeased } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
@@ -25,16 +26,19 @@ export interface NewApproval {
   readonly askedBy: string;
   /** Where, for people: `telegram group -5`. */
   readonly place: string;
-  /** The conversation in which the question is put: it is decided there and nowhere else. */
+  /** The conversation in which the question is put: it is decided there, or by the owner on the page. */
   readonly askedIn: string;
   /** Who may decide besides owners. */
   readonly approvers: readonly string[];
   /** From then on it counts as refused. In ms. */
   readonly expiresAt: number;
+  /** The rule of `approvals.auto` that would allow exactly such calls for good; absent: there is none so narrow. */
+  readonly rule?: string | null;
 }
 
 /** A question and what became of it. Times in ms. */
 export interface Approval extends NewApproval {
+  readonly rule: string | null;
   readonly conversationId: string;
   readonly state: ApprovalState;
   readonly askedAt: number;
@@ -83,9 +87,26 @@ export function approvalRepository(database: Database, newId: NewId) {
     /** Closes questions whose time is up; returns the conversations whose turns continue. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
-    /** The newest `limit` questions, newest first: the audit. */
-    recent: (limit: number): Promise<readonly Approval[]> =>
-      database.read(async (sql) => (await sql.all(NEWEST, { limit })).map(readApprovalRow)),
+    /** Decides a question from the page, which shows it whole: as a chat does, once, and not after its time. */
+    decide: (code: string, decision: Omit<ApprovalDecision, 'code'>, now: number) =>
+      database.write(async (sql): Promise<ApprovalVerdict> => {
+        const row = await sql.get(BY_CODE, { code });
+        if (row === undefined) return { kind: 'unknown' };
+        return decideApproval(sql, readApprovalRow(row).askedIn, { ...decision, code }, now);
+      }),
+
+    /** What waits for a decision, the oldest first, with the names of people and chats. */
+    async waiting(now: number): Promise<readonly ShownApproval[]> {
+      const { showApprovals } = await import('./conversation-views/approvals.ts');
+      return database.read(async (sql) => showApprovals(sql, await sql.all(WAITING, { now })));
+    },
+
+    /** The newest `limit` questions, newest first, with names: the audit. `before`: older than that `seq`. */
+    async recent(limit: number, before: number | null = null): Promise<readonly ShownApproval[]> {
+      const { showApprovals } = await import('./conversation-views/approvals.ts');
+      const values = { limit, before: before ?? Number.MAX_SAFE_INTEGER };
+      return database.read(async (sql) => showApprovals(sql, await sql.all(NEWEST, values)));
+    },
   };
 }
 
@@ -175,20 +196,24 @@ function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
 
 /** The row of a question that is being asked, or that the settings have answered already. */
 function newRow(
-  { approvers, ...approval }: NewApproval,
+  { approvers, rule = null, ...approval }: NewApproval,
   conversationId: string,
   state: 'pending' | 'auto',
   now: number,
 ) {
   const decidedAt = state === 'auto' ? now : null;
   // Ids of people hold no white space.
-  return { ...approval, approvers: approvers.join('\n'), conversationId, state, now, decidedAt };
+  const lines = approvers.join('\n');
+  return { ...approval, rule, approvers: lines, conversationId, state, now, decidedAt };
 }
 
 /** A stored question; its approvers have a line each. */
 export interface ApprovalRow extends Omit<Approval, 'approvers'> {
   readonly approvers: string;
 }
+
+/** A stored question with its number, which lists continue behind. */
+export type ListedRow = ApprovalRow & { readonly seq: number };
 
 /** A stored question as the other packages know it. */
 export function readApprovalRow({ approvers, ...row }: ApprovalRow): Approval {
@@ -199,7 +224,7 @@ export function readApprovalRow({ approvers, ...row }: ApprovalRow): Approval {
 export const APPROVAL_COLUMNS = `code, conversation_id as "conversationId", turn_id as "turnId",
   call_key as "callKey", tool, shown, asked_by as "askedBy", place,
   coalesce(asked_in, conversation_id) as "askedIn", approvers, state, asked_at as "askedAt",
-  expires_at as "expiresAt", decided_by as "decidedBy", decided_at as "decidedAt", result`;
+  expires_at as "expiresAt", decided_by as "decidedBy", decided_at as "decidedAt", result, rule`;
 
 async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
   const row = await sql.get(BY_CALL, { turnId, callKey });
@@ -208,9 +233,9 @@ async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Ap
 
 const ADD = statement(`
   insert into approval (code, conversation_id, turn_id, call_key, tool, shown, asked_by, place,
-    asked_in, approvers, state, asked_at, expires_at, decided_at)
+    asked_in, approvers, state, asked_at, expires_at, decided_at, rule)
   values (:code, :conversationId, :turnId, :callKey, :tool, :shown, :askedBy, :place,
-    :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt)
+    :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt, :rule)
   on conflict do nothing`);
 
 // It has come this far, so its worker did not die of it: attempts are counted from 0 again.
@@ -226,9 +251,13 @@ const BY_CALL = statement(
   `select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId and call_key = :callKey`,
 ).rows<ApprovalRow>();
 
-const NEWEST = statement(
-  `select ${APPROVAL_COLUMNS} from approval order by seq desc limit :limit`,
-).rows<ApprovalRow>();
+const NEWEST = statement(`
+  select ${APPROVAL_COLUMNS}, seq from approval where seq < :before
+  order by seq desc limit :limit`).rows<ListedRow>();
+
+const WAITING = statement(`
+  select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now
+  order by expires_at`).rows<ListedRow>();
 
 const OPEN_IN = statement(`
   select ${APPROVAL_COLUMNS} from approval

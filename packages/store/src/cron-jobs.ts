@@ -45,10 +45,11 @@ export interface CronBounds {
   readonly total: number;
 }
 
-/** What people and the model may change of a job. */
+/** What people and the model may change of a job; with another chat it runs there from the next time on. */
 export type CronChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
->;
+> &
+  Partial<Pick<CronJob, 'origin' | 'route' | 'fromOwner'>>;
 
 /**
  * Jobs with a timetable (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change them;
@@ -175,7 +176,8 @@ async function addJob(
 /** A job that is not on has no next time. */
 const CHANGES = `title = coalesce(:title, title), task = coalesce(:task, task),
   failures = coalesce(:failures, failures), timetable = coalesce(:timetable, timetable),
-  state = coalesce(:state, state), next_at = case when :setsNext = 1 then :nextAt else next_at end`;
+  origin = coalesce(:origin, origin), route = coalesce(:route, route),
+  from_owner = coalesce(:fromOwner, from_owner), state = coalesce(:state, state), next_at = case when :setsNext = 1 then :nextAt else next_at end`;
 
 const CHANGE = statement(`update cron_job set ${CHANGES} where id = :id`);
 
@@ -185,9 +187,13 @@ const SETTLE = statement(`
     and next_at is not distinct from :wasNextAt`);
 
 /** The parameters of `CHANGES`. */
-function changed({ timetable, nextAt, state, title, task, failures }: CronChange) {
+function changed(change: CronChange) {
+  const { timetable, nextAt, state, title, task, failures, origin, route, fromOwner } = change;
   const isOff = state !== undefined && state !== 'on';
   return {
+    origin: origin === undefined ? null : toJson(origin),
+    route: route === undefined ? null : toJson(route),
+    fromOwner: fromOwner === undefined ? null : Number(fromOwner),
     title: title ?? null,
     task: task ?? null,
     failures: failures ?? null,

@@ -272,8 +272,8 @@ export function whyRepository(database: Database) {
     },
     /** The newest `limit` messages of all chats, newest first; also those that were not taken. */
     async recent(limit: number) {
-      const { recentNames } = await reading();
-      return database.read((sql) => recentNames(sql, limit));
+      const { recentMessages } = await reading();
+      return database.read((sql) => recentMessages(sql, limit));
     },
   };
 }

@@ -9,6 +9,7 @@ export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type { AttachmentRepository, DueAttachment, StoredAttachment } from './attachments.ts';
 export { isSameDestination } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
+export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails } from './conversation-views/details.ts';
 export type { ShownConversation } from './conversation-views/list.ts';
 export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';

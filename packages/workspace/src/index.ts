@@ -1,3 +1,4 @@
+export type { AgentFile, AgentFileDecision, AgentFiles } from './agent-files.ts';
 export { isOwnersByDefault, readerOf } from './audience.ts';
 export { decideBootstrap } from './bootstrap.ts';
 export {

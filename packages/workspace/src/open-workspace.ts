@@ -10,6 +10,7 @@ import {
   reasonOf,
   silentLogger,
 } from '@parley/core';
+import { type AgentFiles, openAgentFiles } from './agent-files.ts';
 import { Bootstrap } from './bootstrap.ts';
 import { FileCache, liesInOwnersSkill } from './file-cache.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
@@ -46,6 +47,8 @@ export interface Workspace {
   readonly bootstrap: Bootstrap;
   /** What commands of the shell may do here (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
+  /** What agents made that waits for a person to open it, for the owner alone (W09). */
+  readonly agentFiles: AgentFiles;
   /** The workspace as this reader sees it. Cheap: make one for every turn. */
   for(reader: Reader): WorkspaceView;
 }
@@ -77,6 +80,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     folder,
     created,
     commands,
+    agentFiles: openAgentFiles({ ...sources, folder, lock, newId }),
     bootstrap: bootstrapIn(folder, lock),
     for: viewMaker(sources),
   };

@@ -85,7 +85,9 @@ describe('[W09] a command of the shell', () => {
     });
     for (const name of [...made, 'data.csv']) expect(await shown(name)).toBe('private');
     for (const name of made) expect(await shown(name, OWNER)).toContain('canary');
-    expect(onDisk('front.md')).toBe('---\naudience: owner\ntitle: x\n---\ncanary');
+    expect(onDisk('front.md')).toBe(
+      '---\naudience: owner # written by the agent\ntitle: x\n---\ncanary',
+    );
     expect(await shown('notes/open.md')).toBe('open');
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
@@ -117,7 +119,7 @@ describe('[W09] a command of the shell', () => {
     const notes = { closed: ['notes'], open: {} };
     put('.parley/commands/d.json', JSON.stringify({ ...dead, ...notes }));
     workspace = await open();
-    expect(onDisk('leak.md')).toBe('---\naudience: owner\n---\n\ncanary');
+    expect(onDisk('leak.md')).toBe('---\naudience: owner # written by the agent\n---\n\ncanary');
     expect(await shown('leak.md')).toBe('private');
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });

@@ -218,7 +218,7 @@ async function makeOwners(
     const before = await contentOf(folder, path);
     if (before.kind === 'refused') throw new Error(before.detail);
     if (before.text === null) continue;
-    const bytes = Buffer.from(asOwners(before.text));
+    const bytes = Buffer.from(asOwners(before.text, 'agent'));
     const written = await writeFileInside(folder, path, bytes, { newId, hold });
     if (written.kind === 'refused') throw new Error(written.detail);
     log.info({ file: path.name }, `${path.name} was made by a command: it is the owner's now`);

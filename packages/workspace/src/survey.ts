@@ -181,7 +181,7 @@ export function markedCopy(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('utf8');
   const front = readFrontMatter(text, AudienceFrontMatter);
   const isUndecided = front.kind === 'none' || (front.kind === 'parsed' && !front.data.audience);
-  return isUndecided ? Buffer.from(asOwners(text)) : bytes;
+  return isUndecided ? Buffer.from(asOwners(text, 'person')) : bytes;
 }
 
 async function writeNew(path: string, bytes: Uint8Array): Promise<void> {

@@ -106,7 +106,7 @@ export function planWrite(
   if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refused('private', SKILL_OPENS);
   // A script or a table with front matter would be broken; what cannot be marked is asked about.
   const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && /\.md$/i.test(name);
-  const marked = isMarked ? markOwners(kept, wanted) : kept;
+  const marked = isMarked ? markOwners(kept, wanted, AGENTS_LINE) : kept;
   if (marked === null) return refused('front-matter', 'add the line "audience: owner" to it');
   const access = !isOpenAs(marked) ? 'closed' : wasOpen ? 'open' : 'opened';
   return { ...planned, content: marked, access };
@@ -116,18 +116,30 @@ export function planWrite(
 const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a person can open';
 
 /** The text with `audience: owner` in its front matter; null where that makes no file of the owner's. */
-function markOwners(text: string, { head }: Pick<Front, 'head'>): string | null {
+function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): string | null {
   const marked =
-    head === '' ? `${OWNERS_HEAD}${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${OWNERS_LINE}`);
+    head === '' ? `---\n${line}---\n\n${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${line}`);
   const front = readFrontMatter(marked, AudienceFrontMatter);
   return front.kind === 'parsed' && isOwners(front) ? marked : null;
 }
 
 /** The file as the owner's alone; front matter that cannot take the mark becomes a part of its text. */
-export function asOwners(raw: string): string {
+export function asOwners(raw: string, by: 'agent' | 'person'): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
-  const marked = front.kind === 'refused' ? null : markOwners(raw, front);
-  return marked ?? `${OWNERS_HEAD}${raw}`;
+  const line = by === 'agent' ? AGENTS_LINE : OWNERS_LINE;
+  const marked = front.kind === 'refused' ? null : markOwners(raw, front, line);
+  return marked ?? `---\n${line}---\n\n${raw}`;
+}
+
+/** Whether an agent made this file the owner's, and no person has decided about it yet (W09). */
+export function isUnsettled(raw: string): boolean {
+  const front = readFrontMatter(raw, AudienceFrontMatter);
+  return front.kind === 'parsed' && isOwners(front) && front.head.includes(AGENTS_LINE);
+}
+
+/** The file as a person decided about it: for everyone, or still the owner's. */
+export function settled(raw: string, audience: 'everyone' | 'owner'): string {
+  return raw.replace(/^audience: owner # written by the agent(?=\r?\n)/m, `audience: ${audience}`);
 }
 
 /**
@@ -147,6 +159,8 @@ export function refuseApproval(
 }
 
 const OWNERS_LINE = 'audience: owner\n';
+/** In files that an agent made: the comment goes when a person has decided who may read them (W09). */
+const AGENTS_LINE = 'audience: owner # written by the agent\n';
 const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;
 
 type Front = FrontMatter<AudienceFrontMatter>;

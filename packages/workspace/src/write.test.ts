@@ -36,7 +36,7 @@ const textOf = async (view: WorkspaceView, name: string): Promise<string> => {
   const file = await view.read(name);
   return file.kind === 'file' ? file.text : `absent: ${file.reason}`;
 };
-const OWNERS = '---\naudience: owner\n---\n\n';
+const OWNERS = '---\naudience: owner # written by the agent\n---\n\n';
 const refusal = (reason: string) => ({ kind: 'refused', reason, detail: expect.any(String) });
 
 beforeEach(async () => {
@@ -95,7 +95,7 @@ describe('writing', () => {
     expect(await owner.write('knowledge/tea/green.md', 'Water at 80 °C')).toEqual({
       kind: 'written',
       name: 'knowledge/tea/green.md',
-      characters: 40,
+      characters: 63,
       created: true,
     });
     expect(await onDisk('knowledge/tea/green.md')).toBe(`${OWNERS}Water at 80 °C\n`);
@@ -221,7 +221,9 @@ describe('the front matter of a file that is written', () => {
   it('[W03] that is replaced without a word of the audience keeps the file the owner’s', async () => {
     await put('notes.md', PRIVATE);
     await owner.write('notes.md', '---\ntitle: Tea\n---\nnew');
-    expect(await onDisk('notes.md')).toBe('---\naudience: owner\ntitle: Tea\n---\nnew\n');
+    expect(await onDisk('notes.md')).toBe(
+      '---\naudience: owner # written by the agent\ntitle: Tea\n---\nnew\n',
+    );
   });
 
   it('[W03] may make a file private', async () => {
@@ -257,8 +259,16 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
 
   it.each([
     ['notes/new.md', 'x', `${OWNERS}x\n`],
-    ['knowledge/new.md', '---\ntitle: Tea\n---\nx', '---\naudience: owner\ntitle: Tea\n---\nx\n'],
-    ['skills/tea/SKILL.md', '---\nname: tea\n---\nx', '---\naudience: owner\nname: tea\n---\nx\n'],
+    [
+      'knowledge/new.md',
+      '---\ntitle: Tea\n---\nx',
+      '---\naudience: owner # written by the agent\ntitle: Tea\n---\nx\n',
+    ],
+    [
+      'skills/tea/SKILL.md',
+      '---\nname: tea\n---\nx',
+      '---\naudience: owner # written by the agent\nname: tea\n---\nx\n',
+    ],
     ['groups/OWN', 'x', `${OWNERS}x\n`],
     // These are the owner's anyway.
     ['TOOLS.md', 'x', 'x\n'],

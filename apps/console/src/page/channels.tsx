@@ -1,6 +1,6 @@
 import type { ChannelsReport, ShownAccount } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { ask, type Outcome } from './gateway.ts';
+import { post } from './gateway.ts';
 import { useData, useWork, type Work } from './ui/data.tsx';
 import { counted, momentOf, timeOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
@@ -213,15 +213,4 @@ function nameOf({ channel, account }: AccountName): string {
 
 function pathOf({ channel, account }: AccountName, action: string): string {
   return `/api/channels/${encodeURIComponent(channel)}/${encodeURIComponent(account)}/${action}`;
-}
-
-/** Posts, and says how it ended. */
-async function post<Value>(
-  path: string,
-  body: object,
-  textOf: (value: Value) => string,
-): Promise<Outcome> {
-  const answer = await ask<Value>(path, body);
-  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-  return { text: textOf(answer.value), isTrouble: false };
 }

@@ -77,6 +77,17 @@ export async function act(
   return answer.kind === 'failed' ? { text: answer.reason, isTrouble: true } : undefined;
 }
 
+/** Posts, and says how it ended: with `textOf` of the answer, or why it failed. Never rejects. */
+export async function post<Value>(
+  path: string,
+  body: object,
+  textOf: (value: Value) => string,
+): Promise<Outcome> {
+  const answer = await ask<Value>(path, body);
+  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+  return { text: textOf(answer.value), isTrouble: false };
+}
+
 async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {
   try {
     const response = await request(path, { ...init, signal: AbortSignal.timeout(PATIENCE_MS) });

@@ -1,7 +1,6 @@
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import type { VNode } from 'preact';
 import { ask, type Outcome, randomId } from './gateway.ts';
-import { JobSection } from './jobs.tsx';
 import { useData, useWork, type Work } from './ui/data.tsx';
 import { amount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
@@ -21,7 +20,6 @@ export function HeartbeatView(): VNode {
     <ColumnView name="heartbeat-view" title="Heartbeat">
       <OutcomeNote outcome={work.outcome} />
       <Show data={data}>{(report) => <Report report={report} work={work} />}</Show>
-      <JobSection />
     </ColumnView>
   );
 }

@@ -1,82 +1,138 @@
-import type { CronAction } from '@parley/gateway/api';
+import type { CronAction, CronChat } from '@parley/gateway/api';
 import type { JobView } from '@parley/proactive';
 import type { VNode } from 'preact';
-import { act } from './gateway.ts';
+import { useState } from 'preact/hooks';
+import { act, post } from './gateway.ts';
+import { JobForm, type JobOrder } from './job-form.tsx';
 import { useData, useWork } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
-import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+import { ColumnView } from './ui/frames.tsx';
+import { ActionButton, ConfirmButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
 
-/** Jobs with a timetable: next run, result of the last one, and what can be done (H08). */
-export function JobSection(): VNode {
-  const data = useData<{ readonly jobs: readonly JobView[] }>('/api/cron');
+/** What `/api/cron` answers. */
+interface JobList {
+  readonly jobs: readonly JobView[];
+  readonly chats: readonly CronChat[];
+}
+
+/** They run by themselves: it is asked for this often, in ms. */
+const LOOK_EVERY_MS = 15_000;
+
+/** Jobs with a timetable: what they do, their next runs and the last one; made and changed here (H08). */
+export function JobsView(): VNode {
+  const data = useData<JobList>('/api/cron', LOOK_EVERY_MS);
   const { outcome, run } = useWork();
+  /** The job whose form is open; empty: a new one. */
+  const [edited, setEdited] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const open = (id: string | null): void => {
+    setProblem(null);
+    setEdited(id);
+  };
+  const save = (order: JobOrder): void =>
+    run(async () => {
+      const done = await post<{ readonly text: string }>('/api/cron', order, ({ text }) => text);
+      setProblem(done.isTrouble ? done.text : null);
+      if (done.isTrouble) return undefined;
+      open(null);
+      return done;
+    });
+  const form = { problem, save, cancel: () => open(null) };
   return (
-    <Section title="Jobs" look="jobs">
+    <ColumnView name="jobs-view" title="Jobs">
       <OutcomeNote outcome={outcome} />
       <Show data={data}>
-        {({ jobs }) =>
-          jobs.length === 0 ? (
-            <p>
-              There are none. Ask the agent to remind you of something, or use "parley cron add".
-            </p>
-          ) : (
+        {({ jobs, chats }) => (
+          <>
+            {edited === '' ? (
+              <JobForm {...form} chats={chats} />
+            ) : (
+              <p class="actions">
+                <ActionButton label="New job" onPress={() => open('')} />
+              </p>
+            )}
+            {jobs.length === 0 && (
+              <p class="facts">
+                There are none. Make one here, or ask the agent to remind you of something.
+              </p>
+            )}
             <List look="cards" of={jobs}>
-              {(job) => (
-                <Job
-                  key={job.id}
-                  job={job}
-                  onAct={(action) => run(() => act('/api/cron', 'POST', { action, id: job.id }))}
-                />
-              )}
+              {(job) =>
+                edited === job.id ? (
+                  <JobForm key={job.id} {...form} chats={chats} job={job} />
+                ) : (
+                  <Job
+                    key={job.id}
+                    job={job}
+                    onAct={(action) => run(() => act('/api/cron', 'POST', { action, id: job.id }))}
+                    onChange={() => open(job.id)}
+                  />
+                )
+              }
             </List>
-          )
-        }
+          </>
+        )}
       </Show>
-    </Section>
+    </ColumnView>
   );
 }
 
+interface JobProps {
+  readonly job: JobView;
+  readonly onAct: (action: CronAction) => void;
+  readonly onChange: () => void;
+}
+
 /** A job. Its texts were written by people and models, and are shown as text. */
-function Job({ job, onAct }: { job: JobView; onAct: (action: CronAction) => void }): VNode {
-  const { id, title, task, when, chat, state } = job;
+function Job({ job, onAct, onChange }: JobProps): VNode {
+  const { id, title, task, when, chatTitle, state } = job;
   return (
-    <article class={`job is-${state}`}>
-      <p>
-        <b>{title}</b> {id}
-      </p>
+    <article class={`card job is-${state}`} aria-label={title}>
+      <header>
+        <h4>{title}</h4>
+        <span class="hint">{id}</span>
+      </header>
+      {task !== title && <Said look="job-task">{task}</Said>}
       <p>
         {when}; {stateText(job)}
       </p>
       <p class="facts">
-        In {chat}. {lastRunText(job)}
+        In {chatTitle}. {lastRunText(job)}
       </p>
-      {task !== title && <Said look="job-task">{task}</Said>}
-      <p class="actions">
+      <div class="actions">
         {ACTIONS[state].map((action) => (
           <ActionButton
             key={action}
             label={LABELS[action]}
             name={`${LABELS[action]}: ${title}`}
-            look={action === 'remove' ? 'is-grave' : ''}
             onPress={() => onAct(action)}
           />
         ))}
-      </p>
+        <ActionButton label="Change" name={`Change: ${title}`} onPress={onChange} />
+        <ConfirmButton
+          label="Remove"
+          name={`Remove: ${title}`}
+          look="is-grave"
+          question="It does not run any more, and cannot be brought back."
+          confirm="Remove it"
+          onPress={() => onAct('remove')}
+        />
+      </div>
     </article>
   );
 }
 
-const LABELS = { run: 'Run now', pause: 'Pause', resume: 'Resume', remove: 'Remove' } as const;
-const ACTIONS: Readonly<Record<JobView['state'], readonly CronAction[]>> = {
-  on: ['run', 'pause', 'remove'],
-  paused: ['resume', 'remove'],
-  over: ['run', 'remove'],
+const LABELS = { run: 'Run now', pause: 'Pause', resume: 'Resume' } as const;
+const ACTIONS: Readonly<Record<JobView['state'], readonly (keyof typeof LABELS)[]>> = {
+  on: ['run', 'pause'],
+  paused: ['resume'],
+  over: ['run'],
 };
 
-function stateText({ state, waits, nextAt }: JobView): string {
+function stateText({ state, waits, next }: JobView): string {
   if (state !== 'on') return state;
   if (waits !== null) return `waits, because ${waits}`;
-  return nextAt === null ? 'never again' : `next ${momentOf(nextAt)}`;
+  return next.length === 0 ? 'never again' : `next ${next.map(momentOf).join('; ')}`;
 }
 
 function lastRunText({ lastAt, lastOutcome, failures }: JobView): string {

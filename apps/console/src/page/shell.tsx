@@ -1,4 +1,4 @@
-import type { ChannelsReport, GatewayStatus, Me } from '@parley/gateway/api';
+import type { ChannelsReport, GatewayStatus, Me, WaitingApprovals } from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
@@ -244,7 +244,20 @@ function Navigation({
     >
       <Icon name={icon} />
       {label}
-      {id === 'channels' && isOnline && <WaitingBadge />}
+      {id === 'channels' && isOnline && (
+        <WaitingBadge<ChannelsReport>
+          path="/api/channels"
+          count={({ waiting }) => waiting.length}
+          what={['person waits', 'people wait']}
+        />
+      )}
+      {id === 'approvals' && isOnline && (
+        <WaitingBadge<WaitingApprovals>
+          path="/api/approvals/waiting"
+          count={({ approvals }) => approvals.length}
+          what={['question waits', 'questions wait']}
+        />
+      )}
     </a>
   );
   return (
@@ -277,18 +290,25 @@ async function signOut(): Promise<void> {
   if ((await act('/api/sessions/current', 'DELETE')) === undefined) forgetEverything();
 }
 
-/** People who wait are asked for this often, in ms. */
+/** What waits for the owner is asked for this often, in ms. */
 const WAITING_MS = 15_000;
 
-/** How many people wait to be allowed (F05); nothing where there are none. */
-function WaitingBadge(): VNode | null {
-  const { value } = useData<ChannelsReport>('/api/channels', WAITING_MS);
-  const count = value?.waiting.length ?? 0;
-  if (count === 0) return null;
+interface BadgeProps<Report> {
+  readonly path: string;
+  readonly count: (report: Report) => number;
+  /** One of them, and several, for a screen reader. */
+  readonly what: readonly [one: string, several: string];
+}
+
+/** How many wait for the owner (F05, G05); nothing where none does. */
+function WaitingBadge<Report>({ path, count, what }: BadgeProps<Report>): VNode | null {
+  const { value } = useData<Report>(path, WAITING_MS);
+  const waiting = value === undefined ? 0 : count(value);
+  if (waiting === 0) return null;
   return (
     <span class="badge">
-      {count}
-      <span class="visually-hidden"> {count === 1 ? 'person waits' : 'people wait'}</span>
+      {waiting}
+      <span class="visually-hidden"> {waiting === 1 ? what[0] : what[1]}</span>
     </span>
   );
 }

@@ -4,7 +4,7 @@ import { act } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
 import { useData, useWork, type Work } from './ui/data.tsx';
 import { EntryLink, SplitView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+import { ActionButton, Diff, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
 /** SOUL.md: its versions, and proposals that the owner decides on (W06). Without a number in the address the list. */
 export function SoulView({ args: [number = ''] }: Route): VNode {
@@ -128,12 +128,10 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       )}
       {basedOn !== null && (
         <Section title={`Against version ${basedOn}`}>
-          <Said as="pre" look="layer-text soul-diff">
-            {diffLines(diff)}
-          </Said>
+          <Diff lines={diff} />
         </Section>
       )}
-      <details class="soul-whole" open={basedOn === null}>
+      <details class="whole soul-whole" open={basedOn === null}>
         <summary>The whole text</summary>
         <Said as="pre" look="layer-text">
           {text}
@@ -141,14 +139,6 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       </details>
     </div>
   );
-}
-
-function diffLines(diff: string): readonly VNode[] {
-  if (diff === '') return [<span key="none">Nothing changes.</span>];
-  return diff.split('\n').map((line, index) => {
-    const Kind = line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span';
-    return <Kind key={index}>{`${line}\n`}</Kind>;
-  });
 }
 
 function sentence(text: string): string {

@@ -20,6 +20,8 @@ const conversations = async () =>
   (await import('./conversations/conversations-view.tsx')).ConversationsView;
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
+const jobs = async () => (await import('./jobs.tsx')).JobsView;
+const approvals = async () => (await import('./approvals.tsx')).ApprovalsView;
 const soul = async () => (await import('./soul.tsx')).SoulView;
 const channels = async () => (await import('./channels.tsx')).ChannelsView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
@@ -36,6 +38,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
     name: 'Conversations',
     views: [
       { id: 'conversations', label: 'Conversations', icon: 'talks', load: conversations },
+      { id: 'approvals', label: 'Approvals', icon: 'approvals', load: approvals },
       { id: 'why', label: 'Why', icon: 'why', load: why },
     ],
   },
@@ -45,6 +48,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
       { id: 'prompt', label: 'Prompt', icon: 'prompt', load: prompt },
       { id: 'preview', label: null, within: 'prompt', icon: 'prompt', load: prompt },
       { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', load: heartbeat },
+      { id: 'jobs', label: 'Jobs', icon: 'clock', load: jobs },
       { id: 'soul', label: 'Soul', icon: 'soul', load: soul },
     ],
   },

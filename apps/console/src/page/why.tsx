@@ -1,4 +1,4 @@
-import type { MessageName, Timeline, TimelineEntry, WhyAnswer } from '@parley/core';
+import type { MessageName, RecentMessage, Timeline, TimelineEntry, WhyAnswer } from '@parley/core';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { hrefOf, type Route } from './route.ts';
@@ -9,9 +9,10 @@ import { List, Show } from './ui/widgets.tsx';
 
 /** What happened to a message, stage by stage, or the exact reason for silence (D08); without one in the address, to the newest. */
 export function WhyView({ args: [message = ''] }: Route): VNode {
-  const recent = useData<{ readonly messages: Messages }>('/api/why/recent');
+  const recent = useData<{ readonly messages: readonly RecentMessage[] }>('/api/why/recent');
   const why = useData<WhyAnswer>(`/api/why?message=${encodeURIComponent(message || 'last')}`);
   const chosen = why.value?.kind === 'found' ? keyOf(why.value.timeline.message) : null;
+  const known = recent.value?.messages.find((one) => keyOf(one) === chosen);
   return (
     <SplitView
       name="why-view"
@@ -28,7 +29,9 @@ export function WhyView({ args: [message = ''] }: Route): VNode {
       }
       back={hrefOf('why')}
     >
-      <Show data={why}>{(answer) => <WhySheet why={answer} />}</Show>
+      <Show data={why}>
+        {(answer) => <WhySheet why={answer} {...(known && { of: describe(known) })} />}
+      </Show>
     </SplitView>
   );
 }
@@ -56,10 +59,11 @@ function SearchForm({ asked }: { readonly asked: string }): VNode {
   );
 }
 
-type Messages = readonly MessageName[];
-
-/** Messages to choose from, newest first. */
-function MessageList(props: { messages: Messages; chosen: string | null }): VNode {
+/** Messages to choose from, newest first; by their ids, where names are not known. */
+function MessageList(props: {
+  readonly messages: readonly (RecentMessage | MessageName)[];
+  readonly chosen: string | null;
+}): VNode {
   return (
     <List look="entry-list" of={props.messages}>
       {(message) => {
@@ -68,15 +72,25 @@ function MessageList(props: { messages: Messages; chosen: string | null }): VNod
           <EntryLink
             key={key}
             href={hrefOf('why', key)}
-            title={`${message.channel} ${message.chatId}`}
+            title={'chat' in message ? message.chat : `${message.channel} ${message.chatId}`}
             at={message.at}
-            facts={message.messageId}
+            facts={'chat' in message ? said(message) : message.messageId}
             isChosen={key === props.chosen}
           />
         );
       }}
     </List>
   );
+}
+
+/** Who wrote what. Texts of people, shown as text. */
+function said({ from, text }: RecentMessage): string {
+  if (text === '') return from ?? 'A message that was not taken';
+  return `${from ?? 'Parley'}: ${text}`;
+}
+
+function describe(message: RecentMessage): string {
+  return `${said(message)} (${message.chat}, ${message.channel})`;
 }
 
 /** Names a message in a question to the gateway. */

@@ -1,4 +1,5 @@
 import { type Clock, type CronAnswer, ParleyError } from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry';
 import type { Store } from '@parley/store';
 import { type Context, type Env, Hono } from 'hono';
 import { deleteCookie } from 'hono/cookie';
@@ -7,6 +8,8 @@ import type { ChannelSettings } from '../channel-service.ts';
 import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, REVOKED, refuse } from './access.ts';
 import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
+import type { CronPage } from './cron-routes.ts';
+import type { ApprovalsPage } from './decision-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
@@ -25,6 +28,11 @@ export function uncachedRoutes<E extends Env>(): Hono<E> {
 /** The body of a request; undefined when it is not as it should be. */
 export async function bodyOf<Body>(c: Context, schema: z.ZodType<Body>): Promise<Body | undefined> {
   return schema.safeParse(await c.req.json().catch(() => undefined)).data;
+}
+
+/** What a service answers, as an error where it refused. */
+export function replyWith(c: Context, { ok, text }: CronAnswer): Response {
+  return ok ? c.json({ text }) : c.json({ error: text }, 400);
 }
 
 /** A ParleyError becomes the answer, with its message. */
@@ -84,13 +92,23 @@ function answer(c: Context, found: object | null): Response {
   return c.json({ error }, 404);
 }
 
+/** Of a message, in lists. In characters. */
+const FIRST_WORDS = 120;
+
+/** The begin of a text on one line, without secrets: half a secret would not be recognized. */
+export function firstWords(text: string, scrub: Scrub): string {
+  const line = scrub(text).replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= FIRST_WORDS) return line;
+  return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
+}
+
 /** How many messages the page offers. */
 const RECENT = 50;
 /** Longer than any id of a platform with the name of its chat. */
 const LONGEST_NAME = 700;
 
 /** What became of messages (D08), below `/api/why`. It names chats and people: guard it. */
-export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock): Hono {
+export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock, scrub: Scrub): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => {
     const message = c.req.query('message')?.trim() ?? '';
@@ -99,7 +117,12 @@ export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock): Hono {
     }
     return c.json(await why.ask({ message }, clock()));
   });
-  app.get('/recent', async (c) => c.json({ messages: await why.recent(RECENT) }));
+  app.get('/recent', async (c) => {
+    const messages = await why.recent(RECENT);
+    return c.json({
+      messages: messages.map((one) => ({ ...one, text: firstWords(one.text, scrub) })),
+    });
+  });
   return app;
 }
 
@@ -197,61 +220,17 @@ export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
   return app;
 }
 
-/** What is asked of jobs; `to` is a chat, the owner’s when absent. */
-const CronBody = z.union([
-  z.object({
-    action: z.enum(['list', 'show', 'pause', 'resume', 'remove', 'run']),
-    id: z.string().max(100).default(''),
-  }),
-  z.object({
-    action: z.literal('add'),
-    fields: z.partialRecord(
-      z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone']),
-      z.string().optional(),
-    ),
-    to: z.string().optional(),
-  }),
-]);
-export type CronBody = z.infer<typeof CronBody>;
-
-/** Jobs with a timetable, for the page and the command line (H08). */
-export interface CronPage {
-  /** All jobs as JSON, in the order in which they were made. */
-  list(): Promise<object>;
-  ask(order: CronBody): Promise<CronAnswer>;
-}
-
-/** Jobs, below `/api/cron`. They show requests of people: guard it. */
-export function cronRoutes(cron: CronPage): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => c.json(await cron.list()));
-  app.post('/', async (c) => {
-    const order = await bodyOf(c, CronBody);
-    if (order === undefined) return c.json({ error: 'There is nothing like that to do.' }, 400);
-    return replyWith(c, await cron.ask(order));
-  });
-  return app;
-}
-
-function replyWith(c: Context, { ok, text }: CronAnswer): Response {
-  return ok ? c.json({ text }) : c.json({ error: text }, 400);
-}
-
 const PairBody = z.object({ code: z.string().max(100) });
 
-/** Pairing and past approvals, below `/api/access`. It names people: guard it. */
-export function accessRoutes(store: Pick<Store, 'approvals' | 'pairing'>, clock: Clock): Hono {
+/** Pairing, below `/api/access`. It names people: guard it. */
+export function accessRoutes(store: Pick<Store, 'pairing'>, clock: Clock): Hono {
   const app = uncachedRoutes();
-  app.get('/approvals', async (c) =>
-    c.json(await store.approvals.recent(Number(c.req.query('last')) || USUAL_PAGE)),
-  );
   app.post('/pair', async (c) => {
     const body = await bodyOf(c, PairBody);
     if (body === undefined) return c.json({ error: 'That needs a code; it may be empty.' }, 400);
     // The package is not loaded by commands that do something else.
     const { pair } = await import('@parley/channels');
-    const answer = await pair(store, body.code, clock);
-    return replyWith(c, answer);
+    return replyWith(c, await pair(store, body.code, clock));
   });
   app.post('/refuse', async (c) => {
     const body = await bodyOf(c, PairBody);
@@ -299,6 +278,8 @@ export interface ApiServices {
   readonly inspector: PromptInspector;
   readonly heartbeat: ShownHeartbeat;
   readonly cron?: CronPage;
+  /** What is allowed for good, and what agents wrote and waits, for `/api/approvals`. */
+  readonly approvals?: () => Promise<ApprovalsPage>;
   readonly soul?: SoulPage;
   readonly usage?: UsageFacts;
   /** Where `/api/channels` changes the settings; without it groups cannot be allowed there. */

@@ -7,6 +7,7 @@ import type {
   RunningProcess,
   SearchHit,
   SeenGroup,
+  ShownApproval,
   ShownConversation,
   ShownMessage,
   SignIn,
@@ -20,7 +21,7 @@ import type {
 import type { AccountState, AccountStatus } from '../accounts/connect-account.ts';
 import type { Health } from './health.ts';
 
-export type { SearchHit, ShownConversation, ShownMessage };
+export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 
 // What the HTTP API answers. The page and the command line import these types, and types only, so that nothing
 // of the gateway is loaded there; those of dead letters are in `dead-letters.ts`.
@@ -272,6 +273,38 @@ export interface Me {
 
 /** What the page can do with a job. */
 export type CronAction = 'pause' | 'resume' | 'remove' | 'run';
+
+/** A chat that a job can be for: what `to` says, and what people call it. */
+export interface CronChat {
+  readonly to: string;
+  readonly name: string;
+}
+
+/** `/api/approvals`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
+export interface ApprovalList {
+  readonly now: number;
+  readonly approvals: readonly ShownApproval[];
+  readonly next: number | null;
+}
+
+/** `/api/approvals/waiting`: the oldest first, whole; `diff`: how a file would change, by lines. */
+export interface WaitingApprovals {
+  readonly approvals: readonly (ShownApproval & { readonly diff: string | null })[];
+}
+
+/** `/api/approvals/files`: what an agent wrote and no person has opened or kept yet. */
+export interface ShownAgentFile {
+  /** Its path in the workspace. */
+  readonly name: string;
+  readonly changedAt: number;
+  /** The title of the conversation in which it was written; null: that is not known any more. */
+  readonly writtenIn: string | null;
+  /** The whole file; characters that cannot be seen are written out. */
+  readonly shown: string;
+  /** Of the content; a decision names it. */
+  readonly print: string;
+  readonly canOpen: boolean;
+}
 
 /** What the owner can decide about a version of SOUL.md. */
 export type SoulAction = 'apply' | 'veto' | 'rollback';

@@ -12,18 +12,16 @@ import {
 } from './access.ts';
 import {
   type ApiServices,
-  accessRoutes,
   addSignIn,
-  cronRoutes,
   heartbeatRoutes,
   promptRoutes,
   restartRoutes,
   restoreRoutes,
   sessionRoutes,
   soulRoutes,
-  whyRoutes,
 } from './api-routes.ts';
 import { channelRoutes, withoutCodes } from './channel-routes.ts';
+import { cronRoutes } from './cron-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
@@ -133,9 +131,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   }
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
   if (options.work !== undefined) {
-    addWorkRoutes(app, options.work);
-    app.route('/api/why', whyRoutes(options.work.store, options.clock));
-    app.route('/api/access', accessRoutes(options.work.store, options.clock));
+    addWorkRoutes(app, options.work, options.approvals);
     const { usage, work, clock } = options;
     if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
   }

@@ -2,7 +2,7 @@ import type { ConversationAction, PageMark } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { ConversationList, ConversationReport, MessageList, SearchAnswer } from './api.ts';
-import { bodyOf, uncachedRoutes } from './api-routes.ts';
+import { bodyOf, firstWords, uncachedRoutes } from './api-routes.ts';
 import type { Work } from './work-routes.ts';
 
 /** What the routes look at. */
@@ -10,8 +10,6 @@ type Looked = Pick<Work, 'store' | 'bus' | 'clock' | 'log' | 'scrub' | 'situatio
 
 const PAGE = 50;
 const Size = z.coerce.number().int().min(1).max(PAGE).default(PAGE);
-/** Of the last message, in the list. In characters. */
-const FIRST_WORDS = 120;
 
 const ListQuery = z.object({ before: z.coerce.number().int().positive().optional(), limit: Size });
 
@@ -49,10 +47,9 @@ export function conversationRoutes(work: Looked): Hono {
     if (query === undefined) return noSuchPage(c);
     const { before = null, limit } = query;
     const found = await store.conversations.list({ before, limit });
-    // Secrets go before the text is cut: half a secret is not recognized.
     const conversations = found.map(({ last, ...rest }) => ({
       ...rest,
-      last: { ...last, text: firstWords(scrub(last.text)) },
+      last: { ...last, text: firstWords(last.text, scrub) },
     }));
     const next = found.length < limit ? null : (found.at(-1)?.newest ?? null);
     return c.json({ now: clock(), conversations, next } satisfies ConversationList);
@@ -133,12 +130,6 @@ function isKnown(model: string | null, models: readonly string[]): boolean {
 
 function markOf(mark: PageMark | null): string | null {
   return mark === null ? null : `${mark.inbox}.${mark.outbox}`;
-}
-
-function firstWords(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  if (line.length <= FIRST_WORDS) return line;
-  return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
 }
 
 function noSuchPage(c: Context): Response {

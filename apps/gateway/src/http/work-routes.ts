@@ -12,8 +12,15 @@ import type { Hono } from 'hono';
 import { createDeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, mayAs } from './access.ts';
 import type { QueueReport } from './api.ts';
-import { deadRoutes, uncachedRoutes } from './api-routes.ts';
+import {
+  type ApiServices,
+  accessRoutes,
+  deadRoutes,
+  uncachedRoutes,
+  whyRoutes,
+} from './api-routes.ts';
 import { conversationRoutes, searchRoutes } from './conversation-routes.ts';
+import { approvalRoutes } from './decision-routes.ts';
 
 /** What the routes look at that work on the database. */
 export interface Work {
@@ -28,8 +35,8 @@ export interface Work {
 }
 
 /** Routes on the database. They show private text: guard them. */
-export function addWorkRoutes(app: Hono<AppEnv>, work: Work): void {
-  const { store, turns, bus, clock, log } = work;
+export function addWorkRoutes(app: Hono<AppEnv>, work: Work, page: ApiServices['approvals']): void {
+  const { store, turns, bus, clock, log, scrub } = work;
   // Wakes the lane or the delivery of the replayed work, in this process or in another one.
   const deliver = wakeDeliveryOn(bus);
   const wake = (to: DeadLetterWake): Promise<void> =>
@@ -40,6 +47,10 @@ export function addWorkRoutes(app: Hono<AppEnv>, work: Work): void {
   app.route('/api/queue', queueRoutes(store, clock));
   app.route('/api/conversations', conversationRoutes(work));
   app.route('/api/search', searchRoutes(work));
+  app.route('/api/why', whyRoutes(store, clock, scrub));
+  app.route('/api/access', accessRoutes(store, clock));
+  const wakeLane = (lane: string) => turns.kick(lane);
+  app.route('/api/approvals', approvalRoutes({ store, clock, scrub, wake: wakeLane, page }));
 }
 
 /** What waits, runs and is still to be sent, and what failed (U03), below `/api/queue`. Owners alone see the chats. */

@@ -12,6 +12,7 @@ const ASKED: Approval = {
   askedBy: 'telegram:42',
   place: 'telegram group -5',
   askedIn: 'c',
+  rule: null,
   approvers: ['telegram:7'],
   state: 'pending',
   askedAt: Date.UTC(2026, 10, 21, 13, 5),

@@ -1,6 +1,6 @@
 import { writtenOut } from '@parley/agent/shown-arguments';
 import { countOf } from '@parley/core';
-import type { NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
+import type { ApprovalList, NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
 import type { Approval } from '@parley/store';
 import { withApi } from '../api.ts';
 import { reachableAddress, signInAddress } from '../banner.ts';
@@ -137,8 +137,8 @@ function lineOf(session: ShownSession): string {
 
 /** `parley approvals`: who was asked what, who decided, and the outcome. */
 export function approvals(cli: Cli, last: number): Promise<number> {
-  return withApi(cli, '/api/access', async ({ ask }) => {
-    cli.print(approvalsText(await ask(`/approvals?last=${last}`)));
+  return withApi(cli, '/api/approvals', async ({ ask }) => {
+    cli.print(approvalsText((await ask<ApprovalList>(`?limit=${last}`)).approvals));
     return 0;
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CronBody } from '@parley/gateway/routes';
+import type { CronBody } from '@parley/gateway/cron-routes';
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import { withApi } from '../api.ts';
 import { type Cli, jsonText, notRunning } from '../cli.ts';

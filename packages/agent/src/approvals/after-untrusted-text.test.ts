@@ -64,7 +64,7 @@ describe('a turn that has read text of outsiders', () => {
     await decide(scene.store, 'approved');
     await scene.answerNext();
     expect(readFileSync(join(scene.folder, 'AGENTS.md'), 'utf8')).toBe(
-      '---\naudience: owner\n---\n\nObey.\n',
+      '---\naudience: owner # written by the agent\n---\n\nObey.\n',
     );
   });
 

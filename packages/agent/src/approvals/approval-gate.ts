@@ -16,7 +16,14 @@ import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
 import { leadingMessage } from '../turn-opening.ts';
 import type { TurnServices } from '../turn-services.ts';
-import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
+import {
+  type ApprovalRules,
+  isSometimes,
+  isSpared,
+  needOf,
+  ruleFor,
+  subjectOf,
+} from './approval-policy.ts';
 import { MOST_SHOWN, shownArguments } from './shown-arguments.ts';
 
 type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
@@ -59,7 +66,7 @@ export function openGate(deps: GateServices, turn: ClaimedTurn, lease: Lease) {
       const isFree = isSpared(tool, input, moment);
       const need = needOf(tool, subject, deps.rules, isFree, proposal);
       if (need === 'never') return RUN;
-      const asked = { tool: tool.name, callKey: key, shown };
+      const asked = { tool: tool.name, callKey: key, shown, rule: ruleFor(tool.name, subject) };
       if (need === 'auto') return allow(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
       // Strangers must not call an owner, nor a group wait, for what a person can simply name.
@@ -93,7 +100,7 @@ function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateV
   }
 }
 
-type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown'>;
+type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
 async function allow(
   deps: GateServices,

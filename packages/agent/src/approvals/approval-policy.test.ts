@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import { completionText } from '../sub-agents/sub-agent-runner.ts';
-import { hasUntrustedText, isAllowed, type Need, needOf, subjectOf } from './approval-policy.ts';
+import {
+  hasUntrustedText,
+  isAllowed,
+  type Need,
+  needOf,
+  ruleFor,
+  subjectOf,
+} from './approval-policy.ts';
 
 describe('what needs an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
@@ -126,5 +133,33 @@ describe('text of outsiders', () => {
     [[], true, true],
   ])('[G05] results %j, inherited %s: %s', (results, inherited, is) => {
     expect(hasUntrustedText({ messages: [told({})], results, inherited })).toBe(is);
+  });
+});
+
+describe('[G05] the rule that allows a call for good', () => {
+  it.each([
+    ['write', 'notes/a.md', 'write:notes/a.md'],
+    ['exec', 'git status; rm x', 'exec:git status; rm x'],
+    ['exec', 'ls *', null],
+    ['exec', 'ls\nrm x', null],
+    ['exec', 'ls \u3164', null],
+    ['exec', ' ', null],
+    ['exec', null, null],
+    ['exec', 'x'.repeat(400), null],
+    ['Odd-tool', 'x', null],
+  ])('of %s with %j is %j', (tool, subject, rule) => {
+    expect(ruleFor(tool, subject)).toBe(rule);
+  });
+
+  it('allows that subject alone', () => {
+    const subjects = fc.tuple(fc.string(), fc.string());
+    fc.assert(
+      fc.property(subjects, ([subject, other]) => {
+        const rule = ruleFor('exec', subject);
+        if (rule === null) return;
+        expect(isAllowed(rule, 'exec', subject)).toBe(true);
+        expect(isAllowed(rule, 'exec', other)).toBe(other === subject);
+      }),
+    );
   });
 });

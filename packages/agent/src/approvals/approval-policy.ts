@@ -5,6 +5,7 @@ import { isForwarded } from '../memory/own-words.ts';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
 import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
+import { writtenOut } from './shown-arguments.ts';
 
 export interface ApprovalRules {
   /** Tools that need an approval although they do not ask for one themselves. */
@@ -91,6 +92,17 @@ export function isAllowed(entry: string, tool: string, subject: string | null): 
   if (/(^|[\\/])\.\.([\\/]|$)/.test(subject)) return false;
   const expression = pattern.split('*').map(escapeRegExp).join(WILDCARD);
   return new RegExp(`^${expression}$`, 'u').test(subject);
+}
+
+/** In characters; longer ones nobody could read in a list. */
+const LONGEST_RULE = 300;
+
+/** The entry of the allow list for calls with exactly this subject; null where none says that and no more. */
+export function ruleFor(tool: string, subject: string | null): string | null {
+  if (subject === null || subject.trim() === '' || /[*\n\r]/.test(subject)) return null;
+  if (writtenOut(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool)) return null;
+  const rule = `${tool}:${subject}`;
+  return rule.length > LONGEST_RULE ? null : rule;
 }
 
 function isNamed(entry: string, tool: string, subject: string | null): boolean {

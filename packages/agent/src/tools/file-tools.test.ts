@@ -120,7 +120,9 @@ describe('write and edit', () => {
   it('[G02] write makes a file and replaces it', async () => {
     expect((await scene.use(write, { path: 'new/a.md', text: 'one' })).text).toContain('Made');
     expect((await scene.use(write, { path: 'new/a.md', text: 'two' })).text).toContain('Replaced');
-    expect(scene.onDisk('new/a.md')).toBe('---\naudience: owner\n---\n\ntwo\n');
+    expect(scene.onDisk('new/a.md')).toBe(
+      '---\naudience: owner # written by the agent\n---\n\ntwo\n',
+    );
   });
 
   it('[W06] write refuses SOUL.md, and says why', async () => {

@@ -1,5 +1,6 @@
 import type { SenderNow } from '@parley/channels';
 import {
+  type CronFields,
   countOf,
   type InboundMessage,
   quotedLines,
@@ -7,7 +8,8 @@ import {
   type Timetable,
 } from '@parley/core';
 import type { CronBounds, CronJob, Store } from '@parley/store';
-import { wallDayAndMinute } from '../zone-clock.ts';
+import { wallDayAndMinute, wallMinute } from '../zone-clock.ts';
+import { nextTimes } from './timetable.ts';
 
 type ShownOfJob =
   | 'id'
@@ -24,8 +26,13 @@ export interface JobView extends Pick<CronJob, ShownOfJob> {
   readonly when: string;
   /** Why it does not run although it is on; null if it does. */
   readonly waits: string | null;
-  /** Where its answers go, as `telegram:-100`. */
+  /** Where its answers go, as `telegram:-100`, and what people call it. */
   readonly chat: string;
+  readonly chatTitle: string;
+  /** The next few runs; none unless it is on. */
+  readonly next: readonly number[];
+  /** When it runs, as one would write it. */
+  readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
   /** The zone of its times. */
   readonly timeZone: string;
 }
@@ -34,15 +41,24 @@ export async function viewOf(
   deps: Pick<CronServices, 'senderNow' | 'timeZone'>,
   job: CronJob,
 ): Promise<JobView> {
-  const { id, title, task, timetable, state, nextAt, lastAt, lastOutcome, failures, route } = job;
+  const { id, title, task, timetable, state, nextAt, lastAt, lastOutcome, failures } = job;
+  const { route, origin } = job;
+  const later = nextAt === null ? [] : nextTimes(timetable, nextAt, TIMES_SHOWN - 1);
   return {
     ...{ id, title, task, state, nextAt, lastAt, lastOutcome, failures },
     when: describeTimetable(timetable, deps.timeZone),
     waits: state === 'on' ? waitReason(job, await deps.senderNow(job.origin)) : null,
     chat: `${route.channel}:${route.chatId}`,
+    chatTitle:
+      (origin.chat.type === 'direct' ? origin.sender.name : origin.chat.title) || route.chatId,
+    next: state === 'on' && nextAt !== null ? [nextAt, ...later] : [],
+    written: writtenTimetable(timetable, deps.timeZone),
     timeZone: timetable.kind === 'cron' ? timetable.timeZone : deps.timeZone,
   };
 }
+
+/** Runs that are announced. */
+export const TIMES_SHOWN = 3;
 
 export function jobLine(view: JobView): string {
   return [`${named(view)}: ${view.when}`, stateText(view), lastRunText(view)]
@@ -130,6 +146,17 @@ export function describeTimetable(timetable: Timetable, timeZone: string): strin
       return `every ${durationText(timetable.ms)}`;
     case 'cron':
       return `cron ${timetable.expression} (${timetable.timeZone})`;
+  }
+}
+
+function writtenTimetable(timetable: Timetable, timeZone: string): JobView['written'] {
+  switch (timetable.kind) {
+    case 'once':
+      return { at: wallMinute(timetable.at, timeZone), timeZone };
+    case 'every':
+      return { every: durationText(timetable.ms), timeZone };
+    case 'cron':
+      return { cron: timetable.expression, timeZone: timetable.timeZone };
   }
 }
 

@@ -89,6 +89,44 @@ describe('the cron service', () => {
   });
 });
 
+describe('a job as the page shows and changes it', () => {
+  it('[H08] [U03] says its next runs, and its time as one would write it again', async () => {
+    scene = await openCronScene();
+    for (const fields of [
+      { task: 'a', at: '18:00' },
+      { task: 'b', every: '90 min' },
+      { task: 'c', cron: '0 9 * * mon', timeZone: 'Asia/Tokyo' },
+    ]) {
+      await scene.add(fields);
+    }
+    const before = await scene.views();
+    expect(before.map(({ next }) => next.length)).toEqual([1, 3, 3]);
+    expect(before.map(({ nextAt, next }) => next[0] === nextAt)).toEqual([true, true, true]);
+    for (const { id, written } of before) {
+      await scene.ask({ action: 'change', id, fields: written }, OPERATOR);
+    }
+    const timesOf = (views: typeof before) => views.map(({ when, next }) => [when, next]);
+    expect(timesOf(await scene.views())).toEqual(timesOf(before));
+  });
+
+  it('[H08] [U03] goes to another chat from the next time on, with the rights of who asked', async () => {
+    scene = await openCronScene();
+    await scene.add(DAILY);
+    const by = writer('2', 'g');
+    if (by.kind !== 'chat') throw new Error('nobody writes');
+    const { message: origin } = by;
+    const route = { ...(await scene.job('J1')).route, chatId: 'g' };
+    const order = { action: 'change', id: 'J1', fields: {}, target: { origin, route } } as const;
+    expect((await scene.ask(order, OPERATOR)).ok).toBe(true);
+    expect(await scene.job('J1')).toMatchObject({
+      route: { chatId: 'g' },
+      origin: { chat: { id: 'g' }, text: '' },
+      fromOwner: false,
+      task: DAILY.task,
+    });
+  });
+});
+
 describe('who sees and changes jobs', () => {
   it('[W02] each chat sees its own, and an owner alone with the agent all of theirs', async () => {
     scene = await openCronScene('everyone');

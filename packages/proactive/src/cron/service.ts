@@ -2,11 +2,17 @@ import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
 import type { CronAnswer, CronAsker, CronFields, CronOrder, InboundMessage } from '@parley/core';
 import type { CronChange, CronJob, NewCronJob } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
-import { type CronServices, describeTimetable, jobLine, named, viewOf } from './job-view.ts';
+import {
+  type CronServices,
+  describeTimetable,
+  jobLine,
+  named,
+  TIMES_SHOWN,
+  viewOf,
+} from './job-view.ts';
 import { nextTime, nextTimes, readTimetable, type TimetableRules } from './timetable.ts';
 
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
-const TIMES_SHOWN = 3;
 
 /** A request about jobs of a chat, the command line or the page (H08). */
 export async function askCron(
@@ -130,7 +136,7 @@ async function changeJob(deps: CronServices, order: Changing, job: CronJob): Pro
     await store.cronJobs.remove(job.id);
     return { ok: true, text: `The job ${named(job)} is removed.` };
   }
-  const change = changeBy(deps, order, job);
+  const change = await changeBy(deps, order, job);
   if (typeof change === 'string') return refused(change);
   const isThere = await store.cronJobs.change(job.id, change);
   const now = isThere ? await store.cronJobs.get(job.id) : null;
@@ -139,11 +145,11 @@ async function changeJob(deps: CronServices, order: Changing, job: CronJob): Pro
   return { ok: true, text: jobLine(await viewOf(deps, now)) };
 }
 
-function changeBy(
+async function changeBy(
   deps: CronServices,
   order: Exclude<Changing, { action: 'remove' }>,
   job: CronJob,
-): CronChange | string {
+): Promise<CronChange | string> {
   const now = deps.clock();
   switch (order.action) {
     case 'pause':
@@ -160,8 +166,11 @@ function changeBy(
       if (job.state === 'paused') return `${named(job)} is paused. Resume it first.`;
       return { state: 'on', nextAt: now };
     case 'change': {
-      const change = changeOf(order.fields, rulesNow(deps));
-      if (typeof change === 'string') return `Not changed. ${change}`;
+      const fields = changeOf(order.fields, rulesNow(deps));
+      if (typeof fields === 'string') return `Not changed. ${fields}`;
+      const { target } = order;
+      const place = target && placeFor(target, await deps.senderNow(target.origin));
+      const change: CronChange = { ...fields, ...place };
       if (Object.keys(change).length === 0) return 'Not changed: say what is to be different.';
       return change.nextAt === undefined ? change : { ...change, state: 'on' };
     }
@@ -184,18 +193,25 @@ function newJob(
   }
   const read = readTimetable(fields, rules);
   if (typeof read === 'string') return read;
-  const { replyToMessageId: _, ...free } = route;
   return {
     id,
     askedBy,
     conversationId: sender?.conversationId ?? conversationIdOf(origin),
-    route: free,
-    origin: placeOf(origin),
-    fromOwner: sender?.isOwner === true && origin.chat.type === 'direct',
+    ...placeFor({ origin, route }, sender),
     title: titleOf(fields.title, task),
     task: task.slice(0, LONGEST_TASK),
     ...read,
   };
+}
+
+/** Whose job it is, and where its answers go. */
+function placeFor(
+  { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
+  sender: SenderNow | null,
+): Pick<NewCronJob, 'route' | 'origin' | 'fromOwner'> {
+  const { replyToMessageId: _, ...free } = route;
+  const fromOwner = sender?.isOwner === true && origin.chat.type === 'direct';
+  return { route: free, origin: placeOf(origin), fromOwner };
 }
 
 function changeOf(fields: CronFields, rules: TimetableRules): CronChange | string {

@@ -67,6 +67,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     lines,
     people,
     ask,
+    views: () => schedule.views(),
     now: clock,
     later: (minutes: number) => {
       now += minutes * 60_000;

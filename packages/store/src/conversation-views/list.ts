@@ -55,7 +55,10 @@ async function shown(sql: Sql, rows: readonly ListRow[]): Promise<readonly Shown
 }
 
 /** The newest message that a person wrote: jobs and other triggers have no name of their own. */
-async function personalMessage(sql: Sql, row: ListRow): Promise<SaidMessage | null> {
+export async function personalMessage(
+  sql: Sql,
+  row: Pick<ListRow, 'id' | 'message'>,
+): Promise<SaidMessage | null> {
   const newest = readSaid(row.message);
   if (newest !== null && newest.trigger === undefined) return newest;
   const stored = await sql.get(BY_PERSON, { id: row.id, trigger: '%,"trigger":"%' });

@@ -123,6 +123,9 @@ async function useApprovals(store: Store): Promise<void> {
   await store.approvals.allow(lease, { ...asked, code: 'CODE8', callKey: 'j' }, 0);
   await store.approvals.ask(lease, asked, [part('May I?', 'c6')], 0);
   await store.approvals.of('t7', 'k');
+  await store.approvals.waiting(1);
+  await store.approvals.decide('CODE8', { verdict: 'denied', by: 'console:owner' }, 1);
+  await store.approvals.recent(9, 9);
   const by = { verdict: 'denied', by: 'web:u1' } as const;
   await store.inbox.command(message('a2', 'c6'), { kind: 'decide', code: null, ...by }, () => []);
   await store.inbox.command(message('a3', 'c6'), { kind: 'decide', code: 'X', ...by }, () => []);

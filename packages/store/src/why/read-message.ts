@@ -1,10 +1,12 @@
-import { type MessageName, PromptLists, type WhyAnswer } from '@parley/core';
+import { type MessageName, PromptLists, type RecentMessage, type WhyAnswer } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
+import { personalMessage, titleOf } from '../conversation-views/list.ts';
+import { readSaid } from '../conversation-views/texts.ts';
 import { HEARTBEAT_LANE } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import type { Decision, WhyQuestion } from '../decisions.ts';
-import { type ChatKey, readRetries } from '../outbox-parts.ts';
+import { type ChatKey, OF_CHAT, readRetries } from '../outbox-parts.ts';
 import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
 import { readRuns } from '../turns.ts';
 import {
@@ -32,10 +34,35 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
   return { kind: 'found', timeline: timelineOf(facts, now) };
 }
 
-/** The newest messages of all chats. */
-export async function recentNames(sql: Sql, limit: number): Promise<readonly MessageName[]> {
-  return (await newestMessages(sql, limit)).map(nameOf);
+/** The newest messages of all chats, with names and texts. */
+export async function recentMessages(sql: Sql, limit: number): Promise<readonly RecentMessage[]> {
+  const shown: RecentMessage[] = [];
+  for (const found of await newestMessages(sql, limit)) {
+    const { table, seq, channel, account, chatId } = found;
+    const chat = { channel, account, chatId };
+    const row = await (table === 'inbox' ? sql.get(SAID, { seq }) : sql.get(SAID_THERE, chat));
+    const person = row === undefined ? null : await personalMessage(sql, row);
+    const said = row === undefined || table === 'decision' ? null : readSaid(row.message);
+    shown.push({
+      ...nameOf(found),
+      from: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
+      chat: titleOf(person) ?? chatId,
+      text: said?.typed ?? said?.text ?? '',
+    });
+  }
+  return shown;
 }
+
+const SAID_ROW = 'select conversation_id as id, message from inbox where';
+
+interface SaidRow {
+  readonly id: string;
+  readonly message: string;
+}
+
+const SAID = statement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();
+
+const SAID_THERE = statement(`${SAID_ROW} ${OF_CHAT} order by seq desc limit 1`).rows<SaidRow>();
 
 function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
   return name;

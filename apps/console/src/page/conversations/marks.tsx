@@ -24,7 +24,11 @@ export function StateMark(props: { readonly conversation: ShownConversation }): 
 }
 
 /** The channel, its account where there are several, and what kind of chat it is. */
-export function placeOf({ channel, account, chatType }: ShownConversation): string {
+export function placeOf({
+  channel,
+  account,
+  chatType,
+}: Pick<ShownConversation, 'channel' | 'account' | 'chatType'>): string {
   const where = account === 'default' ? channel : `${channel}/${account}`;
   return chatType === 'direct' ? where : `${where} ${chatType}`;
 }

@@ -146,6 +146,19 @@ export function Said(props: {
   );
 }
 
+/** A diff by lines: `-` removed, `+` added, ` ` unchanged. */
+export function Diff({ lines }: { readonly lines: string }): VNode {
+  const shown = lines === '' ? ['Nothing changes.'] : lines.split('\n');
+  return (
+    <Said as="pre" look="layer-text diff">
+      {shown.map((line, index) => {
+        const Kind = line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span';
+        return <Kind key={index}>{`${line}\n`}</Kind>;
+      })}
+    </Said>
+  );
+}
+
 /** A list of what `show` draws, whose keys are those of the list. */
 export function List<Item>(props: {
   /** A class of the style sheet. */

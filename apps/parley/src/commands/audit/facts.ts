@@ -108,6 +108,13 @@ export async function gatherFacts(deps: GatherDeps) {
 
 const Input = z.object({ path: z.string() });
 
+/** The path of a call of a file tool in a journal, as files of the workspace are named; null: it has none. */
+export function pathOfCall(input: string, workspace: string): string | null {
+  const path = pathIn(input);
+  if (path?.startsWith(`${workspace}/`)) return path.slice(workspace.length + 1);
+  return path?.replace(/^(\.\/)+/, '') ?? null;
+}
+
 function pathIn(input: string): string | null {
   try {
     return Input.safeParse(JSON.parse(input)).data?.path ?? null;

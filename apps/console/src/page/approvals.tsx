@@ -1,0 +1,283 @@
+import type {
+  ApprovalList,
+  ShownAgentFile,
+  ShownApproval,
+  WaitingApprovals,
+} from '@parley/gateway/api';
+import { Fragment, type VNode } from 'preact';
+import { placeOf } from './conversations/marks.tsx';
+import { post } from './gateway.ts';
+import { hrefOf } from './route.ts';
+import { useData, usePages, useWork, type Work } from './ui/data.tsx';
+import { momentOf, timeOf } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import {
+  ActionButton,
+  ConfirmButton,
+  Diff,
+  List,
+  OutcomeNote,
+  Said,
+  Section,
+  Show,
+} from './ui/widgets.tsx';
+
+/** Questions come by themselves: it is asked for this often, in ms. */
+const LOOK_EVERY_MS = 8_000;
+
+/** What waits for the owner: calls of tools (G05) and files that agents wrote (W09); and what was decided. */
+export function ApprovalsView(): VNode {
+  const waiting = useData<WaitingApprovals>('/api/approvals/waiting', LOOK_EVERY_MS);
+  const files = useData<{ readonly files: readonly ShownAgentFile[] }>('/api/approvals/files');
+  const rules = useData<{ readonly rules: readonly string[] }>('/api/approvals/rules');
+  const { outcome, run } = useWork();
+  return (
+    <ColumnView name="approvals-view" title="Approvals">
+      <OutcomeNote outcome={outcome} />
+      <Section title="Questions">
+        <Show data={waiting}>
+          {({ approvals }) =>
+            approvals.length === 0 ? (
+              <p class="facts">No call of a tool waits for a decision.</p>
+            ) : (
+              <List look="cards" of={approvals}>
+                {(one) => <Question key={one.code} asked={one} run={run} />}
+              </List>
+            )
+          }
+        </Show>
+      </Section>
+      <Section title="Files that the agent wrote">
+        <Show data={files}>{(found) => <FileList files={found.files} run={run} />}</Show>
+      </Section>
+      <Section title="Allowed for good">
+        <Show data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</Show>
+      </Section>
+      <PastDecisions />
+    </ColumnView>
+  );
+}
+
+interface Run {
+  readonly run: Work['run'];
+}
+
+const textOf = ({ text }: { readonly text: string }) => text;
+
+/** A call that waits, whole. Its texts were written by people and models, and are shown as text. */
+function Question({ asked, run }: { readonly asked: WaitingApprovals['approvals'][number] } & Run) {
+  const { code, tool, shown, text, rule, diff, expiresAt, chat } = asked;
+  const decide = (decision: 'once' | 'always' | 'refuse') => () =>
+    run(() => post(`/api/approvals/${encodeURIComponent(code)}`, { decision }, textOf));
+  const name = `${tool} for ${askerOf(asked)}`;
+  return (
+    <article class="card" aria-label={name}>
+      <header>
+        <h4>{tool}</h4>
+        <span class="hint">until {timeOf(expiresAt)}</span>
+      </header>
+      <p class="facts">
+        {askerOf(asked)}
+        {placeText(asked)}
+        {chat !== null && ` (${placeOf(chat)})`}, {momentOf(asked.askedAt)}{' '}
+        <a href={hrefOf('conversations', asked.conversationId)}>Conversation</a>
+      </p>
+      {text !== '' && (
+        <Said as="blockquote" look="said">
+          {text}
+        </Said>
+      )}
+      {diff !== null && <Diff lines={diff} />}
+      <Whole title="The whole call" text={shown} />
+      <div class="actions">
+        <ActionButton
+          label="Allow once"
+          name={`Allow once: ${name}`}
+          look="is-main"
+          onPress={decide('once')}
+        />
+        {rule !== null && (
+          <ConfirmButton
+            label="Always allow"
+            name={`Always allow: ${name}`}
+            question={`Calls like ${rule} are then run without a question, in every chat, whatever else they hold.`}
+            confirm="Always allow"
+            onPress={decide('always')}
+          />
+        )}
+        <ActionButton label="Refuse" name={`Refuse: ${name}`} onPress={decide('refuse')} />
+      </div>
+    </article>
+  );
+}
+
+/** What is decided about, to its last character. */
+function Whole({ title, text }: { readonly title: string; readonly text: string }): VNode {
+  return (
+    <details class="whole" open>
+      <summary>{title}</summary>
+      <Said as="pre" look="layer-text">
+        {text}
+      </Said>
+      {text.includes('\\u{') && (
+        <p class="facts">
+          {'\\u{…}'} is a character that cannot be seen, or looks like another one.
+        </p>
+      )}
+    </details>
+  );
+}
+
+function askerOf({ asker, askedBy, chat }: ShownApproval): string {
+  return asker ?? (chat === null ? askedBy : 'The agent itself');
+}
+
+/** The chat, where it is called otherwise than the person. */
+function placeText({ asker, chat }: ShownApproval): string {
+  return chat === null || chat.title === asker ? '' : ` in ${chat.title}`;
+}
+
+/** Files that only the owner can read until they are opened; all of their text is new for others. */
+function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } & Run): VNode {
+  if (files.length === 0) return <p class="facts">No file waits to be opened.</p>;
+  return (
+    <>
+      <p class="facts">
+        They were written where the agent could see private parts, so they are yours alone until you
+        open them.
+      </p>
+      <List look="cards" of={files}>
+        {(file) => <AgentFile key={file.name} file={file} run={run} />}
+      </List>
+    </>
+  );
+}
+
+function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNode {
+  const { name, print, writtenIn, changedAt, shown, canOpen } = file;
+  const decide = (decision: 'open' | 'keep') => () =>
+    run(() => post('/api/approvals/files', { name, print, decision }, textOf));
+  return (
+    <article class="card" aria-label={name}>
+      <h4>{name}</h4>
+      <p class="facts">
+        {momentOf(changedAt)}
+        {writtenIn !== null && `, written in the conversation with ${writtenIn}`}
+      </p>
+      <Whole title="The whole text" text={shown} />
+      {!canOpen && (
+        <p class="facts">
+          Opening it would open all files of its skill. Look through them, and take “audience:
+          owner” out of its SKILL.md.
+        </p>
+      )}
+      <div class="actions">
+        {canOpen && (
+          <ConfirmButton
+            label="Open"
+            name={`Open: ${name}`}
+            question="Everyone who may write to the agent can have it read then, also in groups."
+            confirm="Open it"
+            onPress={decide('open')}
+          />
+        )}
+        <ActionButton
+          label="Keep private"
+          name={`Keep private: ${name}`}
+          onPress={decide('keep')}
+        />
+      </div>
+    </article>
+  );
+}
+
+function RuleList({ rules, run }: { readonly rules: readonly string[] } & Run): VNode {
+  const revoke = (rule: string) => () =>
+    run(() => post('/api/approvals/rules/revoke', { rule }, textOf));
+  if (rules.length === 0)
+    return <p class="facts">Nothing: each call that needs it is asked about.</p>;
+  return (
+    <List look="cards" of={rules}>
+      {(rule) => (
+        <div key={rule} class="actions">
+          <code>{rule}</code>
+          <ActionButton label="Revoke" name={`Revoke: ${rule}`} onPress={revoke(rule)} />
+        </div>
+      )}
+    </List>
+  );
+}
+
+const STATES: Readonly<Record<ShownApproval['state'], string>> = {
+  pending: 'not answered in time',
+  approved: 'allowed',
+  denied: 'refused',
+  expired: 'not answered in time',
+  withdrawn: 'stopped',
+  auto: 'allowed by a rule',
+};
+
+const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
+
+function PastDecisions(): VNode {
+  const past = usePages('/api/approvals?limit=20', readPast);
+  return (
+    <Section title="Decided">
+      <Show data={past}>
+        {(approvals) =>
+          approvals.length === 0 ? (
+            <p class="facts">Nothing yet.</p>
+          ) : (
+            <List look="rows" of={approvals}>
+              {(one) => <PastDecision key={one.code} decided={one} />}
+            </List>
+          )
+        }
+      </Show>
+      {past.more && (
+        <p class="actions">
+          <ActionButton label="Older decisions" onPress={past.more} />
+        </p>
+      )}
+    </Section>
+  );
+}
+
+/** Without those that wait, which are shown above. */
+function readPast({ now, approvals, next }: ApprovalList) {
+  const isOver = ({ state, expiresAt }: ShownApproval) => state !== 'pending' || expiresAt <= now;
+  return { items: approvals.filter(isOver), next };
+}
+
+function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
+  const { tool, text, shown, state, result, askedAt, decidedAt } = decided;
+  return (
+    <Fragment>
+      <b>{tool}</b>
+      <span class={`is-${state}`}>
+        {STATES[state]}
+        {deciderOf(decided)}
+        {result !== null && RESULTS[result]}
+      </span>
+      <time>{momentOf(decidedAt ?? askedAt)}</time>
+      <details>
+        <summary>
+          {askerOf(decided)}
+          {placeText(decided)}
+          {text !== '' && `: ${text}`}
+        </summary>
+        <Said as="pre" look="layer-text">
+          {shown}
+        </Said>
+      </details>
+    </Fragment>
+  );
+}
+
+function deciderOf({ decidedBy, decider }: ShownApproval): string {
+  if (decidedBy === null) return '';
+  const [, name] = /^console:(.*)$/.exec(decidedBy) ?? [];
+  if (name !== undefined) return ` by ${name === 'owner' ? 'the owner' : name}, on the page`;
+  if (decidedBy === 'web:owner') return ' by the owner, in the chat of the page';
+  return ` by ${decider ?? decidedBy}`;
+}

@@ -1,0 +1,151 @@
+import type { CronChat } from '@parley/gateway/api';
+import type { JobView } from '@parley/proactive';
+import type { ComponentChildren, VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ActionButton, Trouble } from './ui/widgets.tsx';
+
+/** What `/api/cron` is asked. */
+export type JobOrder = {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly to?: string;
+} & ({ readonly action: 'add' } | { readonly action: 'change'; readonly id: string });
+
+interface FormProps {
+  /** Absent: a new one is made. */
+  readonly job?: JobView;
+  readonly chats: readonly CronChat[];
+  /** Why it was not saved. */
+  readonly problem: string | null;
+  readonly save: (order: JobOrder) => void;
+  readonly cancel: () => void;
+}
+
+const TIMES = {
+  at: { label: 'Once', example: '2026-11-22 09:00, 18:30, tomorrow 9:00, in 20 min' },
+  every: { label: 'Repeated', example: '30 min, 2 h, daily at 8:00' },
+  cron: { label: 'By a cron expression', example: '0 9 * * mon-fri' },
+} as const;
+type Kind = keyof typeof TIMES;
+const KINDS: readonly Kind[] = ['at', 'every', 'cron'];
+
+/** What is typed in the form. */
+interface Draft {
+  readonly title: string;
+  readonly task: string;
+  readonly kind: Kind;
+  readonly time: string;
+  readonly timeZone: string;
+  /** A chat; empty: that of the owner, or the one it has. */
+  readonly to: string;
+}
+
+/** Makes or changes a job: everything that it consists of. */
+export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode {
+  const before = draftOf(job);
+  const [draft, setDraft] = useState(before);
+  const type = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
+  const text = (name: Exclude<keyof Draft, 'kind'>) => ({
+    id: `job-${name}`,
+    class: 'field',
+    value: draft[name],
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      type({ [name]: currentTarget.value }),
+  });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    save(orderOf(job, before, draft));
+  };
+  return (
+    <form class="card fields" aria-label={job?.title ?? 'New job'} onSubmit={submit}>
+      <Labelled label="What is to be done then" of="task">
+        <textarea {...text('task')} rows={3} required maxLength={4_000} />
+      </Labelled>
+      <Labelled label="Title" of="title">
+        <input {...text('title')} maxLength={80} placeholder="The begin of the task" />
+      </Labelled>
+      <Labelled label="When" of="kind">
+        <select
+          id="job-kind"
+          class="field"
+          value={draft.kind}
+          onChange={({ currentTarget: { value } }) =>
+            type({ kind: KINDS.find((kind) => kind === value) ?? draft.kind, time: '' })
+          }
+        >
+          {KINDS.map((kind) => (
+            <option key={kind} value={kind}>
+              {TIMES[kind].label}
+            </option>
+          ))}
+        </select>
+      </Labelled>
+      <Labelled label="Time" of="time" hint={`Such as ${TIMES[draft.kind].example}`}>
+        <input {...text('time')} required />
+      </Labelled>
+      <Labelled label="Time zone" of="timeZone">
+        <input {...text('timeZone')} list="time-zones" placeholder="That of the agent" />
+      </Labelled>
+      <datalist id="time-zones">
+        {Intl.supportedValuesOf('timeZone').map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+      <Labelled label="Chat" of="to">
+        <select {...text('to')} onChange={({ currentTarget: { value } }) => type({ to: value })}>
+          <option value="">{job?.chatTitle ?? 'Your own chat, where you wrote last'}</option>
+          {chats
+            .filter(({ to }) => to !== job?.chat)
+            .map(({ to, name }) => (
+              <option key={to} value={to}>
+                {name}
+              </option>
+            ))}
+        </select>
+      </Labelled>
+      <Trouble reason={problem} />
+      <div class="actions">
+        <ActionButton label={job === undefined ? 'Add' : 'Save'} look="is-main" isSubmit />
+        <ActionButton label="Cancel" onPress={cancel} />
+      </div>
+    </form>
+  );
+}
+
+function Labelled(props: {
+  readonly label: string;
+  readonly of: keyof Draft;
+  readonly hint?: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  return (
+    <p>
+      <label for={`job-${props.of}`}>{props.label}</label>
+      {props.children}
+      {props.hint && <span class="hint">{props.hint}</span>}
+    </p>
+  );
+}
+
+function draftOf(job: JobView | undefined): Draft {
+  const { title = '', task = '', written = {} } = job ?? {};
+  const kind = KINDS.find((one) => written[one] !== undefined) ?? 'at';
+  const time = written[kind] ?? '';
+  return { title, task, kind, time, timeZone: written.timeZone ?? '', to: '' };
+}
+
+/** Only what is different: a timetable that is written again would begin again. */
+function orderOf(job: JobView | undefined, before: Draft, draft: Draft): JobOrder {
+  const { title, task, kind, time, timeZone, to } = draft;
+  const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(
+    (name) => draft[name] !== before[name],
+  );
+  const fields = {
+    ...(title !== before.title && { title }),
+    ...(task !== before.task && { task }),
+    ...(isOtherTime && { [kind]: time, ...(timeZone.trim() !== '' && { timeZone }) }),
+  };
+  const place = to === '' ? {} : { to };
+  return job === undefined
+    ? { action: 'add', fields, ...place }
+    : { action: 'change', id: job.id, fields, ...place };
+}

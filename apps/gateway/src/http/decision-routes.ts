@@ -1,0 +1,150 @@
+import { type Clock, type CronAnswer, ParleyError } from '@parley/core';
+import type { Scrub } from '@parley/core/telemetry';
+import type { ShownApproval, Store } from '@parley/store';
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import type { AppEnv } from './access.ts';
+import type { ApprovalList, ShownAgentFile, WaitingApprovals } from './api.ts';
+import { bodyOf, firstWords, orRefused, replyWith, uncachedRoutes } from './api-routes.ts';
+
+/** What needs no approval, by the settings. Throws ParleyError, with the settings as they were, where it cannot change. */
+export interface ApprovalRules {
+  list(): readonly string[];
+  allow(rule: string): Promise<void>;
+  revoke(rule: string): Promise<void>;
+}
+
+const FileOrder = z.object({
+  name: z.string().min(1).max(1_000),
+  print: z.string().max(100),
+  decision: z.enum(['open', 'keep']),
+});
+type FileOrder = z.infer<typeof FileOrder>;
+
+/** What agents wrote and no person has opened yet (W09). */
+export interface AgentFilesPage {
+  list(): Promise<readonly ShownAgentFile[]>;
+  /** Throws ParleyError where it cannot be done, with the reason for people. */
+  settle(order: FileOrder): Promise<{ readonly text: string }>;
+  /** How a pending call would change a file, as a diff by lines; null: it changes none. */
+  diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
+}
+
+/** What the page shows and does besides decisions; absent where nothing runs. */
+export interface ApprovalsPage {
+  readonly rules: ApprovalRules;
+  readonly files: AgentFilesPage;
+}
+
+interface DecisionDeps {
+  readonly store: Pick<Store, 'approvals'>;
+  readonly clock: Clock;
+  readonly scrub: Scrub;
+  /** Wakes the conversation whose turn continues. */
+  readonly wake: (conversationId: string) => Promise<void>;
+  readonly page?: (() => Promise<ApprovalsPage>) | undefined;
+}
+
+const MOST = 1_000;
+const ListQuery = z.object({
+  before: z.coerce.number().int().positive().optional(),
+  limit: z.coerce.number().int().min(1).max(MOST).default(30),
+});
+
+const DecisionBody = z.object({ decision: z.enum(['once', 'always', 'refuse']) });
+const RuleBody = z.object({ rule: z.string().min(1).max(1_000) });
+
+/** Who decides here: an owner by name, or who has the token; in a chat it is the sender. */
+function deciderOf(c: Context<AppEnv>): string {
+  return `console:${c.get('caller')?.signIn?.name ?? 'owner'}`;
+}
+
+/** Questions about tool calls (G05) and files of agents (W09), below `/api/approvals`. They are private: guard them. */
+export function approvalRoutes(deps: DecisionDeps): Hono<AppEnv> {
+  const { store, clock, scrub, page } = deps;
+  const app = uncachedRoutes<AppEnv>();
+  const shown = (one: ShownApproval): ShownApproval => ({
+    ...one,
+    text: firstWords(one.text, scrub),
+  });
+  app.get('/', async (c) => {
+    const query = ListQuery.safeParse(c.req.query()).data;
+    if (query === undefined) return c.json({ error: 'before or limit is wrong.' }, 400);
+    const { before = null, limit } = query;
+    const approvals = (await store.approvals.recent(limit, before)).map(shown);
+    const next = approvals.length < limit ? null : (approvals.at(-1)?.seq ?? null);
+    return c.json({ now: clock(), approvals, next } satisfies ApprovalList);
+  });
+  app.get('/waiting', async (c) => {
+    const waiting = await store.approvals.waiting(clock());
+    const files = waiting.length === 0 ? undefined : (await page?.())?.files;
+    const approvals = waiting.map(async (one) => ({
+      ...shown(one),
+      diff: (await files?.diffOf(one)) ?? null,
+    }));
+    return c.json({ approvals: await Promise.all(approvals) } satisfies WaitingApprovals);
+  });
+  if (page !== undefined) addPageRoutes(app, page);
+  app.post('/:code', async (c) => {
+    const body = await bodyOf(c, DecisionBody);
+    if (body === undefined) return nothing(c);
+    return replyWith(c, await decide(deps, c.req.param('code'), body.decision, deciderOf(c)));
+  });
+  return app;
+}
+
+type Decision = z.infer<typeof DecisionBody>['decision'];
+
+/** Of several decisions, here and in the chat, the first counts; the others learn what it was. */
+async function decide(
+  { store, clock, wake, page }: DecisionDeps,
+  code: string,
+  decision: Decision,
+  by: string,
+): Promise<CronAnswer> {
+  const verdict = decision === 'refuse' ? 'denied' : 'approved';
+  const found = await store.approvals.decide(code, { verdict, by }, clock());
+  // The package is not loaded by commands that do something else.
+  const { approvalText } = await import('@parley/channels');
+  const text = approvalText(found).replaceAll('`', '');
+  if (found.kind !== 'decided') return { ok: false, text };
+  const { conversationId, rule } = found.approval;
+  await wake(conversationId);
+  if (decision !== 'always') return { ok: true, text };
+  try {
+    const rules = (await page?.())?.rules;
+    if (rule === null || rules === undefined) return { ok: false, text: `${text} ${NO_RULE}` };
+    await rules.allow(rule);
+    return { ok: true, text: `${text} ${rule} is not asked about any more.` };
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    return { ok: false, text: `${text} But only this once: ${error.message}` };
+  }
+}
+
+const NO_RULE = 'But only this once: no rule allows exactly such calls.';
+
+/** What is allowed for good, and the files of agents. */
+function addPageRoutes(app: Hono<AppEnv>, page: () => Promise<ApprovalsPage>): void {
+  app.get('/rules', async (c) => c.json({ rules: (await page()).rules.list() }));
+  app.post('/rules/revoke', async (c) => {
+    const body = await bodyOf(c, RuleBody);
+    if (body === undefined) return nothing(c);
+    const { rules } = await page();
+    const text = `${body.rule} is asked about again; it counts within a few seconds.`;
+    const revoke = async () => {
+      await rules.revoke(body.rule);
+      return { text };
+    };
+    return orRefused(c, revoke());
+  });
+  app.get('/files', async (c) => c.json({ files: await (await page()).files.list() }));
+  app.post('/files', async (c) => {
+    const order = await bodyOf(c, FileOrder);
+    return order === undefined ? nothing(c) : orRefused(c, (await page()).files.settle(order));
+  });
+}
+
+function nothing(c: Context): Response {
+  return c.json({ error: 'There is nothing like that to do.' }, 400);
+}

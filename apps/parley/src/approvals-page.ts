@@ -1,0 +1,93 @@
+import { soulDiff } from '@parley/agent';
+import { writtenOut } from '@parley/agent/shown-arguments';
+import type { AgentFilesPage, ApprovalRules, ApprovalsPage } from '@parley/gateway';
+import type { Store } from '@parley/store';
+import type { Workspace } from '@parley/workspace';
+import { changeSettings, type SettingsFileDeps } from './channels.ts';
+import { pathOfCall } from './commands/audit/facts.ts';
+import { CliError } from './data-folder.ts';
+import { checkSettings } from './settings.ts';
+
+const AUTO = ['approvals', 'auto'];
+
+interface ApprovalsPageDeps extends SettingsFileDeps {
+  readonly store: Pick<Store, 'audit' | 'conversations'>;
+  readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
+}
+
+/** What the page of approvals shows and does besides decisions (G05, W09). */
+export function approvalsPage(deps: ApprovalsPageDeps): ApprovalsPage {
+  return { rules: approvalRules(deps), files: agentFilesPage(deps) };
+}
+
+/** The rules of `approvals.auto` in the settings file, which a running Parley takes over by itself (D12). */
+function approvalRules(deps: SettingsFileDeps): ApprovalRules {
+  return {
+    list() {
+      const loaded = checkSettings(deps.folder, deps.env, deps.channels);
+      return loaded.kind === 'ok' ? loaded.settings.approvals.auto : [];
+    },
+    async allow(value) {
+      changeSettings(deps, { kind: 'add', path: AUTO, value }, 'The rule was not added');
+    },
+    async revoke(value) {
+      changeSettings(deps, { kind: 'take', path: AUTO, value }, 'The rule was not removed');
+    },
+  };
+}
+
+const DONE = {
+  open: 'is open: everyone who may write to the agent can have it read.',
+  keep: 'stays yours alone.',
+} as const;
+
+/** What agents wrote and waits for a person (W09); the journal of turns says in which conversation. */
+function agentFilesPage({ store, workspace, clock }: ApprovalsPageDeps): AgentFilesPage {
+  const { agentFiles, folder } = workspace;
+  return {
+    async list() {
+      const files = await agentFiles.list();
+      if (files.length === 0) return [];
+      const writes = await store.audit.writes(['write', 'edit'], 0);
+      return Promise.all(
+        files.map(async ({ content, ...file }) => {
+          const write = writes.find(({ input }) => pathOfCall(input, folder) === file.name);
+          const conversation =
+            write && (await store.conversations.details(write.conversationId, clock()));
+          const writtenIn = conversation?.title ?? null;
+          return { ...file, writtenIn, shown: writtenOut(content) };
+        }),
+      );
+    },
+    async settle({ name, print, decision }) {
+      const problem = await agentFiles.settle(name, print, decision);
+      if (problem !== null) throw new CliError('file-unsettled', problem);
+      return { text: `${name} ${DONE[decision]}` };
+    },
+    async diffOf({ shown }) {
+      const proposed = proposedFile(shown);
+      if (proposed === null) return null;
+      const now = await agentFiles.content(proposed.path);
+      return soulDiff(now === null ? '' : writtenOut(now).trimEnd(), proposed.text);
+    },
+  };
+}
+
+/** The path and the whole new text of a file in a question as people are shown it; null: it is about none. */
+export function proposedFile(
+  shown: string,
+): { readonly path: string; readonly text: string } | null {
+  const [, path, whole] =
+    /^path: "(.*)"\n(?:readers: .*\n)?whole_file:([\s\S]*)$/.exec(shown) ?? [];
+  if (path === undefined || whole === undefined || path.includes('\\')) return null;
+  const inline = /^ "(.*)"$/.exec(whole);
+  if (inline !== null) return { path, text: inline[1] ?? '' };
+  const lines = whole.split('\n').slice(1);
+  return {
+    path,
+    text: lines
+      .map((line) => line.replace(/^\| ?/, ''))
+      .join('\n')
+      .trimEnd(),
+  };
+}

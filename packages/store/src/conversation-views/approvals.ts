@@ -1,0 +1,76 @@
+import type { ChatType } from '@parley/core';
+import { type Approval, type ListedRow, readApprovalRow } from '../approvals.ts';
+import { type Sql, statement } from '../database.ts';
+import { type ChatKey, OF_CHAT } from '../outbox-parts.ts';
+import { personalMessage, titleOf } from './list.ts';
+import { readSaid } from './texts.ts';
+
+/** A question about a tool call with the names that people know. Texts are private and whole. */
+export interface ShownApproval extends Approval {
+  /** Lists continue behind it. */
+  readonly seq: number;
+  /** Who wrote the message that led to the call; null: Parley itself, such as a job, or it is forgotten. */
+  readonly asker: string | null;
+  /** What the message says. */
+  readonly text: string;
+  /** The chat of the message; null: the message is forgotten. */
+  readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
+  /** Who decided, where their message is known. */
+  readonly decider: string | null;
+}
+
+interface AskedRow extends ChatKey {
+  readonly seq: number;
+  readonly message: string;
+}
+
+/** The questions of some rows, in their order, with names. */
+export async function showApprovals(
+  sql: Sql,
+  rows: readonly ListedRow[],
+): Promise<readonly ShownApproval[]> {
+  const shown: ShownApproval[] = [];
+  for (const { seq, ...row } of rows) {
+    const approval = readApprovalRow(row);
+    const asked = await sql.get(ASKED, { turnId: approval.turnId });
+    shown.push({ ...approval, seq, ...(await namesOf(sql, approval, asked)) });
+  }
+  return shown;
+}
+
+type Names = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
+
+async function namesOf(
+  sql: Sql,
+  { conversationId, decidedAt }: Approval,
+  asked: AskedRow | undefined,
+): Promise<Names> {
+  if (asked === undefined) return { asker: null, text: '', chat: null, decider: null };
+  const { seq, message, channel, account, chatId } = asked;
+  const said = readSaid(message);
+  const person = await personalMessage(sql, { id: conversationId, message });
+  const decided =
+    decidedAt === null
+      ? undefined
+      : await sql.get(DECIDED, { channel, account, chatId, seq, decidedAt });
+  return {
+    asker: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
+    text: said?.typed ?? said?.text ?? '',
+    chat: {
+      ...{ channel, account, chatId },
+      title: titleOf(person) ?? chatId,
+      chatType: person?.chat.type ?? 'direct',
+    },
+    decider: decided === undefined ? null : (readSaid(decided.message)?.sender.name ?? null),
+  };
+}
+
+const ASKED = statement(`
+  select seq, channel, account, chat_id as "chatId", message from inbox
+  where turn_id = :turnId order by seq desc limit 1`).rows<AskedRow>();
+
+// A command decides at the moment at which it was received.
+const DECIDED = statement(`
+  select message from inbox
+  where ${OF_CHAT} and seq > :seq and outcome = 'command' and received_at = :decidedAt
+  order by seq limit 1`).rows<Pick<AskedRow, 'message'>>();

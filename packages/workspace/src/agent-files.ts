@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { NewId } from '@parley/core';
+import { SKILL_FILE } from './audience.ts';
+import type { FileCache } from './file-cache.ts';
+import { parseFileName, walkPath } from './paths.ts';
+import { contentOf, type WorkspaceLock, writeFileInside } from './write-file.ts';
+import { isUnsettled, settled } from './write-rules.ts';
+
+/** A file that an agent made in a turn that could see private parts; no person has decided about it yet (W09). */
+export interface AgentFile {
+  readonly name: string;
+  /** In ms. */
+  readonly changedAt: number;
+  /** The whole file, with its front matter. */
+  readonly content: string;
+  /** Another one for another content. */
+  readonly print: string;
+  /** False: it is a SKILL.md, and opening it would open all files of its skill unseen. */
+  readonly canOpen: boolean;
+}
+
+/** What a person decided: everyone may read the file, or still the owner alone. */
+export type AgentFileDecision = 'open' | 'keep';
+
+interface AgentFilesOptions {
+  /** The real path of the workspace. */
+  readonly folder: string;
+  readonly files: FileCache;
+  readonly names: () => Promise<readonly string[]>;
+  readonly lock: WorkspaceLock;
+  readonly newId: NewId;
+}
+
+/** Files of agents as their owner sees them: guard what shows them. */
+export type AgentFiles = ReturnType<typeof openAgentFiles>;
+
+/** Opens the files of agents of a workspace. */
+export function openAgentFiles({ folder, files, names, lock, newId }: AgentFilesOptions) {
+  /** The whole file as it is now, with its front matter; null: there is none that can be read. */
+  const content = async (name: string): Promise<string | null> => {
+    const path = parseFileName(name);
+    const found = path === null ? null : await contentOf(folder, path);
+    return found?.kind === 'found' ? found.text : null;
+  };
+  return {
+    content,
+    /** Those that wait for a person, the last changed first. */
+    async list(): Promise<readonly AgentFile[]> {
+      const waiting: AgentFile[] = [];
+      for (const name of await names()) {
+        const path = parseFileName(name);
+        const known = path === null ? null : await files.get(path);
+        // Looks into few files: what is known of the others is enough.
+        if (path === null || known === null || !('declared' in known)) continue;
+        if (known.declared !== 'owner') continue;
+        const text = await content(name);
+        if (text === null || !isUnsettled(text)) continue;
+        const found = walkPath(folder, path);
+        if (found.kind !== 'file') continue;
+        const canOpen = path.segments.at(-1) !== SKILL_FILE;
+        const { changedAt } = found.file;
+        waiting.push({ name, changedAt, content: text, print: printOf(text), canOpen });
+      }
+      return waiting.sort((a, b) => b.changedAt - a.changedAt);
+    },
+    /** Decides about a file as a person was shown it. Null: done; else why not, for people. */
+    settle(name: string, print: string, decision: AgentFileDecision): Promise<string | null> {
+      return lock.hold(async (hold) => {
+        const path = parseFileName(name);
+        const text = await content(name);
+        if (path === null || text === null) return `${name} is not there any more.`;
+        if (!isUnsettled(text)) return `${name} was decided already.`;
+        if (printOf(text) !== print) return `${name} has changed meanwhile. Read it again.`;
+        if (decision === 'open' && path.segments.at(-1) === SKILL_FILE) return OPENS_SKILL;
+        const after = settled(text, decision === 'open' ? 'everyone' : 'owner');
+        const bytes = Buffer.from(after);
+        const written = await writeFileInside(folder, path, bytes, { newId, hold });
+        return written.kind === 'refused' ? `${name} was not changed: ${written.detail}.` : null;
+      });
+    },
+  };
+}
+
+const OPENS_SKILL =
+  'All files of the skill would be opened with it. Look through its folder, and take "audience: owner" out of its SKILL.md.';
+
+function printOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

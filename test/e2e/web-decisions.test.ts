@@ -1,0 +1,152 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { faultsOf } from './page-faults.ts';
+import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const HOSTILE = 'Parrots talk <img src=x onerror="document.title=1">';
+
+describe.runIf(chromiumUrl)('decisions on the page', () => {
+  let scene: WebScene;
+  let chat: Page;
+  let page: Page;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumUrl ?? '', {
+      approvals: { ask: ['current_time'] },
+    });
+    scene.model.reply(({ messages }) => {
+      const last = messages.at(-1);
+      if (last?.role === 'tool') return `It said: ${textOf(last)}`;
+      const question = textOf(last).split('\n').at(-1) ?? '';
+      const [, path] = /^write (\S+)/.exec(question) ?? [];
+      if (path !== undefined)
+        return { toolCalls: [{ name: 'write', arguments: { path, text: HOSTILE } }] };
+      const [, timeZone] = /^time in (\S+)/.exec(question) ?? [];
+      if (timeZone !== undefined)
+        return { toolCalls: [{ name: 'current_time', arguments: { timeZone } }] };
+      return `You said: ${question}`;
+    });
+    writeFileSync(join(scene.folder.path, 'workspace/open.md'), 'Cats sleep.\n');
+    chat = await scene.open();
+    page = await scene.open({ viewport: { width: 320, height: 740 } });
+    await openView(page, 'Approvals');
+  });
+  afterAll(() => scene.close());
+
+  const onDisk = (name: string) => {
+    const path = join(scene.folder.path, 'workspace', name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : null;
+  };
+  const section = (name: string) => page.getByRole('region', { name, exact: true });
+  const question = () => section('Questions').getByRole('article');
+  const button = (name: string) => question().getByRole('button', { name });
+  /** The page looks by itself every few seconds, and at once when its window gets the focus. */
+  const see = (what: Locator) =>
+    expect
+      .poll(
+        async () => {
+          await page.evaluate("dispatchEvent(new Event('focus'))");
+          return what.count();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(1);
+  const shoot = async (name: string) => {
+    const { SHOTS } = process.env;
+    if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
+  };
+
+  it('[G05] [W09] a question is shown with its chat, its words, what it changes and the whole call; a badge counts it', async () => {
+    await say(chat, 'write open.md please');
+    await see(question());
+    const shown = await question().innerText();
+    for (const part of ['write open.md please', 'whole_file:', HOSTILE]) {
+      expect(shown).toContain(part);
+    }
+    expect(await question().locator('del').allInnerTexts()).toEqual(['-Cats sleep.\n']);
+    expect(await question().locator('ins').innerText()).toContain(`+${HOSTILE}`);
+    expect(await page.title()).not.toBe('1');
+    await shoot('question');
+    expect(await faultsOf(page)).toEqual([]);
+    await chat.evaluate("dispatchEvent(new Event('focus'))");
+    await chat.getByRole('link', { name: 'Approvals 1 question waits' }).waitFor();
+  });
+
+  it('[G05] is refused by keyboard, counts once, and a later decision in the chat learns it', async () => {
+    await button('Refuse').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('Refused: write.').waitFor();
+    await untilAnswer(chat, 'It said: write was not run');
+    await chat.getByRole('log').getByRole('button', { name: 'Approve', exact: true }).click();
+    await untilAnswer(chat, 'That was decided already: write was refused.');
+    expect(onDisk('open.md')).toBe('Cats sleep.\n');
+    const past = section('Decided');
+    await past.getByText('refused by the owner, on the page').waitFor();
+  });
+
+  it('[G05] allowed for good, such a call is not asked about any more, until that is revoked', async () => {
+    const rule = 'current_time:Asia/Tokyo';
+    await say(chat, 'time in Asia/Tokyo');
+    await see(question());
+    await button('Always allow').click();
+    await question().getByText(`Calls like ${rule} are then run without a question`).waitFor();
+    await shoot('always');
+    const focused = (name: string) => question().locator(':focus', { hasText: name }).waitFor();
+    await focused('Cancel');
+    await page.keyboard.press('Escape');
+    await focused('Always allow');
+    await page.keyboard.press('Enter');
+    await focused('Cancel');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText(`${rule} is not asked about any more.`).waitFor();
+    await untilAnswer(chat, 'It said: It is');
+    const settings = () => readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
+    expect(settings()).toContain(rule);
+    await section('Allowed for good').getByText(rule).waitFor();
+    const inUse = /the settings were read again/;
+    await expect.poll(() => inUse.test(scene.parley.err()), { timeout: 30_000 }).toBe(true);
+    await say(chat, 'time in Asia/Tokyo');
+    await see(section('Decided').getByText('allowed by a rule'));
+    await section('Allowed for good')
+      .getByRole('button', { name: `Revoke: ${rule}` })
+      .click();
+    await page.getByText('Nothing: each call that needs it is asked about.').waitFor();
+    expect(settings()).not.toContain(rule);
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
+  it('[W09] a file that the agent wrote is the owner’s until it is opened, and only as it was shown', async () => {
+    for (const name of ['notes/one.md', 'notes/two.md']) {
+      await say(chat, `write ${name}`);
+      await untilAnswer(chat, `Made ${name}`);
+    }
+    const file = (name: string) =>
+      section('Files that the agent wrote').getByRole('article', { name });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    const open = file('notes/one.md').getByRole('button', { name: 'Open: notes/one.md' });
+    await open.waitFor();
+    expect(await file('notes/one.md').innerText()).toContain('conversation with Owner');
+    await file('notes/one.md').getByText(HOSTILE).waitFor();
+    await shoot('files');
+    expect(await faultsOf(page)).toEqual([]);
+    const path = join(scene.folder.path, 'workspace/notes/one.md');
+    writeFileSync(path, `${onDisk('notes/one.md')}Added.\n`);
+    await open.click();
+    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.getByText('notes/one.md has changed meanwhile.').waitFor();
+    expect(onDisk('notes/one.md')).toContain('audience: owner');
+    await file('notes/one.md').getByText('Added.').waitFor();
+    await open.click();
+    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.getByText('notes/one.md is open').waitFor();
+    expect(onDisk('notes/one.md')).toContain('---\naudience: everyone\n---');
+    await page.getByRole('button', { name: 'Keep private: notes/two.md' }).click();
+    await page.getByText('No file waits to be opened.').waitFor();
+    expect(onDisk('notes/two.md')).toContain('---\naudience: owner\n---');
+  });
+});
