@@ -2,12 +2,12 @@ import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import type { RenderTarget } from '@parley/core';
 import type * as Render from './render.ts';
-import type { RenderedPart } from './render.ts';
+import type { RenderedPart } from './rendered-part.ts';
 import { completed } from './unfinished.ts';
 
 export type { RenderTarget } from '@parley/core';
-export type { RenderedPart } from './render.ts';
-export { joinParts, MarkupError } from './render.ts';
+export type { RenderedPart } from './rendered-part.ts';
+export { joinParts, MarkupError } from './rendered-part.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,4 +1,4 @@
-import { type Dialect, ParleyError, type RenderTarget } from '@parley/core';
+import type { Dialect, RenderTarget } from '@parley/core';
 import { CAPABILITIES, type DialectCapabilities } from './capabilities.ts';
 import { contentLength, type Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
@@ -6,6 +6,7 @@ import { printDiscord } from './print/discord.ts';
 import { printHtml, printTelegram } from './print/html.ts';
 import { type Printed, plainText, printPlain } from './print/lines.ts';
 import { printWhatsApp } from './print/whatsapp.ts';
+import { MarkupError, type RenderedPart } from './rendered-part.ts';
 import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
 import { finish, finishInTurns, type Steps } from './steps.ts';
 import { toLeaves } from './transform/blocks.ts';
@@ -148,22 +149,3 @@ const PRINTERS: Readonly<Record<Dialect, Print>> = {
   plain: printPlain,
   html: printHtml,
 };
-
-/** One message. */
-export interface RenderedPart {
-  /** In the target's dialect. */
-  readonly text: string;
-  /** What people see of `text`, for a platform that refuses it; link addresses are written out if there is room. */
-  readonly plain: string;
-}
-
-/** Thrown for a target that no text can be printed for; never because of the Markdown. */
-export class MarkupError extends ParleyError {}
-
-/** The texts of some parts as one, for a place without a limit that shows parts while they come. */
-export function joinParts(
-  parts: readonly RenderedPart[],
-  dialect: RenderTarget['dialect'],
-): string {
-  return parts.map(({ text }) => text).join(dialect === 'html' ? '' : '\n\n');
-}
