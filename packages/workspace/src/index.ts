@@ -1,5 +1,6 @@
 export { isOwnersByDefault, readerOf } from './audience.ts';
 export { decideBootstrap } from './bootstrap.ts';
+export type { EditorFile, FileEditor } from './file-editor.ts';
 export {
   Memories,
   profileOf,
@@ -24,6 +25,7 @@ export {
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
 export {
+  covers,
   createPromptFiles,
   type FilePattern,
   type PromptFiles,

@@ -12,6 +12,8 @@ import {
 } from '@parley/core';
 import { Bootstrap } from './bootstrap.ts';
 import { FileCache, liesInOwnersSkill } from './file-cache.ts';
+import { FileEditor } from './file-editor.ts';
+import { FileHistory } from './file-history.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
@@ -46,6 +48,8 @@ export interface Workspace {
   readonly bootstrap: Bootstrap;
   /** What commands of the shell may do here (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
+  /** Its files as their owner edits them, outside of any turn. */
+  readonly editor: FileEditor;
   /** The workspace as this reader sees it. Cheap: make one for every turn. */
   for(reader: Reader): WorkspaceView;
 }
@@ -61,7 +65,8 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   const folder = await realpath(options.folder);
   const files = new FileCache({ folder, clock, log });
   const inOwnersSkill = (name: FileName) => liesInOwnersSkill(files, name);
-  const writer = new FileWriter({ folder, newId, lock, inOwnersSkill });
+  const history = new FileHistory({ folder, newId, clock, lock });
+  const writer = new FileWriter({ folder, newId, lock, history, inOwnersSkill });
   const commands = openShellCommands({ folder, files, lock, newId, clock, log });
   await commands.sweep();
   const sources = {
@@ -69,16 +74,24 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     names: () => listMarkdown(folder),
     writer,
     versions: new MemoryVersions({ folder, newId, clock, lock }),
+    history,
     forgetful: options.memory === 'off',
     governed: options.governed,
     mayBeFromCommand: commands.mayBeFromCommand,
   };
+  const view = viewMaker(sources);
+  const guest = view({ kind: 'guest', conversationId: '' });
+  const { forgetful, governed } = sources;
   return {
     folder,
     created,
+    editor: new FileEditor({
+      ...{ folder, files, history, guest, forgetful },
+      governed: governed !== undefined,
+    }),
     commands,
     bootstrap: bootstrapIn(folder, lock),
-    for: viewMaker(sources),
+    for: view,
   };
 }
 
