@@ -1,4 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +72,8 @@ describe('the files of a workspace in an editor', () => {
     expect(got('tea.md')).toBe('---\naudience: owner\n---\n\ngreen\n');
     expect(await whys('tea.md')).toHaveLength(4);
     const home = join(folder, '.parley/history/tea.md');
-    for (const name of readdirSync(home)) expect(statSync(join(home, name)).mode & 0o777).toBe(0o600);
+    for (const name of readdirSync(home))
+      expect(statSync(join(home, name)).mode & 0o777).toBe(0o600);
     expect(await workspace.for(OWNER).read('.parley/history/tea.md')).toMatchObject({
       reason: 'refused',
     });
@@ -128,7 +136,9 @@ describe('the files of a workspace in an editor', () => {
 
   it('[U03] keep what the agent replaces for its owner', async () => {
     put('notes.md', '---\naudience: owner\n---\n\ngreen\n');
-    expect(await workspace.for(OWNER).write('notes.md', 'black')).toMatchObject({ kind: 'written' });
+    expect(await workspace.for(OWNER).write('notes.md', 'black')).toMatchObject({
+      kind: 'written',
+    });
     expect(await whys('notes.md')).toEqual(['written by the agent', 'found']);
   });
 
@@ -141,12 +151,14 @@ describe('the files of a workspace in an editor', () => {
     await save(group, `${entry}\n- rope\n`);
     await save('MEMORY.md', '- plums\n');
     const plums = (line: string) => line.includes('plums');
-    await new Memories().remove(workspace.for(CREW), () => true, () => false);
+    await new Memories().remove(
+      workspace.for(CREW),
+      () => true,
+      () => false,
+    );
     const kept = async (name: string) => {
       const all = await workspace.editor.versions(name);
-      const texts = await Promise.all(
-        all.map((one) => workspace.editor.version(name, one.name)),
-      );
+      const texts = await Promise.all(all.map((one) => workspace.editor.version(name, one.name)));
       return texts.join('');
     };
     expect(await kept(group)).not.toContain('plums');

@@ -14,6 +14,7 @@ export {
   MemoryType,
   memoryId,
   memoryLine,
+  parseMemoryFile,
   SAVED_FILES,
 } from './memory/memory-file.ts';
 export {

@@ -1,8 +1,8 @@
 import { mayRead, type PromptPart, type Reader } from '@parley/core';
 import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } from './audience.ts';
 import { type FileCache, type FileFault, liesInOwnersSkill } from './file-cache.ts';
-import type { ParsedFile } from './front-matter.ts';
 import type { FileHistory } from './file-history.ts';
+import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
 import { asGoverned, type GovernedFile } from './soul.ts';

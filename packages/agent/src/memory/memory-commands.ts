@@ -76,13 +76,59 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       const isOwner = asker.reader.kind === 'owner';
       if (/^(?:all|alles|全部)$/i.test(words)) {
         if (!(await isConfirmed(options, asker))) return confirmText(mine.length, asker.isGroup);
-        return proofText(await removeAll(options, view, asker, mine), isOwner);
+        const persons = await personsOf(options, asker.person);
+        const whom = { persons, ownersToo: isOwner };
+        return proofText(await removeAll(options, view, asker, mine, whom), isOwner);
       }
       const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
       if (chosen.length > MOST_AT_ONCE) return tooManyText(chosen);
       return proofText(await remove(options, view, asker, chosen, words), isOwner);
     },
+    /** `/forget` from outside of a chat: a memory that the reader sees, or `words` in all notes of the owner. */
+    async forgetFrom(reader: Reader, what: (Pick<SavedMemory, 'name'> & { id: string }) | string) {
+      const view = options.workspace.for(reader);
+      const isMeant = ({ name, entry }: SavedMemory) =>
+        typeof what === 'string'
+          ? meansMemory(what, entry)
+          : name === what.name && entry.id === what.id;
+      const chosen = (await options.service.list(view)).filter(isMeant);
+      const words = typeof what === 'string' ? what : null;
+      return proofText(await remove(options, view, { reader }, chosen, words), true);
+    },
+    /** `/forget all` for somebody else, from outside of a chat: in what `readers` see, the first of them an owner. */
+    async forgetPerson(
+      { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
+      readers: readonly [Reader, ...Reader[]],
+    ): Promise<string> {
+      const persons = await personsOf(options, person);
+      const theirs = async (view: WorkspaceView) =>
+        (await options.service.list(view)).filter(({ entry }) =>
+          persons.includes(entry.person ?? ''),
+        );
+      const [owner, ...guests] = readers;
+      const view = options.workspace.for(owner);
+      const asker = { reader: owner, isGroup: false };
+      const whom = { persons, ownersToo: isOwner };
+      const proof = await removeAll(options, view, asker, await theirs(view), whom);
+      const memories = [...proof.removal.memories];
+      const failed = [...proof.removal.failed];
+      for (const reader of guests) {
+        const chat = options.workspace.for(reader);
+        const { removal } = await remove(options, chat, { reader }, await theirs(chat), null);
+        memories.push(...removal.memories);
+        failed.push(...removal.failed);
+      }
+      return proofText({ ...proof, removal: { ...proof.removal, memories, failed } }, true);
+    },
   };
+}
+
+/** All accounts of a person. */
+async function personsOf(
+  { accountsOf }: MemoryCommandsOptions,
+  person: string,
+): Promise<readonly string[]> {
+  return [...new Set([person, ...(await accountsOf(person))])];
 }
 
 /** The same message received again does not confirm itself. */
@@ -118,7 +164,7 @@ async function memoriesOf(
 async function remove(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
-  { reader }: MemoryAsker,
+  { reader }: Pick<MemoryAsker, 'reader'>,
   chosen: readonly SavedMemory[],
   words: string | null,
 ): Promise<ForgetProof> {
@@ -145,13 +191,12 @@ async function remove(
 async function removeAll(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
-  asker: MemoryAsker,
+  asker: Pick<MemoryAsker, 'reader' | 'isGroup'>,
   mine: readonly SavedMemory[],
+  { persons, ownersToo }: { readonly persons: readonly string[]; readonly ownersToo: boolean },
 ): Promise<ForgetProof> {
   const { forgetting } = options.store;
-  const { person, reader, isGroup } = asker;
-  const ownersToo = reader.kind === 'owner';
-  const persons = [...new Set([person, ...(await options.accountsOf(person))])];
+  const { reader, isGroup } = asker;
   // First: a running turn could save again what was removed.
   const forgotten = await forgetting.forgetPerson({
     persons,
@@ -169,7 +214,7 @@ async function removeAll(
   const proof = await remove(options, view, asker, mine, null);
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
-  const left = ownersToo ? [...proof.left, ...(await stillIn(view, samples))] : [];
+  const left = reader.kind === 'owner' ? [...proof.left, ...(await stillIn(view, samples))] : [];
   return { ...proof, left: [...new Set(left)], said: { ...forgotten, search } };
 }
 

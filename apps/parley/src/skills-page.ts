@@ -1,0 +1,89 @@
+import type { SkillsPage } from '@parley/gateway';
+import { describeProblem } from '@parley/settings';
+import { editSettings, readWritten, type SettingsChange } from '@parley/settings/edit';
+import type { Skills } from '@parley/workspace';
+import type { ChannelSettingsDeps } from './channels.ts';
+import { CliError } from './data-folder.ts';
+import { checkSettings, type LoadedSettings } from './settings.ts';
+
+interface SkillsPageDeps extends ChannelSettingsDeps {
+  readonly skills: Pick<Skills, 'list' | 'show'>;
+  readonly settings: Pick<LoadedSettings['settings'], 'skills' | 'agent'>;
+}
+
+/** The skills for the page (S09): `skills.allow` and `skills.block` of the settings decide which are used. */
+export function skillsPage(deps: SkillsPageDeps): SkillsPage {
+  const { skills, folder, env, clock, channels } = deps;
+  const file = folder.settingsFile;
+  return {
+    async list() {
+      const all = await skills.list();
+      return {
+        skills: all.map(({ audience, ...one }) => ({
+          ...one,
+          readers: audience.kind === 'owner' ? 'owner' : 'everyone',
+          file: one.source === 'workspace' ? fileOf(one.location) : null,
+          isOn:
+            one.state === 'shadowed' || one.state === 'refused'
+              ? null
+              : one.state !== 'blocked' && one.state !== 'not-allowed',
+        })),
+      };
+    },
+    async text(name) {
+      const text = await skills.show(name);
+      if (text?.kind === 'skill') return { text: text.text };
+      throw new CliError('no-skill', text?.detail ?? `There is no skill ${name} that can be read.`);
+    },
+    async turn(name, isOn) {
+      const known = (await skills.list()).find((one) => one.name === name);
+      if (known === undefined) throw new CliError('no-skill', `There is no skill ${name}.`);
+      const edited = editSettings(changesFor(name, isOn, deps), {
+        file,
+        check: (settingsFile) => checkSettings({ ...folder, settingsFile }, env, channels),
+        now: new Date(clock()),
+      });
+      if (edited.kind === 'refused') {
+        const problems = edited.problems.map(describeProblem).join('\n');
+        throw new CliError('settings-refused', `The settings stay as they are:\n${problems}`);
+      }
+      return { text: `${name} is ${isOn ? 'on' : 'off'}: it counts from the next message on.` };
+    },
+  };
+}
+
+/** Of `~/…/skills/tea/SKILL.md` what the workspace calls it. */
+function fileOf(location: string): string | null {
+  return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
+}
+
+/** A list that comes from a profile is written whole: the settings' own list takes its place. */
+function changesFor(
+  name: string,
+  isOn: boolean,
+  { settings: { skills }, folder }: SkillsPageDeps,
+): readonly SettingsChange[] {
+  const { values } = readWritten(folder.settingsFile);
+  const isSame = (one: string) => one.toLowerCase() === name.toLowerCase();
+  const without = (list: 'allow' | 'block'): SettingsChange[] => {
+    const found = skills[list]?.filter(isSame) ?? [];
+    const path = ['skills', list];
+    if (found.length === 0) return [];
+    if (isWritten(values, list)) return found.map((value) => ({ kind: 'take', path, value }));
+    return [{ kind: 'set', path, value: skills[list]?.filter((one) => !isSame(one)) ?? [] }];
+  };
+  const withIt = (list: 'allow' | 'block'): SettingsChange[] => {
+    const path = ['skills', list];
+    if (skills[list]?.some(isSame)) return [];
+    if (isWritten(values, list)) return [{ kind: 'add', path, value: name }];
+    return [{ kind: 'set', path, value: [...(skills[list] ?? []), name] }];
+  };
+  if (!isOn) return withIt('block');
+  return [...without('block'), ...(skills.allow === undefined ? [] : withIt('allow'))];
+}
+
+function isWritten(values: object | null, list: string): boolean {
+  if (values === null || !('skills' in values)) return false;
+  const { skills } = values;
+  return typeof skills === 'object' && skills !== null && list in skills;
+}
