@@ -24,16 +24,16 @@ export function filesPage({ workspace, promptFiles, chats, scrub }: FilesPageDep
       const [files, removed, known] = await Promise.all([editor.list(), editor.removed(), chats()]);
       const shown = files.map((file) => {
         const chat = known.get(file.name)?.title;
-        const isGoverned = file.name === SOUL;
-        const facts = { isPromptFile: isPromptFile(file.name), isGoverned };
-        return { ...file, ...facts, ...(chat !== undefined && { chat }) };
+        const isPrompt = { isPromptFile: isPromptFile(file.name) };
+        return { ...file, ...isPrompt, ...(chat !== undefined && { chat }) };
       });
       return { folder, files: shown, removed };
     },
     async open(name) {
       const [file, versions] = await Promise.all([editor.read(name), editor.versions(name)]);
       const shown = versions.map(({ name: version, at, why }) => ({ version, at, why }));
-      return { name, text: file?.text ?? null, print: file?.print ?? null, versions: shown };
+      const { text = null, print = null } = file ?? {};
+      return { name, text, print, isGoverned: name === SOUL, versions: shown };
     },
     async save(name, { base, text }, by) {
       const before = text?.includes(HIDDEN) ? (await editor.read(name))?.text : undefined;

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import { act } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
 import { useData, useWork, type Work } from './ui/data.tsx';
+import { diffLines } from './ui/diff.tsx';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
@@ -141,14 +142,6 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       </details>
     </div>
   );
-}
-
-function diffLines(diff: string): readonly VNode[] {
-  if (diff === '') return [<span key="none">Nothing changes.</span>];
-  return diff.split('\n').map((line, index) => {
-    const Kind = line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span';
-    return <Kind key={index}>{`${line}\n`}</Kind>;
-  });
 }
 
 function sentence(text: string): string {

@@ -20,6 +20,9 @@ const conversations = async () =>
   (await import('./conversations/conversations-view.tsx')).ConversationsView;
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
+const memory = async () => (await import('./memory.tsx')).MemoryView;
+const skills = async () => (await import('./skills.tsx')).SkillsView;
+const files = async () => (await import('./files/files-view.tsx')).FilesView;
 const soul = async () => (await import('./soul.tsx')).SoulView;
 const channels = async () => (await import('./channels.tsx')).ChannelsView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
@@ -45,6 +48,9 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
       { id: 'prompt', label: 'Prompt', icon: 'prompt', load: prompt },
       { id: 'preview', label: null, within: 'prompt', icon: 'prompt', load: prompt },
       { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', load: heartbeat },
+      { id: 'memory', label: 'Memory', icon: 'memory', load: memory },
+      { id: 'skills', label: 'Skills', icon: 'skills', load: skills },
+      { id: 'files', label: 'Files', icon: 'files', load: files },
       { id: 'soul', label: 'Soul', icon: 'soul', load: soul },
     ],
   },

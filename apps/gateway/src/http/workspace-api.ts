@@ -15,8 +15,6 @@ export interface ShownFile {
   readonly changedAt: number;
   /** A layer, source or hook of this agent reads it for prompts. */
   readonly isPromptFile: boolean;
-  /** SOUL.md: it changes by proposals alone (W06). */
-  readonly isGoverned: boolean;
 }
 
 /** `/api/workspace/files`: by name. `removed`: names of files of which versions are left. */
@@ -32,6 +30,8 @@ export interface OpenFile {
   readonly text: string | null;
   /** Changes with the text; a change of the file names it. */
   readonly print: string | null;
+  /** SOUL.md: it changes by proposals alone (W06). */
+  readonly isGoverned: boolean;
   /** The newest first. */
   readonly versions: readonly ShownVersion[];
 }
