@@ -2,13 +2,14 @@ import type { SkillsPage } from '@parley/gateway';
 import { describeProblem } from '@parley/settings';
 import { editSettings, readWritten, type SettingsChange } from '@parley/settings/edit';
 import type { Skills } from '@parley/workspace';
+import { z } from 'zod';
 import type { ChannelSettingsDeps } from './channels.ts';
 import { CliError } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
 interface SkillsPageDeps extends ChannelSettingsDeps {
   readonly skills: Pick<Skills, 'list' | 'show'>;
-  readonly settings: Pick<LoadedSettings['settings'], 'skills' | 'agent'>;
+  readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
 }
 
 /** The skills for the page (S09): `skills.allow` and `skills.block` of the settings decide which are used. */
@@ -63,27 +64,30 @@ function changesFor(
   isOn: boolean,
   { settings: { skills }, folder }: SkillsPageDeps,
 ): readonly SettingsChange[] {
-  const { values } = readWritten(folder.settingsFile);
+  const written = Lists.safeParse(readWritten(folder.settingsFile).values).data?.skills ?? {};
   const isSame = (one: string) => one.toLowerCase() === name.toLowerCase();
-  const without = (list: 'allow' | 'block'): SettingsChange[] => {
-    const found = skills[list]?.filter(isSame) ?? [];
+  const change = (list: 'allow' | 'block', isIn: boolean): SettingsChange[] => {
+    const own = written[list];
+    const names = own ?? skills[list] ?? [];
     const path = ['skills', list];
-    if (found.length === 0) return [];
-    if (isWritten(values, list)) return found.map((value) => ({ kind: 'take', path, value }));
-    return [{ kind: 'set', path, value: skills[list]?.filter((one) => !isSame(one)) ?? [] }];
+    const found = names.filter(isSame);
+    if (isIn === found.length > 0) return [];
+    if (own === undefined) {
+      const value = isIn ? [...names, name] : names.filter((one) => !isSame(one));
+      return [{ kind: 'set', path, value }];
+    }
+    if (isIn) return [{ kind: 'add', path, value: name }];
+    return found.map((value) => ({ kind: 'take', path, value }));
   };
-  const withIt = (list: 'allow' | 'block'): SettingsChange[] => {
-    const path = ['skills', list];
-    if (skills[list]?.some(isSame)) return [];
-    if (isWritten(values, list)) return [{ kind: 'add', path, value: name }];
-    return [{ kind: 'set', path, value: [...(skills[list] ?? []), name] }];
-  };
-  if (!isOn) return withIt('block');
-  return [...without('block'), ...(skills.allow === undefined ? [] : withIt('allow'))];
+  if (!isOn) return change('block', true);
+  const isLimited = (written.allow ?? skills.allow) !== undefined;
+  return [...change('block', false), ...(isLimited ? change('allow', true) : [])];
 }
 
-function isWritten(values: object | null, list: string): boolean {
-  if (values === null || !('skills' in values)) return false;
-  const { skills } = values;
-  return typeof skills === 'object' && skills !== null && list in skills;
-}
+/** The lists as they are written in the file. */
+const Lists = z.object({
+  skills: z.object({
+    allow: z.array(z.string()).optional(),
+    block: z.array(z.string()).optional(),
+  }),
+});

@@ -9,8 +9,9 @@ import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
 const PATH = '/api/workspace/skills';
-/** Changed settings count a moment after they were saved, in ms. */
-const LOOK_EVERY_MS = 3_000;
+/** Programs and files may come; changed settings count a moment after they were saved. In ms. */
+const LOOK_EVERY_MS = 10_000;
+const LOOK_SOON_MS = 1_000;
 
 const STATES: Readonly<Record<string, string>> = {
   ready: 'Ready',
@@ -24,8 +25,11 @@ const STATES: Readonly<Record<string, string>> = {
 
 /** Every skill that was found: its source, whether it is used, and why not (S09). */
 export function SkillsView(): VNode {
-  const data = useData<{ readonly skills: readonly ShownSkill[] }>(PATH, LOOK_EVERY_MS);
   const { outcome, run } = useWork();
+  const data = useData<{ readonly skills: readonly ShownSkill[] }>(
+    PATH,
+    outcome === undefined ? LOOK_EVERY_MS : LOOK_SOON_MS,
+  );
   return (
     <ColumnView name="skills-view" title="Skills">
       <OutcomeNote outcome={outcome} />

@@ -95,7 +95,8 @@ export function openEditor(
           ...defaultKeymap,
           indentWithTab,
         ]),
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        // What scrolls must be reached by keyboard; that it can be edited is not enough for all tools.
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());
         }),
