@@ -46,7 +46,7 @@ interface ForgetProof {
   /** Files that still contain the text and that the command must not change. */
   readonly left: readonly string[];
   /** Of `/forget all`: what the person had said, and whether the database files still contain any of it. */
-  readonly said?: PersonForgotten & { readonly search: RawSearch | null };
+  readonly said?: PersonForgotten & Pick<Whom, 'whose'> & { readonly search: RawSearch | null };
 }
 
 const MARK = '[forgotten]';
@@ -77,7 +77,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       if (/^(?:all|alles|全部)$/i.test(words)) {
         if (!(await isConfirmed(options, asker))) return confirmText(mine.length, asker.isGroup);
         const persons = await personsOf(options, asker.person);
-        const whom = { persons, ownersToo: isOwner };
+        const whom = { persons, ownersToo: isOwner, whose: 'yours' } as const;
         return proofText(await removeAll(options, view, asker, mine, whom), isOwner);
       }
       const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
@@ -108,7 +108,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       const [owner, ...guests] = readers;
       const view = options.workspace.for(owner);
       const asker = { reader: owner, isGroup: false };
-      const whom = { persons, ownersToo: isOwner };
+      const whom = { persons, ownersToo: isOwner, whose: 'theirs' } as const;
       const proof = await removeAll(options, view, asker, await theirs(view), whom);
       const memories = [...proof.removal.memories];
       const failed = [...proof.removal.failed];
@@ -187,13 +187,21 @@ async function remove(
   return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
 }
 
+/** Whose messages are removed, and in what words the proof calls them. */
+interface Whom {
+  readonly persons: readonly string[];
+  /** Everything that any owner has said, too. */
+  readonly ownersToo: boolean;
+  readonly whose: 'yours' | 'theirs';
+}
+
 /** The memories, then all messages of the person: in a group those sent there, else those of all chats. */
 async function removeAll(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
   asker: Pick<MemoryAsker, 'reader' | 'isGroup'>,
   mine: readonly SavedMemory[],
-  { persons, ownersToo }: { readonly persons: readonly string[]; readonly ownersToo: boolean },
+  { persons, ownersToo, whose }: Whom,
 ): Promise<ForgetProof> {
   const { forgetting } = options.store;
   const { reader, isGroup } = asker;
@@ -215,7 +223,7 @@ async function removeAll(
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
   const left = reader.kind === 'owner' ? [...proof.left, ...(await stillIn(view, samples))] : [];
-  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search } };
+  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search, whose } };
 }
 
 async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<readonly string[]> {
@@ -288,22 +296,22 @@ const CANNOT_ALL =
   'I cannot take back what the platform and the maker of the model keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who is paired, and counts of use stay.';
 
 function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
-  const { messages, rows, cronJobs, whole, groups, search } = said;
+  const { messages, rows, cronJobs, whole, groups, search, whose } = said;
   const places = [
     ...(whole > 0 ? [countOf(whole, 'chat')] : []),
     ...(groups > 0 ? [countOf(groups, 'group')] : []),
   ].join(' and ');
   return [
-    `- ${countOf(messages, 'message')} of yours${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
-    ...(cronJobs > 0 ? [`- ${countOf(cronJobs, 'job')} that you set up`] : []),
-    ...(search === null ? [] : [`- ${searchLine(search, said.samples.length)}`]),
+    `- ${countOf(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
+    ...(cronJobs > 0 ? [`- ${countOf(cronJobs, 'job')} of ${whose}`] : []),
+    ...(search === null ? [] : [`- ${searchLine(search, said.samples.length, whose)}`]),
   ];
 }
 
-function searchLine({ found, complete }: RawSearch, samples: number): string {
-  if (samples === 0) return 'none of your messages is long enough to look for it in the files';
+function searchLine({ found, complete }: RawSearch, samples: number, whose: Whom['whose']): string {
+  if (samples === 0) return 'none of these messages is long enough to look for it in the files';
   const scope = complete ? 'the files of the database' : 'the first half gigabyte of the database';
-  const what = `I looked for ${countOf(samples, 'text')} of yours in ${scope}`;
+  const what = `I looked for ${countOf(samples, 'text')} of ${whose} in ${scope}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
   return `${what}: **${found} of them are still there**, where others have said the same or quoted you`;
 }
