@@ -31,7 +31,7 @@ interface MemoryPageDeps {
 }
 
 /** The page is its owner's alone; what belongs to one chat is read through the view of that chat. */
-export const PAGE_READER: Reader = { kind: 'owner', conversationId: 'page' };
+const PAGE_READER: Reader = { kind: 'owner', conversationId: 'page' };
 const MOST_FOUND = 30;
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
