@@ -18,6 +18,7 @@ export function workspacePage(
   const { workspace, promptFiles, skills, memory, memorySearch, memoryCommands } = agent;
   const chats = async (): Promise<ReadonlyMap<string, MemoryChat>> => {
     const files = new Set((await workspace.editor.list()).map(({ name }) => name));
+    if (![...files].some((name) => name.startsWith('groups/'))) return new Map();
     const known = await shared.store.conversations.list({ before: null, limit: MOST_CHATS });
     return new Map(
       known.flatMap(({ id, title, chatType, channel, chatId }) => {

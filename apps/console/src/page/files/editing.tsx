@@ -34,12 +34,12 @@ export function Editing({ file, work }: EditingProps): VNode {
   const isOvertaken = file.print !== base.print && text !== base.text && sent.current === null;
   return (
     <>
+      <div class="editor" ref={box} />
+      <p class="hint">Ctrl-S saves; Escape and Tab leave the text.</p>
       {isOvertaken && (
         <Overtaken file={file} onOverwrite={() => save(file.print)} onTake={typed.take} />
       )}
-      <div class="editor" ref={box} />
-      <p class="hint">Ctrl-S saves; Escape and Tab leave the text.</p>
-      <div class="settings-save actions">
+      <div class="actions">
         <ActionButton
           label={isChanged ? 'Save' : 'Nothing to save'}
           look="is-main"

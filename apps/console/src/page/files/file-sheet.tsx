@@ -25,11 +25,11 @@ export function FileSheet({ name, facts, version }: SheetProps): VNode {
         <h2 class="title">{name}</h2>
         {facts && <Facts {...facts} />}
       </header>
-      <OutcomeNote outcome={work.outcome} />
       <Show data={data}>
         {(file) => (
           <>
             <Body file={file} work={work} />
+            <OutcomeNote outcome={work.outcome} />
             <History file={file} chosen={version} work={work} />
           </>
         )}
