@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openWorkspace } from '@parley/workspace';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf } from './page-faults.ts';
@@ -184,6 +185,34 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await person('telegram:7').waitFor({ state: 'detached' });
     expect(got('memory/user.md')).toContain('Ann sails.');
     expect(await page.title()).not.toBe('1');
+  });
+
+  it('[W04] [G15] what belongs to one chat is shown as that, and forgotten there', async () => {
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    const list = await fetch(`${scene.parley.address}/api/conversations`, { headers });
+    const id = /"id":"([^"]+)"/.exec(await list.text())?.[1] ?? '';
+    const opened = await openWorkspace({ folder: path(''), templates: path('') });
+    const { groupMemory } = opened.for({ kind: 'guest', conversationId: id });
+    put(
+      groupMemory,
+      ENTRY('m4444', 'web:cy', 'Cy swims.') + ENTRY('m5555', 'web:ann', 'Ann rows.'),
+    );
+    await page.goto(`${scene.parley.address}/#/files`);
+    const file = page.getByRole('link', { name: new RegExp(`^${groupMemory}`) });
+    expect(await file.innerText()).toMatch(/\S alone/);
+    await openView(page, 'Memory');
+    await page
+      .getByText(/^fact, user, 2026-11-20, in .+ alone/)
+      .first()
+      .waitFor();
+    await press('Forget: Cy swims.');
+    await press('Forget it');
+    await told('1 memory');
+    await press('Forget everything: web:ann');
+    await page.getByRole('group').getByRole('button', { name: 'Forget everything' }).click();
+    await told('2 memories');
+    expect(got(groupMemory)).not.toMatch(/Cy|Ann/);
+    expect(got('memory/user.md')).not.toContain('Ann');
   });
 
   it('[U03] nobody reads or changes any of it without the token, or beside the workspace', async () => {

@@ -93,6 +93,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
           : name === what.name && entry.id === what.id;
       const chosen = (await options.service.list(view)).filter(isMeant);
       const words = typeof what === 'string' ? what : null;
+      if (chosen.length > MOST_AT_ONCE) return tooManyText(chosen);
       return proofText(await remove(options, view, { reader }, chosen, words), true);
     },
     /** `/forget all` for somebody else, from outside of a chat: in what `readers` see, the first of them an owner. */
