@@ -63,7 +63,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await page.keyboard.press('Control+s');
     await told('Saved.');
     expect(got('AGENTS.md')).toMatch(/Whistle \*\*always\*\*\.$/);
-    await page.getByRole('link', { name: /^edited in the console/ }).waitFor();
+    await page.getByRole('link', { name: /^edited by the console/ }).waitFor();
     await openView(page, 'Chat');
     await say(page, 'hello');
     await untilAnswer(page, 'You said: hello');
@@ -121,7 +121,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     expect(existsSync(path('notes/ropes.md'))).toBe(false);
     await phone.getByRole('link', { name: 'All files' }).click();
     await phone.getByRole('region', { name: 'Removed' }).getByRole('link').click();
-    await phone.getByRole('link', { name: /^removed in the console/ }).click();
+    await phone.getByRole('link', { name: /^removed by the console/ }).click();
     await press('Bring this back', phone);
     await editor('notes/ropes.md', phone).waitFor();
     expect(got('notes/ropes.md')).toContain('Blue ropes.');

@@ -64,7 +64,7 @@ describe('the files of a workspace in an editor', () => {
     expect(await save('tea.md', 'black')).toEqual({ kind: 'written' });
     expect(await save('tea.md', 'white\n')).toEqual({ kind: 'written' });
     expect(got('tea.md')).toBe('white\n');
-    const edited = 'edited in the console';
+    const edited = 'edited by the console';
     expect(await whys('tea.md')).toEqual([edited, edited, 'found']);
     const [, , first] = await workspace.editor.versions('tea.md');
     now += 1_000;
@@ -97,7 +97,7 @@ describe('the files of a workspace in an editor', () => {
     expect(existsSync(join(folder, 'notes/tea.md'))).toBe(false);
     expect(await workspace.editor.removed()).toEqual(['notes/tea.md']);
     const [last] = await workspace.editor.versions('notes/tea.md');
-    expect(last?.why).toEqual(['removed in the console']);
+    expect(last?.why).toEqual(['removed by the console']);
     await workspace.editor.restore('notes/tea.md', last?.name ?? '', BY.by);
     expect(got('notes/tea.md')).toBe('green');
     expect(await workspace.editor.removed()).toEqual([]);

@@ -79,7 +79,7 @@ export class FileEditor {
     if (text !== null) assertText(name, text);
     const what = text === null ? 'removed' : base === null ? 'made' : 'edited';
     const done = await this.#trying(path, (versions) =>
-      versions.save(base, text, `${what} in ${by}`),
+      versions.save(base, text, `${what} by ${by}`),
     );
     if (text === null) await this.#options.history.tidy();
     return outcomeOf(name, done);
@@ -99,7 +99,7 @@ export class FileEditor {
 
   async restore(name: string, version: string, by: string): Promise<EditorChange> {
     const path = this.#changeable(name);
-    const done = await this.#trying(path, (versions) => versions.restore(version, `, in ${by}`));
+    const done = await this.#trying(path, (versions) => versions.restore(version, `, by ${by}`));
     return outcomeOf(name, done);
   }
 
