@@ -79,7 +79,7 @@ agent:
   it('[U03] [G18] are edited as a file: completed, with each error at its place, and no secret shown or lost', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
-    await page.getByRole('link', { name: 'File' }).click();
+    await page.getByRole('link', { name: 'File', exact: true }).click();
     const text = page.getByRole('textbox', { name: 'Settings file' });
     await text.waitFor();
     expect(await text.textContent()).toContain('apiKey: [secret] # of the provider');

@@ -88,6 +88,7 @@ interface Remembering {
   readonly hooks: readonly TurnHook[];
   readonly parts: {
     readonly memory?: MemoryService;
+    readonly memorySearch?: MemorySearch;
     readonly memoryCommands?: Partial<MemoryCommands>;
   };
 }
@@ -129,7 +130,7 @@ export function openMemory(
     tools: { memory: { service, search } },
     sources: [memorySource({ service, search, index, accountsOf })],
     hooks: [memoryHook(offers)],
-    parts: { memory: service, ...(commands && { memoryCommands: commands }) },
+    parts: { memory: service, memorySearch: search, ...(commands && { memoryCommands: commands }) },
   };
 }
 

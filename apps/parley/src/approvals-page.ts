@@ -28,10 +28,10 @@ function approvalRules(deps: SettingsFileDeps): ApprovalRules {
       return loaded.kind === 'ok' ? loaded.settings.approvals.auto : [];
     },
     async allow(value) {
-      changeSettings(deps, { kind: 'add', path: AUTO, value }, 'The rule was not added');
+      changeSettings(deps, [{ kind: 'add', path: AUTO, value }], 'The rule was not added');
     },
     async revoke(value) {
-      changeSettings(deps, { kind: 'take', path: AUTO, value }, 'The rule was not removed');
+      changeSettings(deps, [{ kind: 'take', path: AUTO, value }], 'The rule was not removed');
     },
   };
 }

@@ -23,18 +23,18 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
       const path = [...accountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
       const comment = title === null ? {} : { comment: title };
       const change = { kind: 'add', path, value: chatId, ...comment } as const;
-      changeSettings(deps, change, 'The group was not allowed');
+      changeSettings(deps, [change], 'The group was not allowed');
     },
   };
 }
 
-/** Makes one change of the settings file. Throws CliError that begins with `failed`, with the file as it was. */
+/** Makes changes of the settings file, all or none. Throws CliError that begins with `failed`, with the file as it was. */
 export function changeSettings(
   { folder, env, clock, channels }: SettingsFileDeps,
-  change: SettingsChange,
+  changes: readonly SettingsChange[],
   failed: string,
 ): void {
-  const edited = editSettings([change], {
+  const edited = editSettings(changes, {
     file: folder.settingsFile,
     check: (settingsFile) => checkSettings({ ...folder, settingsFile }, env, channels),
     now: new Date(clock()),

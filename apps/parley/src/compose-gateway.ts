@@ -149,6 +149,10 @@ function servicesOf(
       const { Setup } = await import('./setup-page.ts');
       return new Setup({ ...options, ...plugged, ...parts, ...shared });
     },
+    workspace: async () => {
+      const { workspacePage } = await import('./workspace-page.ts');
+      return workspacePage(options, parts, plugged.definitions);
+    },
     settings: async () => {
       const { settingsPage } = await import('./settings-page.ts');
       return settingsPage(options, plugged.definitions, () => watch.state);

@@ -1,6 +1,7 @@
 export type { AgentFile, AgentFileDecision, AgentFiles } from './agent-files.ts';
 export { isOwnersByDefault, readerOf } from './audience.ts';
 export { decideBootstrap } from './bootstrap.ts';
+export type { EditorFile, FileEditor } from './file-editor.ts';
 export {
   Memories,
   profileOf,
@@ -14,6 +15,7 @@ export {
   MemoryType,
   memoryId,
   memoryLine,
+  parseMemoryFile,
   SAVED_FILES,
 } from './memory/memory-file.ts';
 export {
@@ -25,6 +27,7 @@ export {
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
 export {
+  covers,
   createPromptFiles,
   type FilePattern,
   type PromptFiles,

@@ -13,6 +13,8 @@ import {
 import { type AgentFiles, openAgentFiles } from './agent-files.ts';
 import { Bootstrap } from './bootstrap.ts';
 import { FileCache, liesInOwnersSkill } from './file-cache.ts';
+import { FileEditor } from './file-editor.ts';
+import { FileHistory } from './file-history.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
@@ -49,6 +51,8 @@ export interface Workspace {
   readonly commands: Pick<ShellCommands, 'run'>;
   /** What agents made that waits for a person to open it, for the owner alone (W09). */
   readonly agentFiles: AgentFiles;
+  /** Its files as their owner edits them, outside of any turn. */
+  readonly editor: FileEditor;
   /** The workspace as this reader sees it. Cheap: make one for every turn. */
   for(reader: Reader): WorkspaceView;
 }
@@ -64,7 +68,8 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   const folder = await realpath(options.folder);
   const files = new FileCache({ folder, clock, log });
   const inOwnersSkill = (name: FileName) => liesInOwnersSkill(files, name);
-  const writer = new FileWriter({ folder, newId, lock, inOwnersSkill });
+  const history = new FileHistory({ folder, newId, clock, lock });
+  const writer = new FileWriter({ folder, newId, lock, history, inOwnersSkill });
   const commands = openShellCommands({ folder, files, lock, newId, clock, log });
   await commands.sweep();
   const sources = {
@@ -72,17 +77,25 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     names: () => listMarkdown(folder),
     writer,
     versions: new MemoryVersions({ folder, newId, clock, lock }),
+    history,
     forgetful: options.memory === 'off',
     governed: options.governed,
     mayBeFromCommand: commands.mayBeFromCommand,
   };
+  const view = viewMaker(sources);
+  const guest = view({ kind: 'guest', conversationId: '' });
+  const { forgetful, governed } = sources;
   return {
     folder,
     created,
+    editor: new FileEditor({
+      ...{ folder, files, history, guest, forgetful },
+      governed: governed !== undefined,
+    }),
     commands,
     agentFiles: openAgentFiles({ ...sources, folder, lock, newId }),
     bootstrap: bootstrapIn(folder, lock),
-    for: viewMaker(sources),
+    for: view,
   };
 }
 

@@ -198,9 +198,13 @@ function statsOf(folder: string): BigIntStats | undefined {
 }
 
 /** `workspace-folder`: the folder cannot be made or used. `workspace-templates`: the templates cannot be read. */
-export type WorkspaceErrorCode = 'workspace-folder' | 'workspace-templates' | 'soul-scenarios';
+export type WorkspaceErrorCode =
+  | 'workspace-folder'
+  | 'workspace-templates'
+  | 'workspace-file'
+  | 'soul-scenarios';
 
-/** Thrown while a workspace is opened; reading a file never throws, it returns why there is nothing. */
+/** Thrown while a workspace is opened or edited; a view never throws, it returns why there is nothing. */
 export class WorkspaceError extends ParleyError {
   constructor(code: WorkspaceErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });

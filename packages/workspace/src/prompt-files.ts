@@ -48,8 +48,8 @@ const NOT_DECLARED = { reason: 'refused', detail: 'the file is not declared' } a
 const UNDECLARED: AbsentFile = { kind: 'absent', ...NOT_DECLARED };
 const NOT_WRITTEN = { kind: 'refused', reason: 'protected', detail: NOT_DECLARED.detail } as const;
 
-/** Exactly as declared: other spellings are never read. */
-function covers(pattern: FilePattern, name: string): boolean {
+/** Whether a pattern declares a file. Exactly as declared: other spellings are never read. */
+export function covers(pattern: FilePattern, name: string): boolean {
   if (pattern === '/') return true;
   return pattern.endsWith('/') ? name.startsWith(pattern) : name === pattern;
 }

@@ -1,6 +1,7 @@
 import { mayRead, type PromptPart, type Reader } from '@parley/core';
 import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } from './audience.ts';
 import { type FileCache, type FileFault, liesInOwnersSkill } from './file-cache.ts';
+import type { FileHistory } from './file-history.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
@@ -63,6 +64,8 @@ export interface WorkspaceView {
   plan(name: string, change: ChangeText): Promise<WritePlan>;
   /** What MEMORY.md was before (H07); for an owner in a direct chat alone, and not where memory is off. */
   readonly versions?: MemoryVersions;
+  /** Earlier versions of files, for what is to be forgotten there, too. */
+  readonly history?: Pick<FileHistory, 'forget'>;
 }
 
 /** A new text for an old one; called once, or not at all. */
@@ -75,6 +78,7 @@ interface ViewSources {
   readonly names: () => Promise<readonly string[]>;
   readonly writer: FileWriter;
   readonly versions: MemoryVersions;
+  readonly history: FileHistory;
   /** Memory is switched off: no reader sees any. */
   readonly forgetful: boolean;
   /** A file whose text is decided elsewhere. */
@@ -132,6 +136,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
       writer.change({ ...order, name, approval }, changed(name, change)),
     plan: (name, change) => writer.plan({ ...order, name }, changed(name, change)),
     ...(reader.kind === 'owner' && !forgetful && { versions: sources.versions }),
+    history: sources.history,
   };
 }
 

@@ -2,6 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewId } from '@parley/core';
+import { isMemory } from './audience.ts';
+import type { FileHistory } from './file-history.ts';
 import {
   diskReason,
   type FileName,
@@ -61,6 +63,8 @@ interface FileWriterOptions {
   readonly folder: string;
   readonly newId: NewId;
   readonly lock: WorkspaceLock;
+  /** Where what an agent replaces for its owner is kept. */
+  readonly history: Pick<FileHistory, 'of'>;
   /** Whether a file lies in the folder of a skill that is the owner's, and is not its SKILL.md. */
   readonly inOwnersSkill: (name: FileName) => Promise<boolean>;
 }
@@ -121,10 +125,25 @@ async function writeOne(
   const bytes = Buffer.from(plan.content);
   const result = await writeFileInside(folder, plan.path, bytes, { newId, hold });
   if (result.kind === 'refused') return result;
+  if (isKept(order)) {
+    const versions = options.history.of(plan.path);
+    // The write is done; a version that cannot be kept does not undo it.
+    await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
+  }
   return { ...result, name: plan.name, characters: plan.content.length };
 }
 
-type PlannedPath = { readonly kind: 'planned'; readonly path: FileName } & PlannedWrite;
+/** Not the lines that are added to memory all the time, and never what a person has just forgotten. */
+function isKept({ name, reader, approval }: WriteOrder): boolean {
+  if (reader.kind !== 'owner' || approval?.by === 'command') return false;
+  return name === 'MEMORY.md' || !isMemory(name);
+}
+
+type PlannedPath = {
+  readonly kind: 'planned';
+  readonly path: FileName;
+  readonly before: string | null;
+} & PlannedWrite;
 
 async function planOne(
   { folder, inOwnersSkill }: FileWriterOptions,
@@ -143,7 +162,7 @@ async function planOne(
   const bytes = Buffer.byteLength(plan.content);
   if (bytes > MAX_BYTES)
     return refused('too-large', `${bytes} bytes, at most ${MAX_BYTES} are kept`);
-  return { kind: 'planned', path, ...plan };
+  return { kind: 'planned', path, before: before.text, ...plan };
 }
 
 /** Why the file on the disk was not changed. `detail` is for people. */

@@ -22,6 +22,9 @@ const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const jobs = async () => (await import('./jobs.tsx')).JobsView;
 const approvals = async () => (await import('./approvals.tsx')).ApprovalsView;
+const memory = async () => (await import('./memory.tsx')).MemoryView;
+const skills = async () => (await import('./skills.tsx')).SkillsView;
+const files = async () => (await import('./files/files-view.tsx')).FilesView;
 const soul = async () => (await import('./soul.tsx')).SoulView;
 const channels = async () => (await import('./channels.tsx')).ChannelsView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
@@ -49,6 +52,9 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
       { id: 'preview', label: null, within: 'prompt', icon: 'prompt', load: prompt },
       { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', load: heartbeat },
       { id: 'jobs', label: 'Jobs', icon: 'clock', load: jobs },
+      { id: 'memory', label: 'Memory', icon: 'memory', load: memory },
+      { id: 'skills', label: 'Skills', icon: 'skills', load: skills },
+      { id: 'files', label: 'Files', icon: 'files', load: files },
       { id: 'soul', label: 'Soul', icon: 'soul', load: soul },
     ],
   },

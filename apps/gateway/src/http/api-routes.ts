@@ -14,6 +14,7 @@ import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.t
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
 import type { UsageFacts } from './usage-routes.ts';
+import type { WorkspacePage } from './workspace-routes.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
 export function uncachedRoutes<E extends Env>(): Hono<E> {
@@ -290,6 +291,7 @@ export interface ApiServices {
   readonly restore?: ((request: RestoreRequest) => void) | undefined;
   readonly settings?: () => Promise<SettingsPage>;
   readonly setup?: () => Promise<SetupPage>;
+  readonly workspace?: () => Promise<WorkspacePage>;
   /** Asks this process to start again. */
   readonly restart?: (() => void) | undefined;
 }

@@ -30,6 +30,7 @@ import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 import { addWorkRoutes, type Work } from './work-routes.ts';
+import { workspaceRoutes } from './workspace-routes.ts';
 
 /** What the routes show and guard. */
 export interface HttpAppOptions extends HealthOptions, AccessOptions, ApiServices {
@@ -135,10 +136,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     const { usage, work, clock } = options;
     if (usage !== undefined) app.route('/api/usage', usageRoutes(work.store, usage, clock));
   }
-  if (options.setup !== undefined) app.route('/api/setup', setupRoutes(options.setup));
-  if (options.settings !== undefined) app.route('/api/settings', settingsRoutes(options.settings));
-  if (options.restart !== undefined) app.route('/api/restart', restartRoutes(options.restart));
-  if (options.restore !== undefined) app.route('/api/restore', restoreRoutes(options.restore));
+  addOwnerRoutes(app, options);
   app.all('/channels/:channel/:account/*', async (c) => {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);
@@ -173,4 +171,16 @@ function addGuard(
   const { signIns } = options.sessions;
   app.route('/api/people', peopleRoutes({ ...options, signIns, look: sessions.look }));
   app.route('/api/sessions', sessionRoutes(sessions));
+}
+
+/** What changes how the agent and the gateway work. */
+function addOwnerRoutes(
+  app: Hono<AppEnv>,
+  { setup, workspace, settings, restart, restore }: ApiServices,
+): void {
+  if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
+  if (workspace !== undefined) app.route('/api/workspace', workspaceRoutes(workspace));
+  if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
+  if (restart !== undefined) app.route('/api/restart', restartRoutes(restart));
+  if (restore !== undefined) app.route('/api/restore', restoreRoutes(restore));
 }

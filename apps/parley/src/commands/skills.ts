@@ -51,11 +51,8 @@ async function show(
     return 1;
   }
   for (const one of named) print(skillPage(one));
-  const used = named.find(({ state }) => state === 'ready' || state === 'left-out');
-  if (used === undefined) return named.some(({ state }) => state === 'refused') ? 1 : 0;
-  const text = used.forModel
-    ? await skills.read(used.name, OWNER)
-    : await skills.called(used.command ?? '', OWNER);
+  const text = await skills.show(name);
+  if (text === null) return named.some(({ state }) => state === 'refused') ? 1 : 0;
   print(text.kind === 'skill' ? visible(text.text) : `(${text.detail})`);
   return 0;
 }

@@ -190,3 +190,61 @@ describe('memories of several places', () => {
 function never(): never {
   throw new Error('there is no such place');
 }
+
+describe('forgetting from outside of a chat', () => {
+  const CREW = { kind: 'guest', conversationId: 'web:default:crew' } as const;
+  const PAGE = { kind: 'owner', conversationId: 'page' } as const;
+  const entry = (id: string, person: string, text: string) =>
+    `- ${text} <!-- parley id=${id} type=fact scope=user person=${person} words=own -->`;
+  async function openBoth() {
+    const commands = await openCommands('test:bo');
+    const workspace = await openWorkspace({ folder, templates: folder });
+    await workspace
+      .for(PAGE)
+      .write(
+        'memory/user.md',
+        `${entry('m111', 'web:ada', 'Ada sails')}\n${entry('m222', 'test:bo', 'Bo likes plums')}`,
+      );
+    await workspace
+      .for(CREW)
+      .write(
+        workspace.for(CREW).groupMemory,
+        `${entry('m333', 'test:bo', 'Bo rows')}\n${entry('m444', 'web:cy', 'Cy swims')}`,
+      );
+    const texts = async () =>
+      `${JSON.stringify(await workspace.for(PAGE).read('memory/user.md'))}${JSON.stringify(await workspace.for(CREW).read(workspace.for(CREW).groupMemory))}`;
+    return { commands, texts };
+  }
+
+  it('[G15] removes one memory where it is, and only what that reader sees', async () => {
+    const { commands, texts } = await openBoth();
+    const name = (await openWorkspace({ folder, templates: folder })).for(CREW).groupMemory;
+    expect(await commands.forgetFrom(PAGE, { name, id: 'm333' })).toContain('nothing like that');
+    expect(await commands.forgetFrom(CREW, { name, id: 'm333' })).toContain('1 memory');
+    expect(await texts()).not.toContain('Bo rows');
+    expect(await commands.forgetFrom(PAGE, 'plums')).toContain('memory/user.md');
+    expect(await texts()).toMatch(/Ada sails.*Cy swims/);
+    expect(await texts()).not.toContain('plums');
+  });
+
+  it('[G15] removes all of a person in every chat, and nothing that the owner has said', async () => {
+    const { commands, texts } = await openBoth();
+    const says = (id: string, text: string) => {
+      const chat = { id, type: 'direct' } as const;
+      const from = { chat, sender: { id, name: id, isBot: false } };
+      const ofOwner = id === 'ada' && ({ fromOwner: true } as const);
+      return writeMessage(store, { messageId: `${id}1`, text, now }, { ...from, ...ofOwner });
+    };
+    await says('ada', 'the owner speaks of boats');
+    await says('bo', 'plums for everybody here');
+    const proof = await commands.forgetPerson({ person: 'test:bo', isOwner: false }, [PAGE, CREW]);
+    expect(proof).toContain('2 memories');
+    expect(proof).toContain('1 message of theirs in 1 chat');
+    const inChat = (chatId: string) =>
+      store.inbox.recent({ channel: 'test', account: 'default', chatId }, 9);
+    expect(JSON.stringify(await inChat('ada'))).toContain('boats');
+    expect(JSON.stringify(await inChat('bo'))).not.toContain('everybody');
+    expect(await texts()).toMatch(/Ada sails.*Cy swims/);
+    expect(await texts()).not.toContain('Bo');
+  });
+});

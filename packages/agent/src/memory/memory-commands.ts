@@ -46,7 +46,7 @@ interface ForgetProof {
   /** Files that still contain the text and that the command must not change. */
   readonly left: readonly string[];
   /** Of `/forget all`: what the person had said, and whether the database files still contain any of it. */
-  readonly said?: PersonForgotten & { readonly search: RawSearch | null };
+  readonly said?: PersonForgotten & Pick<Whom, 'whose'> & { readonly search: RawSearch | null };
 }
 
 const MARK = '[forgotten]';
@@ -76,13 +76,60 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       const isOwner = asker.reader.kind === 'owner';
       if (/^(?:all|alles|全部)$/i.test(words)) {
         if (!(await isConfirmed(options, asker))) return confirmText(mine.length, asker.isGroup);
-        return proofText(await removeAll(options, view, asker, mine), isOwner);
+        const persons = await personsOf(options, asker.person);
+        const whom = { persons, ownersToo: isOwner, whose: 'yours' } as const;
+        return proofText(await removeAll(options, view, asker, mine, whom), isOwner);
       }
       const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
       if (chosen.length > MOST_AT_ONCE) return tooManyText(chosen);
       return proofText(await remove(options, view, asker, chosen, words), isOwner);
     },
+    /** `/forget` from outside of a chat: a memory that the reader sees, or `words` in all notes of the owner. */
+    async forgetFrom(reader: Reader, what: (Pick<SavedMemory, 'name'> & { id: string }) | string) {
+      const view = options.workspace.for(reader);
+      const isMeant = ({ name, entry }: SavedMemory) =>
+        typeof what === 'string'
+          ? meansMemory(what, entry)
+          : name === what.name && entry.id === what.id;
+      const chosen = (await options.service.list(view)).filter(isMeant);
+      const words = typeof what === 'string' ? what : null;
+      if (chosen.length > MOST_AT_ONCE) return tooManyText(chosen);
+      return proofText(await remove(options, view, { reader }, chosen, words), true);
+    },
+    /** `/forget all` for somebody else, from outside of a chat: in what `readers` see, the first of them an owner. */
+    async forgetPerson(
+      { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
+      readers: readonly [Reader, ...Reader[]],
+    ): Promise<string> {
+      const persons = await personsOf(options, person);
+      const theirs = async (view: WorkspaceView) =>
+        (await options.service.list(view)).filter(({ entry }) =>
+          persons.includes(entry.person ?? ''),
+        );
+      const [owner, ...guests] = readers;
+      const view = options.workspace.for(owner);
+      const asker = { reader: owner, isGroup: false };
+      const whom = { persons, ownersToo: isOwner, whose: 'theirs' } as const;
+      const proof = await removeAll(options, view, asker, await theirs(view), whom);
+      const memories = [...proof.removal.memories];
+      const failed = [...proof.removal.failed];
+      for (const reader of guests) {
+        const chat = options.workspace.for(reader);
+        const { removal } = await remove(options, chat, { reader }, await theirs(chat), null);
+        memories.push(...removal.memories);
+        failed.push(...removal.failed);
+      }
+      return proofText({ ...proof, removal: { ...proof.removal, memories, failed } }, true);
+    },
   };
+}
+
+/** All accounts of a person. */
+async function personsOf(
+  { accountsOf }: MemoryCommandsOptions,
+  person: string,
+): Promise<readonly string[]> {
+  return [...new Set([person, ...(await accountsOf(person))])];
 }
 
 /** The same message received again does not confirm itself. */
@@ -118,7 +165,7 @@ async function memoriesOf(
 async function remove(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
-  { reader }: MemoryAsker,
+  { reader }: Pick<MemoryAsker, 'reader'>,
   chosen: readonly SavedMemory[],
   words: string | null,
 ): Promise<ForgetProof> {
@@ -141,17 +188,24 @@ async function remove(
   return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
 }
 
+/** Whose messages are removed, and in what words the proof calls them. */
+interface Whom {
+  readonly persons: readonly string[];
+  /** Everything that any owner has said, too. */
+  readonly ownersToo: boolean;
+  readonly whose: 'yours' | 'theirs';
+}
+
 /** The memories, then all messages of the person: in a group those sent there, else those of all chats. */
 async function removeAll(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
-  asker: MemoryAsker,
+  asker: Pick<MemoryAsker, 'reader' | 'isGroup'>,
   mine: readonly SavedMemory[],
+  { persons, ownersToo, whose }: Whom,
 ): Promise<ForgetProof> {
   const { forgetting } = options.store;
-  const { person, reader, isGroup } = asker;
-  const ownersToo = reader.kind === 'owner';
-  const persons = [...new Set([person, ...(await options.accountsOf(person))])];
+  const { reader, isGroup } = asker;
   // First: a running turn could save again what was removed.
   const forgotten = await forgetting.forgetPerson({
     persons,
@@ -169,8 +223,8 @@ async function removeAll(
   const proof = await remove(options, view, asker, mine, null);
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
-  const left = ownersToo ? [...proof.left, ...(await stillIn(view, samples))] : [];
-  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search } };
+  const left = reader.kind === 'owner' ? [...proof.left, ...(await stillIn(view, samples))] : [];
+  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search, whose } };
 }
 
 async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<readonly string[]> {
@@ -243,22 +297,22 @@ const CANNOT_ALL =
   'I cannot take back what the platform and the maker of the model keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, and versions of SOUL.md. Links between your accounts, who is paired, and counts of use stay.';
 
 function saidLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
-  const { messages, rows, cronJobs, whole, groups, search } = said;
+  const { messages, rows, cronJobs, whole, groups, search, whose } = said;
   const places = [
     ...(whole > 0 ? [countOf(whole, 'chat')] : []),
     ...(groups > 0 ? [countOf(groups, 'group')] : []),
   ].join(' and ');
   return [
-    `- ${countOf(messages, 'message')} of yours${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
-    ...(cronJobs > 0 ? [`- ${countOf(cronJobs, 'job')} that you set up`] : []),
-    ...(search === null ? [] : [`- ${searchLine(search, said.samples.length)}`]),
+    `- ${countOf(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} that came of them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
+    ...(cronJobs > 0 ? [`- ${countOf(cronJobs, 'job')} of ${whose}`] : []),
+    ...(search === null ? [] : [`- ${searchLine(search, said.samples.length, whose)}`]),
   ];
 }
 
-function searchLine({ found, complete }: RawSearch, samples: number): string {
-  if (samples === 0) return 'none of your messages is long enough to look for it in the files';
+function searchLine({ found, complete }: RawSearch, samples: number, whose: Whom['whose']): string {
+  if (samples === 0) return 'none of these messages is long enough to look for it in the files';
   const scope = complete ? 'the files of the database' : 'the first half gigabyte of the database';
-  const what = `I looked for ${countOf(samples, 'text')} of yours in ${scope}`;
+  const what = `I looked for ${countOf(samples, 'text')} of ${whose} in ${scope}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
   return `${what}: **${found} of them are still there**, where others have said the same or quoted you`;
 }

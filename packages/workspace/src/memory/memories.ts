@@ -94,12 +94,28 @@ export class Memories {
       if (result.kind === 'refused') failed.push({ name, detail: result.detail });
       else if (scope === null && count > 0) lines.push({ name, count });
     }
-    const old = await view.versions?.forget(inNotes);
+    const old = await view.versions?.forget((text) => withoutLines(text, inNotes));
     if (old !== undefined && old.count > 0) lines.push({ name: VERSIONS_FOLDER, count: old.count });
-    failed.push(...(old?.failed ?? []));
+    failed.push(...(old?.failed ?? []), ...(await forgetVersions(view, memories, inNotes)));
     const isGone = ({ name }: SavedMemory) => failed.every((one) => one.name !== name);
     return { memories: memories.filter(isGone), lines, failed };
   }
+}
+
+/** Removes the same from earlier versions: in a chat from those of its own file alone. Returns what failed. */
+async function forgetVersions(
+  { reader, groupMemory, history }: WorkspaceView,
+  memories: readonly SavedMemory[],
+  inNotes: (line: string) => boolean,
+): Promise<Removal['failed']> {
+  const shorten = (file: string, text: string): string => {
+    const scope = scopeOfFile(file);
+    const own = memories.filter(({ name }) => name === file).map(({ entry }) => entry.id);
+    const kept = scope === null ? text : withoutEntries(text, scope, new Set(own));
+    return withoutLines(kept, inNotes);
+  };
+  const isMeant = (file: string) => reader.kind === 'owner' || file === groupMemory;
+  return (await history?.forget(shorten, isMeant))?.failed ?? [];
 }
 
 /** The same text of the same person, or the same call again. */

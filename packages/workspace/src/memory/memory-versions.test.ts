@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MOST_VERSIONS, readVersionName, versionName } from '../file-versions.ts';
 import { localLock } from '../write-file.ts';
-import { MemoryVersions, MOST_VERSIONS, readVersionName, versionName } from './memory-versions.ts';
+import { MemoryVersions } from './memory-versions.ts';
 
 let folder: string;
 let now: number;

@@ -79,6 +79,14 @@ export function openSkills(options: OpenSkillsOptions) {
       const list = all.map((one) => statusOf(one, shown.has(one.found), homes));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
+    /** The text of a skill for the owner, also of one that is not used; null: it is refused, or there is none. */
+    async show(name: string): Promise<SkillText | AbsentSkill | null> {
+      const named = (await scan()).filter(
+        ({ skill }) => skill !== null && foldName(skill.name) === foldName(name),
+      );
+      const one = named.find(({ state }) => state !== 'shadowed') ?? named[0];
+      return one?.skill == null ? null : textOf({ ...one, skill: one.skill }, OWNER);
+    },
     /** The skills that a new session of this reader starts with (S07). */
     async snapshot(reader: Reader): Promise<SkillSnapshot> {
       const { catalogue, skills } = choose(await scan(), reader, options, homes);

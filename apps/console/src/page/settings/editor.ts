@@ -5,113 +5,48 @@ import {
   type CompletionResult,
   completionKeymap,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
-import { HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { EditorState, type Text } from '@codemirror/state';
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
+import type { Text } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
 import type { ShownProblem } from '@parley/gateway/api';
+import { type Editor, type EditorOptions, openEditor } from '../ui/editor.ts';
 import { type Offer, offersAt } from './completion.ts';
 import type { Schema } from './fields.ts';
 
 /** An editor of the settings file in the page. */
-export interface Editor {
-  text(): string;
+export interface SettingsEditor extends Editor {
   /** Shows problems at their places, instead of those before. */
   mark(problems: readonly ShownProblem[]): void;
-  close(): void;
 }
 
-interface EditorOptions {
-  readonly text: string;
+type SettingsEditorOptions = Pick<EditorOptions, 'text' | 'onChange' | 'onSave'> & {
   readonly schema: Schema;
-  readonly onChange: (text: string) => void;
-  readonly onSave: () => void;
-}
+};
 
-/** Colours are those of the page, light and dark. */
-const COLOURS = HighlightStyle.define([
-  { tag: tags.comment, color: 'var(--soft)' },
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
-  { tag: [tags.string, tags.number, tags.bool], color: 'var(--wait)' },
-]);
-
-const SELECTED = { backgroundColor: 'var(--mine) !important' };
-const LOOK = EditorView.theme({
-  '&': { maxHeight: '65vh', fontSize: '0.875rem', color: 'var(--ink)' },
-  '.cm-scroller': { fontFamily: 'var(--mono)' },
-  '.cm-gutters': {
-    borderColor: 'var(--line)',
-    backgroundColor: 'var(--raised)',
-    color: 'var(--soft)',
-  },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '.cm-selectionBackground': SELECTED,
-  '&.cm-focused .cm-selectionBackground': SELECTED,
-  '.cm-tooltip': {
-    maxWidth: 'min(30rem, 90vw)',
-    borderColor: 'var(--line)',
-    backgroundColor: 'var(--raised)',
-    color: 'var(--ink)',
-    whiteSpace: 'pre-wrap',
-  },
-  '.cm-tooltip-autocomplete ul li[aria-selected]': {
-    backgroundColor: 'var(--accent)',
-    color: 'var(--on-accent)',
-  },
-});
-
-/**
- * Opens an editor inside of `parent`, which it fills. Its styles are made by script, which the content security
- * policy allows inside of a shadow root alone.
- */
-export function openEditor(
+/** Opens an editor of YAML inside of `parent` that knows the settings. */
+export function openSettingsEditor(
   parent: HTMLElement,
-  { text, schema, onChange, onSave }: EditorOptions,
-): Editor {
-  const save = (): boolean => {
-    onSave();
-    return true;
-  };
-  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' });
-  const view = new EditorView({
-    parent: root,
-    root,
-    state: EditorState.create({
-      doc: text,
-      extensions: [
-        lineNumbers(),
-        history(),
-        drawSelection(),
-        yaml(),
-        indentUnit.of('  '),
-        syntaxHighlighting(COLOURS),
-        LOOK,
-        lintGutter(),
-        autocompletion({ override: [(context) => complete(schema, context)] }),
-        keymap.of([
-          { key: 'Mod-s', run: save },
-          ...completionKeymap,
-          ...historyKeymap,
-          ...defaultKeymap,
-          indentWithTab,
-        ]),
-        EditorView.contentAttributes.of({ 'aria-label': 'Settings file', spellcheck: 'false' }),
-        EditorView.updateListener.of((update) => {
-          if (update.docChanged) onChange(update.state.doc.toString());
-        }),
-      ],
-    }),
+  { schema, ...options }: SettingsEditorOptions,
+): SettingsEditor {
+  const editor = openEditor(parent, {
+    ...options,
+    label: 'Settings file',
+    keys: completionKeymap,
+    extensions: [
+      yaml(),
+      lintGutter(),
+      autocompletion({ override: [(context) => complete(schema, context)] }),
+      EditorView.contentAttributes.of({ spellcheck: 'false' }),
+    ],
   });
+  const { view } = editor;
   return {
-    text: () => view.state.doc.toString(),
+    ...editor,
     mark(problems) {
       const found = problems.flatMap((problem) => diagnosticOf(view.state.doc, problem));
       view.dispatch(setDiagnostics(view.state, found));
     },
-    close: () => view.destroy(),
   };
 }
 

@@ -2,7 +2,7 @@ import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
-import { type Editor, openEditor } from './editor.ts';
+import { openSettingsEditor, type SettingsEditor } from './editor.ts';
 import type { Schema } from './fields.ts';
 import type { Save } from './settings-view.tsx';
 
@@ -16,7 +16,7 @@ interface FileProps {
 /** The file itself, with its keys completed while one types and each problem at its place. */
 export function SettingsFile({ settings, schema, problems, save }: FileProps): VNode {
   const box = useRef<HTMLDivElement>(null);
-  const editor = useRef<Editor>();
+  const editor = useRef<SettingsEditor>();
   const [isChanged, setChanged] = useState(false);
   const store = (): void => {
     const text = editor.current?.text();
@@ -26,7 +26,7 @@ export function SettingsFile({ settings, schema, problems, save }: FileProps): V
   latest.current = store;
   useEffect(() => {
     if (box.current === null) return;
-    const opened = openEditor(box.current, {
+    const opened = openSettingsEditor(box.current, {
       text: settings.text,
       schema,
       onChange: (text) => setChanged(text !== settings.text),

@@ -1,0 +1,77 @@
+import type { OpenFile, ShownFile } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { hrefOf } from '../route.ts';
+import { useData, useWork, type Work } from '../ui/data.tsx';
+import { amount } from '../ui/format.ts';
+import { OutcomeNote, Said, Show } from '../ui/widgets.tsx';
+import { Editing, pathOf } from './editing.tsx';
+import { readersOf } from './files-view.tsx';
+import { History } from './history.tsx';
+
+interface SheetProps {
+  readonly name: string;
+  /** Absent: it does not exist yet, or the list is not here. */
+  readonly facts: ShownFile | undefined;
+  readonly version: string | undefined;
+}
+
+/** One file: what it costs and who sees it, the editor, and its history. */
+export function FileSheet({ name, facts, version }: SheetProps): VNode {
+  const data = useData<OpenFile>(pathOf(name));
+  const work = useWork();
+  return (
+    <div class="sheet file-sheet">
+      <header class="entry-head">
+        <h2 class="title">{name}</h2>
+        {facts && <Facts {...facts} />}
+      </header>
+      <Show data={data}>
+        {(file) => (
+          <>
+            <Body file={file} work={work} />
+            <OutcomeNote outcome={work.outcome} />
+            <History file={file} chosen={version} work={work} />
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function Facts(file: ShownFile): VNode {
+  const { tokens, isPromptFile, problem } = file;
+  const cost = tokens === 0 ? 'Empty: it costs nothing' : `About ${amount(tokens)} tokens`;
+  const use = isPromptFile ? 'it can become part of a prompt' : 'read only when the agent opens it';
+  return (
+    <>
+      <p>
+        Seen by <b>{readersOf(file)}</b>. {cost}; {use}.
+      </p>
+      {problem && <p class="trouble">{problem}</p>}
+    </>
+  );
+}
+
+interface BodyProps {
+  readonly file: OpenFile;
+  readonly work: Work;
+}
+
+function Body({ file, work }: BodyProps): VNode {
+  if (file.isGoverned) {
+    return (
+      <>
+        <p>
+          SOUL.md changes by proposals: see <a href={hrefOf('soul')}>Soul</a>.
+        </p>
+        <Said as="pre" look="layer-text">
+          {file.text}
+        </Said>
+      </>
+    );
+  }
+  if (file.text === null && file.versions.length > 0) {
+    return <p class="facts">The file was removed. Each of its versions can be brought back.</p>;
+  }
+  return <Editing file={file} work={work} />;
+}

@@ -1,0 +1,105 @@
+import type { FileList, ShownFile } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { hrefOf, type Route } from '../route.ts';
+import { useData } from '../ui/data.tsx';
+import { amount } from '../ui/format.ts';
+import { EntryLink, SplitView } from '../ui/frames.tsx';
+import { ActionButton, List, Show } from '../ui/widgets.tsx';
+import { FileSheet } from './file-sheet.tsx';
+
+/** The Markdown of the workspace: what the agent is given, who may see it, and an editor (U03, W07). */
+export function FilesView({ args: [name, version] }: Route): VNode {
+  const data = useData<FileList>('/api/workspace/files');
+  const facts = data.value?.files.find((file) => file.name === name);
+  return (
+    <SplitView
+      name="files-view"
+      title="Files"
+      label="Files"
+      showsList={name === undefined}
+      list={<Show data={data}>{(list) => <Files {...list} chosen={name} />}</Show>}
+      back={hrefOf('files')}
+    >
+      {name === undefined ? (
+        <p class="nothing">Choose a file. What is saved counts from the next message on.</p>
+      ) : (
+        <FileSheet key={name} name={name} facts={facts} version={version} />
+      )}
+    </SplitView>
+  );
+}
+
+/** Who may see a file, for people. */
+export function readersOf({ readers, chat }: ShownFile): string {
+  if (readers === 'conversation') return chat === undefined ? 'one chat alone' : `${chat} alone`;
+  return readers === 'owner' ? 'owner only' : 'everyone';
+}
+
+function Files({ files, removed, chosen }: FileList & { chosen: string | undefined }): VNode {
+  const groups = [
+    { title: 'In prompts', of: files.filter(({ isPromptFile }) => isPromptFile) },
+    { title: 'Other files', of: files.filter(({ isPromptFile }) => !isPromptFile) },
+  ].filter(({ of }) => of.length > 0);
+  return (
+    <>
+      <NewFile />
+      {groups.map(({ title, of }) => (
+        <section class="entry-list" key={title} aria-label={title}>
+          <h3 class="hint">{title}</h3>
+          <List look="entry-list" of={of}>
+            {(file) => (
+              <EntryLink
+                key={file.name}
+                href={hrefOf('files', file.name)}
+                title={file.name}
+                at={file.changedAt}
+                facts={readersOf(file)}
+                isChosen={file.name === chosen}
+                look={`for-${file.readers}`}
+              >
+                {file.tokens === 0 ? 'empty' : `≈ ${amount(file.tokens)} tokens`}
+              </EntryLink>
+            )}
+          </List>
+        </section>
+      ))}
+      {removed.length > 0 && (
+        <section class="entry-list" aria-label="Removed">
+          <h3 class="hint">Removed</h3>
+          <List look="removed-files" of={removed}>
+            {(name) => (
+              <a key={name} href={hrefOf('files', name)}>
+                {name}
+              </a>
+            )}
+          </List>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** A name leads to an empty editor; the file is there once it is saved. */
+function NewFile(): VNode {
+  const [name, setName] = useState('');
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    const plain = name.trim().replace(/^\/+/, '');
+    if (plain === '') return;
+    location.hash = hrefOf('files', /\.md$/i.test(plain) ? plain : `${plain}.md`);
+    setName('');
+  };
+  return (
+    <form class="new-file" onSubmit={onSubmit}>
+      <input
+        class="field"
+        aria-label="Name of a new file"
+        placeholder="knowledge/boats.md"
+        value={name}
+        onInput={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <ActionButton label="New file" isSubmit />
+    </form>
+  );
+}

@@ -1,0 +1,83 @@
+import type { FileSaved, OpenFile, ShownFileVersion, ShownVersion } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { ask, type Outcome } from '../gateway.ts';
+import { hrefOf } from '../route.ts';
+import { useData, type Work } from '../ui/data.tsx';
+import { diffLines } from '../ui/diff.tsx';
+import { momentOf } from '../ui/format.ts';
+import { EntryLink } from '../ui/frames.tsx';
+import { ActionButton, List, Said, Section, Show } from '../ui/widgets.tsx';
+import { pathOf } from './editing.tsx';
+
+interface HistoryProps {
+  readonly file: OpenFile;
+  readonly chosen: string | undefined;
+  readonly work: Work;
+}
+
+/** The kept versions of a file, and what has changed since one of them. */
+export function History({ file, chosen, work }: HistoryProps): VNode | null {
+  const { name, versions } = file;
+  if (versions.length === 0) return null;
+  const known = versions.find(({ version }) => version === chosen);
+  return (
+    <Section title="History">
+      <List look="entry-list" of={versions}>
+        {({ version, at, why }) => (
+          <EntryLink
+            key={version}
+            href={hrefOf('files', name, version)}
+            title={why[0] ?? 'found like this'}
+            at={at}
+            facts={why.slice(1).join(' ')}
+            isChosen={version === chosen}
+          />
+        )}
+      </List>
+      {known && <Version key={chosen} file={file} version={known} work={work} />}
+    </Section>
+  );
+}
+
+interface VersionProps extends Pick<HistoryProps, 'file' | 'work'> {
+  readonly version: ShownVersion;
+}
+
+function Version({ file, version, work }: VersionProps): VNode {
+  const { name, print, isGoverned } = file;
+  // Another print of the file is another comparison.
+  const data = useData<ShownFileVersion>(
+    `${pathOf(name, 'versions', version.version)}?now=${print ?? ''}`,
+  );
+  const restore = async (): Promise<Outcome> => {
+    const path = `${pathOf(name, 'versions', version.version)}/restore`;
+    const answer = await ask<FileSaved>(path, {});
+    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+    return { text: 'Brought back, as a new version.', isTrouble: false };
+  };
+  return (
+    <section class="file-version" aria-label="Version">
+      <Show data={data}>
+        {({ text, diff }) => (
+          <>
+            <h4>From {momentOf(version.at)} to now</h4>
+            <Said as="pre" look="layer-text soul-diff">
+              {diffLines(diff)}
+            </Said>
+            {!isGoverned && (diff !== '' || print === null) && (
+              <p class="actions">
+                <ActionButton label="Bring this back" onPress={() => work.run(restore)} />
+              </p>
+            )}
+            <details>
+              <summary>The whole text</summary>
+              <Said as="pre" look="layer-text">
+                {text}
+              </Said>
+            </details>
+          </>
+        )}
+      </Show>
+    </section>
+  );
+}

@@ -1,0 +1,67 @@
+import { StreamLanguage, type StreamParser } from '@codemirror/language';
+import { EditorView } from '@codemirror/view';
+
+/** Where the lines of a file are. */
+interface Place {
+  /** `front`: between the two lines of --- at the top. */
+  within: 'top' | 'front' | 'text' | 'code' | 'comment';
+}
+
+/** Enough of Markdown to color a prompt file line by line: front matter, headings, lists, code, emphasis, comments. */
+const PARSER: StreamParser<Place> = {
+  name: 'markdown',
+  startState: () => ({ within: 'top' }),
+  token(stream, place) {
+    if (place.within === 'comment') return throughComment(stream, place);
+    if (stream.sol()) {
+      const line = lineToken(stream, place);
+      if (line !== undefined) return line;
+    }
+    if (stream.match('<!--')) return throughComment(stream, place);
+    if (stream.match(/^`[^`]+`/)) return 'monospace';
+    if (stream.match(/^(\*\*|__)\S.*?\1/)) return 'strong';
+    if (stream.match(/^([*_])[^\s*_][^*_]*\1/)) return 'emphasis';
+    if (stream.match(/^\[[^\]]*\]\([^)]*\)/)) return 'link';
+    stream.next();
+    stream.eatWhile(/[^`*_[<]/);
+    return null;
+  },
+};
+
+type Stream = Parameters<typeof PARSER.token>[0];
+
+function throughComment(stream: Stream, place: Place): string {
+  place.within = 'comment';
+  if (stream.skipTo('-->')) {
+    stream.match('-->');
+    place.within = 'text';
+  } else stream.skipToEnd();
+  return 'comment';
+}
+
+/** What a line is by its beginning; undefined: text. */
+function lineToken(stream: Stream, place: Place): string | undefined {
+  const isRule = stream.match(/^---\s*$/, false) !== null;
+  if (place.within === 'top') place.within = isRule ? 'front' : 'text';
+  else if (place.within === 'front' && isRule) {
+    place.within = 'text';
+    stream.skipToEnd();
+    return 'meta';
+  }
+  const isFence = stream.match(/^\s*(?:```|~~~)/, false) !== null;
+  if (place.within === 'front' || place.within === 'code' || isFence) {
+    const look = place.within === 'front' ? 'meta' : 'monospace';
+    if (isFence && place.within !== 'front')
+      place.within = place.within === 'code' ? 'text' : 'code';
+    stream.skipToEnd();
+    return look;
+  }
+  if (stream.match(/^#{1,6}\s/, false)) {
+    stream.skipToEnd();
+    return 'heading';
+  }
+  return stream.match(/^\s*(?:[-*+]|\d{1,3}[.)])\s/) || stream.match(/^>\s?/) ? 'list' : undefined;
+}
+
+/** Markdown for the editor, whose lines are paragraphs. */
+export const MARKDOWN = [StreamLanguage.define(PARSER), EditorView.lineWrapping];

@@ -1,0 +1,197 @@
+import type { MemoryReport, PersonMemories, ShownMemory } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ask, type Outcome } from './gateway.ts';
+import { hrefOf, type Route } from './route.ts';
+import { useData, useWork, type Work } from './ui/data.tsx';
+import { amount } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import {
+  ActionButton,
+  ConfirmButton,
+  List,
+  OutcomeNote,
+  Said,
+  Section,
+  Show,
+} from './ui/widgets.tsx';
+
+const PATH = '/api/workspace/memory';
+
+/** What is known about whom, and how it is forgotten (G15). `#/memory/WORDS` is a search. */
+export function MemoryView({ args: [words = ''] }: Route): VNode {
+  const query = words === '' ? '' : `?words=${encodeURIComponent(words)}`;
+  const data = useData<MemoryReport>(`${PATH}${query}`);
+  const { outcome, run } = useWork();
+  return (
+    <ColumnView name="memory-view" title="Memory">
+      <SearchForm key={words} words={words} />
+      <OutcomeNote outcome={outcome} />
+      <Show data={data}>
+        {(report) =>
+          report.isOff ? (
+            <p class="nothing">Memory is switched off in the settings (agent.memory).</p>
+          ) : (
+            <Report {...report} isSearch={words !== ''} run={run} />
+          )
+        }
+      </Show>
+    </ColumnView>
+  );
+}
+
+function SearchForm({ words }: { readonly words: string }): VNode {
+  const [typed, setTyped] = useState(words);
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    location.hash = typed.trim() === '' ? hrefOf('memory') : hrefOf('memory', typed.trim());
+  };
+  return (
+    <form class="memory-search" role="search" onSubmit={onSubmit}>
+      <input
+        class="field"
+        type="search"
+        aria-label="Search in memory"
+        value={typed}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <ActionButton label="Search" isSubmit />
+    </form>
+  );
+}
+
+interface ReportProps extends MemoryReport {
+  readonly isSearch: boolean;
+  readonly run: Work['run'];
+}
+
+type Order =
+  | { readonly kind: 'memory'; readonly file: string; readonly id: string }
+  | { readonly kind: 'words'; readonly words: string }
+  | { readonly kind: 'person'; readonly person: string };
+
+function Report({ people, page, notes, found, isSearch, run }: ReportProps): VNode {
+  const forget = (order: Order) => () =>
+    run(async (): Promise<Outcome> => {
+      const answer = await ask<{ readonly text: string }>(`${PATH}/forget`, order);
+      if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+      return { text: answer.value.text, isTrouble: false };
+    });
+  const isEmpty = [people, page, notes, found].every(({ length }) => length === 0);
+  return (
+    <>
+      {isEmpty && (
+        <p class="nothing">{isSearch ? 'Nothing was found.' : 'Nothing is saved yet.'}</p>
+      )}
+      {people.map((one) => (
+        <Person key={one.person} {...one} isSearch={isSearch} forget={forget} />
+      ))}
+      {page.length > 0 && (
+        <Section title="MEMORY.md">
+          <List look="rows memories" of={page}>
+            {(text) => (
+              <Line
+                key={text}
+                text={text}
+                file="MEMORY.md"
+                onForget={forget({ kind: 'words', words: text })}
+              />
+            )}
+          </List>
+          <p class="facts">
+            <a href={hrefOf('files', 'MEMORY.md')}>Edit the file</a>; it is kept in order once a
+            day, and its history says what was changed and why.
+          </p>
+        </Section>
+      )}
+      {found.length > 0 && (
+        <Section title="In notes and knowledge">
+          <List look="rows memories" of={found}>
+            {({ file, text }) => <Line key={file + text} text={text} file={file} />}
+          </List>
+        </Section>
+      )}
+      {notes.length > 0 && (
+        <Section title="Notes">
+          <List look="rows" of={notes}>
+            {({ file, tokens }) => (
+              <>
+                <a key={file} href={hrefOf('files', file)}>
+                  {file}
+                </a>
+                <span class="hint">≈ {amount(tokens)} tokens</span>
+              </>
+            )}
+          </List>
+        </Section>
+      )}
+    </>
+  );
+}
+
+interface PersonProps extends PersonMemories {
+  readonly isSearch: boolean;
+  readonly forget: (order: Order) => () => void;
+}
+
+/** What is saved about one person, the newest first. */
+function Person({ person, name, memories, isSearch, forget }: PersonProps): VNode {
+  const title = person === null ? 'Nobody in particular' : (name ?? person);
+  return (
+    <Section title={title}>
+      {name !== null && <p class="facts">{person}</p>}
+      <List look="rows memories" of={memories}>
+        {(memory: ShownMemory) => (
+          <Line
+            key={`${memory.file} ${memory.id}`}
+            {...memory}
+            onForget={forget({ kind: 'memory', file: memory.file, id: memory.id })}
+          />
+        )}
+      </List>
+      {person !== null && !isSearch && (
+        <p class="actions">
+          <ConfirmButton
+            label="Forget everything"
+            name={`Forget everything: ${title}`}
+            look="is-grave"
+            confirm="Forget everything"
+            question={`All memories of ${title} are removed, and all that they have said in any chat: messages and answers, files, summaries, prompts, jobs. This cannot be undone. Go on?`}
+            onPress={forget({ kind: 'person', person })}
+          />
+        </p>
+      )}
+    </Section>
+  );
+}
+
+interface LineProps {
+  readonly text: string;
+  readonly file: string;
+  readonly facts?: string;
+  readonly onForget?: () => void;
+}
+
+/** One line of a file, written by people or the agent: shown as text. */
+function Line({ text, file, facts, onForget }: LineProps): VNode {
+  return (
+    <>
+      <div>
+        <Said look="memory-text">{text}</Said>
+        <p class="hint">
+          {facts && `${facts} · `}
+          <a href={hrefOf('files', file)}>{file}</a>
+        </p>
+      </div>
+      {onForget && (
+        <ConfirmButton
+          label="Forget"
+          name={`Forget: ${text}`}
+          confirm="Forget it"
+          question="It is taken out of the files, the history and the prompts, and cannot be brought back. Forget it?"
+          onPress={onForget}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,155 @@
+import type { ShownSkill } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ask, type Outcome } from './gateway.ts';
+import { hrefOf } from './route.ts';
+import { useData, useWork, type Work } from './ui/data.tsx';
+import { amount, counted } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+
+const PATH = '/api/workspace/skills';
+/** Programs and files may come; changed settings count a moment after they were saved. In ms. */
+const LOOK_EVERY_MS = 10_000;
+const LOOK_SOON_MS = 1_000;
+
+const STATES: Readonly<Record<string, string>> = {
+  ready: 'Ready',
+  'left-out': 'No room in the list',
+  'not-eligible': 'Lacks something',
+  'not-allowed': 'Off',
+  blocked: 'Off',
+  shadowed: 'Replaced',
+  refused: 'Refused',
+};
+
+/** Every skill that was found: its source, whether it is used, and why not (S09). */
+export function SkillsView(): VNode {
+  const { outcome, run } = useWork();
+  const data = useData<{ readonly skills: readonly ShownSkill[] }>(
+    PATH,
+    outcome === undefined ? LOOK_EVERY_MS : LOOK_SOON_MS,
+  );
+  return (
+    <ColumnView name="skills-view" title="Skills">
+      <OutcomeNote outcome={outcome} />
+      <Show data={data}>
+        {({ skills }) => {
+          const ready = skills.filter(({ state }) => state === 'ready');
+          const tokens = ready.reduce((sum, one) => sum + one.tokens, 0);
+          return (
+            <>
+              <p class="facts">
+                {amount(ready.length)} of {counted(skills.length, 'skill')} ready; their list costs
+                about {amount(tokens)} tokens a prompt. A conversation has the list of its start
+                until /new.
+              </p>
+              <Group title="Ready" skills={ready} run={run} />
+              <Group
+                title="Not used"
+                skills={skills.filter(({ state }) => state !== 'ready')}
+                run={run}
+              />
+            </>
+          );
+        }}
+      </Show>
+    </ColumnView>
+  );
+}
+
+interface GroupProps {
+  readonly title: string;
+  readonly skills: readonly ShownSkill[];
+  readonly run: Work['run'];
+}
+
+function Group({ title, skills, run }: GroupProps): VNode | null {
+  if (skills.length === 0) return null;
+  return (
+    <Section title={title}>
+      <List look="cards" of={skills}>
+        {(skill) => <Skill key={`${skill.source} ${skill.location}`} skill={skill} run={run} />}
+      </List>
+    </Section>
+  );
+}
+
+interface SkillProps {
+  readonly skill: ShownSkill;
+  readonly run: Work['run'];
+}
+
+/** One skill. Its author wrote name, description and text: shown as text. */
+function Skill({ skill, run }: SkillProps): VNode {
+  const { name, emoji, description, state, reason, install, file, isOn } = skill;
+  const turn = async (): Promise<Outcome> => {
+    const path = `${PATH}/${encodeURIComponent(name)}`;
+    const answer = await ask<{ readonly text: string }>(path, { isOn: !isOn });
+    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+    return { text: answer.value.text, isTrouble: false };
+  };
+  const label = isOn ? 'Turn off' : 'Turn on';
+  return (
+    <article class="card" aria-label={name}>
+      <header>
+        <h4>
+          {name} {emoji}
+        </h4>
+        <span class={`skill-state is-${state}`}>{STATES[state] ?? state}</span>
+      </header>
+      {reason !== null && <p class="card-reason">{reason}</p>}
+      {install.map((step) => (
+        <p class="facts" key={step}>
+          To install: {step}
+        </p>
+      ))}
+      <Said look="skill-about">{description}</Said>
+      <p class="facts">{factsOf(skill)}</p>
+      {state !== 'refused' && <SkillText name={name} />}
+      <p class="actions">
+        {isOn !== null && (
+          <ActionButton
+            label={label}
+            name={`${label}: ${name}`}
+            look={isOn ? '' : 'is-main'}
+            onPress={() => run(turn)}
+          />
+        )}
+        {file !== null && <a href={hrefOf('files', file)}>Edit the file</a>}
+      </p>
+    </article>
+  );
+}
+
+function factsOf({ source, location, readers, command, forModel, ...skill }: ShownSkill): string {
+  return [
+    `${source}, ${location}`,
+    readers === 'owner' ? 'for the owner only' : null,
+    command === null ? skill.commandProblem : `/${command}`,
+    forModel ? null : 'not shown to the model',
+  ]
+    .filter((fact) => fact !== null)
+    .join('; ');
+}
+
+/** Loaded when it is opened. */
+function SkillText({ name }: { readonly name: string }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  const path = `${PATH}/${encodeURIComponent(name)}`;
+  const data = useData<{ readonly text: string }>(isOpen ? path : null);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Text</summary>
+      {isOpen && (
+        <Show data={data}>
+          {({ text }) => (
+            <Said as="pre" look="layer-text">
+              {text}
+            </Said>
+          )}
+        </Show>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,109 @@
+import type { Context, Hono } from 'hono';
+import { z } from 'zod';
+import type { AppEnv } from './access.ts';
+import { bodyOf, orRefused, senderOf, uncachedRoutes } from './api-routes.ts';
+import type {
+  FileList,
+  FileSaved,
+  MemoryReport,
+  OpenFile,
+  ShownFileVersion,
+  ShownSkill,
+} from './workspace-api.ts';
+
+/** Longer than any path that a workspace takes. */
+const Name = z.string().min(1).max(300);
+
+/** `text` null removes the file; `base` is the print that it was made from, null for a new one. */
+const FileOrder = z.strictObject({
+  base: z.string().max(100).nullable(),
+  text: z.string().max(1_000_000).nullable(),
+});
+export type FileOrder = z.infer<typeof FileOrder>;
+
+/** Exactly one is meant: a memory, all lines with these words, or all of a person. */
+const ForgetOrder = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('memory'), file: Name, id: z.string().max(100) }),
+  z.strictObject({ kind: z.literal('words'), words: z.string().trim().min(2).max(2_000) }),
+  z.strictObject({ kind: z.literal('person'), person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) }),
+]);
+export type ForgetOrder = z.infer<typeof ForgetOrder>;
+
+/** The files of the workspace as their owner edits them (U03). Each throws ParleyError with what to do. */
+export interface FilesPage {
+  list(): Promise<FileList>;
+  open(name: string): Promise<OpenFile>;
+  /** `by`: who does it, for the history. */
+  save(name: string, order: FileOrder, by: string): Promise<FileSaved>;
+  version(name: string, version: string): Promise<ShownFileVersion>;
+  restore(name: string, version: string, by: string): Promise<FileSaved>;
+}
+
+/** Memories, as their owner sees them (G15). */
+export interface MemoryPage {
+  report(words: string | undefined): Promise<MemoryReport>;
+  /** What was removed and what could not be, for people. */
+  forget(order: ForgetOrder): Promise<{ readonly text: string }>;
+}
+
+export interface SkillsPage {
+  list(): Promise<{ readonly skills: readonly ShownSkill[] }>;
+  /** Its whole text, also of one that is not used. */
+  text(name: string): Promise<{ readonly text: string }>;
+  /** Writes the settings, which count from the next session on. */
+  turn(name: string, isOn: boolean): Promise<{ readonly text: string }>;
+}
+
+/** What of the workspace the page shows; opened when it is asked for. */
+export interface WorkspacePage {
+  readonly files: FilesPage;
+  readonly memory: MemoryPage;
+  readonly skills: SkillsPage;
+}
+
+/**
+ * Files, memories and skills of the agent, below `/api/workspace` (U03). They hold what the owner alone may see,
+ * and what the agent follows: guard it.
+ */
+export function workspaceRoutes(open: () => Promise<WorkspacePage>): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
+  addFileRoutes(app, async () => (await open()).files);
+  const nothing = { error: 'There is nothing like that to do.' };
+  app.get('/memory', async (c) => {
+    const words = c.req.query('words')?.slice(0, 500);
+    return orRefused(c, (await open()).memory.report(words));
+  });
+  app.post('/memory/forget', async (c) => {
+    const order = await bodyOf(c, ForgetOrder);
+    if (order === undefined) return c.json(nothing, 400);
+    return orRefused(c, (await open()).memory.forget(order));
+  });
+  app.get('/skills', async (c) => orRefused(c, (await open()).skills.list()));
+  app.get('/skills/:name', async (c) =>
+    orRefused(c, (await open()).skills.text(c.req.param('name'))),
+  );
+  app.post('/skills/:name', async (c) => {
+    const order = await bodyOf(c, z.strictObject({ isOn: z.boolean() }));
+    if (order === undefined) return c.json(nothing, 400);
+    return orRefused(c, (await open()).skills.turn(c.req.param('name'), order.isOn));
+  });
+  return app;
+}
+
+/** A name is one part of the address, with its slashes encoded. */
+function addFileRoutes(app: Hono<AppEnv>, open: () => Promise<FilesPage>): void {
+  const nameOf = (c: Context<AppEnv>) => c.req.param('name') ?? '';
+  app.get('/files', async (c) => orRefused(c, (await open()).list()));
+  app.get('/files/:name', async (c) => orRefused(c, (await open()).open(nameOf(c))));
+  app.post('/files/:name', async (c) => {
+    const order = await bodyOf(c, FileOrder);
+    if (order === undefined) return c.json({ error: 'This is no change of a file.' }, 400);
+    return orRefused(c, (await open()).save(nameOf(c), order, senderOf(c)));
+  });
+  app.get('/files/:name/versions/:version', async (c) =>
+    orRefused(c, (await open()).version(nameOf(c), c.req.param('version'))),
+  );
+  app.post('/files/:name/versions/:version/restore', async (c) =>
+    orRefused(c, (await open()).restore(nameOf(c), c.req.param('version'), senderOf(c))),
+  );
+}

@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
+import type { SkillStatus } from '@parley/workspace';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { locateDataFolder } from './data-folder.ts';
+import { readSettings } from './settings.ts';
+import { skillsPage } from './skills-page.ts';
+
+let path: string;
+beforeEach(() => {
+  path = mkdtempSync(join(tmpdir(), 'parley-skills-'));
+});
+afterEach(() => rmSync(path, { recursive: true, force: true }));
+
+const status = (name: string): SkillStatus => ({
+  ...{ name, state: 'ready', source: 'bundled', location: '', description: '', emoji: null },
+  ...{ reason: null, install: [], forModel: true, command: null, commandProblem: null, tokens: 0 },
+  audience: { kind: 'everyone' },
+});
+
+/** Turns a skill on or off; what the settings file says then. */
+async function turned(settings: string, name: string, isOn: boolean): Promise<string> {
+  const folder = locateDataFolder(path, {});
+  writeFileSync(folder.settingsFile, settings);
+  const page = skillsPage({
+    ...{ folder, env: {}, clock: () => 0, channels: CHANNEL_DEFINITIONS },
+    settings: readSettings(folder, {}).settings,
+    skills: {
+      list: async () => [status('tea'), status('Kiln')],
+      show: async () => null,
+    },
+  });
+  await page.turn(name, isOn);
+  return readFileSync(folder.settingsFile, 'utf8');
+}
+
+describe('a skill that is turned on or off', () => {
+  it.each([
+    ['skills: { block: [kiln] } # mine\n', 'tea', false, 'skills: {block: [kiln, tea]} # mine\n'],
+    [
+      'skills:\n  block:\n    - TEA # hot\n    - kiln\n',
+      'tea',
+      true,
+      'skills:\n  block:\n    - kiln\n',
+    ],
+    ['skills: { allow: [kiln] }\n', 'tea', true, 'skills: {allow: [kiln, tea]}\n'],
+    [
+      'skills: { allow: [kiln], block: [kiln] }\n',
+      'Kiln',
+      true,
+      'skills: {allow: [kiln], block: []}\n',
+    ],
+    ['agent: { name: Ada }\n', 'tea', true, 'agent: { name: Ada }\n'],
+  ])('[S09] [D12] changes its lists alone: %j', async (before, name, isOn, after) => {
+    expect(await turned(before, name, isOn)).toBe(after);
+  });
+
+  it('[P15] keeps what a profile blocks', async () => {
+    mkdirSync(join(path, 'profiles'));
+    writeFileSync(join(path, 'profiles/own.yaml'), 'skills: { block: [tarot] }\n');
+    const after = await turned('agent: { profile: own }\n', 'tea', false);
+    expect(after).toMatch(/block:\n +- tarot\n +- tea/);
+    await expect(turned('', 'nothing', true)).rejects.toThrow('no skill nothing');
+  });
+});

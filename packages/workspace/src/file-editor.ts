@@ -1,0 +1,175 @@
+import { foldName, isGroupFile, isMemory } from './audience.ts';
+import type { FileCache } from './file-cache.ts';
+import type { FileHistory } from './file-history.ts';
+import { printOfText } from './file-versions.ts';
+import {
+  type FileName,
+  listMarkdown,
+  MAX_BYTES,
+  parseFileName,
+  WorkspaceError,
+  walkPath,
+} from './paths.ts';
+import { SOUL } from './soul.ts';
+import { estimateTokens } from './text.ts';
+import type { WorkspaceView } from './workspace-view.ts';
+
+/** A Markdown file, for the person to whom the workspace belongs. */
+export interface EditorFile {
+  readonly name: string;
+  /** Who may see its text in a turn: as the views decide. */
+  readonly readers: 'owner' | 'everyone' | 'conversation';
+  /** Why it is the owner's alone, or not read at all. */
+  readonly problem: string | null;
+  /** Without its front matter, estimated; 0: it is an empty form. */
+  readonly tokens: number;
+  /** In ms. */
+  readonly changedAt: number;
+}
+
+/** What became of a change; `outdated`: the file has changed since `base`, and nothing was written. */
+export type EditorChange = { readonly kind: 'written' | 'outdated' };
+
+interface FileEditorOptions {
+  readonly folder: string;
+  readonly files: FileCache;
+  readonly history: FileHistory;
+  /** Whom all views but an owner's and a conversation's own are like. */
+  readonly guest: WorkspaceView;
+  /** Memory is switched off: no turn reads it, and nothing writes it. */
+  readonly forgetful: boolean;
+  /** SOUL.md changes by proposals only (W06). */
+  readonly governed: boolean;
+}
+
+/**
+ * The files of a workspace as their owner edits them outside of any turn: whole, with front matter, and with the
+ * earlier versions of each. Refuses the paths that the views refuse. Throws `WorkspaceError` with what to do.
+ */
+export class FileEditor {
+  readonly #options: FileEditorOptions;
+
+  constructor(options: FileEditorOptions) {
+    this.#options = options;
+  }
+
+  async list(): Promise<readonly EditorFile[]> {
+    const names = await listMarkdown(this.#options.folder);
+    const files = await Promise.all(names.map((name) => this.#describe(this.#path(name))));
+    return files.filter((file) => file !== null);
+  }
+
+  /** The whole file with its print, on which a change is based; null: there is none. */
+  async read(name: string) {
+    const path = this.#path(name);
+    const facts = await this.#describe(path);
+    const text = await this.#trying(path, (versions) => versions.content());
+    return facts === null || text === null ? null : { ...facts, text, print: printOfText(text) };
+  }
+
+  /** Writes a file, or removes it where `text` is null; `base`: the print that it must have, null: none is there. */
+  async save(
+    name: string,
+    { base, text, by }: { base: string | null; text: string | null; by: string },
+  ): Promise<EditorChange> {
+    const path = this.#changeable(name);
+    if (text === null && path.name === 'AGENTS.md') {
+      throw refusal(name, 'without it the folder would be made from the templates again: empty it');
+    }
+    if (text !== null) assertText(name, text);
+    const what = text === null ? 'removed' : base === null ? 'made' : 'edited';
+    const done = await this.#trying(path, (versions) =>
+      versions.save(base, text, `${what} by ${by}`),
+    );
+    if (text === null) await this.#options.history.tidy();
+    return outcomeOf(name, done);
+  }
+
+  /** The newest first, with the reason of each; empty: it was found like that. */
+  async versions(name: string) {
+    const versions = this.#options.history.of(this.#path(name));
+    const all = await versions.list();
+    return Promise.all(all.map(async (one) => ({ ...one, why: await versions.why(one.name) })));
+  }
+
+  /** A version to the byte; null: there is none. */
+  version(name: string, version: string): Promise<string | null> {
+    return this.#options.history.of(this.#path(name)).raw(version);
+  }
+
+  async restore(name: string, version: string, by: string): Promise<EditorChange> {
+    const path = this.#changeable(name);
+    const done = await this.#trying(path, (versions) => versions.restore(version, `, by ${by}`));
+    return outcomeOf(name, done);
+  }
+
+  /** Removed files of which versions are left. */
+  async removed(): Promise<readonly string[]> {
+    const { folder, history } = this.#options;
+    const kept = await history.files();
+    return kept.filter((path) => walkPath(folder, path).kind === 'missing').map(({ name }) => name);
+  }
+
+  async #describe(path: FileName): Promise<EditorFile | null> {
+    const { files, guest, folder } = this.#options;
+    const walked = walkPath(folder, path);
+    if (walked.kind !== 'file') return null;
+    const file = await files.get(path);
+    const seen = await guest.read(path.name, 0);
+    const isOpen = seen.kind === 'file' || seen.reason === 'empty';
+    return {
+      name: path.name,
+      readers: isGroupFile(path.name) ? 'conversation' : isOpen ? 'everyone' : 'owner',
+      problem: 'reason' in file ? ('detail' in file ? file.detail : null) : file.problem,
+      tokens: 'reason' in file || file.isBlank ? 0 : estimateTokens(file.text),
+      changedAt: walked.file.changedAt,
+    };
+  }
+
+  #path(name: string): FileName {
+    const path = parseFileName(name);
+    if (path !== null && /\.md$/i.test(name)) return path;
+    throw refusal(name, 'a plain path inside of the workspace that ends with .md is needed');
+  }
+
+  #changeable(name: string): FileName {
+    const path = this.#path(name);
+    const { governed, forgetful } = this.#options;
+    if (governed && foldName(name) === foldName(SOUL)) {
+      throw refusal(name, 'it changes by proposals alone, on the page Soul');
+    }
+    if (forgetful && (isMemory(name) || isGroupFile(name))) {
+      throw refusal(name, 'memory is switched off in the settings (agent.memory)');
+    }
+    return path;
+  }
+
+  async #trying<T>(
+    path: FileName,
+    work: (versions: ReturnType<FileHistory['of']>) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await work(this.#options.history.of(path));
+    } catch (error) {
+      throw refusal(path.name, error instanceof Error ? error.message : String(error), error);
+    }
+  }
+}
+
+function assertText(name: string, text: string): void {
+  if (text.includes('\0') || !text.isWellFormed()) throw refusal(name, 'it is no plain text');
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_BYTES) throw refusal(name, `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+}
+
+function outcomeOf(
+  name: string,
+  done: Awaited<ReturnType<ReturnType<FileHistory['of']>['save']>>,
+): EditorChange {
+  if (done.kind === 'refused') throw refusal(name, done.detail);
+  return { kind: done.kind === 'written' ? 'written' : 'outdated' };
+}
+
+function refusal(name: string, why: string, cause?: unknown): WorkspaceError {
+  return new WorkspaceError('workspace-file', `${name}: nothing was done: ${why}.`, cause);
+}

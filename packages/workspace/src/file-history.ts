@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { FileVersions, type FileVersionsOptions } from './file-versions.ts';
+import { MemoryVersions } from './memory/memory-versions.ts';
+import { type FileName, listMarkdown, parseFileName } from './paths.ts';
+
+/** Beside the versions of MEMORY.md; a folder for each file, under the file's own path. */
+const HOME = ['.parley', 'history'];
+
+/** Every level of a path, its own folder, and many more files than a workspace has. */
+const BOUNDS = { depth: 10, files: 50_000 };
+
+/** The earlier versions of all files of a workspace. */
+export class FileHistory {
+  readonly #options: FileVersionsOptions;
+  readonly #memory: MemoryVersions;
+
+  constructor(options: FileVersionsOptions) {
+    this.#options = options;
+    this.#memory = new MemoryVersions(options);
+  }
+
+  of(file: FileName): FileVersions {
+    if (file.name === 'MEMORY.md') return this.#memory;
+    return new FileVersions(this.#options, file, [...HOME, ...file.segments]);
+  }
+
+  /** Files of which a version is kept, those that were removed too, but for MEMORY.md. */
+  async files(): Promise<readonly FileName[]> {
+    const kept = await listMarkdown(join(this.#options.folder, ...HOME), BOUNDS);
+    const names = new Set(kept.map((name) => name.replace(/\/[^/]*$/, '')));
+    return [...names].flatMap((name) => parseFileName(name) ?? []);
+  }
+
+  /** Removes what is too old, of removed files too. */
+  async tidy(): Promise<void> {
+    for (const file of await this.files()) await this.of(file).tidy();
+  }
+
+  /** Rewrites the versions of the files that `isMeant` names (G15). */
+  async forget(
+    shorten: (file: string, text: string) => string,
+    isMeant: (file: string) => boolean = () => true,
+  ) {
+    let count = 0;
+    const failed: { readonly name: string; readonly detail: string }[] = [];
+    for (const file of await this.files()) {
+      if (!isMeant(file.name)) continue;
+      const done = await this.of(file).forget((text) => shorten(file.name, text));
+      count += done.count;
+      failed.push(...done.failed);
+    }
+    return { count, failed };
+  }
+}

@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, NewId } from '@parley/core';
+import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
+import {
+  contentOf,
+  type DiskResult,
+  type Hold,
+  type WorkspaceLock,
+  writeFileInside,
+} from './write-file.ts';
+
+/** The result of a change. `changed`: the file no longer says what it was based on, and nothing was done. */
+export type FileChange =
+  | { readonly kind: 'written' | 'changed' }
+  | { readonly kind: 'refused'; readonly detail: string };
+
+/** A version of a file that is kept. */
+export interface FileVersion {
+  /** Such as `2026-11-22T020014Z-001`; a later one sorts behind an earlier one. */
+  readonly name: string;
+  /** When it was kept, in ms. */
+  readonly at: number;
+}
+
+export interface FileVersionsOptions {
+  /** The real path of the workspace. */
+  readonly folder: string;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly lock: WorkspaceLock;
+}
+
+/** More of one file are not kept; the oldest are removed. */
+export const MOST_VERSIONS = 30;
+/** Older ones are removed. In ms. */
+const KEPT_MS = 365 * 24 * 60 * 60_000;
+
+/** Changes with the text of a file; null: there is no file. */
+export function printOfText(raw: string | null): string | null {
+  return raw === null ? null : createHash('sha256').update(raw).digest('base64url').slice(0, 22);
+}
+
+/** One file of the workspace with its earlier versions, which lie in a hidden folder that no view reads. */
+export class FileVersions {
+  protected readonly options: FileVersionsOptions;
+  readonly #file: FileName;
+  readonly #home: readonly string[];
+
+  constructor(options: FileVersionsOptions, file: FileName, home: readonly string[]) {
+    this.options = options;
+    this.#file = file;
+    this.#home = home;
+  }
+
+  /** The newest first. */
+  async list(): Promise<readonly FileVersion[]> {
+    const { folder } = this.options;
+    if (walkPath(folder, { segments: this.#home }).kind !== 'not-a-file') return [];
+    const names = await readdir(join(folder, ...this.#home));
+    const found = names.flatMap((file) => {
+      const version = file.endsWith('.md') ? readVersionName(file.slice(0, -3)) : null;
+      return version === null ? [] : [version];
+    });
+    return found.sort((one, other) => (one.name < other.name ? 1 : -1));
+  }
+
+  /** A version to the byte; null: there is none. */
+  async raw(name: string): Promise<string | null> {
+    return readVersionName(name) === null ? null : this.#textAt(this.#place(name, 'md'));
+  }
+
+  /** The reasons of a version; empty: it was found like that. */
+  async why(name: string): Promise<readonly string[]> {
+    if (readVersionName(name) === null) return [];
+    const text = await this.#textAt(this.#place(name, 'why'));
+    return text === null ? [] : text.split('\n').filter((line) => line !== '');
+  }
+
+  /** The whole file as it is now; null: there is none. Throws where it is too large, or a link or a folder. */
+  async content(): Promise<string | null> {
+    const { folder } = this.options;
+    const found = walkPath(folder, this.#file);
+    if (found.kind === 'file' && found.file.bytes > MAX_BYTES) throw new Error('it is too large');
+    const content = await contentOf(folder, this.#file);
+    if (content.kind === 'refused') throw new Error(content.detail);
+    return content.text;
+  }
+
+  /** Writes the file, or removes it where `to` is null, if its print is still `base`; keeps both texts. */
+  save(base: string | null, to: string | null, why: string): Promise<FileChange> {
+    return this.options.lock.hold(async (hold) => {
+      const before = await this.content();
+      if (printOfText(before) !== base) return { kind: 'changed' };
+      return this.change(hold, before, to, [why]);
+    });
+  }
+
+  /** Restores a version to the byte; the present text is kept. */
+  restore(name: string, why = ''): Promise<FileChange> {
+    return this.options.lock.hold(async (hold) => {
+      const version = await this.raw(name);
+      if (version === null) return { kind: 'refused', detail: `there is no version ${name}` };
+      const reason = `brought back from ${name}${why}`;
+      return this.change(hold, await this.content(), version, [reason]);
+    });
+  }
+
+  /** Rewrites all versions and reasons (G15); how many lines less, and the versions that could not be written. */
+  forget(shorten: (text: string) => string) {
+    return this.options.lock.hold(async (hold) => {
+      const failed: { readonly name: string; readonly detail: string }[] = [];
+      let count = 0;
+      const places = (await this.list()).flatMap(({ name }) => [
+        this.#place(name, 'md'),
+        this.#place(name, 'why'),
+      ]);
+      for (const place of places) {
+        const text = await this.#textAt(place);
+        const kept = text === null ? null : shorten(text);
+        if (text === null || kept === null || kept === text) continue;
+        const result = await this.#write(hold, place, kept);
+        if (result.kind === 'written') count += text.split('\n').length - kept.split('\n').length;
+        else failed.push({ name: place.name, detail: result.detail });
+      }
+      return { count, failed };
+    });
+  }
+
+  /** For a writer that holds the lock and has replaced the file itself. Throws when the disk refuses. */
+  async note(hold: Hold, before: string | null, after: string, why: string): Promise<void> {
+    if (before !== null) await this.#keep(hold, before, []);
+    await this.#keep(hold, after, [why]);
+  }
+
+  /** Removes what is too old or too much; of a file that exists never its text and the one before. */
+  async tidy(): Promise<void> {
+    const { folder, clock } = this.options;
+    const oldest = clock() - KEPT_MS;
+    const spared = walkPath(folder, this.#file).kind === 'missing' ? 0 : 2;
+    const versions = await this.list();
+    for (const [index, { name, at }] of versions.entries()) {
+      if (index < spared || (index < MOST_VERSIONS && at >= oldest)) continue;
+      for (const { segments } of [this.#place(name, 'md'), this.#place(name, 'why')]) {
+        await rm(join(folder, ...segments), { force: true });
+      }
+    }
+  }
+
+  /** Keeps the present text before it is replaced: whatever happens then, nothing is lost. */
+  protected async change(
+    hold: Hold,
+    before: string | null,
+    after: string | null,
+    why: readonly string[],
+  ): Promise<FileChange> {
+    if (after === null) return this.#remove(hold, before, why);
+    if (before !== after) {
+      if (before !== null) await this.#keep(hold, before, []);
+      const written = await this.#write(hold, this.#file, after);
+      if (written.kind === 'refused') return written;
+    }
+    await this.#keep(hold, after, why);
+    return { kind: 'written' };
+  }
+
+  async #remove(hold: Hold, before: string | null, why: readonly string[]): Promise<FileChange> {
+    if (before === null) return { kind: 'changed' };
+    await this.#keep(hold, before, why, true);
+    if (!hold.isMine()) return { kind: 'changed' };
+    await rm(join(this.options.folder, ...this.#file.segments));
+    return { kind: 'written' };
+  }
+
+  /** Keeps a text, unless it is the newest version already and not `isEvent`. Throws when the disk refuses. */
+  async #keep(hold: Hold, text: string, why: readonly string[], isEvent = false): Promise<void> {
+    const newest = (await this.list())[0];
+    const isKnown = newest !== undefined && (await this.raw(newest.name)) === text;
+    if (isKnown && !isEvent) return;
+    const name = versionName(this.options.clock(), newest);
+    const put = async (place: FileName, content: string): Promise<void> => {
+      const result = await this.#write(hold, place, content);
+      if (result.kind === 'refused') throw new Error(`${place.name}: ${result.detail}`);
+    };
+    // The reasons first: a version without them would look like a person's.
+    if (why.length > 0) await put(this.#place(name, 'why'), `${why.join('\n')}\n`);
+    await put(this.#place(name, 'md'), text);
+    await this.tidy();
+  }
+
+  #place(version: string, ending: 'md' | 'why'): FileName {
+    const segments = [...this.#home, `${version}.${ending}`];
+    return { name: segments.join('/'), segments };
+  }
+
+  #write(hold: Hold, place: FileName, text: string): Promise<DiskResult> {
+    const { folder, newId } = this.options;
+    return writeFileInside(folder, place, Buffer.from(text), { newId, hold });
+  }
+
+  async #textAt(place: FileName): Promise<string | null> {
+    if (walkPath(this.options.folder, place).kind !== 'file') return null;
+    return readFile(join(this.options.folder, ...place.segments), 'utf8');
+  }
+}
+
+const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d{3})$/;
+const LAST = 999;
+
+/** The name of the next version: never before `newest`, also when the clock was put back. */
+export function versionName(now: number, newest: FileVersion | undefined): string {
+  const moment = stamp(now);
+  if (newest === undefined || stamp(newest.at) < moment) return `${moment}-001`;
+  const count = Number(NAME.exec(newest.name)?.[5] ?? 0);
+  if (count === LAST) return `${stamp(newest.at + 1_000)}-001`;
+  return `${stamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
+}
+
+/** Reads a name; null for what is none. */
+export function readVersionName(name: string): FileVersion | null {
+  const [, day, hours, minutes, seconds] = NAME.exec(name) ?? [];
+  const at = Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`);
+  return Number.isNaN(at) ? null : { name, at };
+}
+
+function stamp(moment: number): string {
+  return `${new Date(moment).toISOString().slice(0, 19).replaceAll(':', '')}Z`;
+}

@@ -1,0 +1,240 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openWorkspace } from '@parley/workspace';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { faultsOf } from './page-faults.ts';
+import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const PATIENCE = { timeout: 30_000 };
+const HOSTILE = '<img src=x onerror="document.title=1">';
+const SKILL = (name: string, more = '') =>
+  `---\nname: ${name}\ndescription: About ${name}. ${HOSTILE}\n${more}---\n\nWarm the cups first.\n`;
+const ENTRY = (id: string, person: string, text: string) =>
+  `- ${text} <!-- parley id=${id} type=fact scope=user person=${person} date=2026-11-20 words=own -->\n`;
+
+describe.runIf(chromiumUrl)('the workspace on the page', () => {
+  let scene: WebScene;
+  let page: Page;
+  const path = (name: string) => join(scene.folder.path, 'workspace', name);
+  const got = (name: string) => readFileSync(path(name), 'utf8');
+  const put = (name: string, text: string) => {
+    mkdirSync(join(path(name), '..'), { recursive: true });
+    writeFileSync(path(name), text);
+  };
+  const settings = () => readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
+  const press = (name: string, on = page) => on.getByRole('button', { name, exact: true }).click();
+  const told = (words: string, on = page) =>
+    on.getByRole('status').filter({ hasText: words }).waitFor();
+  const editor = (name: string, on = page) => on.getByRole('textbox', { name: `Text of ${name}` });
+  const type = async (name: string, text: string, on = page) => {
+    await editor(name, on).click();
+    await on.keyboard.press('Control+End');
+    await on.keyboard.type(text);
+  };
+  const lastRequest = () => JSON.stringify(scene.model.requests.at(-1));
+
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumUrl ?? '');
+    put('skills/tea/SKILL.md', SKILL('tea'));
+    put(
+      'skills/kiln/SKILL.md',
+      SKILL('kiln', 'metadata: { requires: { bins: [no-such-kiln] } }\n'),
+    );
+    put('knowledge/boats.md', 'The boat is green.\n');
+    put(
+      'memory/user.md',
+      ENTRY('m1111', 'web:ann', `Ann sails. ${HOSTILE}`) +
+        ENTRY('m2222', 'web:ann', 'Ann likes plums.') +
+        ENTRY('m3333', 'telegram:7', 'Bo builds kilns.'),
+    );
+    put('MEMORY.md', '# Memory\n\n- The bakery opens at six.\n- The boat is in the harbor.\n');
+    put('memory/2026-11-20.md', '- The bakery opens at six.\n- A quiet day.\n');
+    page = await scene.open({ viewport: { width: 1280, height: 860 } });
+  });
+  afterAll(() => scene.close());
+
+  it('[U03] [W07] a file is edited by keyboard, counts from the next turn on, and goes back by its history', async () => {
+    await openView(page, 'Files');
+    await page.getByRole('link', { name: /^AGENTS.md/ }).click();
+    await page.getByText('Seen by everyone').waitFor();
+    await type('AGENTS.md', 'Whistle **always**.');
+    await page.keyboard.press('Control+s');
+    await told('Saved.');
+    expect(got('AGENTS.md')).toMatch(/Whistle \*\*always\*\*\.$/);
+    await page.getByRole('link', { name: /^edited by the console/ }).waitFor();
+    await openView(page, 'Chat');
+    await say(page, 'hello');
+    await untilAnswer(page, 'You said: hello');
+    expect(lastRequest()).toContain('Whistle **always**.');
+    await openView(page, 'Files');
+    await page.getByRole('link', { name: /^AGENTS.md/ }).click();
+    await page.getByRole('link', { name: /^found like this/ }).click();
+    await expect
+      .poll(() => page.locator('.soul-diff ins').innerText(), PATIENCE)
+      .toContain('Whistle');
+    expect(await faultsOf(page)).toEqual([]);
+    await press('Bring this back');
+    await told('Brought back');
+    await expect.poll(() => editor('AGENTS.md').innerText(), PATIENCE).not.toContain('Whistle');
+    expect(got('AGENTS.md')).not.toContain('Whistle');
+  });
+
+  it('[U03] a file that was changed meanwhile is not overwritten, and both texts are kept', async () => {
+    const name = 'knowledge/boats.md';
+    await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
+    await type(name, 'Mine is red. ');
+    put(name, 'Theirs is blue.\n');
+    await press('Save');
+    await told('has changed meanwhile');
+    expect(got(name)).toBe('Theirs is blue.\n');
+    // It waits for a decision, also after another page was looked at.
+    await openView(page, 'Queue');
+    await openView(page, 'Files');
+    await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
+    const box = page.getByRole('region', { name: 'The file has changed' });
+    await box.getByText('The file as it is now').click();
+    await box.getByText('Theirs is blue.').waitFor();
+    await press('Save mine over it');
+    await told('Saved.');
+    expect(got(name)).toBe('The boat is green.\nMine is red. ');
+    await box.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: /^found like this/ }).click();
+    await page.locator('.soul-diff del').filter({ hasText: 'Theirs is blue.' }).waitFor();
+  });
+
+  it('[U03] on a phone a file is made for the owner alone, removed and brought back', async () => {
+    const phone = await scene.open({ viewport: { width: 320, height: 740 } });
+    await openView(phone, 'Files');
+    await phone.getByRole('textbox', { name: 'Name of a new file' }).fill('notes/ropes');
+    await phone.keyboard.press('Enter');
+    await type('notes/ropes.md', 'Blue ropes.', phone);
+    await press('Save', phone);
+    await told('Saved.', phone);
+    await phone.getByText('Seen by owner only').waitFor();
+    expect(got('notes/ropes.md')).toBe('---\naudience: owner\n---\n\nBlue ropes.');
+    expect(await faultsOf(phone)).toEqual([]);
+    await press('Remove notes/ropes.md', phone);
+    await press('Remove it', phone);
+    await told('Removed.', phone);
+    expect(existsSync(path('notes/ropes.md'))).toBe(false);
+    await phone.getByRole('link', { name: 'All files' }).click();
+    await phone.getByRole('region', { name: 'Removed' }).getByRole('link').click();
+    await phone.getByRole('link', { name: /^removed by the console/ }).click();
+    await press('Bring this back', phone);
+    await editor('notes/ropes.md', phone).waitFor();
+    expect(got('notes/ropes.md')).toContain('Blue ropes.');
+    await phone.context().close();
+  });
+
+  it('[G18] [W06] a secret in a file is hidden and not lost, and SOUL.md leads to its own page', async () => {
+    const line = `The key is ${scene.parley.token}.`;
+    put('knowledge/keys.md', `${line}\nA line.\n`);
+    await page.goto(`${scene.parley.address}/#/files/knowledge%2Fkeys.md`);
+    await type('knowledge/keys.md', 'More.');
+    expect(await page.content()).not.toContain(scene.parley.token);
+    await page.keyboard.press('Control+s');
+    await told('Saved.');
+    expect(got('knowledge/keys.md')).toBe(`${line}\nA line.\nMore.`);
+    await page.goto(`${scene.parley.address}/#/files/SOUL.md`);
+    await page.locator('.file-sheet').getByRole('link', { name: 'Soul' }).waitFor();
+    expect(await page.locator('.editor').count()).toBe(0);
+  });
+
+  it('[S09] a skill is turned off and on from the page, by the settings, and shows why it is not used', async () => {
+    await openView(page, 'Skills');
+    const card = (name: string) => page.getByRole('article', { name, exact: true });
+    await card('kiln').getByText('needs the program "no-such-kiln"').waitFor();
+    await card('kiln').getByText('Text', { exact: true }).click();
+    await card('kiln').getByText('Warm the cups first.').waitFor();
+    expect(await card('tea').innerText()).toContain(HOSTILE);
+    await page.getByRole('button', { name: 'Turn off: tea' }).focus();
+    await page.keyboard.press('Enter');
+    await told('tea is off');
+    expect(settings()).toMatch(/block:\s*(- |\[ ?)tea/);
+    await card('tea').getByText('skills.block names it').waitFor();
+    await press('Turn on: tea');
+    await told('tea is on');
+    expect(settings()).not.toContain('tea');
+    await card('tea').getByRole('link', { name: 'Edit the file' }).click();
+    await editor('skills/tea/SKILL.md').waitFor();
+  });
+
+  it('[G15] what is known is found and forgotten, by line and by person, in the history too', async () => {
+    await openView(page, 'Memory');
+    const person = (name: string) => page.getByRole('region', { name });
+    await page.getByRole('searchbox').fill('plums');
+    await page.keyboard.press('Enter');
+    await person('web:ann').getByText('Ann likes plums.').waitFor();
+    await expect.poll(() => page.getByText('Ann sails.').count(), PATIENCE).toBe(0);
+    await page.getByRole('button', { name: 'Forget: Ann likes plums.' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Forget it' }).press('Enter');
+    await told('1 memory from memory/user.md');
+    expect(got('memory/user.md')).not.toContain('plums');
+    await page.getByRole('searchbox').fill('');
+    await page.keyboard.press('Enter');
+    await press('Forget: The bakery opens at six.');
+    await press('Forget it');
+    await told('1 line of memory/2026-11-20.md');
+    expect(got('MEMORY.md')).toBe('# Memory\n\n- The boat is in the harbor.\n');
+    await press('Forget everything: telegram:7');
+    await page.getByRole('group').getByRole('button', { name: 'Forget everything' }).click();
+    await told('Forgotten');
+    await person('telegram:7').waitFor({ state: 'detached' });
+    expect(got('memory/user.md')).toContain('Ann sails.');
+    expect(await page.title()).not.toBe('1');
+  });
+
+  it('[W04] [G15] what belongs to one chat is shown as that, and forgotten there', async () => {
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    const list = await fetch(`${scene.parley.address}/api/conversations`, { headers });
+    const id = /"id":"([^"]+)"/.exec(await list.text())?.[1] ?? '';
+    const opened = await openWorkspace({ folder: path(''), templates: path('') });
+    const { groupMemory } = opened.for({ kind: 'guest', conversationId: id });
+    put(
+      groupMemory,
+      ENTRY('m4444', 'web:cy', 'Cy swims.') + ENTRY('m5555', 'web:ann', 'Ann rows.'),
+    );
+    await page.goto(`${scene.parley.address}/#/files`);
+    const file = page.getByRole('link', { name: new RegExp(`^${groupMemory}`) });
+    expect(await file.innerText()).toMatch(/\S alone/);
+    await openView(page, 'Memory');
+    await page
+      .getByText(/^fact, user, 2026-11-20, in .+ alone/)
+      .first()
+      .waitFor();
+    await press('Forget: Cy swims.');
+    await press('Forget it');
+    await told('1 memory');
+    await press('Forget everything: web:ann');
+    await page.getByRole('group').getByRole('button', { name: 'Forget everything' }).click();
+    await told('2 memories');
+    expect(got(groupMemory)).not.toMatch(/Cy|Ann/);
+    expect(got('memory/user.md')).not.toContain('Ann');
+  });
+
+  it('[U03] nobody reads or changes any of it without the token, or beside the workspace', async () => {
+    const ask = (what: string, init: RequestInit = {}) =>
+      fetch(`${scene.parley.address}/api/workspace/${what}`, {
+        ...init,
+        headers: { authorization: `Bearer ${scene.parley.token}`, ...init.headers },
+      });
+    for (const what of ['files', 'files/MEMORY.md', 'memory', 'skills'])
+      expect((await ask(what, { headers: { authorization: '' } })).status).toBe(401);
+    const order = (text: string | null) => ({
+      method: 'POST',
+      body: JSON.stringify({ base: null, text }),
+    });
+    for (const name of ['..%2Fparley.yaml', '..%2Fx.md', '.parley%2Fx.md', 'SOUL.md', 'x.txt'])
+      expect([name, (await ask(`files/${name}`, order('x'))).status]).toEqual([name, 400]);
+    const foreign = { ...order('x'), headers: { origin: 'https://evil.example' } };
+    expect((await ask('files/x.md', foreign)).status).toBe(403);
+    expect(existsSync(path('x.md'))).toBe(false);
+    expect((await ask('files/MEMORY.md', { method: 'POST', body: '{}' })).status).toBe(400);
+    expect((await ask('skills/nothing', { method: 'POST', body: '{"isOn":true}' })).status).toBe(
+      400,
+    );
+  });
+});
