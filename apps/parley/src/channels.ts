@@ -6,7 +6,7 @@ import { describeProblem } from '@parley/settings';
 import { accountPath, editSettings } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import { CliError, type DataFolder } from './data-folder.ts';
-import { checkSettings } from './settings.ts';
+import { checkAs } from './settings.ts';
 
 export interface ChannelSettingsDeps {
   readonly folder: DataFolder;
@@ -30,7 +30,7 @@ export function channelSettings({
       const comment = title === null ? {} : { comment: title };
       const edited = editSettings([{ kind: 'add', path, value: chatId, ...comment }], {
         file,
-        check: (settingsFile) => checkSettings({ ...folder, settingsFile }, env, channels),
+        check: checkAs({ folder, env, channels }),
         now: new Date(clock()),
       });
       if (edited.kind !== 'refused') return;
