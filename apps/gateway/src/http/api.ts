@@ -259,7 +259,7 @@ export interface ShownAccount {
   readonly reason?: string;
   /** What a person can do about that. */
   readonly fix?: string;
-  /** Absent where its settings are wrong. */
+  /** Absent where its settings are wrong, and for the page and the terminal. */
   readonly access?: {
     readonly direct: 'pairing' | 'allowlist' | 'open' | 'disabled';
     readonly groups: 'allowlist' | 'open' | 'disabled';
