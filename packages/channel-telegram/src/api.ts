@@ -13,7 +13,7 @@ import {
 import { Telegram, TelegramError } from 'telegraf';
 import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf, Unsent } from './failures.ts';
-import { fetchFile } from './files.ts';
+import { createFiles } from './files.ts';
 import type { TelegramSettings } from './settings.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
@@ -275,9 +275,8 @@ export async function probeTelegram(
     const warnings = settings.webhook === undefined ? [] : await webhookWarnings(api, signal);
     const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
       const fileId = await pictureOf(api, id, within);
-      return fileId === undefined
-        ? undefined
-        : fetchFile({ api, settings }, fileId, limit, within);
+      if (fileId === undefined) return undefined;
+      return createFiles({ api, settings }).fetch(fileId, limit, within);
     });
     return { kind: 'works', as: `@${username}`, warnings, clock: reading, ...picture };
   } catch (thrown) {
