@@ -11,7 +11,7 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
   const [id, setId] = useState('');
   const chosen = platforms.find((one) => one.id === id) ?? platforms[0];
   const [token, setToken] = useState('');
-  const { answer, isBusy, take } = useStep();
+  const { answer, isBusy, take, forget } = useStep();
   const order = (isTry: boolean) => ({
     kind: 'channel',
     isTry,
@@ -29,6 +29,7 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
         value={chosen?.id ?? ''}
         onChoose={(next) => {
           setId(next);
+          forget();
           setToken('');
         }}
       />

@@ -13,7 +13,7 @@ export function ModelStep({ model, isOffline, providers }: SetupState): VNode {
   const [name, setName] = useState('');
   const chosen = providers.find((one) => one.name === name) ?? providers[0];
   const [typed, setTyped] = useState(NOTHING);
-  const { answer, isBusy, take } = useStep();
+  const { answer, isBusy, take, forget } = useStep();
   const type = (change: Partial<typeof typed>): void => setTyped({ ...typed, ...change });
   const baseUrl = typed.baseUrl || chosen?.baseUrl || '';
   const wanted = typed.model || chosen?.model || '';
@@ -36,6 +36,7 @@ export function ModelStep({ model, isOffline, providers }: SetupState): VNode {
         value={chosen?.name ?? ''}
         onChoose={(next) => {
           setName(next);
+          forget();
           setTyped(NOTHING);
         }}
       />

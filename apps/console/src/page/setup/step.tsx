@@ -20,7 +20,8 @@ export function useStep() {
     );
     refreshAll();
   };
-  return { answer, isBusy, take: (order: object) => void take(order) };
+  const forget = (): void => setAnswer(undefined);
+  return { answer, isBusy, take: (order: object) => void take(order), forget };
 }
 
 export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefined }): VNode {
