@@ -6,13 +6,16 @@ import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
+/** A picture of one pixel. */
+const DOT =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 describe.runIf(chromiumUrl)('an installation in which nothing is configured', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   const file = () => join(scene.folder.path, 'parley.yaml');
   beforeAll(async () => {
-    telegram = await startTelegramDouble();
+    telegram = await startTelegramDouble({ picture: Uint8Array.from(Buffer.from(DOT, 'base64')) });
     scene = await startWebScene(chromiumUrl ?? '', { model: 'offline' });
   });
   afterAll(async () => {
@@ -53,6 +56,9 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     await channel.getByLabel('Token').fill(telegram.token);
     await channel.getByRole('button', { name: 'Try the token' }).click();
     await channel.getByText('It is @parley_test_bot.').waitFor();
+    await channel.locator('img').waitFor();
+    const wide = 'document.querySelector("img.setup-picture").naturalWidth';
+    await expect.poll(() => page.evaluate(wide)).toBe(1);
     await channel.getByRole('button', { name: 'Connect' }).click();
 
     const answers = () =>

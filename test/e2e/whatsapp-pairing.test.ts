@@ -65,14 +65,16 @@ describe('linking WhatsApp', () => {
   });
 
   it.runIf(chromiumUrl)(
-    '[U03] is done by scanning the code on the web page, which then goes away',
+    '[U03] is done by scanning the code at its account on the web page, which then goes away',
     async () => {
       const { double, parley } = await unlinkedParley();
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
       await page.goto(`${parley.address}/#token=${parley.token}`);
-      const picture = page.getByRole('img', { name: 'QR code that links WhatsApp' });
+      await page.getByRole('link', { name: 'Show the code' }).click(PATIENCE);
+      const account = page.getByRole('article', { name: 'whatsapp' });
+      const picture = account.getByRole('img', { name: 'QR code that links WhatsApp' });
       await picture.waitFor(PATIENCE);
       const width = 'document.querySelector(".pairing img").naturalWidth';
       await expect.poll(() => page.evaluate(width), PATIENCE).toBeGreaterThan(0);

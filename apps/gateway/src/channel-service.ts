@@ -120,7 +120,8 @@ function shownAccount(
   { accounts, settings }: Pick<ChannelServiceDeps, 'accounts' | 'settings'>,
   { channel, account, state }: AccountStatus,
 ): ShownAccount {
-  const rules = accounts.planOf({ channel, account })?.rules;
+  // Who may write on the page and in the terminal is not a matter of these rules.
+  const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
     allow: rules.policy.access.allow.length,

@@ -6,7 +6,7 @@ import { describeProblem } from '@parley/settings';
 import { accountPath, editSettings, type SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import { CliError, type DataFolder } from './data-folder.ts';
-import { checkSettings } from './settings.ts';
+import { checkAs } from './settings.ts';
 
 export interface SettingsFileDeps {
   readonly folder: DataFolder;
@@ -36,7 +36,7 @@ export function changeSettings(
 ): void {
   const edited = editSettings(changes, {
     file: folder.settingsFile,
-    check: (settingsFile) => checkSettings({ ...folder, settingsFile }, env, channels),
+    check: checkAs({ folder, env, channels }),
     now: new Date(clock()),
   });
   if (edited.kind !== 'refused') return;

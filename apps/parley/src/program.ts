@@ -74,6 +74,9 @@ function describeStart(program: Command, { bare, starting }: Runs): void {
       start((m, { folder, env }) => m.start(folder, env, () => {}, { role, port })),
     ).option('--port <number>', port, numberFrom(0, 65_535));
   }
+  const setup = using(bare, () => import('./commands/setup/setup.ts'));
+  const asks = 'connect a model and a channel, and become the owner: asks, and tries each answer';
+  add(program, 'setup', asks, () => setup((m, cli) => m.setup(cli)));
   const chat = using(bare, () => import('./commands/chat.ts'));
   add(program, 'chat', 'talk to the agent here; starts a gateway if none is running', () =>
     chat((m, cli) => m.chat(cli)),

@@ -54,6 +54,8 @@ const ANSWER_WITHIN_MS = 5_000;
 export interface Question {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
+  /** In ms; `ANSWER_WITHIN_MS` when absent. */
+  readonly withinMs?: number | undefined;
 }
 
 /**
@@ -66,7 +68,7 @@ export async function askGateway<Answer>(
   question: Question = {},
 ): Promise<Answer> {
   try {
-    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
     return await answerOf(await request({ address, token }, path, signal, question));
   } catch (error) {
     if (isRefused(error)) throw error;

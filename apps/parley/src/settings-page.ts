@@ -13,7 +13,7 @@ import {
   type SettingsValue,
 } from '@parley/settings/edit';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { checkSettings } from './settings.ts';
+import { checkAs, type checkSettings } from './settings.ts';
 
 type Deps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
@@ -24,7 +24,7 @@ export function settingsPage(
   state: () => SettingsState,
 ): SettingsPage {
   const file = folder.settingsFile;
-  const check = (path: string) => checkSettings({ ...folder, settingsFile: path }, env, channels);
+  const check = checkAs({ folder, env, channels });
   const write = (order: SettingsOrder): SettingsEdited => {
     const options = { file, check, now: new Date(clock()) };
     return order.kind === 'text'

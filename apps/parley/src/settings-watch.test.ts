@@ -105,6 +105,24 @@ describe('settings that change while Parley runs', () => {
     await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
   });
 
+  it('[D12] may be in a file of their own: a secret that is replaced there is used without a start', async () => {
+    const secret = join(path, 'token-of-the-bot');
+    const token = (letter: string) => `123456:${letter.repeat(35)}`;
+    const reference = '$' + '{file:token-of-the-bot}';
+    await save(
+      `${BEFORE.replace('warn', 'info')}channels: { telegram: { token: "${reference}" } }\n`,
+    );
+    expect(applied.at(-1)?.channels['telegram/default']?.kind).toBe('broken');
+    const used = () => applied.at(-1)?.channels['telegram/default'];
+    for (const letter of ['a', 'b']) {
+      writeFileSync(secret, token(letter));
+      await expect.poll(used).toMatchObject({ kind: 'ok', settings: { token: token(letter) } });
+    }
+    rmSync(secret);
+    await expect.poll(() => used()?.kind).toBe('broken');
+    expect(JSON.stringify(lines)).not.toContain('aaaa');
+  });
+
   it('[D12] are reported as at a start where they are wrong, and those from before stay', async () => {
     await save('log: { level: loud }\n');
     const problems = [expect.stringContaining('log.level has a value that does not fit')];

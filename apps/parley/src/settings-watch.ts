@@ -28,7 +28,7 @@ interface SettingsWatchDeps {
 }
 
 /**
- * Looks whether the settings file or a profile has changed (D12). A good one is used at once, but for what counts from a start,
+ * Looks whether the settings file, a profile or a file behind `${file:…}` has changed (D12). A good one is used at once, but for what counts from a start,
  * which is named; a broken one is reported as at a start, and nothing changes. Looking at the time of the files
  * works wherever they lie, also below a mount.
  */
@@ -37,6 +37,8 @@ export class SettingsWatch {
   /** What is in use. */
   #loaded: LoadedSettings;
   #state: SettingsState = { afterRestart: [], problems: [] };
+  /** Files that hold values of the settings. */
+  #files: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #taken: string;
   #seen: string;
@@ -46,7 +48,8 @@ export class SettingsWatch {
   constructor(deps: SettingsWatchDeps) {
     this.#deps = deps;
     this.#loaded = deps.loaded;
-    this.#taken = printOfAll(deps.folder);
+    this.#files = deps.loaded.files;
+    this.#taken = printOfAll(deps.folder, this.#files);
     this.#seen = this.#taken;
   }
 
@@ -58,7 +61,7 @@ export class SettingsWatch {
   /** `apply` uses other settings, or rejects and leaves everything as it was. */
   start(apply: (loaded: LoadedSettings) => Promise<void>): void {
     this.#timer = setInterval(() => {
-      const print = printOfAll(this.#deps.folder);
+      const print = printOfAll(this.#deps.folder, this.#files);
       // One that is still being written has another print the next time.
       if (print !== this.#taken && print === this.#seen && this.#looking === undefined) {
         this.#taken = print;
@@ -79,7 +82,10 @@ export class SettingsWatch {
   async #look(apply: (loaded: LoadedSettings) => Promise<void>): Promise<void> {
     const { folder, env, channels, log } = this.#deps;
     try {
-      await this.#take(checkSettings(folder, env, channels), apply);
+      const now = checkSettings(folder, env, channels);
+      this.#files = now.files;
+      this.#taken = printOfAll(folder, now.files);
+      await this.#take(now, apply);
     } catch (error) {
       this.#state = { ...this.#state, problems: [reasonOf(error)] };
       log.error({ reason: reasonOf(error) }, KEPT);
@@ -117,15 +123,15 @@ export class SettingsWatch {
   }
 }
 
-/** Of the settings and of the profiles beside them, one of which they may name. */
-function printOfAll({ settingsFile, profiles }: DataFolder): string {
+/** Of the settings, of the profiles beside them, one of which they may name, and of files with values. */
+function printOfAll({ settingsFile, profiles }: DataFolder, values: readonly string[]): string {
   let names: readonly string[] = [];
   try {
     names = readdirSync(profiles);
   } catch {
     // There are none. A profile that is named and cannot be read is reported with the settings.
   }
-  const files = [settingsFile, ...names.map((name) => join(profiles, name))];
+  const files = [settingsFile, ...names.map((name) => join(profiles, name)), ...values];
   return files.map((file) => `${file} ${printOf(file)}`).join('\n');
 }
 

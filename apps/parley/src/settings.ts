@@ -30,6 +30,18 @@ export function checkSettings(
   });
 }
 
+/** Checks any file as the settings of this installation, for `editSettings`. */
+export function checkAs({ folder, env, channels }: CheckedInstallation) {
+  return (settingsFile: string) => checkSettings({ ...folder, settingsFile }, env, channels);
+}
+
+interface CheckedInstallation {
+  readonly folder: DataFolder;
+  readonly env: NodeJS.ProcessEnv;
+  /** All there are, those of plugins too. */
+  readonly channels: readonly ChannelDefinition[];
+}
+
 /** As `checkSettings`, for those who cannot go on without: throws CliError that lists every problem. */
 export function readSettings(
   folder: DataFolder,

@@ -3,7 +3,7 @@ import type { ChannelProbe } from '@parley/channels/probe';
 import type { SetupOrder, SetupPage } from '@parley/gateway';
 import type { SetupAnswer, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
-import { configuredModels, probeProvider } from '@parley/models/probe';
+import { type ModelProbe, probeProvider } from '@parley/models/probe';
 import { describeProblem } from '@parley/settings';
 import {
   accountPath,
@@ -15,7 +15,8 @@ import {
 import type { Store } from '@parley/store';
 import type { Parts } from './open-parts.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { checkSettings } from './settings.ts';
+import { checkAs, type LoadedSettings } from './settings.ts';
+import { SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
 
 /** A server or a platform that takes longer is asked again by hand. In ms. */
 const ANSWER_WITHIN_MS = 20_000;
@@ -25,12 +26,11 @@ const NO_MODEL = 'none';
 type ModelStep = Extract<SetupOrder, { kind: 'model' }>;
 type ChannelStep = Extract<SetupOrder, { kind: 'channel' }>;
 
-interface Deps
-  extends Pick<StartOptions, 'folder' | 'env' | 'clock'>,
-    Pick<OpenLog, 'secrets'>,
-    Pick<Parts, 'loaded' | 'model'> {
+interface Deps extends Pick<StartOptions, 'folder' | 'env' | 'clock'>, Pick<OpenLog, 'secrets'> {
+  readonly loaded: Pick<LoadedSettings, 'settings' | 'channels'>;
+  readonly model: Pick<Parts['model'], 'line'>;
   readonly definitions: readonly ChannelDefinition[];
-  readonly store: Pick<Store, 'pairing'>;
+  readonly store: { readonly pairing: Pick<Store['pairing'], 'pending'> };
 }
 
 /** The guided setup: model, channel, owner. What it writes is taken over by the watch of the file. */
@@ -44,13 +44,15 @@ export class Setup implements SetupPage {
   async state(): Promise<SetupState> {
     const { loaded, model, store, env, clock } = this.#deps;
     const { settings, channels } = loaded;
-    const auto = { model: 'auto', fallback: [], choices: [] } as const;
-    const [local = 'offline'] = await configuredModels(auto, { ollamaHost: env.OLLAMA_HOST });
-    const waiting = await store.pairing.pending(clock());
+    const [providers, waiting] = await Promise.all([
+      setupProviders(env.OLLAMA_HOST),
+      store.pairing.pending(clock()),
+    ]);
     return {
       model: model.line(),
       isOffline: model.line().startsWith('offline'),
-      local: local === 'offline' ? null : { baseUrl: local.baseUrl ?? '', model: local.model },
+      providers,
+      platforms: SETUP_PLATFORMS,
       channels: Object.values(channels).flatMap(({ channel }) =>
         channel === 'web' || channel === 'terminal' ? [] : [channel],
       ),
@@ -85,7 +87,7 @@ export class Setup implements SetupPage {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const probe = await probeProvider(parsed.data, { signal, clock });
     const { models, server } = probe;
-    if (given.model === undefined && models !== null)
+    if (given.model === undefined && isOnlyModelMissing(probe))
       return { kind: 'works', text: `${server} answers. Choose a model.`, models };
     if (probe.kind === 'problem') return problem(probe.reason, probe.fix, models);
     const text = `${probe.id} answered in ${(probe.tookMs / 1_000).toFixed(1)} s.`;
@@ -113,7 +115,8 @@ export class Setup implements SetupPage {
       return problem(`The token ${wrong ?? 'cannot be tried'}.`, COPY_IT);
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    return channelAnswer(await definition.probe(parsed.data, { signal, clock, values: null }));
+    const env = { signal, clock, values: null, wantsPicture: true };
+    return channelAnswer(await definition.probe(parsed.data, env));
   }
 
   #saveChannel({ channel, token }: ChannelStep): SetupAnswer {
@@ -130,13 +133,20 @@ export class Setup implements SetupPage {
   #write(change: SettingsChange, done: string): SetupAnswer {
     const { folder, env, definitions, clock } = this.#deps;
     const file = folder.settingsFile;
-    const check = (path: string) =>
-      checkSettings({ ...folder, settingsFile: path }, env, definitions);
+    const check = checkAs({ folder, env, channels: definitions });
     const edited = editSettings([change], { file, check, now: new Date(clock()) });
     if (edited.kind !== 'refused') return { kind: 'done', text: done };
     const reason = edited.problems.map(describeProblem).join('\n');
     return problem(reason, 'Correct that and try again.');
   }
+}
+
+/** Whether a server that was asked for no model in particular takes the key; some list their models without one. */
+function isOnlyModelMissing(probe: ModelProbe): boolean {
+  if (probe.kind === 'works') return true;
+  const { failure, models } = probe;
+  if (['unauthorised', 'no-credit', 'unreachable'].includes(failure)) return false;
+  return models !== null || failure === 'not-found' || failure === 'refused';
 }
 
 const LINK = 'WhatsApp needs no token: it shows a code that your phone scans.';
@@ -154,7 +164,9 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
   switch (probe.kind) {
     case 'works': {
       const warnings = probe.warnings.map(({ reason, fix }) => ` ${reason}. ${fix}`);
-      return { kind: 'works', text: `It is ${probe.as}.${warnings.join('')}`, models: null };
+      const { as: name, picture, invitation = null } = probe;
+      const bot = { name, invitation, picture: base64Of(picture) };
+      return { kind: 'works', text: `It is ${name}.${warnings.join('')}`, models: null, bot };
     }
     case 'unlinked':
       return { kind: 'works', text: probe.fix, models: null };
@@ -163,6 +175,10 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
     case 'problem':
       return problem(probe.reason, probe.fix);
   }
+}
+
+function base64Of(bytes: Uint8Array | undefined): string | null {
+  return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
 /** A server of one's own that the file names already. */

@@ -3,12 +3,15 @@ import {
   type ClockReading,
   type ProbeEnv,
   type ProbeWarning,
+  probePicture,
   readClock,
 } from '@parley/channels/probe';
 import { ChannelError } from '@parley/core';
 import {
   DefaultRestOptions,
   DiscordAPIError,
+  OAuth2Scopes,
+  PermissionFlagsBits,
   type RawFile,
   REST,
   RESTEvents,
@@ -16,6 +19,7 @@ import {
 } from 'discord.js';
 import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf } from './failures.ts';
+import { download, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
 import { Snowflake, WireChannel, WireMessage } from './wire.ts';
 
@@ -177,9 +181,13 @@ function requestOf(body: MessageBody, { files, signal }: CallExtras = {}) {
   };
 }
 
-const Bot = z.object({ username: z.string() });
+const Bot = z.object({
+  id: z.string(),
+  username: z.string(),
+  avatar: z.string().nullable().default(null),
+});
 const Gateway = z.object({ session_start_limit: z.object({ remaining: z.int() }) });
-const Application = z.object({ flags: z.int().default(0) });
+const Application = z.object({ id: z.string(), flags: z.int().default(0) });
 
 /** Flags of an application whose Message Content Intent is on: approved by Discord, or for up to 100 servers. */
 const CONTENT_FLAGS = (1 << 18) | (1 << 19);
@@ -189,7 +197,7 @@ const FEW_LOGINS = 20;
 /** Asks Discord who the bot is, how many logins are left, and which intents it has. Uses up no login. */
 export async function probeDiscord(
   settings: DiscordSettings,
-  { signal, clock }: Pick<ProbeEnv, 'signal' | 'clock'>,
+  { signal, clock, wantsPicture }: Pick<ProbeEnv, 'signal' | 'clock' | 'wantsPicture'>,
 ): Promise<ChannelProbe> {
   const { host } = new URL(settings.apiRoot);
   const rest = new REST({ api: settings.apiRoot.replace(/\/$/, ''), retries: 0 });
@@ -208,13 +216,37 @@ export async function probeDiscord(
     if (settings.messageContent && (application.flags & CONTENT_FLAGS) === 0)
       return refusedLogin(NO_CONTENT);
     const warnings = loginWarnings(gateway.session_start_limit.remaining);
-    return { kind: 'works', as: `@${bot.username}`, warnings, clock: reading };
+    const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
+      if (bot.avatar === null) return undefined;
+      return download(settings, pictureUrl(settings.apiRoot, bot.id, bot.avatar), limit, within);
+    });
+    const facts = { as: `@${bot.username}`, invitation: invitationOf(application.id), ...picture };
+    return { kind: 'works', warnings, clock: reading, ...facts };
   } catch (thrown) {
     return problemOf(thrown, host);
   } finally {
     rest.clearHashSweeper();
     rest.clearHandlerSweeper();
   }
+}
+
+/** What the bot does in a server; the README of this package lists the same. */
+const PERMISSIONS =
+  PermissionFlagsBits.ViewChannel |
+  PermissionFlagsBits.SendMessages |
+  PermissionFlagsBits.SendMessagesInThreads |
+  PermissionFlagsBits.AttachFiles |
+  PermissionFlagsBits.ReadMessageHistory |
+  PermissionFlagsBits.AddReactions;
+
+/** The page on which a person takes the bot into a server. */
+function invitationOf(applicationId: string): string {
+  const asked = new URLSearchParams({
+    client_id: applicationId,
+    scope: `${OAuth2Scopes.Bot} ${OAuth2Scopes.ApplicationsCommands}`,
+    permissions: String(PERMISSIONS),
+  });
+  return `https://discord.com/oauth2/authorize?${asked}`;
 }
 
 /** The close codes with which the gateway would end a login. */

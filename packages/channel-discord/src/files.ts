@@ -49,9 +49,16 @@ async function freshUrl(
   throw gone;
 }
 
+/** Where pictures of accounts are. */
+export function pictureUrl(apiRoot: string, id: string, avatar: string): string {
+  const { hostname, origin } = new URL(apiRoot);
+  const root = isLoopback(hostname) ? origin : 'https://cdn.discordapp.com';
+  return `${root}/avatars/${id}/${avatar}.png?size=128`;
+}
+
 /** Undefined when the file is not at the URL (any more). */
-async function download(
-  { apiRoot }: FilesDeps,
+export async function download(
+  { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
   limit: number,
   signal: AbortSignal,

@@ -7,11 +7,13 @@ import {
   type ClockReading,
   type ProbeEnv,
   type ProbeWarning,
+  probePicture,
   readClock,
 } from '@parley/channels/probe';
 import { Telegram, TelegramError } from 'telegraf';
 import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf, Unsent } from './failures.ts';
+import { createFiles } from './files.ts';
 import type { TelegramSettings } from './settings.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
@@ -260,7 +262,7 @@ function begin(call: Call | undefined): void {
 /** Asks Telegram who the bot is, and how calls of its webhook go. Takes no update from a running gateway. */
 export async function probeTelegram(
   settings: TelegramSettings,
-  { signal, clock }: Pick<ProbeEnv, 'signal' | 'clock'>,
+  { signal, clock, wantsPicture }: Pick<ProbeEnv, 'signal' | 'clock' | 'wantsPicture'>,
 ): Promise<ChannelProbe> {
   const { host } = new URL(settings.apiRoot);
   const asked = clock();
@@ -269,9 +271,14 @@ export async function probeTelegram(
     reading ??= readClock(host, date, { asked, answered: clock() });
   });
   try {
-    const { username } = await api.getMe(signal);
+    const { id, username } = await api.getMe(signal);
     const warnings = settings.webhook === undefined ? [] : await webhookWarnings(api, signal);
-    return { kind: 'works', as: `@${username}`, warnings, clock: reading };
+    const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
+      const fileId = await pictureOf(api, id, within);
+      if (fileId === undefined) return undefined;
+      return createFiles({ api, settings }).fetch(fileId, limit, within);
+    });
+    return { kind: 'works', as: `@${username}`, warnings, clock: reading, ...picture };
   } catch (thrown) {
     return problemOf(thrown, host);
   }
@@ -294,6 +301,24 @@ function problemOf(thrown: unknown, host: string): ChannelProbe {
   const reason =
     decision.kind === 'retry' ? decision.reason : `Telegram answered: ${failure.reason}`;
   return { kind: 'problem', reason, fix, retryable: true };
+}
+
+const Photos = z.object({
+  photos: z.array(z.array(z.object({ file_id: z.string(), width: z.int() }))),
+});
+/** Shown smaller than that; Telegram has it in 160, 320 and 640 pixels. */
+const WIDE_ENOUGH = 160;
+
+/** The id of the smallest file of the present picture that is large enough. */
+async function pictureOf(
+  api: TelegramApi,
+  id: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const payload = { user_id: id, limit: 1 };
+  const { photos } = Photos.parse(await api.call('getUserProfilePhotos', payload, signal));
+  const sizes = photos[0] ?? [];
+  return (sizes.find(({ width }) => width >= WIDE_ENOUGH) ?? sizes.at(-1))?.file_id;
 }
 
 const WebhookInfo = z.object({

@@ -295,6 +295,8 @@ export interface ProbeEnv {
   readonly clock: Clock;
   /** What the account remembers; null while a running gateway holds it. */
   readonly values: Pick<AdapterValues, 'get'> | null;
+  /** The picture of the account is fetched, too. */
+  readonly wantsPicture?: boolean | undefined;
 }
 
 /** Something that works, but not as well as it could. */
@@ -319,6 +321,10 @@ export type ChannelProbe =
       readonly as: string;
       readonly warnings: readonly ProbeWarning[];
       readonly clock: ClockReading | null;
+      /** Of at most `LARGEST_PICTURE_BYTES`; absent where there is none, or it cannot be fetched. */
+      readonly picture?: Uint8Array;
+      /** The page on which people take the bot into their servers. */
+      readonly invitation?: string;
     }
   /** It waits for a person to link it. */
   | { readonly kind: 'unlinked'; readonly reason: string; readonly fix: string }
@@ -331,6 +337,25 @@ export type ChannelProbe =
       /** It may work later without anyone changing anything. */
       readonly retryable: boolean;
     };
+
+const LARGEST_PICTURE_BYTES = 512 * 1_024;
+/** It is waited for at the side of the name. In ms. */
+const PICTURE_MS = 5_000;
+
+/** Fetches a picture of the account, where one is wanted. Never rejects: an account works without. */
+export async function probePicture(
+  { signal, wantsPicture = false }: Pick<ProbeEnv, 'signal' | 'wantsPicture'>,
+  fetch: (limit: number, signal: AbortSignal) => Promise<Uint8Array | undefined>,
+): Promise<{ readonly picture?: Uint8Array }> {
+  if (!wantsPicture) return {};
+  try {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(PICTURE_MS)]);
+    const picture = await fetch(LARGEST_PICTURE_BYTES, within);
+    return picture === undefined ? {} : { picture };
+  } catch {
+    return {};
+  }
+}
 
 /** Headers state full seconds: on average half a second has passed since. In ms. */
 const HALF_A_SECOND = 500;

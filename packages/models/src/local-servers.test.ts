@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import {
   detectLocalServer,
+  detectLocalServers,
   localCandidates,
   pickChatModel,
   type ReadJson,
+  usualServerAt,
 } from './offline-model.ts';
 
 describe('where a local server is looked for', () => {
@@ -81,6 +83,14 @@ describe('looking for a local server', () => {
     const { readJson } = machine({ 1234: () => models('lm'), 8080: () => models('llama-cpp') });
     const found = await detectLocalServer({ readJson, ollamaHost: undefined });
     expect(found).toEqual({ baseUrl: 'http://127.0.0.1:1234/v1', model: 'lm' });
+  });
+
+  it('[U02] finds all that list a chat model, the best first, and knows what they usually are', async () => {
+    const { readJson } = machine({ 8080: () => models('gguf'), 11434: () => models('llama3') });
+    const found = await detectLocalServers({ readJson, ollamaHost: undefined });
+    expect(found.map(({ model }) => model)).toEqual(['llama3', 'gguf']);
+    expect(found.map(({ baseUrl }) => usualServerAt(baseUrl))).toEqual(['Ollama', 'llama.cpp']);
+    expect(usualServerAt('http://127.0.0.1:5000/v1')).toBeUndefined();
   });
 
   it('[G01] is not misled by other programs on these ports', async () => {

@@ -213,12 +213,18 @@ interface DetectDeps {
 /** How long a local server may take to list its models, in ms. */
 const DETECT_MS = 400;
 
-/** Asks all candidates at once; the best that lists a chat model wins. Never throws. */
+/** The best server that `detectLocalServers` finds. Never throws. */
 export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer | null> {
+  const [best = null] = await detectLocalServers(deps);
+  return best;
+}
+
+/** Asks all candidates at once; returns those that list a chat model, the best first. Never throws. */
+export async function detectLocalServers(deps: DetectDeps): Promise<readonly LocalServer[]> {
   const candidates = deps.candidates ?? localCandidates(deps.ollamaHost);
   const readJson = deps.readJson ?? httpJson;
   const found = await Promise.all(candidates.map((baseUrl) => askForModel(baseUrl, readJson)));
-  return found.find((server) => server !== null) ?? null;
+  return found.filter((server) => server !== null);
 }
 
 async function askForModel(baseUrl: string, readJson: ReadJson): Promise<LocalServer | null> {
@@ -249,8 +255,20 @@ function httpJson(url: string, signal: AbortSignal): Promise<unknown> {
   });
 }
 
-/** Ports on which local model servers listen by default: Ollama, LM Studio, llama.cpp, vLLM, Jan. */
-const LOCAL_PORTS = [11434, 1234, 8080, 8000, 1337] as const;
+/** Local model servers, and the ports on which they listen by default, best first. */
+const USUAL_SERVERS = [
+  { name: 'Ollama', port: 11434 },
+  { name: 'LM Studio', port: 1234 },
+  { name: 'llama.cpp', port: 8080 },
+  { name: 'vLLM', port: 8000 },
+  { name: 'Jan', port: 1337 },
+] as const;
+const LOCAL_PORTS = USUAL_SERVERS.map(({ port }) => port);
+
+/** The server that usually has the port of this base URL: another one may have taken it. */
+export function usualServerAt(baseUrl: string): string | undefined {
+  return USUAL_SERVERS.find(({ port }) => String(port) === new URL(baseUrl).port)?.name;
+}
 const OLLAMA_PORT = 11434;
 
 /** Models that answer no chat, by the names they usually have. */

@@ -1,12 +1,14 @@
 import type { Clock } from '@parley/core';
 import { z } from 'zod';
 import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
-import { ModelError } from './chat-model.ts';
+import { ModelError, type ModelFailure } from './chat-model.ts';
 import { whatFailed, whatToDo } from './failures.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
-import { detectLocalServer } from './offline-model.ts';
+import { detectLocalServer, detectLocalServers, usualServerAt } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
+
+export { detectLocalServers, usualServerAt };
 
 /** What a probe may use; `fetch` is `httpFetch` when absent. */
 export interface ModelProbeEnv {
@@ -33,6 +35,7 @@ export type ModelProbe = {
   | { readonly kind: 'works'; readonly tookMs: number }
   | {
       readonly kind: 'problem';
+      readonly failure: ModelFailure['kind'];
       readonly reason: string;
       readonly fix: string;
       readonly retryable: boolean;
@@ -73,7 +76,10 @@ export async function probeProvider(
   return { ...facts, kind: 'problem', ...failure };
 }
 
-type Problem = Pick<Extract<ModelProbe, { kind: 'problem' }>, 'reason' | 'fix' | 'retryable'>;
+type Problem = Pick<
+  Extract<ModelProbe, { kind: 'problem' }>,
+  'failure' | 'reason' | 'fix' | 'retryable'
+>;
 
 /** Null: it answered. */
 async function askOnce(
@@ -96,14 +102,15 @@ async function askOnce(
     if (thrown.failure.kind === 'aborted') return late(model);
     const said = thrown.cause instanceof Error ? thrown.cause.message : '';
     const reason = whatFailed(thrown.failure, model, said);
-    return { reason, fix: whatToDo(thrown.failure), retryable: thrown.retryable };
+    const { failure, retryable } = thrown;
+    return { failure: failure.kind, reason, fix: whatToDo(failure), retryable };
   }
 }
 
 function late(model: { readonly id: string; readonly server: string }): Problem {
   const reason = whatFailed({ kind: 'timeout', phase: 'first-token' }, model, '');
   const fix = 'Check that the server is up and not still loading the model, and try again.';
-  return { reason, fix, retryable: true };
+  return { failure: 'timeout', reason, fix, retryable: true };
 }
 
 const List = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });

@@ -59,6 +59,8 @@ export type SettingsResult<Model = unknown> =
       readonly channels: Readonly<Record<string, ChannelAccount>>;
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
+      /** Those that hold values of the settings (`${file:…}`). */
+      readonly files: readonly string[];
       /** `defaults`: there is no such file. */
       readonly origin: 'file' | 'defaults';
     }
@@ -68,6 +70,7 @@ export type SettingsResult<Model = unknown> =
       readonly problems: readonly SettingsProblem[];
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
+      readonly files: readonly string[];
     };
 
 /**
@@ -78,10 +81,10 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   const read = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
   const document = parseSettings(read.kind === 'text' ? read.text : '');
   if (document.kind === 'broken') {
-    return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [] };
+    return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [], files: [] };
   }
   const prepared = prepare(document, options);
-  const { findings } = prepared;
+  const { findings, files } = prepared;
   const profiled = chooseProfile(prepared.source, profilePlace(options));
   const source = {
     ...prepared.source,
@@ -115,6 +118,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
       ...channels.warnings,
     ],
     secrets: source.secrets,
+    files,
   };
   if (problems.length > 0 || checkedCore.kind === 'bad' || checkedModel.kind === 'bad') {
     const broken = Object.values(channels.accounts).flatMap((a) =>
@@ -158,7 +162,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
     },
   };
   const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));
-  return { source, findings };
+  return { source, findings, files: resolved.files };
 }
 
 /** References in channels break their account; those below unknown keys are ignored. */

@@ -45,6 +45,8 @@ export interface Resolved {
   /** The pieces that came from outside, by path, for the list of secrets. */
   readonly pieces: readonly OutsidePiece[];
   readonly problems: readonly ReferenceProblem[];
+  /** Where the references to files lead, whether there is a file or not. */
+  readonly files: readonly string[];
 }
 
 /**
@@ -56,6 +58,7 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
   const outside = new Map<string, string>();
   const pieces: OutsidePiece[] = [];
   const problems: ReferenceProblem[] = [];
+  const files = new Set<string>();
 
   function walk(value: unknown, path: SettingsPath): unknown {
     if (path.length > DEEPEST) {
@@ -82,6 +85,8 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
     outside.set(formatPath(path), raw);
     return raw.replaceAll(/\$\$\{|\$\{([^}]*)(\}?)/g, (match, body = '', close = '') => {
       if (match === '$${') return '${';
+      const file = close === '' ? undefined : fileOf(body, settingsFile);
+      if (file !== undefined) files.add(file);
       const found = close === '' ? malformed : lookUp(body, env, settingsFile);
       if (found.kind === 'found') {
         if (found.outside) {
@@ -95,7 +100,7 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
   }
 
   const value = block(root, []);
-  return { value, outside, pieces, problems };
+  return { value, outside, pieces, problems, files: [...files] };
 }
 
 function isAccount(path: SettingsPath): boolean {
@@ -118,8 +123,8 @@ const malformed: Lookup = {
 };
 
 function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
-  const secretFile = /^file:(.+)$/s.exec(body)?.[1];
-  if (secretFile !== undefined) return lookUpFile(secretFile.trim(), settingsFile);
+  const secretFile = fileOf(body, settingsFile);
+  if (secretFile !== undefined) return lookUpFile(secretFile);
   const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(body) ?? [];
   if (name === undefined) return malformed;
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
@@ -138,8 +143,14 @@ function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
   };
 }
 
-function lookUpFile(written: string, settingsFile: string): Lookup {
-  const file = resolve(dirname(settingsFile), written.replace(/^~(?=\/)/, homedir()));
+/** Where a reference to a file leads. */
+function fileOf(body: string, settingsFile: string): string | undefined {
+  const written = /^file:(.+)$/s.exec(body)?.[1]?.trim();
+  if (written === undefined) return undefined;
+  return resolve(dirname(settingsFile), written.replace(/^~(?=\/)/, homedir()));
+}
+
+function lookUpFile(file: string): Lookup {
   try {
     const read = readTextFile(file, LARGEST_SECRET_BYTES);
     const text = read.kind === 'text' ? read.text.trim() : '';

@@ -9,17 +9,30 @@ async function openDouble(options: DiscordDoubleOptions = {}) {
   return { double, settings: { token, apiRoot } };
 }
 
-const probe = (settings: object, clock = Date.now) =>
-  discord.probe(settings, { signal: AbortSignal.timeout(5_000), clock, values: null });
+const probe = (settings: object, clock = Date.now, wantsPicture = false) => {
+  const signal = AbortSignal.timeout(5_000);
+  return discord.probe(settings, { signal, clock, values: null, wantsPicture });
+};
 
 describe('a probe of a Discord bot', () => {
   it('[U02] names the bot, reads the clock, and uses up no login', async () => {
     const { double, settings } = await openDouble();
     const found = await probe(settings, () => Date.now() - 90_000);
     const clock = { server: new URL(settings.apiRoot).host, aheadMs: expect.any(Number) };
-    expect(found).toEqual({ kind: 'works', as: '@parley-test', warnings: [], clock });
+    const invitation = expect.stringContaining(`client_id=${double.me.id}`);
+    expect(found).toEqual({ kind: 'works', as: '@parley-test', warnings: [], clock, invitation });
     expect(found.kind === 'works' && found.clock?.aheadMs).toBeLessThan(-85_000);
     expect(double.gateway()).toMatchObject({ identifies: 0, connections: 0 });
+  });
+
+  it('[U02] fetches the picture of the bot where it is wanted, and does without it', async () => {
+    const picture = Buffer.alloc(3_000, 7);
+    const { settings } = await openDouble({ picture });
+    expect(await probe(settings)).not.toHaveProperty('picture');
+    expect(await probe(settings, Date.now, true)).toMatchObject({ picture });
+    const large = await openDouble({ picture: new Uint8Array(600_000) });
+    expect(await probe(large.settings, Date.now, true)).toMatchObject({ kind: 'works' });
+    expect(await probe(large.settings, Date.now, true)).not.toHaveProperty('picture');
   });
 
   it('[U02] says how to get another token for a wrong one, without showing it', async () => {

@@ -40,6 +40,8 @@ export interface DiscordDoubleOptions {
   readonly heartbeatMs?: number;
   /** Session starts left; 1,000 when absent. */
   readonly sessionStarts?: number;
+  /** The picture of the bot; it has none when absent. */
+  readonly picture?: Uint8Array;
   /** Milliseconds since 1970; decides ids, dates and limits, not how long a fault waits. */
   readonly clock?: () => number;
 }
@@ -105,6 +107,7 @@ export interface DiscordDouble {
 }
 
 const BOT_ID = '190000000000000009';
+const PICTURE = 'a_picture';
 const TOKEN = `${Buffer.from(BOT_ID).toString('base64')}.double.for-tests-and-trying-out`;
 
 /**
@@ -118,6 +121,8 @@ export async function startDiscordDouble(
   const transcript = new Transcript(clock);
   const world = new World(clock, transcript, BOT_ID);
   world.optional = options.optional ?? 'present';
+  const { picture } = options;
+  if (picture !== undefined) world.bot.avatar = PICTURE;
   const gateway = new Gateway(world, {
     token: TOKEN,
     portalIntents: options.portalIntents ?? PRIVILEGED,
@@ -131,7 +136,9 @@ export async function startDiscordDouble(
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://double');
     const failed = (error: unknown) => response.writeHead(500).end(String(error));
-    if (url.pathname.startsWith('/attachments/')) serveFile(world, url, response);
+    if (picture !== undefined && url.pathname === `/avatars/${BOT_ID}/${PICTURE}.png`)
+      response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
+    else if (url.pathname.startsWith('/attachments/')) serveFile(world, url, response);
     else if (url.pathname.startsWith('/control/')) {
       import('./control-server.ts')
         .then(({ handleControl }) => handleControl(double, request, response, url))

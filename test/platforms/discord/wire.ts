@@ -7,7 +7,7 @@ export interface WireUser {
   readonly username: string;
   readonly global_name: string | null;
   readonly discriminator: string;
-  readonly avatar: string | null;
+  avatar: string | null;
   readonly bot?: boolean;
 }
 

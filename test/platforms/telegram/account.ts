@@ -26,6 +26,8 @@ export interface BotAccount {
   /** What setMyCommands stored, by scope and language. */
   readonly commands: Map<string, unknown>;
   readonly files: Files;
+  /** The sizes of its picture, as `PhotoSize`; null: it has none. */
+  readonly picture: unknown;
   /** Pressed buttons by the id of their query. */
   readonly queries: Map<string, { readonly pressedAt: number; answered: boolean }>;
   /** All drafts in the order they were shown. */
@@ -38,6 +40,7 @@ export function newAccount(
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
     readonly webhookTarget?: string | undefined;
     readonly optional?: Optional | undefined;
+    readonly bytesOfPicture?: Uint8Array<ArrayBuffer> | undefined;
   },
 ): BotAccount {
   const me = {
@@ -55,13 +58,16 @@ export function newAccount(
   });
   updates.optional = parts.optional ?? 'present';
   const webhook = new WebhookCaller(updates, parts.clock, parts.webhookTarget);
+  const files = new Files(parts.clock);
+  const { bytesOfPicture: bytes } = parts;
   return {
     me,
+    picture: bytes === undefined ? null : files.store({ kind: 'photo', bytes }).photo,
     chats: new Chats(),
     updates,
     webhook,
     commands: new Map(),
-    files: new Files(parts.clock),
+    files,
     queries: new Map(),
     drafts: [],
     ...parts,

@@ -12,8 +12,8 @@ async function openDouble(options: TelegramDoubleOptions = {}): Promise<Telegram
   return double;
 }
 
-const probe = (settings: object, ms = 5_000, clock = Date.now) =>
-  telegram.probe(settings, { signal: AbortSignal.timeout(ms), clock, values: null });
+const probe = (settings: object, ms = 5_000, clock = Date.now, wantsPicture = false) =>
+  telegram.probe(settings, { signal: AbortSignal.timeout(ms), clock, values: null, wantsPicture });
 
 describe('a probe of a Telegram bot', () => {
   it('[U02] names the bot and reads the clock, beside a gateway that polls', async () => {
@@ -23,6 +23,20 @@ describe('a probe of a Telegram bot', () => {
     expect(found).toEqual({ kind: 'works', as: '@parley_test_bot', warnings: [], clock });
     expect(found.kind === 'works' && found.clock?.aheadMs).toBeGreaterThan(85_000);
     expect(calls().map(({ method }) => method)).toEqual(['getMe']);
+  });
+
+  it('[U02] fetches the picture of the bot where it is wanted, up to a limit, and does without it', async () => {
+    const picture = Buffer.alloc(3_000, 7);
+    const seen = async (bytes: Uint8Array<ArrayBuffer>, faulty = false) => {
+      const double = await openDouble({ picture: bytes });
+      if (faulty) double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'getFile' });
+      const { token, apiRoot } = double;
+      const found = await probe({ token, apiRoot }, 5_000, Date.now, true);
+      return found.kind === 'works' ? (found.picture ?? null) : found;
+    };
+    expect(await seen(picture)).toEqual(picture);
+    expect(await seen(new Uint8Array(600_000))).toBeNull();
+    expect(await seen(picture, true)).toBeNull();
   });
 
   it('[U02] says where a wrong token is to be corrected, without showing it', async () => {

@@ -20,6 +20,10 @@ type BotMethod = (account: BotAccount, params: RequestParams, gone: AbortSignal)
 /** The methods this double knows, by lower-case name; any other is 404 as on the servers. */
 export const METHODS: Readonly<Record<string, BotMethod>> = {
   getme: (account) => account.me,
+  getuserprofilephotos: ({ picture }) => ({
+    total_count: picture === null ? 0 : 1,
+    photos: picture === null ? [] : [picture],
+  }),
   getupdates: getUpdates,
   setwebhook: setWebhook,
   deletewebhook: deleteWebhook,

@@ -23,6 +23,8 @@ export interface TelegramDoubleOptions {
   readonly webhookTarget?: string;
   /** How what the Bot API calls optional is sent; with its values when absent. */
   readonly optional?: Optional;
+  /** The picture of the bot; it has none when absent. */
+  readonly picture?: Uint8Array<ArrayBuffer>;
   /** A path in front of `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
   readonly pathPrefix?: string;
 }
@@ -88,6 +90,7 @@ export async function startTelegramDouble(
     clock,
     webhookTarget: options.webhookTarget,
     optional: options.optional,
+    bytesOfPicture: options.picture,
   });
   const faults = new Faults();
   const api = new BotApiServer(account, token, faults);

@@ -1,6 +1,9 @@
 import type { ChannelsReport, ShownAccount } from '@parley/gateway/api';
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import { post } from './gateway.ts';
+import { PairingView, pairingOf } from './pairing.tsx';
+import type { Route } from './route.ts';
 import { useData, useWork, type Work } from './ui/data.tsx';
 import { counted, momentOf, timeOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
@@ -10,7 +13,7 @@ import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widge
 const LOOK_EVERY_MS = 5_000;
 
 /** The accounts, who waits to be allowed, and the groups that wrote and are not allowed (U03, F05). */
-export function ChannelsView(): VNode {
+export function ChannelsView({ args: [shown] }: Route): VNode {
   const data = useData<ChannelsReport>('/api/channels', LOOK_EVERY_MS);
   const { outcome, run } = useWork();
   return (
@@ -28,7 +31,14 @@ export function ChannelsView(): VNode {
             )}
             <Section title="Accounts">
               <List look="cards" of={accounts}>
-                {(one) => <Account key={`${one.channel}/${one.account}`} shown={one} run={run} />}
+                {(one) => (
+                  <Account
+                    key={`${one.channel}/${one.account}`}
+                    shown={one}
+                    run={run}
+                    showsCode={shown === 'code'}
+                  />
+                )}
               </List>
             </Section>
             {groups.length > 0 && (
@@ -85,6 +95,8 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
 interface AccountProps {
   readonly shown: ShownAccount;
   readonly run: Work['run'];
+  /** The code that a phone has to scan is asked for already. */
+  readonly showsCode: boolean;
 }
 
 const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
@@ -98,7 +110,9 @@ const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
   stopped: 'Stopped',
 };
 
-function Account({ shown, run }: AccountProps): VNode {
+function Account({ shown, run, showsCode }: AccountProps): VNode {
+  const [isOpen, setOpen] = useState(showsCode);
+  const [unlinked] = pairingOf([shown]).unlinked;
   const { state, reason, fix, canPause } = shown;
   const name = nameOf(shown);
   const isPaused = state.kind === 'paused';
@@ -122,7 +136,16 @@ function Account({ shown, run }: AccountProps): VNode {
       {reason !== undefined && <p class="card-reason">{reason}</p>}
       {fix !== undefined && <p class="facts">{fix}</p>}
       <Rules {...shown} />
+      {unlinked && isOpen && <PairingView account={unlinked} />}
       <p class="actions">
+        {unlinked && (
+          <ActionButton
+            label={isOpen ? 'Hide the code' : 'Show the code'}
+            name={`${isOpen ? 'Hide' : 'Show'} the code: ${name}`}
+            isExpanded={isOpen}
+            onPress={() => setOpen(!isOpen)}
+          />
+        )}
         {isConnected && (
           <ActionButton label="Send test" name={`Send test: ${name}`} onPress={press('test', '')} />
         )}

@@ -1,4 +1,4 @@
-import type { GatewayStatus } from '@parley/gateway/api';
+import type { ShownAccount } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { request } from './gateway.ts';
@@ -13,7 +13,9 @@ interface UnlinkedAccount {
 }
 
 /** The accounts that wait for a phone, and whether that may change soon. */
-export function pairingOf(channels: GatewayStatus['channels']) {
+export function pairingOf(
+  channels: readonly Pick<ShownAccount, 'channel' | 'account' | 'state'>[],
+) {
   const unlinked: UnlinkedAccount[] = [];
   let isMoving = false;
   for (const { channel, account, state } of channels) {
@@ -37,7 +39,9 @@ export function PairingView({ account }: { readonly account: UnlinkedAccount }):
     <section class="pairing" aria-label={`Link ${name}`}>
       <img src={picture} alt={`QR code that links ${name}`} width={216} height={216} />
       <div>
-        <h2>Link {name} with your phone</h2>
+        <p>
+          <b>Link {name} with your phone</b>
+        </p>
         <p>
           Open {name} on the phone, choose Settings, Linked devices, Link a device, and scan this
           code. A new one follows when it expires.

@@ -6,7 +6,7 @@ import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
 import { isBusy, type Link } from './chat/conversation.ts';
 import { act, forgetEverything } from './gateway.ts';
-import { PairingView, pairingOf } from './pairing.tsx';
+import { pairingOf } from './pairing.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { SignInView } from './sign-in.tsx';
 import { DataScope, useData } from './ui/data.tsx';
@@ -78,9 +78,12 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
               <Navigation me={me} shown={view?.within ?? view?.id ?? 'chat'} isOnline={isOnline} />
             )}
             <div class="stage" ref={stage} tabIndex={-1}>
-              {unlinked.map((account) => (
-                <PairingView key={account.id} account={account} />
-              ))}
+              {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
+                <p class="note" role="status">
+                  {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
+                  phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
+                </p>
+              )}
               {isOnline && hasChat && status && view?.id !== 'settings' && (
                 <SettingsNote {...status.settings} />
               )}

@@ -30,7 +30,7 @@ const channels = async () => (await import('./channels.tsx')).ChannelsView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
 const usage = async () => (await import('./usage/usage-view.tsx')).UsageView;
 const audit = async () => (await import('./audit.tsx')).AuditView;
-const setup = async () => (await import('./setup.tsx')).SetupView;
+const setup = async () => (await import('./setup/setup-view.tsx')).SetupView;
 const settings = async () => (await import('./settings/settings-view.tsx')).SettingsView;
 const people = async () => (await import('./people.tsx')).PeopleView;
 const status = async () => (await import('./status.tsx')).StatusView;

@@ -70,8 +70,8 @@ export interface SetupState {
   readonly model: string;
   /** No language model is connected. */
   readonly isOffline: boolean;
-  /** A server of this machine that was found, and the model it is asked for. */
-  readonly local: { readonly baseUrl: string; readonly model: string } | null;
+  readonly providers: readonly SetupProvider[];
+  readonly platforms: readonly SetupPlatform[];
   /** Those that the settings name, besides the page and the terminal. */
   readonly channels: readonly string[];
   readonly owners: readonly string[];
@@ -85,9 +85,37 @@ export interface SetupState {
   }[];
 }
 
+/** A model server or service that can be chosen, and what it wants to be asked for. */
+export interface SetupProvider {
+  readonly name: string;
+  readonly provider: 'openai-compatible' | 'openai' | 'anthropic';
+  /** Fixed, or with `hasAddress` what is proposed. */
+  readonly baseUrl?: string;
+  readonly hasAddress?: true;
+  readonly hasKey?: true;
+  /** What is needed, and where to get it. */
+  readonly needs: string;
+  /** It was found on this machine, and is asked for this model where none is chosen. */
+  readonly model?: string;
+}
+
+export interface SetupPlatform {
+  readonly id: 'telegram' | 'discord' | 'whatsapp';
+  readonly name: string;
+  readonly hasToken: boolean;
+  /** What is needed, and where to get it. */
+  readonly needs: string;
+}
+
 /** What became of a step of the setup. `models`: those that the server offers, where that is known. */
 export type SetupAnswer =
-  | { readonly kind: 'works'; readonly text: string; readonly models: readonly string[] | null }
+  | {
+      readonly kind: 'works';
+      readonly text: string;
+      readonly models: readonly string[] | null;
+      /** Of a token that was tried. */
+      readonly bot?: SetupBot;
+    }
   | { readonly kind: 'done'; readonly text: string }
   | {
       readonly kind: 'problem';
@@ -95,6 +123,16 @@ export type SetupAnswer =
       readonly fix: string;
       readonly models: readonly string[] | null;
     };
+
+/** The account that a token belongs to. */
+export interface SetupBot {
+  /** `@my_bot`. */
+  readonly name: string;
+  /** The bytes of its picture in base64; null where it has none. */
+  readonly picture: string | null;
+  /** The page on which a person takes the bot into their servers; null where there is none. */
+  readonly invitation: string | null;
+}
 
 /** `GET /api/settings`. */
 export interface ShownSettings {
@@ -223,7 +261,7 @@ export interface ShownAccount {
   readonly reason?: string;
   /** What a person can do about that. */
   readonly fix?: string;
-  /** Absent where its settings are wrong. */
+  /** Absent where its settings are wrong, and for the page and the terminal. */
   readonly access?: {
     readonly direct: 'pairing' | 'allowlist' | 'open' | 'disabled';
     readonly groups: 'allowlist' | 'open' | 'disabled';

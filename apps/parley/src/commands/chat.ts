@@ -44,7 +44,7 @@ export async function chat({ folder, env }: Pick<Cli, 'folder' | 'env'>): Promis
 }
 
 /** The gateway's log goes to a file: the screen belongs to the conversation. */
-async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
+export async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
   // A gateway is heavy; where one runs already, the chat does not load a second.
   const { startParley } = await import('../start-parley.ts');
   const log = join(folder.path, 'parley.log');

@@ -28,6 +28,9 @@ export function DataScope({ children }: { readonly children: ComponentChildren }
   return <Scope.Provider value={useState(scope)[0]}>{children}</Scope.Provider>;
 }
 
+/** A changed settings file is in use, or reported, after so many ms. */
+const TAKEN_OVER_MS = 4_000;
+
 /** The view around a component; outside of one, the component itself. */
 export function useScope() {
   const own = { round: useSignal(0), isBusy: useSignal(false), frame: null };
@@ -35,10 +38,14 @@ export function useScope() {
   const refresh = (): void => {
     round.value += 1;
   };
-  /** After what a person did: the frame shows some of it, too. */
+  /** After what a person did: the frame shows some of it, too, and some of it only once settings are taken over. */
   const refreshAll = (): void => {
     refresh();
-    if (frame !== null) frame.round.value += 1;
+    if (frame === null) return;
+    frame.round.value += 1;
+    setTimeout(() => {
+      frame.round.value += 1;
+    }, TAKEN_OVER_MS);
   };
   return { refresh, refreshAll, round, isBusy };
 }

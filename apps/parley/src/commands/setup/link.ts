@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { drawCode } from '../../banner.ts';
+import { visible } from '../../terminal/text.ts';
+import type { RunningSetup } from './installation.ts';
+import { Cancelled, type Questions } from './questions.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** Whoever has not scanned or written by then goes on later. In ms. */
+const PATIENCE_MS = 10 * 60_000;
+/** An account that was saved just now is not known at once. In ms. */
+const APPEARS_WITHIN_MS = 15_000;
+
+/** Draws the code of WhatsApp, and each new one, until a phone has scanned it. */
+export async function linkPhone(setup: RunningSetup, { log }: Questions): Promise<void> {
+  if (!(await setup.state()).channels.includes('whatsapp')) return;
+  let drawn = '';
+  const waitsSince = performance.now();
+  await until(async () => {
+    const accounts = await setup.accounts();
+    const states = accounts.flatMap(({ channel, state }) =>
+      channel === 'whatsapp' ? [state] : [],
+    );
+    const open = states.find(({ kind }) => kind === 'pairing');
+    if (open?.kind === 'pairing' && open.code !== drawn) {
+      drawn = open.code;
+      process.stdout.write(`\n${await drawCode(drawn)}\n`);
+      log.info('Scan this with the phone: Settings, Linked devices, Link a device.');
+    }
+    const failed = states.find(({ kind }) => kind === 'failed');
+    if (failed?.kind === 'failed') log.error(`${failed.reason}\n${failed.fix}`);
+    const isThere = states.length > 0 || performance.now() - waitsSince > APPEARS_WITHIN_MS;
+    const isMoving = states.some(({ kind }) => ['pairing', 'starting', 'retrying'].includes(kind));
+    return isThere && !isMoving ? true : undefined;
+  });
+  if (drawn !== '') log.success('WhatsApp is linked.');
+}
+
+/** Waits until somebody writes to the bot, and asks whether that is the person at this terminal. */
+export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<void> {
+  const refused = new Set<string>();
+  for (;;) {
+    ui.log.step('Write anything to your bot from your own account. Ctrl-C leaves it for later.');
+    const waiting = await until(async () => {
+      const found = (await setup.state()).waiting.filter(({ person }) => !refused.has(person));
+      return found.length > 0 ? found : undefined;
+    });
+    if (waiting === undefined) return ui.log.warn('Nobody has written. The page goes on with it.');
+    const chosen = await ui.choose('Is that you? An owner may do everything.', [
+      ...waiting.map(({ person, name, channel }) => ({
+        value: person,
+        label: `Yes, that is me: ${visible(name)} on ${channel} (${visible(person)})`,
+      })),
+      { value: 'nobody', label: 'No, wait on' },
+    ]);
+    if (chosen !== 'nobody') return ui.show(await setup.take({ kind: 'owner', person: chosen }));
+    for (const { person } of waiting) refused.add(person);
+  }
+}
+
+/** Asks again and again; undefined once patience ends. Throws `Cancelled` on Ctrl-C. */
+async function until<Found>(look: () => Promise<Found | undefined>): Promise<Found | undefined> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  process.on('SIGINT', end);
+  try {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (performance.now() < deadline) {
+      const found = await look();
+      if (ended.signal.aborted) throw new Cancelled();
+      if (found !== undefined) return found;
+      await sleep(LOOK_EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined);
+    }
+    return undefined;
+  } finally {
+    process.off('SIGINT', end);
+  }
+}

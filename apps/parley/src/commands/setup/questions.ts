@@ -1,0 +1,209 @@
+import type { CANCEL_SYMBOL } from '@clack/prompts';
+import type { SetupOrder, SetupPage } from '@parley/gateway';
+import type { SetupAnswer, SetupPlatform, SetupProvider, SetupState } from '@parley/gateway/api';
+
+/** The person has ended the questions with Ctrl-C or Esc. */
+export class Cancelled extends Error {
+  override readonly name = 'Cancelled';
+}
+
+/** What was chosen and tried, and is to be written. */
+export type Orders = readonly SetupOrder[];
+export type Questions = Awaited<ReturnType<typeof openQuestions>>;
+
+type Prompts = typeof import('@clack/prompts');
+type Model = Extract<SetupOrder, { kind: 'model' }>['model'];
+
+/** More models than fit on a small screen are scrolled. */
+const SHOWN_MODELS = 8;
+
+/** The questions of `parley setup`; the library that asks them is loaded here. */
+export async function openQuestions() {
+  const prompts = await import('@clack/prompts');
+  const { log } = prompts;
+  const show = (answer: SetupAnswer): void => {
+    if (answer.kind === 'problem') log.error(`${answer.reason}\n${answer.fix}`);
+    else log.success(answer.text);
+  };
+  const confirm = (message: string) => given(prompts, prompts.confirm({ message }));
+  return {
+    intro: prompts.intro,
+    outro: prompts.outro,
+    cancel: prompts.cancel,
+    log,
+    show,
+    /** Model and channel, each tried until it works or the person leaves it. */
+    async ask(installation: SetupPage): Promise<Orders> {
+      const state = await installation.state();
+      const model = await untilDone(() => askModel(prompts, installation, state, show));
+      const channel = await untilDone(() => askChannel(prompts, installation, state, show));
+      return [...(model ? [model] : []), ...(channel ? [channel] : [])];
+    },
+    async confirmed(message: string): Promise<void> {
+      if (!(await confirm(message))) throw new Cancelled();
+    },
+    wantsLink: (isRunning: boolean): Promise<boolean> =>
+      confirm(
+        isRunning
+          ? 'Link your own account now, so that the bot obeys you?'
+          : 'Start Parley for a moment, to link your own account?',
+      ),
+    wantsStart: (): Promise<boolean> => confirm('Start Parley in this terminal now?'),
+    choose: <Value extends string>(message: string, options: readonly Choice<Value>[]) =>
+      choose(prompts, message, options),
+  };
+}
+
+interface Choice<Value extends string> {
+  readonly value: Value;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+async function choose<Value extends string>(
+  prompts: Prompts,
+  message: string,
+  options: readonly Choice<Value>[],
+): Promise<Value> {
+  return given(prompts, prompts.select<string>({ message, options: [...options] })).then(
+    (chosen) => options.find(({ value }) => value === chosen)?.value ?? cancelled(),
+  );
+}
+
+/** Throws `Cancelled` where the person has ended the question instead. */
+async function given<Value>(
+  prompts: Prompts,
+  asked: Promise<Value | typeof CANCEL_SYMBOL>,
+): Promise<Value> {
+  const answer = await asked;
+  return prompts.isCancel(answer) ? cancelled() : answer;
+}
+
+function cancelled(): never {
+  throw new Cancelled();
+}
+
+/** `again`: what was given does not work. Null: the person leaves the step. */
+type Asked = SetupOrder | null | 'again';
+
+async function untilDone(step: () => Promise<Asked>): Promise<SetupOrder | null> {
+  for (;;) {
+    const asked = await step();
+    if (asked !== 'again') return asked;
+  }
+}
+
+const LATER = { value: 'later', label: 'Leave it as it is' } as const;
+
+async function askModel(
+  prompts: Prompts,
+  installation: SetupPage,
+  { providers, isOffline, model }: SetupState,
+  show: (answer: SetupAnswer) => void,
+): Promise<Asked> {
+  const options = providers.map(({ name }) => ({ value: name, label: name }));
+  const hint = isOffline ? 'no model is connected' : model;
+  const name = await choose(prompts, 'Which model does it think with?', [
+    ...(isOffline ? options : []),
+    { ...LATER, hint },
+    ...(isOffline ? [] : options),
+  ]);
+  const provider = providers.find((one) => one.name === name);
+  if (provider === undefined) return null;
+  prompts.log.info(provider.needs);
+  const server = await askServer(prompts, provider);
+  const listed = await installation.take({ kind: 'model', isTry: true, model: server });
+  if (listed.kind === 'problem') {
+    show(listed);
+    return 'again';
+  }
+  const models = listed.kind === 'works' ? listed.models : null;
+  const chosen = await askWhich(prompts, models, provider.model);
+  const order = { kind: 'model', model: { ...server, model: chosen } } as const;
+  prompts.log.step('It is asked for one word …');
+  const tried = await installation.take({ ...order, isTry: true });
+  show(tried);
+  return tried.kind === 'problem' ? 'again' : { ...order, isTry: false };
+}
+
+async function askServer(prompts: Prompts, provider: SetupProvider): Promise<Model> {
+  const { baseUrl: proposed = '', hasAddress, hasKey } = provider;
+  const baseUrl = hasAddress
+    ? await given(
+        prompts,
+        prompts.text({ message: 'Its address', initialValue: proposed, validate: wrongAddress }),
+      )
+    : proposed;
+  const isFree = hasAddress === true;
+  const validate = isFree ? () => undefined : (key?: string) => (key ? undefined : 'Paste it.');
+  const message = isFree ? 'Its key, if it wants one' : 'Its key';
+  const apiKey = hasKey
+    ? ((await given(prompts, prompts.password({ message, validate }))) ?? '').trim()
+    : '';
+  return {
+    provider: provider.provider,
+    ...(baseUrl !== '' && { baseUrl }),
+    ...(apiKey !== '' && { apiKey }),
+  };
+}
+
+function wrongAddress(typed: string | undefined): string | undefined {
+  return /^https?:\/\//.test(typed ?? '') && URL.canParse(typed ?? '')
+    ? undefined
+    : 'Such as http://127.0.0.1:8080/v1';
+}
+
+/** From the list of the server; typed where it has none. */
+async function askWhich(
+  prompts: Prompts,
+  models: readonly string[] | null,
+  proposed: string | undefined,
+): Promise<string> {
+  const message = 'Which of its models?';
+  const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'Its name.');
+  if (models === null || models.length === 0)
+    return (await given(prompts, prompts.text({ message, validate }))).trim();
+  const options = models.map((value) => ({ value, label: value }));
+  const maxItems = SHOWN_MODELS;
+  const initial = proposed === undefined ? {} : { initialValue: proposed };
+  return given(prompts, prompts.autocomplete({ message, options, maxItems, ...initial }));
+}
+
+async function askChannel(
+  prompts: Prompts,
+  installation: SetupPage,
+  { platforms, channels }: SetupState,
+  show: (answer: SetupAnswer) => void,
+): Promise<Asked> {
+  const names = [...new Set(channels)].join(', ');
+  const options = platforms.map(({ id, name }) => ({ value: id, label: name }));
+  const keep = { ...LATER, hint: names === '' ? 'the page and the terminal alone' : names };
+  const chosen = await choose(prompts, 'Where do people write to it?', [
+    ...(names === '' ? options : []),
+    keep,
+    ...(names === '' ? [] : options),
+  ]);
+  const platform = platforms.find(({ id }) => id === chosen);
+  if (platform === undefined) return null;
+  prompts.log.info(platform.needs);
+  return platform.hasToken
+    ? askToken(prompts, installation, platform, show)
+    : { kind: 'channel', isTry: false, channel: platform.id };
+}
+
+async function askToken(
+  prompts: Prompts,
+  installation: SetupPage,
+  { id: channel }: SetupPlatform,
+  show: (answer: SetupAnswer) => void,
+): Promise<Asked> {
+  const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'Paste it.');
+  const typed = await given(prompts, prompts.password({ message: 'Its token', validate }));
+  const order = { kind: 'channel', channel, token: typed.trim() } as const;
+  const tried = await installation.take({ ...order, isTry: true });
+  show(tried);
+  if (tried.kind === 'problem') return 'again';
+  const invitation = tried.kind === 'works' ? tried.bot?.invitation : null;
+  if (invitation) prompts.log.info(`Take it into your servers:\n${invitation}`);
+  return { ...order, isTry: false };
+}

@@ -1,0 +1,73 @@
+import type { Cli } from '../../cli.ts';
+import { CliError, commandLine } from '../../data-folder.ts';
+import { findGateway } from '../../running-gateway.ts';
+import { startOwn } from '../chat.ts';
+import { setupHere, setupThrough } from './installation.ts';
+import { linkOwner, linkPhone } from './link.ts';
+import { Cancelled, type Orders, openQuestions } from './questions.ts';
+
+/**
+ * `parley setup`: asks in the terminal what the page asks under *Set up*, and tries it the same way. What was chosen
+ * is written at once, after the last question about it: Ctrl-C before that leaves the file untouched.
+ */
+export async function setup(cli: Cli): Promise<number> {
+  const { folder, env } = cli;
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new CliError(
+      'setup-needs-terminal',
+      `"parley setup" asks questions, and this is no terminal. Run it in one; or start Parley and open "Set up" on its page ("${commandLine('token show', folder)}" prints the address); or edit ${folder.settingsFile}, which explains each setting.`,
+    );
+  }
+  const gateway = await findGateway(folder, env);
+  const ui = await openQuestions();
+  let isWritten = false;
+  try {
+    ui.intro('Parley: set up');
+    const installation = gateway === null ? await setupHere(cli) : setupThrough(gateway);
+    const orders = await ui.ask(installation);
+    if (orders.length > 0) {
+      await ui.confirmed(`Write this into ${folder.settingsFile}? A copy of it as it was stays.`);
+      isWritten = true;
+      for (const order of orders) ui.show(await installation.take(order));
+    }
+    return await finish(cli, gateway !== null, orders, ui);
+  } catch (error) {
+    if (!(error instanceof Cancelled)) throw error;
+    ui.cancel(isWritten ? 'What was saved stays.' : 'Nothing was written.');
+    return 130;
+  }
+}
+
+/** What only a running gateway can do: it shows the code of WhatsApp, and hears who writes to the bot. */
+async function finish(
+  cli: Cli,
+  isRunning: boolean,
+  orders: Orders,
+  ui: Awaited<ReturnType<typeof openQuestions>>,
+): Promise<number> {
+  const { folder, env } = cli;
+  const state = await (await setupHere(cli)).state();
+  const isAsked = state.channels.length > 0 && (state.owners.length === 0 || orders.length > 0);
+  if (isAsked && (await ui.wantsLink(isRunning))) {
+    const own = isRunning ? null : await startOwn(folder, env);
+    try {
+      const gateway = await findGateway(folder, env);
+      if (gateway === null) throw new CliError('not-running', 'Parley has ended meanwhile.');
+      const running = setupThrough(gateway);
+      await linkPhone(running, ui);
+      await linkOwner(running, ui);
+    } finally {
+      await own?.close();
+    }
+  }
+  if (isRunning) {
+    ui.outro('Done. Parley runs, and uses what was saved.');
+    return 0;
+  }
+  if (!(await ui.wantsStart())) {
+    ui.outro(`Done. Start Parley with: ${commandLine('start', folder)}`);
+    return 0;
+  }
+  ui.outro('Done.');
+  return (await import('../start.ts')).start(folder, env, () => {});
+}

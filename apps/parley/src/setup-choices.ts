@@ -1,0 +1,104 @@
+import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
+import { detectLocalServers, usualServerAt } from '@parley/models/probe';
+
+const SERVICES: readonly SetupProvider[] = [
+  {
+    name: 'OpenAI',
+    provider: 'openai',
+    hasKey: true,
+    needs: 'A key of platform.openai.com, under API keys.',
+  },
+  {
+    name: 'Anthropic',
+    provider: 'anthropic',
+    hasKey: true,
+    needs: 'A key of console.anthropic.com, under API keys.',
+  },
+  {
+    name: 'Gemini',
+    provider: 'openai-compatible',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    hasKey: true,
+    needs: 'A key of aistudio.google.com, under Get API key.',
+  },
+  {
+    name: 'OpenRouter',
+    provider: 'openai-compatible',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    hasKey: true,
+    needs: 'A key of openrouter.ai, under Keys.',
+  },
+  {
+    name: 'DeepSeek',
+    provider: 'openai-compatible',
+    baseUrl: 'https://api.deepseek.com/v1',
+    hasKey: true,
+    needs: 'A key of platform.deepseek.com, under API keys.',
+  },
+  {
+    name: 'Mistral',
+    provider: 'openai-compatible',
+    baseUrl: 'https://api.mistral.ai/v1',
+    hasKey: true,
+    needs: 'A key of console.mistral.ai, under API keys.',
+  },
+  {
+    name: 'Ollama',
+    provider: 'openai-compatible',
+    baseUrl: 'http://127.0.0.1:11434/v1',
+    hasAddress: true,
+    needs: 'Install it from ollama.com, then "ollama pull" a model. No key.',
+  },
+  {
+    name: 'LM Studio',
+    provider: 'openai-compatible',
+    baseUrl: 'http://127.0.0.1:1234/v1',
+    hasAddress: true,
+    needs: 'Load a model and start its server (Developer, Start Server). No key.',
+  },
+  {
+    name: 'Another one',
+    provider: 'openai-compatible',
+    hasAddress: true,
+    hasKey: true,
+    needs: 'The address of any server with the API of OpenAI, and a key where it wants one.',
+  },
+];
+
+/** All model servers that can be chosen, those first that were found on this machine. */
+export async function setupProviders(
+  ollamaHost: string | undefined,
+): Promise<readonly SetupProvider[]> {
+  const found = await detectLocalServers({ ollamaHost });
+  const here = found.map(({ baseUrl, model }): SetupProvider => {
+    const { host } = new URL(baseUrl);
+    const name = `${usualServerAt(baseUrl) ?? 'A server'}, found at ${host}`;
+    return { name, provider: 'openai-compatible', baseUrl, needs: 'It runs. No key.', model };
+  });
+  const isHere = ({ baseUrl }: SetupProvider) => found.some((one) => one.baseUrl === baseUrl);
+  return [...here, ...SERVICES.filter((service) => !isHere(service))];
+}
+
+/** The platforms whose accounts can be set up without opening the file. */
+export const SETUP_PLATFORMS: readonly SetupPlatform[] = [
+  {
+    id: 'telegram',
+    name: 'Telegram',
+    hasToken: true,
+    needs:
+      'Write to @BotFather in Telegram, send /newbot, and copy the token that it answers with.',
+  },
+  {
+    id: 'discord',
+    name: 'Discord',
+    hasToken: true,
+    needs:
+      'Open discord.com/developers/applications, make an application, and under Bot press Reset Token and switch the Message Content Intent on. With the token you get the link that invites the bot.',
+  },
+  {
+    id: 'whatsapp',
+    name: 'WhatsApp',
+    hasToken: false,
+    needs: 'The phone of the account that the bot is to have: it scans a code that is shown here.',
+  },
+];

@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { freePort } from '../services/free-port.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  runParley,
+  startParleyProcess,
+} from './parley-process.ts';
+import { KEYS, openPseudoTerminal, type PseudoTerminal } from './pseudo-terminal.ts';
+
+const ANN = 501;
+const KEY = 'k3y-of-the-double';
+
+describe('parley setup', () => {
+  let model: ModelDouble;
+  let telegram: TelegramDouble;
+  let folder: DataFolder;
+  let before: string;
+  const file = () => join(folder.path, 'parley.yaml');
+  const written = () => readFileSync(file(), 'utf8');
+  beforeAll(async () => {
+    [model, telegram] = await Promise.all([startModelDouble(), startTelegramDouble()]);
+    model.reply(() => 'Hello Ann.');
+    folder = makeDataFolder({});
+    before = `# mine
+http: { port: ${await freePort()} }
+lanes: { collectPauseMs: 50 }
+model: offline
+channels:
+  telegram: { apiRoot: "${telegram.apiRoot}", pace: false }
+`;
+    writeFileSync(file(), before);
+  });
+  afterAll(async () => {
+    await Promise.all([model?.close(), telegram?.close()]);
+    folder?.remove();
+  });
+
+  function open(): PseudoTerminal {
+    const terminal = openPseudoTerminal(['--data', folder.path, 'setup']);
+    onTestFinished(() => terminal.end());
+    return terminal;
+  }
+
+  /** From the first question to the one whether it is to be written. */
+  async function answerAll(terminal: PseudoTerminal): Promise<void> {
+    await terminal.sees('Which model does it think with?');
+    await terminal.sees('Leave it as it is');
+    terminal.type(KEYS.up + KEYS.up + KEYS.enter);
+    await terminal.sees('Its address');
+    terminal.type(model.baseUrl + KEYS.enter);
+    await terminal.sees('Its key');
+    terminal.type(KEY + KEYS.enter);
+    await terminal.sees('Which of its models?');
+    terminal.type(KEYS.enter);
+    await terminal.sees('answered in');
+    await terminal.sees('Where do people write to it?');
+    terminal.type(KEYS.down + KEYS.enter);
+    await terminal.sees('Its token');
+    terminal.type(`123:wrong${KEYS.enter}`);
+    await terminal.sees('refuses the bot token');
+    await terminal.sees('Where do people write to it?');
+    terminal.type(KEYS.down + KEYS.enter);
+    await terminal.sees('Its token');
+    terminal.type(telegram.token + KEYS.enter);
+    await terminal.sees('It is @parley_test_bot.');
+    await terminal.sees('Write this into');
+  }
+
+  it('[U02] says what to do where it cannot ask', async () => {
+    const { code, err } = await runParley(['--data', folder.path, 'setup']);
+    expect(code).toBe(1);
+    expect(err).toContain('this is no terminal');
+    expect(err).toContain('token show');
+    expect(err).toContain(file());
+  });
+
+  it('[U02] leaves the file untouched on Ctrl-C, also after everything was tried', async () => {
+    const early = open();
+    await early.sees('Which model does it think with?');
+    early.type(KEYS.interrupt);
+    expect(await early.ended).toBe(130);
+    const late = open();
+    await answerAll(late);
+    late.type(KEYS.interrupt);
+    await late.sees('Nothing was written.');
+    expect(await late.ended).toBe(130);
+    expect(written()).toBe(before);
+    expect(readdirSync(folder.path)).toEqual(['parley.yaml']);
+  });
+
+  it('[U02] [D12] connects a model and a bot and links its owner where no gateway runs', async () => {
+    const terminal = open();
+    await answerAll(terminal);
+    terminal.type(KEYS.enter);
+    await terminal.sees('Start Parley for a moment');
+    expect(written()).toContain(KEY);
+    terminal.type(KEYS.enter);
+    await terminal.sees('Write anything to your bot');
+    telegram.say({ chat: ANN, text: 'hello?' });
+    await terminal.sees('that is me');
+    terminal.type(KEYS.enter);
+    await terminal.sees('It is yours now');
+    await terminal.sees('Start Parley in this terminal now?');
+    terminal.type(`${KEYS.down}${KEYS.enter}`);
+    await terminal.sees('Done. Start Parley with');
+    expect(await terminal.ended).toBe(0);
+    expect(written()).toContain('# mine');
+    expect(written()).toContain(`telegram:${ANN}`);
+    const copies = readdirSync(folder.path).filter((name) => name.includes('.before-'));
+    const [first = ''] = copies.toSorted();
+    expect(readFileSync(join(folder.path, first), 'utf8')).toBe(before);
+    expect(terminal.text()).not.toContain(KEY);
+    expect(existsSync(join(folder.path, 'gateway.json'))).toBe(false);
+  });
+
+  it('[U02] asks the gateway that runs, which then answers the new owner', async () => {
+    writeFileSync(file(), before);
+    const gateway = await startParleyProcess(folder.path);
+    onTestFinished(async () => void (await gateway.end()));
+    const terminal = open();
+    await answerAll(terminal);
+    terminal.type(KEYS.enter);
+    await terminal.sees('Link your own account now');
+    terminal.type(KEYS.enter);
+    await terminal.sees('Write anything to your bot');
+    telegram.say({ chat: ANN, text: 'hello again?' });
+    await terminal.sees('that is me');
+    terminal.type(KEYS.enter);
+    await terminal.sees('Done. Parley runs');
+    expect(await terminal.ended).toBe(0);
+    await expect
+      .poll(
+        () => {
+          telegram.say({ chat: ANN, text: 'and now?' });
+          return telegram.conversation(ANN).some(({ text }) => text === 'Hello Ann.');
+        },
+        { timeout: 30_000, interval: 2_000 },
+      )
+      .toBe(true);
+  });
+});
