@@ -3,6 +3,7 @@ export type { PlannedAccount } from './accounts/gateway-accounts.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { CronPage, PromptInspector, RestoreRequest, SoulPage } from './http/api-routes.ts';
+export type { LogPage } from './http/diagnosis-routes.ts';
 export type { Health } from './http/health.ts';
 export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';
