@@ -5,6 +5,7 @@ export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 export type { PromptInspector, RestoreRequest, SoulPage } from './http/api-routes.ts';
 export type { CronPage } from './http/cron-routes.ts';
 export type { AgentFilesPage, ApprovalRules, ApprovalsPage } from './http/decision-routes.ts';
+export type { LogPage } from './http/diagnosis-routes.ts';
 export type { Health } from './http/health.ts';
 export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';

@@ -145,6 +145,20 @@ function servicesOf(
     },
     soul: soulPage(soul.service, agent.place.localTime),
     audit: () => auditHere(options, parts),
+    logs: async () => {
+      const { logPage } = await import('./log-page.ts');
+      const named = Object.values(parts.loaded.channels).map(({ channel }) => channel);
+      return logPage({
+        folder: folder.logs,
+        store: shared.store,
+        clock,
+        channels: [...new Set(named)],
+      });
+    },
+    bugReport: async () => {
+      const { reportHere } = await import('./commands/report/report.ts');
+      return reportHere(options, plugged, parts.loaded);
+    },
     setup: async () => {
       const { Setup } = await import('./setup-page.ts');
       return new Setup({ ...options, ...plugged, ...parts, ...shared });

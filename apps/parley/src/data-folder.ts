@@ -32,6 +32,8 @@ export interface DataFolder {
   readonly tokenFile: string;
   /** How far sends were when the gateway of this folder was last alive. */
   readonly sendNotes: string;
+  /** The last log lines of each process. */
+  readonly logs: string;
   /** There while a restore is exchanging the files. */
   readonly restoreMarker: string;
 }
@@ -52,6 +54,7 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
     instanceFile: join(path, 'gateway.json'),
     tokenFile: join(path, 'token'),
     sendNotes: join(path, 'sending'),
+    logs: join(path, 'logs'),
     restoreMarker: join(path, 'restore-unfinished.json'),
   };
 }

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { ChannelDefinition } from '@parley/channels';
 import type { Clock, Logger, NewId, PassPoint } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
-import { createLogger, type LogLevel, openSecrets, type Secrets } from '@parley/core/telemetry';
+import {
+  createLogger,
+  type KeptLog,
+  type LogLevel,
+  openKeptLog,
+  openSecrets,
+  type Secrets,
+} from '@parley/core/telemetry';
 import type { AccountStatus, RestoreRequest } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
@@ -41,9 +49,30 @@ export interface OpenLog {
   readonly useLevel: (level: LogLevel) => void;
 }
 
+/** Where the lines of this process are kept for the page; undefined where the settings want none. */
+export function keptLogOf(
+  { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
+  { settings }: Pick<LoadedSettings, 'settings'>,
+): KeptLog | undefined {
+  const { keepMegabytes } = settings.log;
+  if (keepMegabytes === 0) return undefined;
+  const name = logNameOf({ role, host: hostname(), pid: process.pid });
+  return openKeptLog({ folder: folder.logs, name, bytes: keepMegabytes * 1e6, now: clock() });
+}
+
+/** What the log file of a process is called, without its ending. */
+export function logNameOf(process: {
+  readonly role: ProcessRole;
+  readonly host: string;
+  readonly pid: number;
+}): string {
+  return `${process.role}-${process.host.replaceAll(/[^\w.-]/g, '_')}-${process.pid}`;
+}
+
 export function openLog(
   { folder, logTo }: Pick<StartOptions, 'folder' | 'logTo'>,
   { settings, secrets: known }: Pick<LoadedSettings, 'settings' | 'secrets'>,
+  kept?: KeptLog,
 ): OpenLog {
   const secrets = openSecrets(known);
   const { token: fixed } = settings.http;
@@ -53,6 +82,7 @@ export function openLog(
     ...settings.log,
     level: () => level,
     scrub: secrets.scrubLog,
+    kept,
     ...(logTo === undefined ? {} : { destination: logTo }),
   });
   const useLevel = (next: LogLevel): void => {

@@ -13,6 +13,7 @@ import {
 import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 import type { Settling } from './commands/dead.ts';
+import type { LogsFlags } from './commands/logs.ts';
 import type { UsageFlags } from './commands/usage.ts';
 import { describeAgent } from './program-agent.ts';
 import { versionText } from './version.ts';
@@ -35,6 +36,7 @@ export function describeProgram(runs: Runs): Command {
   describeStart(program, runs);
   describeStatus(program, runs);
   describeUsage(program, runs);
+  describeLogs(program, runs);
   describeChannels(program, runs);
   describeAccess(program, runs);
   describePeople(program, runs);
@@ -109,6 +111,34 @@ function describeStatus(program: Command, { run }: Runs): void {
   add(program, 'storage', storage, ({ json }: Json) =>
     work((m, cli) => m.storage(cli, json)),
   ).option(...JSON_OPTION);
+}
+
+const REPORT_HELP = `
+Secrets, names, ids, messages and paths are hidden: only what is written in the program of Parley itself is shown.
+Look through the file before you send it.`;
+
+function describeLogs(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/logs.ts'));
+  const what = 'the last lines of the log, of all processes that keep them in this data folder';
+  add(program, 'logs', what, (flags: LogsFlags) => work((m, cli) => m.logs(cli, flags)))
+    .option('--follow', 'and those that come, until Ctrl-C')
+    .addOption(
+      new Option('--level <level>', 'the lowest')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('debug'),
+    )
+    .option('--channel <name>', 'of one channel, such as telegram')
+    .option('--chat <conversation>', 'of one conversation, such as telegram:default:42')
+    .option('--text <text>', 'that contain it')
+    .option('--last <count>', 'how many', numberFrom(1, 100_000), 100)
+    .option(...JSON_OPTION);
+  const reporting = using(run, () => import('./commands/report/report.ts'));
+  const bundle = 'write a bundle for a bug report, without secrets, names and texts';
+  add(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
+    reporting((m, cli) => m.report(cli, out)),
+  )
+    .option('--out <file>', 'where to (default: parley-report.tar.gz in this folder)')
+    .addHelpText('after', REPORT_HELP);
 }
 
 const USAGE_HELP = `

@@ -14,7 +14,7 @@ import {
 } from './data-folder.ts';
 import { openFoundation } from './open-parts.ts';
 import { containErrors, type PluggedIn, plugIn } from './plug-in.ts';
-import { type OpenLog, openLog, type StartOptions } from './process-options.ts';
+import { keptLogOf, type OpenLog, openLog, type StartOptions } from './process-options.ts';
 import { checkRole, isShared, readSettings } from './settings.ts';
 import { SettingsWatch } from './settings-watch.ts';
 
@@ -46,7 +46,9 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
     opened.defer(() => lock.release());
   }
   if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
-  const open = openLog(options, first);
+  const kept = keptLogOf(options, first);
+  opened.defer(() => kept?.close());
+  const open = openLog(options, first, kept);
   const containment = containErrors(open.log);
   opened.defer(() => containment.stop());
   const plugged = await plugIn(first, { ...options, channels, log: open.log, containment });

@@ -216,6 +216,10 @@ const Http = section('Where the web page, health and metrics are served.', {
 const Log = section('Structured logs.', {
   level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   format: choice(['auto', 'pretty', 'json'], 'auto: pretty in a terminal, JSON elsewhere.'),
+  keepMegabytes: wholeNumber(
+    { min: 0, max: 1_000, default: 16 },
+    'Of log lines in the data folder, for the page and parley logs; 0 keeps none. Counts from the next start.',
+  ),
 });
 
 const Store = section('Where messages are kept.', {

@@ -36,6 +36,18 @@ export function conversationViews(database: Database) {
       const { readDetails } = await import('./conversation-views/details.ts');
       return database.read((sql) => readDetails(sql, id, now));
     },
+    /** What conversations are called, by their ids; one that is not known is left out. */
+    async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const { findConversation } = await lists();
+      return database.read(async (sql) => {
+        const titles = new Map<string, string>();
+        for (const id of ids) {
+          const found = await findConversation(sql, id);
+          if (found !== null) titles.set(id, found.title);
+        }
+        return titles;
+      });
+    },
     /** A page of what was said. */
     async messages(query: MessageQuery) {
       const { readMessages } = await page();

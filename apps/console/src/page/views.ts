@@ -29,6 +29,7 @@ const soul = async () => (await import('./soul.tsx')).SoulView;
 const channels = async () => (await import('./channels.tsx')).ChannelsView;
 const queue = async () => (await import('./queue.tsx')).QueueView;
 const usage = async () => (await import('./usage/usage-view.tsx')).UsageView;
+const logs = async () => (await import('./logs/logs-view.tsx')).LogsView;
 const audit = async () => (await import('./audit.tsx')).AuditView;
 const setup = async () => (await import('./setup/setup-view.tsx')).SetupView;
 const settings = async () => (await import('./settings/settings-view.tsx')).SettingsView;
@@ -71,6 +72,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
       },
       { id: 'queue', label: 'Queue', icon: 'queue', reads: '/api/queue', load: queue },
       { id: 'usage', label: 'Usage', icon: 'usage', reads: '/api/usage', load: usage },
+      { id: 'logs', label: 'Logs', icon: 'logs', reads: '/api/logs', load: logs },
       { id: 'audit', label: 'Audit', icon: 'audit', reads: '/api/audit', load: audit },
       { id: 'setup', label: 'Set up', icon: 'fresh', load: setup },
       { id: 'settings', label: 'Settings', icon: 'settings', load: settings },

@@ -7,9 +7,10 @@ import { z } from 'zod';
 import type { ChannelSettings } from '../channel-service.ts';
 import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, REVOKED, refuse } from './access.ts';
-import type { AuditReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
+import type { AuditReport, BugReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { CronPage } from './cron-routes.ts';
 import type { ApprovalsPage } from './decision-routes.ts';
+import type { LogPage } from './diagnosis-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
@@ -287,6 +288,9 @@ export interface ApiServices {
   readonly channelSettings?: ChannelSettings | undefined;
   /** What weakens the guards of this installation (U05). */
   readonly audit?: () => Promise<AuditReport>;
+  readonly logs?: () => Promise<LogPage>;
+  /** Collects a bundle for a bug report. */
+  readonly bugReport?: () => Promise<BugReport>;
   /** Asks for a backup to be put back. */
   readonly restore?: ((request: RestoreRequest) => void) | undefined;
   readonly settings?: () => Promise<SettingsPage>;

@@ -369,3 +369,61 @@ export interface ShownSoul {
   readonly basedOn: number | null;
   readonly can: readonly SoulAction[];
 }
+
+export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';
+
+/** Which lines of the log are asked for. */
+export interface LogQuery {
+  /** The lowest. */
+  readonly level: LogLevelName;
+  readonly channel?: string | undefined;
+  /** Its id. */
+  readonly conversation?: string | undefined;
+  /** It is somewhere in the line, in upper or lower case. */
+  readonly text?: string | undefined;
+  /** Only lines before this moment, in ms; only lines from this moment on. */
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+  readonly limit: number;
+}
+
+/** One line of the log. */
+export interface LogLine {
+  /** In ms. */
+  readonly at: number;
+  readonly level: LogLevelName;
+  /** `all-host-4711`: the role, machine and number of the process. */
+  readonly process: string;
+  readonly text: string;
+  readonly channel: string | null;
+  /** `telegram/default`, `tool exec`; null where the line names none. */
+  readonly component: string | null;
+  /** `title`: null where it is not known. */
+  readonly conversation: { readonly id: string; readonly title: string | null } | null;
+  /** Ids that *Why* understands. */
+  readonly turn: string | null;
+  readonly message: string | null;
+  /** Everything else that the line says. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** `GET /api/logs`. */
+export interface LogReport {
+  /** Newest first. */
+  readonly lines: readonly LogLine[];
+  /** `before` of older lines; null: there are none. */
+  readonly next: number | null;
+  /** Processes whose lines are kept here. */
+  readonly processes: readonly string[];
+  /** Processes that run, but keep their lines in another folder or not at all. */
+  readonly unreachable: readonly string[];
+  readonly channels: readonly string[];
+}
+
+/** `GET /api/report`: a bundle for a bug report, without secrets, names and texts. */
+export interface BugReport {
+  readonly name: string;
+  readonly files: readonly { readonly name: string; readonly text: string }[];
+  /** The same as a `.tar.gz`, in base64. */
+  readonly archive: string;
+}

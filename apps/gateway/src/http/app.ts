@@ -22,10 +22,11 @@ import {
 } from './api-routes.ts';
 import { channelRoutes, withoutCodes } from './channel-routes.ts';
 import { cronRoutes } from './cron-routes.ts';
+import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
-import { leastRole, withoutNames } from './roles.ts';
+import { leastRole } from './roles.ts';
 import { settingsRoutes } from './settings-routes.ts';
 import { setupRoutes } from './setup-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
@@ -77,8 +78,6 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-const NOT_KEPT = { 'cache-control': 'no-store' };
-
 /**
  * All routes of the gateway (D10, U03). Everything but health and the page's own files, which hold no
  * secret, wants a token or a session, and the role that `roles.ts` names for it.
@@ -116,13 +115,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     // A mistake in the settings may be quoted with its value.
     return c.json({ ...withoutCodes(report), settings: { afterRestart: [], problems: [] } });
   });
-  const { audit } = options;
-  if (audit !== undefined) {
-    app.get('/api/audit', async (c) => {
-      const report = await audit();
-      return c.json(mayAs(c, 'owner') ? report : withoutNames(report), 200, NOT_KEPT);
-    });
-  }
+  addDiagnosisRoutes(app, options);
   app.route('/api/prompts', promptRoutes(options.inspector));
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));

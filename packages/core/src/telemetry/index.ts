@@ -1,7 +1,9 @@
+export { type KeptLog, openKeptLog } from './kept-log.ts';
 export {
   createLogger,
   type LogDestination,
   type LogLevel,
+  logLineText,
 } from './logger.ts';
 export {
   createMetrics,

@@ -23,6 +23,8 @@ export interface LoggerOptions {
   readonly scrub: Scrub;
   /** Default: standard error, written synchronously, so that nothing is lost when the process dies. */
   readonly destination?: LogDestination;
+  /** Gets each line as JSON, whatever the format. */
+  readonly kept?: LogDestination | undefined;
   /** Colours in the pretty format. Default: standard error is a terminal and `NO_COLOR` is not set. */
   readonly colour?: boolean;
 }
@@ -48,7 +50,8 @@ export function createLogger(options: LoggerOptions): Logger {
       hooks: {
         streamWrite: (line) => {
           const clean = scrubJsonLine(line, options.scrub);
-          return pretty ? prettyLine(clean, colour) : clean;
+          options.kept?.write(clean);
+          return pretty ? logLineText(clean, colour) : clean;
         },
       },
     },
@@ -171,7 +174,7 @@ const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: n
  * from outside is escaped, so it can neither forge a line nor move the cursor. The stack of an error that
  * has no code, an unexpected one, follows indented.
  */
-function prettyLine(jsonLine: string, colour: boolean): string {
+export function logLineText(jsonLine: string, colour = false): string {
   const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;
   const paint = (code: number, text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
   const { word, colour: shade } = LOOKS[String(level)] ?? { word: String(level), colour: 0 };

@@ -55,6 +55,8 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
         finding('workspace.prompt-changed', 'info', 'SOUL.md: write in telegram:default:canary-2.'),
       ],
     }),
+    logs: async () => ({ read: unused }),
+    bugReport: async () => ({ name: '', files: [], archive: '' }),
     restore: () => undefined,
     restart: () => undefined,
     settings: async () => ({ ...settings, read: unused, schema: unused, write: unused }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { ParleyError, reasonOf } from '@parley/core';
@@ -159,12 +160,12 @@ const GZIP_LEVEL = 3;
 
 export type ArchiveWriter = Awaited<ReturnType<typeof writeArchive>>;
 
-/** Opens a new `.tar.gz` for its owner alone; entries are added one at a time. Tar's library is loaded here. */
-export async function writeArchive(file: string) {
+/** Opens a new `.tar.gz`, as a file for its owner alone; entries are added one at a time. Tar's library is loaded here. */
+export async function writeArchive(to: string | Writable) {
   const { Header, Pax } = await import('tar');
   const gzip = createGzip({ level: GZIP_LEVEL });
-  const disk = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
-  const written = pipeline(gzip, disk);
+  const options = { flags: 'wx', mode: 0o600, flush: true };
+  const written = pipeline(gzip, typeof to === 'string' ? createWriteStream(to, options) : to);
   // Thrown by `end` and by the next write.
   written.catch(() => undefined);
   const hash = createHash('sha256');

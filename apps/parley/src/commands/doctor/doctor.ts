@@ -6,7 +6,7 @@ import { type CheckResult, type CheckStatus, runChecks } from './check.ts';
 import { machineChecks } from './machine-checks.ts';
 import { clockFindings, gatewayFindings, settingsFindings, versionFindings } from './own-checks.ts';
 import { serviceChecks } from './service-checks.ts';
-import { lookAround } from './situation.ts';
+import { lookAround, type Situation } from './situation.ts';
 
 /** Each check has this long, in ms. */
 const DEADLINE_MS = 10_000;
@@ -24,6 +24,24 @@ export async function doctor(
 ): Promise<number> {
   const { folder, print } = cli;
   const { situation, end } = await lookAround(cli, clock);
+  const checks = await examine(situation, deadlineMs);
+  const counts = countsOf(checks);
+  if (json) {
+    const { parley, node } = versionFacts();
+    const report = { version: 1, parley, node, at: new Date(clock()).toISOString() };
+    const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
+    print(jsonText({ ...report, ...place, counts, checks }));
+  } else print(doctorText(checks, counts));
+  end();
+  return counts.failed > 0 ? 1 : 0;
+}
+
+/** Makes all checks, each with a deadline of its own. */
+export async function examine(
+  situation: Situation,
+  deadlineMs: number,
+): Promise<readonly CheckResult[]> {
+  const { clock } = situation;
   const at = (name: string, work: () => ReturnType<typeof settingsFindings>) => ({
     name,
     run: async () => work(),
@@ -41,16 +59,7 @@ export async function doctor(
   );
   // The others have asked servers for the time by now.
   const clocks = at('clock', () => clockFindings(situation.clocks));
-  const checks = [...asked, ...(await runChecks([clocks], deadlineMs, clock))];
-  const counts = countsOf(checks);
-  if (json) {
-    const { parley, node } = versionFacts();
-    const report = { version: 1, parley, node, at: new Date(clock()).toISOString() };
-    const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
-    print(jsonText({ ...report, ...place, counts, checks }));
-  } else print(doctorText(checks, counts));
-  end();
-  return counts.failed > 0 ? 1 : 0;
+  return [...asked, ...(await runChecks([clocks], deadlineMs, clock))];
 }
 
 type Counts = Readonly<Record<CheckStatus, number>>;

@@ -37,12 +37,13 @@ export type GatewayLook =
   /** Its process lives and does not answer. */
   | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
 
-/** Looks around without changing anything; `end` is to be called when all checks are over. */
+/** Looks around without changing anything; `end` is to be called when all checks are over. `read`: the settings. */
 export async function lookAround(
-  { folder, env }: Cli,
+  { folder, env }: Pick<Cli, 'folder' | 'env'>,
   clock: Clock,
+  read: (place: Pick<Cli, 'folder' | 'env'>) => Promise<Read> = readAll,
 ): Promise<{ readonly situation: Situation; readonly end: () => void }> {
-  const { result, report, definitions, loaded, end } = await readAll({ folder, env });
+  const { result, report, definitions, loaded, end } = await read({ folder, env });
   const database = await lookAtDatabase(folder, loaded);
   const gateway = await lookForGateway(folder, env, database);
   const situation: Situation = {

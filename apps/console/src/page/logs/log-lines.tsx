@@ -1,0 +1,77 @@
+import type { LogLine } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { hrefOf } from '../route.ts';
+
+interface LogLinesProps {
+  /** Newest first. */
+  readonly lines: readonly LogLine[];
+  /** Several processes have written them. */
+  readonly isOfMany: boolean;
+}
+
+/** Lines of the log, each with its conversation by name and a way to what became of its message. */
+export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
+  if (lines.length === 0) return <p class="nothing">No line of the log is like that.</p>;
+  return (
+    <ol class="log-lines" aria-label="Lines, newest first">
+      {lines.map((line) => (
+        <li key={keyOf(line)} class={`is-${line.level}`}>
+          <time dateTime={new Date(line.at).toISOString()} title={new Date(line.at).toISOString()}>
+            {clockOf(line.at)}
+          </time>
+          <span class="log-level">{line.level}</span>
+          <LineText line={line} isOfMany={isOfMany} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function keyOf({ at, process, text, facts }: LogLine): string {
+  return `${at} ${process} ${text} ${JSON.stringify(facts)}`;
+}
+
+/** Lines of the same minute need the seconds. */
+function clockOf(at: number): string {
+  const time = new Date(at);
+  const clock = time.toLocaleTimeString();
+  return time.toDateString() === new Date().toDateString()
+    ? clock
+    : `${time.toLocaleDateString()}, ${clock}`;
+}
+
+/** What the line shows in another way. */
+const SHOWN = new Set(['conversation', 'turn', 'channel', 'account']);
+
+function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMany: boolean }) {
+  const { text, component, conversation, turn, message, process, facts } = line;
+  const asked = turn ?? message;
+  const rest = Object.entries(facts).filter(([name, value]) => !SHOWN.has(name) && value !== null);
+  return (
+    <div class="log-text">
+      <p dir="auto">
+        {component !== null && <span class="hint">{component} </span>}
+        {text}
+      </p>
+      <p class="log-links">
+        {conversation !== null &&
+          (conversation.title === null ? (
+            <span class="hint">{conversation.id}</span>
+          ) : (
+            <a href={hrefOf('conversations', conversation.id)}>{conversation.title}</a>
+          ))}
+        {asked !== null && <a href={hrefOf('why', asked)}>Why</a>}
+        {isOfMany && <span class="hint">{process}</span>}
+      </p>
+      {rest.length > 0 && (
+        <p class="hint log-facts" dir="auto">
+          {rest.map(([name, value]) => `${name}=${shown(value)}`).join(' ')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,161 @@
+import type { LogLevelName, LogReport } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { hrefOf, type Route } from '../route.ts';
+import { useData } from '../ui/data.tsx';
+import { counted } from '../ui/format.ts';
+import { ColumnView } from '../ui/frames.tsx';
+import { Show, TextButton } from '../ui/widgets.tsx';
+import { LogLines } from './log-lines.tsx';
+import { ReportSection } from './report-section.tsx';
+
+/** While new lines are followed the page asks again so often, in ms. */
+const AGAIN_MS = 2_000;
+
+const LEVELS: Readonly<Record<LogLevelName, string>> = {
+  debug: 'All',
+  info: 'Info and above',
+  warn: 'Warnings and errors',
+  error: 'Errors',
+};
+
+/** What the lines are filtered by; an empty text is no filter. */
+interface Filter {
+  readonly level: string;
+  readonly channel: string;
+  readonly conversation: string;
+  readonly text: string;
+}
+
+/** The log of all processes that can be reached (U03): `#/logs/LEVEL/CHANNEL/CONVERSATION/TEXT`, `-` for any. */
+export function LogsView({ args }: Route): VNode {
+  const [level = 'info', channel = '', conversation = '', text = ''] = args.map((arg) =>
+    arg === '-' ? '' : arg,
+  );
+  const filter = { level, channel, conversation, text };
+  return (
+    <ColumnView name="logs-view" title="Logs">
+      <LogPages key={JSON.stringify(filter)} {...filter} />
+      <ReportSection />
+    </ColumnView>
+  );
+}
+
+/** Filters, and a page of lines below them: the newest, which follows, or an older one. */
+function LogPages(filter: Filter): VNode {
+  const [pages, setPages] = useState<readonly number[]>([]);
+  const [follows, setFollows] = useState(true);
+  const before = pages.at(-1);
+  const given = Object.entries(filter).filter(([, value]) => value !== '');
+  const query = new URLSearchParams(given);
+  if (before !== undefined) query.set('before', String(before));
+  const isLive = follows && before === undefined;
+  const data = useData<LogReport>(`/api/logs?${query}`, isLive ? AGAIN_MS : undefined);
+  return (
+    <>
+      <Filters {...filter} channels={data.value?.channels ?? []} />
+      <label class="logs-follow">
+        <input
+          type="checkbox"
+          checked={isLive}
+          disabled={before !== undefined}
+          onChange={({ currentTarget }) => setFollows(currentTarget.checked)}
+        />{' '}
+        Follow new lines
+      </label>
+      <Show data={data}>
+        {(report) => (
+          <>
+            <LogLines lines={report.lines} isOfMany={report.processes.length > 1} />
+            <p class="actions">
+              {before !== undefined && <TextButton label="Newest" onPress={() => setPages([])} />}
+              {report.next !== null && (
+                <TextButton
+                  label="Older lines"
+                  onPress={() => report.next !== null && setPages([...pages, report.next])}
+                />
+              )}
+            </p>
+            <Reach {...report} />
+          </>
+        )}
+      </Show>
+    </>
+  );
+}
+
+function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
+  const { level, channel, conversation, text, channels } = props;
+  const onSubmit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    if (event.currentTarget instanceof HTMLFormElement) apply(event.currentTarget);
+  };
+  const apply = (form: HTMLFormElement): void => {
+    const given = new FormData(form);
+    const names = ['level', 'channel', 'conversation', 'text'];
+    const args = names.map((name) => String(given.get(name) ?? '').trim() || '-');
+    location.hash = hrefOf('logs', ...args);
+  };
+  const onChange = (event: Event): void => {
+    if (event.currentTarget instanceof HTMLSelectElement && event.currentTarget.form !== null)
+      apply(event.currentTarget.form);
+  };
+  const known = channel === '' || channels.includes(channel) ? channels : [...channels, channel];
+  return (
+    <form class="logs-filter" role="search" onSubmit={onSubmit}>
+      <select class="field" name="level" aria-label="Level" value={level} onChange={onChange}>
+        {Object.entries(LEVELS).map(([id, name]) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <select class="field" name="channel" aria-label="Channel" value={channel} onChange={onChange}>
+        <option value="">All channels</option>
+        {known.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <input
+        class="field"
+        name="conversation"
+        aria-label="Conversation"
+        placeholder="Conversation, by its id"
+        maxLength={700}
+        defaultValue={conversation}
+      />
+      <input
+        class="field"
+        type="search"
+        name="text"
+        aria-label="Text"
+        placeholder="Text in the line"
+        maxLength={200}
+        defaultValue={text}
+      />
+      <button type="submit" class="quiet">
+        Search
+      </button>
+    </form>
+  );
+}
+
+/** Of which processes the lines are, and which are missing. */
+function Reach({ processes, unreachable }: LogReport): VNode {
+  return (
+    <>
+      <p class="facts">
+        Lines of {counted(processes.length, 'process', 'processes')} are kept in this data folder:{' '}
+        {processes.join(', ') || 'none; the setting log.keepMegabytes may be 0'}.
+      </p>
+      {unreachable.length > 0 && (
+        <p class="facts" role="status">
+          Not shown, because they run with another data folder or keep no log:{' '}
+          {unreachable.join(', ')}. Run "parley logs" on their machine.
+        </p>
+      )}
+    </>
+  );
+}

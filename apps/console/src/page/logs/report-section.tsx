@@ -1,0 +1,61 @@
+import type { BugReport } from '@parley/gateway/api';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ask, type Outcome } from '../gateway.ts';
+import { useWork } from '../ui/data.tsx';
+import { amount } from '../ui/format.ts';
+import { ActionButton, List, OutcomeNote, Said, Section } from '../ui/widgets.tsx';
+
+/** A bundle for a bug report (U03): the person sees all of it before it is saved. */
+export function ReportSection(): VNode {
+  const [report, setReport] = useState<BugReport | null>(null);
+  const { outcome, run } = useWork();
+  const collect = async (): Promise<Outcome | undefined> => {
+    const answer = await ask<BugReport>('/api/report');
+    if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+    setReport(answer.value);
+    return undefined;
+  };
+  return (
+    <Section title="Report a bug" look="bug-report">
+      <p class="facts">
+        A bundle with versions, settings, checks and the last lines of the log. Secrets, names, ids
+        and messages are hidden: only what is written in the program of Parley itself is shown.
+      </p>
+      <OutcomeNote outcome={outcome} />
+      {report === null ? (
+        <ActionButton label="Prepare a bundle" onPress={() => run(collect)} />
+      ) : (
+        <>
+          <List look="bug-files" of={report.files}>
+            {({ name, text }) => (
+              <details key={name}>
+                <summary>
+                  {name} <span class="hint">{amount(text.length)} characters</span>
+                </summary>
+                <Said as="pre" look="problem">
+                  {text}
+                </Said>
+              </details>
+            )}
+          </List>
+          <p class="actions">
+            <ActionButton label="Save the bundle" look="is-main" onPress={() => save(report)} />
+            <ActionButton label="Prepare it again" onPress={() => run(collect)} />
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Exactly what is shown; nothing is sent anywhere. */
+function save({ name, archive }: BugReport): void {
+  const bytes = Uint8Array.from(atob(archive), (character) => character.charCodeAt(0));
+  const address = URL.createObjectURL(new Blob([bytes], { type: 'application/gzip' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}

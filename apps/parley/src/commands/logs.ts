@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logLineText } from '@parley/core/telemetry';
+import type { LogQuery } from '@parley/gateway/api';
+import type { Cli } from '../cli.ts';
+import { readKeptLog } from '../log-reader.ts';
+
+export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> {
+  readonly chat?: string;
+  readonly last: number;
+  readonly follow?: boolean;
+  readonly json?: boolean;
+}
+
+/** Asked again so often, in ms. */
+const AGAIN_MS = 500;
+/** At once, while new lines are followed. */
+const MOST_LINES = 5_000;
+
+/** `parley logs` (U03): lines that are kept in the data folder, oldest first; with `follow` until a signal ends it. */
+export async function logs(
+  { folder, print }: Pick<Cli, 'folder' | 'print'>,
+  { chat: conversation, last, follow, json, ...asked }: LogsFlags,
+  signal?: AbortSignal,
+): Promise<number> {
+  let after: number | undefined;
+  /** Lines of the last moment: more may come with the same time. */
+  let printed = new Set<string>();
+  for (;;) {
+    const limit = after === undefined ? last : MOST_LINES;
+    const { lines, processes } = await readKeptLog(folder.logs, {
+      ...{ ...asked, conversation, after, limit },
+    });
+    for (const { at, raw, process } of lines.toReversed()) {
+      const key = `${process} ${raw}`;
+      if (printed.has(key)) continue;
+      if (at !== after) printed = new Set();
+      after = at;
+      printed.add(key);
+      const named = processes.length > 1 ? raw.replace('{', `{"process":"${process}",`) : raw;
+      print(json ? named : logLineText(named).trimEnd());
+    }
+    if (!follow || signal?.aborted) return 0;
+    after ??= 0;
+    await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,92 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { getSystemErrorMap } from 'node:util';
+import { INSTALLATION, isBundle } from '@parley/core/installation';
+
+/** Takes from a value everything that is not Parley's own. */
+export type Mask = (value: unknown) => unknown;
+
+/** Larger numbers may be ids of people and telephone numbers. */
+const LARGEST_NUMBER = 9_999_999;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** A program has such strings, too, but so have platforms for people. */
+const ID = /^\d{3,}$/;
+const DEEPEST = 12;
+
+/**
+ * Opens the one gate of a bug report: a text passes only if it is written in Parley's own program, word for word, as
+ * a string or a name; a number if it is small, a time in ISO form. Everything else becomes `[text 1]`, `[text 2]`:
+ * the same number for the same text, so that lines can be compared.
+ */
+export async function openMask(): Promise<Mask> {
+  const own = await textsOfProgram();
+  const seen = new Map<string, string>();
+  const hidden = (text: string): string => {
+    const known = seen.get(text) ?? `[text ${seen.size + 1}]`;
+    seen.set(text, known);
+    return known;
+  };
+  const keyOf = (key: string): string => (own.has(key) ? key : hidden(key));
+  const textOf = (text: string): string => {
+    if (text === '' || TIME.test(text) || (own.has(text) && !ID.test(text))) return text;
+    return hidden(text);
+  };
+  const mask = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') return textOf(value);
+    if (typeof value === 'number')
+      return Math.abs(value) > LARGEST_NUMBER ? hidden(String(value)) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > DEEPEST) return '[too deep]';
+    if (Array.isArray(value)) return value.map((one) => mask(one, depth + 1));
+    const entries = Object.entries(value);
+    return Object.fromEntries(
+      entries.map(([key, one]) =>
+        key === 'stack' ? [key, stackOf(one)] : [keyOf(key), mask(one, depth + 1)],
+      ),
+    );
+  };
+  return (value) => mask(value, 0);
+}
+
+/** Names of fields; and what is between two quotes, whichever of them begins a string. */
+const LOOKS = [
+  /\b([A-Za-z_$][\w$]{2,})(?=\??\s*[:,}])/g,
+  ...[/"(?=([^"\n]{1,200})")/g, /'(?=([^'\n]{1,200})')/g, /`(?=([^`\n]{1,200})`)/g],
+];
+
+/** Strings and names of the program, and names of errors of the system. */
+async function textsOfProgram(): Promise<ReadonlySet<string>> {
+  const texts = new Set([...getSystemErrorMap().values()].map(([name]) => name));
+  for (const file of filesOfProgram()) {
+    // One file at a time, so that messages are not kept waiting.
+    const code = await readFile(file, 'utf8');
+    for (const look of LOOKS) for (const [, text = ''] of code.matchAll(look)) texts.add(text);
+  }
+  return texts;
+}
+
+function filesOfProgram(): readonly string[] {
+  const here = fileURLToPath(new URL('.', import.meta.url));
+  if (isBundle) {
+    const files = readdirSync(here).filter((name) => name.endsWith('.mjs'));
+    return files.map((name) => join(here, name));
+  }
+  const root = fileURLToPath(INSTALLATION);
+  return ['apps', 'packages'].flatMap((top) =>
+    readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /^[^/]+\/src\/.*\.ts$/.test(path))
+      .filter((path) => !/\.test\.ts$|\/testing\//.test(path))
+      .map((path) => join(root, top, path)),
+  );
+}
+
+/** Of each frame the file and the line, without the folders before it. */
+function stackOf(stack: unknown): readonly string[] {
+  const frames = String(stack).matchAll(/^\s+at .*?([\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm);
+  const program = fileURLToPath(isBundle ? new URL('.', import.meta.url) : INSTALLATION);
+  return [...frames].map(([line, place = '']) =>
+    line.includes(program) || line.includes('node:') ? place : '[elsewhere]',
+  );
+}

@@ -1,0 +1,159 @@
+import { writeFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { resolve } from 'node:path';
+import { Writable } from 'node:stream';
+import { reasonOf } from '@parley/core';
+import type { BugReport } from '@parley/gateway/api';
+import type { Store } from '@parley/store';
+import { type Cli, withStore } from '../../cli.ts';
+import { CliError } from '../../data-folder.ts';
+import { readKeptLog } from '../../log-reader.ts';
+import type { PluggedIn } from '../../plug-in.ts';
+import type { StartOptions } from '../../process-options.ts';
+import { checkSettings, type LoadedSettings, retentionAges } from '../../settings.ts';
+import { versionFacts } from '../../version.ts';
+import { auditOf, countsOf, lookAt } from '../audit/audit.ts';
+import { writeArchive } from '../backup/archive.ts';
+import { examine } from '../doctor/doctor.ts';
+import { lookAround, type Situation } from '../doctor/situation.ts';
+import { openMask } from './mask.ts';
+
+/** Lines of the log, the newest. */
+const LOG_LINES = 1_000;
+/** Each check of the doctor has this long, in ms. */
+const CHECK_MS = 8_000;
+
+const README = `A bundle for a bug report about Parley. Look through it before you send it.
+
+versions.json   Parley, Node, SQLite, the machine
+settings.json   the settings that are in use; problems.json where they are invalid
+doctor.json     what "parley doctor" found
+audit.json      how many weaknesses "parley audit" found, and of which kind
+status.json     what the running gateway says of itself
+database.json   state of the schema, rows and bytes of each table, what waits in the queue
+log.ndjson      the last ${LOG_LINES} lines of the log, oldest first
+
+A text is shown only if it is written in the program of Parley itself, word for word, such as "info" or "turn failed".
+Everything else, that is all names, ids, messages, paths, addresses, keys and tokens, is a number in brackets, such
+as [text 7]: the same number for the same text, in all files. Numbers above 9,999,999 are hidden as well.
+`;
+
+/** `parley report` (U03): writes the bundle; 1 where the file cannot be written. */
+export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<number> {
+  const { situation, end } = await lookAround(cli, Date.now);
+  const { files, archive } = await collectReport(situation);
+  const path = resolve(out);
+  try {
+    writeFileSync(path, archive, { flag: 'wx', mode: 0o600, encoding: 'base64' });
+  } catch (error) {
+    const message = `The bundle cannot be written to ${path} (${reasonOf(error)}). Name another file with --out FILE.`;
+    throw new CliError('report-unwritable', message, error);
+  } finally {
+    end();
+  }
+  for (const { name, text } of files)
+    cli.print(`${name.padEnd(16)}${Buffer.byteLength(text)} bytes`);
+  cli.print(
+    `\nWritten to ${path}. It holds no secrets, names or texts; look through it before you send it.`,
+  );
+  return 0;
+}
+
+/** The same for the page, with the plugins as they are loaded already. */
+export async function reportHere(
+  { folder, env, clock }: Pick<StartOptions, 'folder' | 'env' | 'clock'>,
+  { report, definitions }: Pick<PluggedIn, 'report' | 'definitions'>,
+  loaded: LoadedSettings,
+): Promise<BugReport> {
+  const result = checkSettings(folder, env, definitions);
+  const read = async () => ({ result, loaded, report, definitions, end() {} });
+  return collectReport((await lookAround({ folder, env }, clock, read)).situation);
+}
+
+/** Collects what helps to find a defect, and hides everything that is not Parley's own. */
+export async function collectReport(situation: Situation): Promise<BugReport> {
+  const { folder, clock } = situation;
+  const mask = await openMask();
+  const json = (value: unknown): string => `${JSON.stringify(mask(value), null, 2)}\n`;
+  const parts: Readonly<Record<string, () => Promise<unknown>>> = {
+    settings: async () => situation.loaded?.settings ?? situation.checked,
+    doctor: async () => examine(situation, CHECK_MS),
+    audit: () => auditFacts(situation),
+    status: async () =>
+      situation.gateway.kind === 'runs' ? situation.gateway.status : situation.gateway.kind,
+    database: () => databaseFacts(situation),
+  };
+  const found = await Promise.all(
+    Object.entries(parts).map(async ([name, collect]) => {
+      const value = await collect().catch((failure: unknown) => ({ failure: factsOf(failure) }));
+      return { name: `${name}.json`, text: json(value) };
+    }),
+  );
+  const { lines } = await readKeptLog(folder.logs, { level: 'debug', limit: LOG_LINES });
+  const log = lines.toReversed().map(({ raw }) => `${JSON.stringify(mask(JSON.parse(raw)))}\n`);
+  const files = [
+    { name: 'README.txt', text: README },
+    { name: 'versions.json', text: `${JSON.stringify(machine(clock()), null, 2)}\n` },
+    ...found,
+    { name: 'log.ndjson', text: log.join('') },
+  ];
+  const name = `parley-report-${new Date(clock()).toISOString().slice(0, 10)}.tar.gz`;
+  return { name, files, archive: (await packed(files)).toString('base64') };
+}
+
+/** Of Parley and the machine; nothing of it is a person's. */
+function machine(now: number) {
+  const { platform, arch, versions } = process;
+  const { openssl, v8, modules } = versions;
+  return {
+    ...{ at: new Date(now).toISOString(), ...versionFacts() },
+    ...{ platform, arch, openssl, v8, modules, release: release() },
+    ...{ cpus: cpus().length, memoryMegabytes: Math.round(totalmem() / 1e6) },
+  };
+}
+
+function factsOf(failure: unknown) {
+  const isError = failure instanceof Error;
+  return isError
+    ? { ...failure, name: failure.name, message: failure.message, stack: failure.stack }
+    : {};
+}
+
+/** The short form: what a finding says names files and groups. */
+async function auditFacts({ folder, env, loaded }: Situation) {
+  if (loaded === null) return 'skipped';
+  const findings = auditOf(await lookAt(folder, env, loaded));
+  return {
+    counts: countsOf(findings),
+    findings: findings.map(({ id, severity }) => ({ id, severity })),
+  };
+}
+
+async function databaseFacts({ folder, env, database, clock }: Situation) {
+  const state = database.kind === 'seen' ? database.state : { failure: factsOf(database.error) };
+  // Opening it would change its schema.
+  if (database.kind !== 'seen' || database.state.kind !== 'current') return { state };
+  const tables = async (store: Store, { settings }: LoadedSettings) => ({
+    state,
+    use: await store.retention.use(retentionAges(settings), clock()),
+    lastRun: await store.retention.last(),
+    queue: await store.backlog.look(1),
+    outbox: await store.outbox.counts(),
+    deadLetters: await store.deadLetters.counts(),
+  });
+  return withStore({ folder, env }, tables);
+}
+
+async function packed(files: BugReport['files']): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const memory = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  const archive = await writeArchive(memory);
+  for (const { name, text } of files) await archive.add(name, text);
+  await archive.end();
+  return Buffer.concat(chunks);
+}

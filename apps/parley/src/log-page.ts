@@ -1,0 +1,40 @@
+import type { Clock } from '@parley/core';
+import type { LogPage } from '@parley/gateway';
+import type { LogReport } from '@parley/gateway/api';
+import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
+import { readKeptLog } from './log-reader.ts';
+import { logNameOf } from './process-options.ts';
+
+interface Deps {
+  /** `logs` of the data folder. */
+  readonly folder: string;
+  readonly store: Pick<Store, 'conversations' | 'processes'>;
+  readonly clock: Clock;
+  readonly channels: readonly string[];
+}
+
+/** Conversations are looked up by name for the lines of one page; more than these keep their ids. */
+const MOST_NAMES = 50;
+
+/** The log for the page (U03): the lines that are kept in this data folder, with names of conversations. */
+export function logPage({ folder, store, clock, channels }: Deps): LogPage {
+  return {
+    async read(query): Promise<LogReport> {
+      const { lines, next, processes } = await readKeptLog(folder, query);
+      const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
+      // The log of a database that does not answer is needed most.
+      const [titles, running] = await Promise.all([
+        store.conversations.titles([...ids].slice(0, MOST_NAMES)).catch(() => new Map()),
+        store.processes.list(clock() - PROCESS_GONE_AFTER_MS).catch(() => []),
+      ]);
+      return {
+        lines: lines.map(({ raw: _, conversation: id, ...line }) => ({
+          ...line,
+          conversation: id === null ? null : { id, title: titles.get(id) ?? null },
+        })),
+        ...{ next, processes, channels },
+        unreachable: running.map(logNameOf).filter((name) => !processes.includes(name)),
+      };
+    },
+  };
+}

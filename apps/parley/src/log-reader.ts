@@ -1,0 +1,179 @@
+import { readdirSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import type { LogLevelName, LogLine, LogQuery } from '@parley/gateway/api';
+import { z } from 'zod';
+
+/** A line as it was kept, and what is known of it. */
+export type KeptLine = Omit<LogLine, 'conversation'> & {
+  readonly raw: string;
+  readonly conversation: string | null;
+};
+
+export interface KeptLines {
+  /** Newest first. */
+  readonly lines: readonly KeptLine[];
+  /** `before` of the page after this one; null: there is nothing older. */
+  readonly next: number | null;
+  /** Processes whose lines are kept in this folder. */
+  readonly processes: readonly string[];
+}
+
+/** A search that finds little ends here and can be continued with `next`. In ms. */
+const SEARCH_MS = 3_000;
+const BLOCK_BYTES = 64 * 1_024;
+
+/** Reads the log lines that all processes keep in a folder (U03), from their ends. A folder that is missing has none. */
+export async function readKeptLog(folder: string, query: LogQuery): Promise<KeptLines> {
+  const processes = processesIn(folder);
+  const sources = processes.map((process) => newestFirst(folder, process, query));
+  const deadline = performance.now() + SEARCH_MS;
+  const lines: KeptLine[] = [];
+  let next: number | null = null;
+  for await (const { at, line } of merged(sources)) {
+    if (query.after !== undefined && at < query.after) break;
+    const isFull = lines.length >= query.limit && lines.at(-1)?.at !== at;
+    if (isFull || performance.now() > deadline) {
+      next = isFull ? (lines.at(-1)?.at ?? at) : at + 1;
+      break;
+    }
+    if (line !== null) lines.push(line);
+  }
+  return { lines, next, processes };
+}
+
+function processesIn(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).flatMap(
+      (file) => /^(.+)\.log(?:\.1)?$/.exec(file)?.[1] ?? [],
+    );
+    return [...new Set(names)].toSorted();
+  } catch {
+    return []; // No process has kept any yet.
+  }
+}
+
+/** A line that was read; null where it is none that is asked for. */
+interface ReadLine {
+  readonly at: number;
+  readonly line: KeptLine | null;
+}
+
+async function* merged(sources: readonly AsyncGenerator<ReadLine>[]): AsyncGenerator<ReadLine> {
+  const heads = await Promise.all(
+    sources.map(async (source) => ({ source, head: await source.next() })),
+  );
+  try {
+    for (;;) {
+      const [newest] = heads
+        .filter(({ head }) => head.done !== true)
+        .toSorted((a, b) => b.head.value.at - a.head.value.at);
+      if (newest === undefined) return;
+      yield newest.head.value;
+      newest.head = await newest.source.next();
+    }
+  } finally {
+    await Promise.all(sources.map((source) => source.return(undefined)));
+  }
+}
+
+async function* newestFirst(
+  folder: string,
+  process: string,
+  query: LogQuery,
+): AsyncGenerator<ReadLine> {
+  for (const ending of ['.log', '.log.1']) {
+    const file = await open(join(folder, process + ending)).catch(() => null);
+    if (file === null) continue;
+    try {
+      for await (const raw of linesBackward(file)) {
+        const read = readLine(raw, process);
+        if (read === null || read.at >= (query.before ?? Number.POSITIVE_INFINITY)) continue;
+        yield { at: read.at, line: isAskedFor(read, query) ? read : null };
+      }
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+async function* linesBackward(file: FileHandle): AsyncGenerator<string> {
+  let end = (await file.stat()).size;
+  let rest: Buffer = Buffer.alloc(0);
+  while (end > 0) {
+    const length = Math.min(BLOCK_BYTES, end);
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, end - length);
+    end -= length;
+    const block = Buffer.concat([buffer, rest]);
+    const first = end === 0 ? -1 : block.indexOf('\n');
+    rest = first === -1 && end > 0 ? block : block.subarray(0, first + 1);
+    if (first === -1 && end > 0) continue;
+    const text = block.subarray(first + 1).toString();
+    yield* text
+      .split('\n')
+      .filter((line) => line !== '')
+      .toReversed();
+  }
+}
+
+const Facts = z.looseObject({
+  time: z.iso.datetime(),
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  msg: z.string().default(''),
+});
+
+/** Null for half a line: it is being written, or the disk was full. */
+function readLine(raw: string, process: string): KeptLine | null {
+  const parsed = Facts.safeParse(parsedJson(raw));
+  if (!parsed.success) return null;
+  const { time, level, msg: text, ...facts } = parsed.data;
+  const named = (name: string): string | null => {
+    const value = facts[name];
+    return typeof value === 'string' && value !== '' ? value : null;
+  };
+  const conversation = named('conversation');
+  const channel = named('channel') ?? /^([a-z][a-z0-9-]*):/.exec(conversation ?? '')?.[1] ?? null;
+  return {
+    ...{ raw, process, level, text, facts, channel, conversation, at: Date.parse(time) },
+    ...{ component: componentOf(named), turn: named('turn'), message: named('message') },
+  };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // The caller leaves it out.
+  }
+}
+
+/** The parts of Parley that name themselves in their lines. */
+const COMPONENTS = [
+  'plugin',
+  'tool',
+  'job',
+  'task',
+  'hook',
+  'server',
+  'schedule',
+  'sweep',
+] as const;
+
+function componentOf(named: (name: string) => string | null): string | null {
+  const channel = named('channel');
+  if (channel !== null) return [channel, named('account')].filter((name) => name).join('/');
+  const kind = COMPONENTS.find((name) => named(name) !== null);
+  return kind === undefined ? null : `${kind} ${named(kind)}`;
+}
+
+const LEVELS: readonly LogLevelName[] = ['debug', 'info', 'warn', 'error'];
+
+function isAskedFor(line: KeptLine, { level, channel, conversation, text }: LogQuery): boolean {
+  return (
+    LEVELS.indexOf(line.level) >= LEVELS.indexOf(level) &&
+    (channel === undefined || line.channel === channel) &&
+    (conversation === undefined || line.conversation === conversation) &&
+    (text === undefined || line.raw.toLowerCase().includes(text.toLowerCase()))
+  );
+}

@@ -1,0 +1,70 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { startChromium } from '../services/chromium.ts';
+import { type Example, startExample } from './example.ts';
+
+/** Shots of other things lie beside it. */
+const FOLDER = join(import.meta.dirname, '../../docs/images/page');
+const DESKTOP = { width: 1280, height: 860 };
+const PHONE = { width: 390, height: 844 };
+const ON_PHONE = new Set(['chat', 'conversations']);
+/** Colors of a picture: the page has few, and a small file matters more than a shade. */
+const COLORS = 96;
+/** A view that is still loading is shot as it is then. In ms. */
+const PATIENCE_MS = 8_000;
+
+/** `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled anew. */
+async function main(): Promise<void> {
+  const chromium = await startChromium();
+  if (chromium.state === 'missing') throw new Error(chromium.reason);
+  const example = await startExample(chromium.value);
+  try {
+    rmSync(FOLDER, { recursive: true, force: true });
+    mkdirSync(FOLDER, { recursive: true });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const looks = { colorScheme, locale: 'en-GB', timezoneId: 'Europe/Berlin' } as const;
+      const page = await example.scene.open({ ...looks, viewport: DESKTOP });
+      for (const view of await viewsOf(page))
+        await shoot(page, example, view, `${view}-${colorScheme}`);
+      await page.context().close();
+      const phone = await example.scene.open({ ...looks, viewport: PHONE, isMobile: true });
+      for (const view of ON_PHONE)
+        await shoot(phone, example, view, `${view}-phone-${colorScheme}`);
+      await phone.context().close();
+    }
+    const bytes = readdirSync(FOLDER).map((name) => statSync(join(FOLDER, name)).size);
+    const sum = bytes.reduce((all, one) => all + one, 0);
+    console.log(`${bytes.length} pictures, ${(sum / 1e6).toFixed(2)} MB, in ${FOLDER}`);
+  } finally {
+    await example.close();
+    await chromium.stop();
+  }
+}
+
+/** The chat, and whatever the navigation leads to: a new view is found by itself. */
+async function viewsOf(page: Page): Promise<readonly string[]> {
+  const links = await page
+    .locator('nav.views a')
+    .evaluateAll((all) => all.map((one) => String(one.getAttribute('href'))));
+  const views = links.flatMap((href) => /^#\/([a-z-]+)/.exec(href)?.[1] ?? []);
+  return [...new Set(['chat', ...views])];
+}
+
+async function shoot(page: Page, example: Example, view: string, name: string): Promise<void> {
+  await page.goto(`${example.scene.parley.address}/${example.addressOf(view)}`);
+  const main = page.locator('main:visible');
+  await main.first().waitFor();
+  const loading = main.getByText('Loading…').first();
+  await loading.waitFor({ state: 'detached', timeout: PATIENCE_MS }).catch(() => undefined);
+  await page.evaluate('document.fonts.ready.then(() => undefined)');
+  // What scrolls to its end or is drawn late is there now.
+  await page.waitForTimeout(400);
+  const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
+  await sharp(picture)
+    .png({ palette: true, colors: COLORS, effort: 10 })
+    .toFile(join(FOLDER, `${name}.png`));
+}
+
+await main();
