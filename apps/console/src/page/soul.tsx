@@ -3,7 +3,6 @@ import type { VNode } from 'preact';
 import { act } from './gateway.ts';
 import { hrefOf, type Route } from './route.ts';
 import { useData, useWork, type Work } from './ui/data.tsx';
-import { diffLines } from './ui/diff.tsx';
 import { EntryLink, SplitView } from './ui/frames.tsx';
 import { ActionButton, Diff, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
 
