@@ -4,9 +4,11 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List } from '../ui/widgets.tsx';
+import { ChatList } from './chat-list.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import { type Answer, chosenOf, isBusy } from './conversation.ts';
+import { type Answer, type Conversation, chosenOf, isBusy } from './conversation.ts';
+import { ChosenFiles, sizeOf } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
 /** The agent and its model. */
@@ -24,15 +26,21 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  const [draft, setDraft] = useState('');
+  const chat = client.chat.value;
+  const [draft, setDraft] = useState(() => readDraft(chat));
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [trouble, setTrouble] = useState('');
+  useEffect(() => keepDraft(chat, draft), [draft]);
   const { stuck, toEnd } = useStickToBottom(scroller, content);
   const write = useCallback((text: string): void => {
     setDraft(text);
     field.current?.focus();
   }, []);
   const send = (text: string): void => {
-    if (text.trim() === '') return;
-    client.send(text);
+    if (text.trim() === '' && files.length === 0) return;
+    client.send(text, files);
+    setFiles([]);
+    setTrouble('');
     write('');
     toEnd();
   };
@@ -40,6 +48,13 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     () => actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
     [client, write],
   );
+  const add = (added: readonly File[]): void => {
+    const all = [...files, ...added];
+    const reason = refusalOf(all, conversation.limits);
+    setTrouble(reason ?? '');
+    if (reason === null) setFiles(all);
+    field.current?.focus();
+  };
   useEffect(() => {
     // On a telephone this would push the keyboard over the page.
     if (matchMedia('(pointer: fine)').matches) field.current?.focus();
@@ -48,7 +63,15 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const isEmpty = loaded && entries.length === 0 && !conversation.live;
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
   return (
-    <main class="chat">
+    <main
+      class="chat"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        add([...(event.dataTransfer?.files ?? [])]);
+      }}
+    >
+      <ChatList chat={chat} isOnline={conversation.link === 'online'} />
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
           {isEmpty && <EmptyState agent={agent} onTry={onTry} />}
@@ -57,12 +80,23 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       </div>
       <div class="dock column">
         {!stuck && <JumpButton toEnd={toEnd} />}
+        <ChosenFiles
+          files={files}
+          onRemove={(file) => setFiles(files.filter((other) => other !== file))}
+        />
+        {trouble !== '' && (
+          <p class="trouble" role="alert">
+            {trouble}
+          </p>
+        )}
         <Composer
           field={field}
           draft={draft}
           agent={agent.name}
           commands={conversation.commands}
           busy={isBusy(conversation)}
+          hasFiles={files.length > 0}
+          onFiles={add}
           onDraft={setDraft}
           onSend={send}
           onStop={() => {
@@ -89,6 +123,8 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
 
 function actionsOf(client: ChatClient, write: (text: string) => void, focus: () => void) {
   return {
+    filePath: (message: string, index: number) =>
+      `/channels/web/default/files/${message}/${index}?chat=${client.chat.peek()}`,
     dismiss: client.dismiss,
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
@@ -102,6 +138,35 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
       focus();
     },
   };
+}
+
+/** One key for each chat. */
+const DRAFT = 'parley.draft.';
+
+function readDraft(chat: string): string {
+  return localStorage.getItem(DRAFT + chat) ?? '';
+}
+
+function keepDraft(chat: string, draft: string): void {
+  try {
+    if (draft === '') localStorage.removeItem(DRAFT + chat);
+    else localStorage.setItem(DRAFT + chat, draft);
+  } catch {
+    // Larger than the browser's quota: it would not survive a reload.
+  }
+}
+
+/** Why these files cannot be sent together; null when they can. */
+function refusalOf(files: readonly File[], limits: Conversation['limits']): string | null {
+  if (limits === undefined) return null;
+  const large = files.find(({ size }) => size > limits.file);
+  if (large !== undefined) {
+    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the most that one file may have.`;
+  }
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  return size <= limits.message
+    ? null
+    : `The files of one message may have ${sizeOf(limits.message)} together.`;
 }
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];

@@ -13,6 +13,7 @@ import {
   labelsOf,
   type Mine,
 } from './conversation.ts';
+import { MessageFiles } from './files.tsx';
 
 interface LogProps {
   readonly conversation: Conversation;
@@ -84,6 +85,8 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
 
 /** What can be done with messages. */
 export interface MessageActions {
+  /** The address of a file of a message. */
+  readonly filePath: (message: string, index: number) => string;
   /** Takes a refused message back into the field. */
   readonly edit: (message: Mine) => void;
   readonly dismiss: (id: string) => void;
@@ -113,7 +116,11 @@ function MineMessage({ message, commands, label, actions }: MineProps): VNode {
         <p class="hint ruled command-mark">{label ?? mark}</p>
       ) : (
         <>
-          <Bubble text={label ?? text} />
+          {(label ?? text) !== '' && <Bubble text={label ?? text} />}
+          <MessageFiles
+            files={message.files}
+            path={(index) => actions.filePath(message.id, index)}
+          />
           <DeliveryNote message={message} actions={actions} />
         </>
       )}
@@ -164,6 +171,7 @@ function DeliveryNote({ message, actions }: Pick<MineProps, 'message' | 'actions
 function deliveryText(delivery: Delivery, at: number): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
+    if (delivery.sent !== undefined) return `Sending, ${Math.round(delivery.sent * 100)} %`;
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   return delivery.outcome === 'stopped' ? `${timeOf(at)} · stopped` : timeOf(at);
