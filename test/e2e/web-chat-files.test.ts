@@ -120,6 +120,20 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await untilAnswer(page, 'You said: The first chat');
     expect(await field(page).inputValue()).toBe('half a thought');
     expect(await page.getByText('about ships', { exact: false }).count()).toBeLessThan(2);
+    await page.getByRole('button', { name: 'Edit and resend' }).press('Enter');
+    expect(await field(page).inputValue()).toBe('The first chat');
+    await page.context().close();
+  });
+
+  it('[U08] the last message is asked again as a new turn, and the earlier answer stays', async () => {
+    const page = await scene.open();
+    scene.model.queue('One answer');
+    await say(page, 'Once more');
+    await untilAnswer(page, 'One answer');
+    await page.getByRole('button', { name: 'Ask again' }).press('Enter');
+    await untilAnswer(page, 'You said: Once more');
+    await untilAnswer(page, 'One answer');
+    expect((await mine(page)).slice(-2)).toEqual(['Once more', 'Once more']);
     await page.context().close();
   });
 });

@@ -7,8 +7,8 @@ import { List } from '../ui/widgets.tsx';
 import { ChatList } from './chat-list.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import { type Answer, type Conversation, chosenOf, isBusy } from './conversation.ts';
-import { ChosenFiles, sizeOf } from './files.tsx';
+import { type Answer, chosenOf, isBusy } from './conversation.ts';
+import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
 /** The agent and its model. */
@@ -28,8 +28,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const field = useRef<HTMLTextAreaElement>(null);
   const chat = client.chat.value;
   const [draft, setDraft] = useState(() => readDraft(chat));
-  const [files, setFiles] = useState<readonly File[]>([]);
-  const [trouble, setTrouble] = useState('');
+  const chosen = useChosenFiles(conversation.limits, field);
   useEffect(() => keepDraft(chat, draft), [draft]);
   const { stuck, toEnd } = useStickToBottom(scroller, content);
   const write = useCallback((text: string): void => {
@@ -37,10 +36,11 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     field.current?.focus();
   }, []);
   const send = (text: string): void => {
+    // A command takes no files: they wait for the next message.
+    const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
     client.send(text, files);
-    setFiles([]);
-    setTrouble('');
+    if (files.length > 0) chosen.clear();
     write('');
     toEnd();
   };
@@ -48,13 +48,6 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     () => actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
     [client, write],
   );
-  const add = (added: readonly File[]): void => {
-    const all = [...files, ...added];
-    const reason = refusalOf(all, conversation.limits);
-    setTrouble(reason ?? '');
-    if (reason === null) setFiles(all);
-    field.current?.focus();
-  };
   useEffect(() => {
     // On a telephone this would push the keyboard over the page.
     if (matchMedia('(pointer: fine)').matches) field.current?.focus();
@@ -63,14 +56,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const isEmpty = loaded && entries.length === 0 && !conversation.live;
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
   return (
-    <main
-      class="chat"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        add([...(event.dataTransfer?.files ?? [])]);
-      }}
-    >
+    <main class="chat" onDragOver={(event) => event.preventDefault()} onDrop={chosen.drop}>
       <ChatList chat={chat} isOnline={conversation.link === 'online'} />
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
@@ -80,23 +66,15 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       </div>
       <div class="dock column">
         {!stuck && <JumpButton toEnd={toEnd} />}
-        <ChosenFiles
-          files={files}
-          onRemove={(file) => setFiles(files.filter((other) => other !== file))}
-        />
-        {trouble !== '' && (
-          <p class="trouble" role="alert">
-            {trouble}
-          </p>
-        )}
+        <ChosenFiles {...chosen} />
         <Composer
           field={field}
           draft={draft}
           agent={agent.name}
           commands={conversation.commands}
           busy={isBusy(conversation)}
-          hasFiles={files.length > 0}
-          onFiles={add}
+          hasFiles={chosen.files.length > 0}
+          onFiles={chosen.add}
           onDraft={setDraft}
           onSend={send}
           onStop={() => {
@@ -126,6 +104,11 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
     filePath: (message: string, index: number) =>
       `/channels/web/default/files/${message}/${index}?chat=${client.chat.peek()}`,
     dismiss: client.dismiss,
+    rewrite: write,
+    askAgain() {
+      const last = client.conversation.peek().entries.findLast((entry) => entry.kind === 'mine');
+      if (last?.kind === 'mine' && last.text !== '') client.send(last.text);
+    },
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
       write(text);
@@ -154,19 +137,6 @@ function keepDraft(chat: string, draft: string): void {
   } catch {
     // Larger than the browser's quota: it would not survive a reload.
   }
-}
-
-/** Why these files cannot be sent together; null when they can. */
-function refusalOf(files: readonly File[], limits: Conversation['limits']): string | null {
-  if (limits === undefined) return null;
-  const large = files.find(({ size }) => size > limits.file);
-  if (large !== undefined) {
-    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the most that one file may have.`;
-  }
-  const size = files.reduce((sum, file) => sum + file.size, 0);
-  return size <= limits.message
-    ? null
-    : `The files of one message may have ${sizeOf(limits.message)} together.`;
 }
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
