@@ -27,9 +27,8 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const content = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const chat = client.chat.value;
-  const [draft, setDraft] = useState(() => readDraft(chat));
+  const [draft, setDraft] = useDraft(chat);
   const chosen = useChosenFiles(conversation.limits, field);
-  useEffect(() => keepDraft(chat, draft), [draft]);
   const { stuck, toEnd } = useStickToBottom(scroller, content);
   const write = useCallback((text: string): void => {
     setDraft(text);
@@ -128,6 +127,16 @@ const DRAFT = 'parley.draft.';
 
 function readDraft(chat: string): string {
   return localStorage.getItem(DRAFT + chat) ?? '';
+}
+
+/** The text of a chat that is not sent yet; kept at once, as the next moment may show another chat. */
+function useDraft(chat: string): readonly [string, (text: string) => void] {
+  const [draft, setDraft] = useState(() => readDraft(chat));
+  const change = useCallback((text: string): void => {
+    keepDraft(chat, text);
+    setDraft(text);
+  }, []);
+  return [draft, change];
 }
 
 function keepDraft(chat: string, draft: string): void {

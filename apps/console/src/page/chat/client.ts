@@ -1,5 +1,5 @@
-import type { Me } from '@parley/gateway/api';
 import type { WebFile } from '@parley/channels/web';
+import type { Me } from '@parley/gateway/api';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Connection } from './connection.ts';
 import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
