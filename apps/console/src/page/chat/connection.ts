@@ -77,9 +77,7 @@ export function browserConnection(base: string): Connection {
       if (shown !== chat) return;
       pause = FIRST_PAUSE_MS;
       listener?.link('online');
-      await readEvents(response.body, line, (event) => {
-        if (shown === chat) listener?.event(event);
-      });
+      await readEvents(response.body, line, (event) => shown === chat && listener?.event(event));
     } catch {
       // The next request for the history finds out why.
     } finally {
@@ -108,26 +106,20 @@ export function browserConnection(base: string): Connection {
   return {
     open(given) {
       listener = given;
-      addEventListener('online', () => wake?.());
       onSession(() => {
         // It may be another person now.
         line?.abort();
         wake?.();
       });
-      document.addEventListener('visibilitychange', () => {
-        if (!document.hidden) wake?.();
-      });
+      onHope(() => wake?.());
       keepWatching();
     },
     show(id) {
-      if (id === chat) return;
       chat = id;
       line?.abort();
       wake?.();
     },
-    refresh() {
-      loadHistory();
-    },
+    refresh: () => void loadHistory(),
   };
 }
 
@@ -150,11 +142,19 @@ async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<vo
   } while (now?.name === name && now.role === role);
 }
 
+/** Calls back when trying again may help. */
+function onHope(wake: () => void): void {
+  addEventListener('online', wake);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) wake();
+  });
+}
+
 /** Passes on one event after the other. Ends with the stream, or aborts `line` after a long silence. */
 async function readEvents(
   body: ReadableStream<Uint8Array>,
   line: AbortController,
-  pass: (event: WebEvent) => void,
+  pass: (event: WebEvent) => unknown,
 ): Promise<void> {
   let silence = setTimeout(() => line.abort(), SILENCE_MS);
   let rest = '';
