@@ -11,8 +11,9 @@ import type {
   RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
-import type { BeforePart } from '@parley/store';
+import type { BeforePart, KeptFile, StoredAttachment } from '@parley/store';
 import type { z } from 'zod';
+import type { MediaLimits } from './attachments/attachment-fetcher.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
@@ -67,7 +68,12 @@ export interface ChannelContext<Settings> {
    * Hands a message to ingress. Resolves once it is durable or refused for good: only then may the
    * platform get a confirmation (D01). Rejects when it could not be stored: do not confirm it.
    */
-  receive(message: InboundMessage, sender?: SenderFacts): Promise<IngressOutcome>;
+  receive(
+    message: InboundMessage,
+    sender?: SenderFacts,
+    /** The bytes of its attachments, where they came with it: stored with the message, never fetched. */
+    files?: readonly Uint8Array[],
+  ): Promise<IngressOutcome>;
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
   revise(revision: Revision): Promise<void>;
   /** The commands there are, for the platform's own menu (F09). */
@@ -76,6 +82,20 @@ export interface ChannelContext<Settings> {
   report(state: ChannelState): void;
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
+  /** For channels that show several chats of one person; absent where no page does. */
+  readonly chats?: ChatsFacet | undefined;
+}
+
+/** What a channel that is a page of our own shows besides a history. */
+export interface ChatsFacet {
+  /** How much of files may be taken in. */
+  readonly media: MediaLimits;
+  /** Bytes of all files that are kept now; old ones make room where `needed` bytes are missing. */
+  hasRoom(needed: number): Promise<boolean>;
+  /** All chats of the account, newest first; `first` is the first thing said, of any length. */
+  list(): Promise<readonly { readonly id: string; readonly first: string; readonly at: number }[]>;
+  /** A file of a message of the chat; null when it is not there (any more). */
+  file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
 
 /** One line of a chat as the person sees it. Times in ms. */
@@ -84,6 +104,7 @@ export type HistoryEntry =
       readonly kind: 'inbound';
       readonly messageId: string;
       readonly text: string;
+      readonly files?: readonly StoredAttachment[];
       readonly at: number;
       /** Null while it waits for its turn, else how that turn ended. */
       readonly outcome: string | null;

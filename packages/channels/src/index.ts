@@ -5,6 +5,7 @@ export type {
   ChannelDefinition,
   ChannelState,
   ChatAddress,
+  ChatsFacet,
   CommandInfo,
   FilesFacet,
   GrowingAnswer,
@@ -29,8 +30,10 @@ export {
 export type { MediaLimits } from './attachments/attachment-fetcher.ts';
 export {
   type AttachmentFetcher,
+  hasRoom,
   startAttachmentFetcher,
 } from './attachments/attachment-fetcher.ts';
+export { fileResponse } from './attachments/file-response.ts';
 export { type DeliveryDeps, deliverChat } from './delivery/deliver-chat.ts';
 export {
   type DeliveryWorker,

@@ -8,7 +8,7 @@ import {
   type SenderRightsDeps,
   senderRights,
 } from './ingress/decide.ts';
-import { conversationIdOf } from './ingress/route.ts';
+import { conversationOf } from './ingress/route.ts';
 
 /** A direct chat in which an owner has written. */
 export interface OwnersChat {
@@ -39,7 +39,7 @@ export async function* ownersChats({
     if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
     const rights = await ownershipOf(store.links, owners, personId(message));
     if (!rights.isOwner) continue;
-    yield { last, conversationId: rights.mainConversation ?? conversationIdOf(message) };
+    yield { last, conversationId: conversationOf(message, rights.mainConversation) };
   }
 }
 
@@ -128,7 +128,7 @@ export async function senderNow(
   const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
   return {
     isOwner,
-    conversationId: rights.mainConversation ?? conversationIdOf(message),
+    conversationId: conversationOf(message, rights.mainConversation),
     refusal: access.kind === 'refused' ? access.reason : null,
   };
 }
@@ -138,7 +138,7 @@ export async function senderNow(
  * Messages that Parley wrote itself (a start) are left out.
  */
 export async function chatHistory(
-  store: Pick<Store, 'inbox' | 'outbox'>,
+  store: Pick<Store, 'inbox' | 'outbox' | 'attachments'>,
   chat: ChatKey,
   limit: number,
 ): Promise<readonly HistoryEntry[]> {
@@ -146,6 +146,8 @@ export async function chatHistory(
     store.inbox.recent(chat, limit),
     store.outbox.recent(chat, limit),
   ]);
+  const sent = inbound.filter(({ message }) => message.attachments !== undefined);
+  const files = await store.attachments.ofMessages(sent.map(({ seq }) => seq));
   const entries: HistoryEntry[] = [
     ...inbound
       .filter(({ message }) => message.trigger === undefined)
@@ -153,6 +155,7 @@ export async function chatHistory(
         kind: 'inbound' as const,
         messageId: row.message.messageId,
         text: row.message.typed ?? row.message.text,
+        files: files.filter(({ messageSeq }) => messageSeq === row.seq),
         at: row.receivedAt,
         outcome: row.outcome,
       })),

@@ -12,6 +12,8 @@ export const Chat = z.strictObject({
   type: ChatType,
   title: z.string().optional(),
   threadId: Id.optional(),
+  /** One of several chats of the same person: it has its own history, also where accounts are linked (F13). */
+  separate: z.literal(true).optional(),
 });
 export type Chat = z.infer<typeof Chat>;
 

@@ -1,5 +1,6 @@
 import type { Attachment, InboundMessage } from '@parley/core';
 import { type Database, type Sql, statement, toJson } from './database.ts';
+import type { MessageKey } from './inbox.ts';
 import type { InboxRow } from './rows.ts';
 
 /** Names an attachment: its message and which of that message's attachments it is, from 0. */
@@ -29,6 +30,15 @@ export interface StoredAttachment extends AttachmentKey {
   readonly reason: string | null;
   /** What was said in it, once it was transcribed. */
   readonly text: string | null;
+  /** In bytes; null: not known. */
+  readonly size: number | null;
+  /** 1: its bytes are there. */
+  readonly isKept: 0 | 1;
+}
+
+/** A file of a message with its bytes; its name is not trusted. */
+export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
+  readonly bytes: Uint8Array;
 }
 
 /**
@@ -102,6 +112,18 @@ export function attachmentRepository(database: Database) {
       const row = await database.read((sql) => sql.get(BYTES, { messageSeq, index }));
       return row?.bytes ?? null;
     },
+    /** A file that a chat sent, by the platform's id of its message; null when it is not there (any more). */
+    async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
+      return fileOf(await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })));
+    },
+    /** A file of a conversation; null when it is not there (any more). */
+    async ofConversation(
+      conversationId: string,
+      { messageSeq, index }: AttachmentKey,
+    ): Promise<KeptFile | null> {
+      const key = { conversationId, messageSeq, index };
+      return fileOf(await database.read((sql) => sql.get(OF_CONVERSATION, key)));
+    },
     /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
     async keepText({ messageSeq, index }: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { messageSeq, index, text, now });
@@ -161,13 +183,33 @@ const FAIL = statement(
 
 const OF_MESSAGES = statement(`
   select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
-    mime_type as "mimeType", state, reason, text
+    mime_type as "mimeType", state, reason, text, size,
+    case when bytes is null then 0 else 1 end as "isKept"
   from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
   order by inbox_seq, attachment_index`).rows<StoredAttachment>();
 
 const BYTES = statement(`select bytes from attachment ${THIS}`).rows<{
   readonly bytes: Uint8Array | null;
 }>();
+
+const FILE = `
+  select attachment.name, attachment.mime_type as "mimeType", attachment.bytes
+  from attachment join inbox on inbox.seq = attachment.inbox_seq
+  where attachment.attachment_index = :index`;
+
+const OF_CHAT_MESSAGE = statement(`${FILE} and inbox.channel = :channel
+  and inbox.account = :account and inbox.chat_id = :chatId and inbox.message_id = :messageId`).rows<FileRow>();
+
+const OF_CONVERSATION = statement(`${FILE}
+  and inbox.conversation_id = :conversationId and inbox.seq = :messageSeq`).rows<FileRow>();
+
+interface FileRow extends Omit<KeptFile, 'bytes'> {
+  readonly bytes: Uint8Array | null;
+}
+
+function fileOf(row: FileRow | undefined): KeptFile | null {
+  return row === undefined || row.bytes === null ? null : { ...row, bytes: row.bytes };
+}
 
 const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
 
@@ -190,9 +232,9 @@ const DROP_BYTES = statement(`
 
 const INSERT = statement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
-    ref, state, not_before, created_at, updated_at)
+    ref, state, not_before, created_at, updated_at, bytes)
   values (:seq, :index, :channel, :account, :kind, :name, :mimeType, :size,
-    :ref, 'pending', :now, :now, :now)`);
+    :ref, :state, :now, :now, :now, :bytes)`);
 
 const REFS = statement(
   'select ref from attachment where inbox_seq = :seq order by attachment_index',
@@ -206,10 +248,13 @@ export function insertAttachments(
   seq: number,
   { channel, account, attachments = [] }: InboundMessage,
   now: number,
+  files: readonly Uint8Array[] = [],
 ): void {
   for (const [index, { kind, name, mimeType, size, ref }] of attachments.entries()) {
+    const bytes = files[index] ?? null;
     const file = { kind, name: name ?? null, mimeType: mimeType ?? null, size: size ?? null, ref };
-    sql.send(INSERT, { seq, index, channel, account, ...file, now });
+    const state = bytes === null ? 'pending' : 'ready';
+    sql.send(INSERT, { seq, index, channel, account, ...file, state, bytes, now });
   }
 }
 

@@ -1,4 +1,4 @@
-import { type InboundMessage, type NewId, ReplyRoute } from '@parley/core';
+import { InboundMessage, type NewId, ReplyRoute } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
@@ -46,7 +46,7 @@ export function inboxRepository(database: Database, newId: NewId) {
         if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
         const seq = await insertOnce(sql, admitted, 'waiting');
         if (seq === null) return 'duplicate';
-        insertAttachments(sql, seq, admitted.message, admitted.receivedAt);
+        insertAttachments(sql, seq, admitted.message, admitted.receivedAt, admitted.files);
         return 'stored';
       }),
 
@@ -114,6 +114,16 @@ export function inboxRepository(database: Database, newId: NewId) {
         const rows = await sql.all(RECENT, { channel, account, chatId, limit });
         return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
       }),
+
+    /** The chats of an account in which people wrote, the newest first, with the first message that is no command. */
+    chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
+      database.read(async (sql) => {
+        const rows = await sql.all(CHATS, { ...account, limit });
+        return rows.map(({ chatId, at, message }) => {
+          const first = fromCheckedJson(InboundMessage, message, `first message of chat ${chatId}`);
+          return { chatId, at, first };
+        });
+      }),
   };
 }
 
@@ -133,6 +143,18 @@ const OWNER_CHATS = statement(
 const RECENT = statement(`
   select ${INBOX_COLUMNS}, outcome from inbox where ${OF_CHAT}
   order by seq desc limit :limit`).rows<MessageRow & { readonly outcome: InboxOutcome | null }>();
+
+// Without a message that is no command, the first command.
+const CHATS = statement(`
+  select chat.chat_id as "chatId", chat.at, inbox.message from (
+    select chat_id, max(seq) as newest, max(received_at) as at, coalesce(
+      min(case when coalesce(outcome, '') <> 'command' then seq end), min(seq)) as first
+    from inbox where channel = :channel and account = :account group by chat_id) chat
+  join inbox on inbox.seq = chat.first order by chat.newest desc limit :limit`).rows<{
+  readonly chatId: string;
+  readonly at: number;
+  readonly message: string;
+}>();
 
 /** The last message of each direct chat in which an owner wrote lately, newest first. */
 async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {

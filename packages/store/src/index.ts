@@ -6,7 +6,12 @@ export type {
 } from './access.ts';
 export type { AccountPause } from './account-pauses.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
-export type { AttachmentRepository, DueAttachment, StoredAttachment } from './attachments.ts';
+export type {
+  AttachmentRepository,
+  DueAttachment,
+  KeptFile,
+  StoredAttachment,
+} from './attachments.ts';
 export { isSameDestination } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';

@@ -24,6 +24,8 @@ export interface AdmittedMessage {
   readonly settlesAt?: number;
   /** The trace it belongs to, in the form of `traceparent`; absent where traces are off. */
   readonly trace?: string | undefined;
+  /** The bytes of its attachments, in their order, where they came with it; else they are fetched later. */
+  readonly files?: readonly Uint8Array[];
 }
 
 /** A stored inbound message. `seq` grows in the order of storing and is the order of the lane. */

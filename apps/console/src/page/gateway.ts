@@ -43,6 +43,57 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   return response;
 }
 
+/** An upload that does not move for so long is given up, in ms. */
+const STALLED_MS = 30_000;
+
+/**
+ * Posts a form with the session, and reports how much of it is sent, from 0 to 1, which `fetch` cannot. Rejects when
+ * the connection breaks, or nothing moves.
+ */
+export function upload(
+  path: string,
+  body: FormData,
+  onProgress: (sent: number) => void,
+): Promise<Response> {
+  const session = localStorage.getItem(KEY);
+  if (session === null) return Promise.resolve(new Response(null, { status: 401 }));
+  return new Promise((resolve, reject) => {
+    const sending = new XMLHttpRequest();
+    const stop = (): void => sending.abort();
+    let stalled = setTimeout(stop, STALLED_MS);
+    sending.open('POST', path);
+    sending.setRequestHeader('authorization', `Bearer ${session}`);
+    sending.upload.onprogress = ({ loaded, total }) => {
+      clearTimeout(stalled);
+      stalled = setTimeout(stop, STALLED_MS);
+      onProgress(total === 0 ? 0 : loaded / total);
+    };
+    sending.onloadend = () => {
+      clearTimeout(stalled);
+      const { status } = sending;
+      if (status === 0) reject(new Error('The connection broke.'));
+      else resolve(new Response(sending.responseText || null, { status }));
+    };
+    sending.send(body);
+  });
+}
+
+/** Fetches a file and gives it to the browser to save. Undefined: done; else why not. Never rejects. */
+export async function download(path: string, name: string): Promise<Outcome | undefined> {
+  const file = await fileOf(path);
+  if (file === null) return { text: `${name} could not be loaded.`, isTrouble: true };
+  const address = URL.createObjectURL(file);
+  Object.assign(document.createElement('a'), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), STALLED_MS);
+  return undefined;
+}
+
+/** The bytes of a path, which a picture or a link could not ask for: they send no session. Null: not there. */
+export async function fileOf(path: string): Promise<Blob | null> {
+  const response = await request(path).catch(() => null);
+  return response?.ok ? response.blob() : null;
+}
+
 /** What the gateway answered, or why it did not. */
 export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
 
@@ -138,6 +189,7 @@ async function end(session: string): Promise<void> {
 /** Removes everything that the page has stored in this browser, also unsent messages, and starts again. */
 export function forgetEverything(): void {
   localStorage.clear();
+  indexedDB.deleteDatabase('parley');
   history.replaceState(null, '', '/');
   location.reload();
 }

@@ -3,7 +3,8 @@ import { render } from 'preact';
 import { createChatClient } from './chat/client.ts';
 import { browserConnection } from './chat/connection.ts';
 import { createSender, createUnsentStore } from './chat/sender.ts';
-import { randomId, request, signIn, takeToken } from './gateway.ts';
+import { createFileStore } from './chat/unsent-files.ts';
+import { randomId, request, signIn, takeToken, upload } from './gateway.ts';
 import { routeOf } from './route.ts';
 import { Shell } from './shell.tsx';
 
@@ -13,10 +14,12 @@ const BASE = '/channels/web/default';
 async function main(): Promise<void> {
   const root = document.getElementById('app');
   if (!root) throw new Error('The page has no #app; its index.html is damaged.');
+  const files = createFileStore();
   const client = createChatClient({
     connection: browserConnection(BASE),
-    sender: (listener) => createSender({ base: BASE, request, pause, listener }),
+    sender: (listener) => createSender({ base: BASE, request, upload, files, pause, listener }),
     unsent: createUnsentStore(localStorage),
+    files,
     newId: randomId,
     clock: Date.now,
     reload: () => location.reload(),
@@ -26,6 +29,8 @@ async function main(): Promise<void> {
   const enter = async (): Promise<void> => {
     const token = takeToken();
     route.value = routeOf(location.hash);
+    const { view, args } = route.value;
+    if (view === 'chat') client.open(args[0] ?? 'main');
     trouble.value = token === null ? null : await signIn(token);
   };
   addEventListener('hashchange', () => void enter());

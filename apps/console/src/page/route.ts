@@ -14,7 +14,9 @@ export function routeOf(hash: string): Route {
 
 /** The address of a view and what follows it: `hrefOf('prompt', 'turn_1')` is `#/prompt/turn_1`. */
 export function hrefOf(view: string, ...args: readonly string[]): string {
-  return view === 'chat' ? '#/' : `#/${[view, ...args].map(encodeURIComponent).join('/')}`;
+  return view === 'chat' && args.length === 0
+    ? '#/'
+    : `#/${[view, ...args].map(encodeURIComponent).join('/')}`;
 }
 
 /** A decoded part of an address; invalid encodings stay as they are. */

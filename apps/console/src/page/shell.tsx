@@ -90,7 +90,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
               {/* Hidden, not removed: a draft stays. */}
               {hasChat && (
                 <div class="view" hidden={isOut || view !== undefined}>
-                  <ChatView client={client} agent={agent} />
+                  <ChatView key={client.chat.value} client={client} agent={agent} />
                 </div>
               )}
               {!isOut && view && me && (

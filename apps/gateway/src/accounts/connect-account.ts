@@ -5,6 +5,7 @@ import {
   type ChannelContext,
   type ChannelDefinition,
   type ChannelState,
+  type ChatsFacet,
   CODE_LENGTH,
   COMMANDS,
   type CommandServices,
@@ -14,6 +15,7 @@ import {
   type DeliveryDeps,
   type DeliveryWorker,
   guardAdapter,
+  hasRoom,
   type MediaLimits,
   type OnFault,
   oneTimeCode,
@@ -141,8 +143,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     isShared: deps.isShared,
     values: deps.values,
     holdsAccount: deps.holdsAccount,
-    receive: async (message, sender) => {
-      const outcome = await receive(message, adapter.capabilities, sender);
+    receive: async (message, sender, files) => {
+      const outcome = await receive(message, adapter.capabilities, sender, files);
       if (message.attachments) wakeFiles();
       return outcome;
     },
@@ -153,11 +155,30 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     commands: [...COMMANDS, ...((await deps.skillCommands?.('others')) ?? [])],
     report: deps.report,
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
+    chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();
   const adapter = guardAdapter(connect, context, deps.onFault);
   assertCapabilities(channel, adapter);
   return adapter;
+}
+
+const LISTED_CHATS = 200;
+
+function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): ChatsFacet {
+  const { inbox, attachments } = store;
+  return {
+    media,
+    hasRoom: (needed) => hasRoom({ attachments, limits: media, clock }, needed),
+    list: async () =>
+      (await inbox.chats(account, LISTED_CHATS)).map(({ chatId: id, at, first }) => ({
+        id,
+        first: first.typed ?? first.text,
+        at,
+      })),
+    file: (chatId, messageId, index) =>
+      attachments.ofChat({ ...account, chatId, messageId }, index),
+  };
 }
 
 async function revise(

@@ -1,3 +1,4 @@
+import { fileResponse } from '@parley/channels';
 import type { ConversationAction, PageMark } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -30,6 +31,9 @@ const MessagesQuery = z.object({
 
 const SearchQuery = z.object({ q: z.string().max(200), before: Mark.optional(), limit: Size });
 
+const Place = z.coerce.number().int().nonnegative();
+const FilePlace = z.object({ message: Place, index: Place });
+
 /** What can be done to a conversation: what `/mode`, `/model`, `/new` and `/stop` do in it. */
 const ActionBody = z.discriminatedUnion('action', [
   z.object({ action: z.literal('mode'), mode: z.enum(['agent', 'ask', 'plan']) }),
@@ -60,6 +64,13 @@ export function conversationRoutes(work: Looked): Hono {
     const { agentName: agent, models, model: usualModel } = situation();
     const known = { now: clock(), agent, models, usualModel };
     return c.json({ ...found, ...known } satisfies ConversationReport);
+  });
+  app.get('/:id/files/:message/:index', async (c) => {
+    const { id, ...place } = c.req.param();
+    const key = FilePlace.safeParse(place).data;
+    const file =
+      key && (await store.attachments.ofConversation(id, { ...key, messageSeq: key.message }));
+    return file ? fileResponse(file) : c.json({ error: 'That file is not kept any more.' }, 404);
   });
   app.get('/:id/messages', async (c) => {
     const query = MessagesQuery.safeParse(c.req.query()).data;

@@ -134,10 +134,20 @@ async function fetchOne(
   return true;
 }
 
+type RoomDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
+
+/** Whether `needed` more bytes may be kept; files that no turn needs any more make room. */
+export async function hasRoom(deps: RoomDeps, needed: number): Promise<boolean> {
+  return (await roomOf(deps, needed)) >= needed;
+}
+
 /** What may still be kept; files that no turn needs any more make room before their time. */
-async function roomOf({ attachments, limits, clock }: AttachmentFetcherDeps): Promise<number> {
+async function roomOf(
+  { attachments, limits, clock }: RoomDeps,
+  needed: number = limits.fileBytes,
+): Promise<number> {
   const room = limits.keptBytes - (await attachments.bytesKept());
-  if (room >= limits.fileBytes) return room;
+  if (room >= needed) return room;
   await attachments.forget(clock(), clock());
   return limits.keptBytes - (await attachments.bytesKept());
 }

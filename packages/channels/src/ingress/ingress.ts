@@ -13,13 +13,14 @@ import { createAlbums, settlesAt } from './albums.ts';
 import { decideIngress, type IngressDecision, senderRights } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
-import { conversationIdOf, routeOf } from './route.ts';
+import { conversationOf, routeOf } from './route.ts';
 
 /** Receives one message of one account. Resolves when it is durable or refused for good (D01). */
 export type Receive = (
   message: InboundMessage,
   capabilities: Capabilities,
   sender?: SenderFacts,
+  files?: readonly Uint8Array[],
 ) => Promise<IngressOutcome>;
 
 /** A busy group that is not allowed costs a write this seldom. In ms. */
@@ -35,12 +36,12 @@ export function createIngress(deps: IngressDeps): Receive {
     isLoop: createLoopGuard(clock),
     isGroupNews: createSeldom(GROUP_NOTED_EVERY_MS, clock),
   };
-  return async (unchecked, capabilities, sender = {}) => {
+  return async (unchecked, capabilities, sender = {}, files) => {
     deps.pass('received');
     const { channel } = unchecked;
     const startedAt = clock();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
-      const arrived = { message: unchecked, capabilities, sender, trace: span.trace };
+      const arrived = { message: unchecked, capabilities, sender, files, trace: span.trace };
       const outcome = await receiveOne(deps, arrived, remembered);
       span.note({ outcome: outcome.kind });
       meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
@@ -55,18 +56,19 @@ interface Arrived {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
   readonly sender: SenderFacts;
+  readonly files: readonly Uint8Array[] | undefined;
   readonly trace: string | undefined;
 }
 
 async function receiveOne(
   deps: IngressDeps,
-  { message: unchecked, capabilities, sender, trace }: Arrived,
+  { message: unchecked, capabilities, sender, files, trace }: Arrived,
   { isLoop, ...memory }: Memory & { readonly isLoop: (message: InboundMessage) => boolean },
 ): Promise<IngressOutcome> {
   const message = memory.albums.join(validate(unchecked));
   const route = routeOf(message, capabilities, deps.rules.policy.answers);
   const rights = await senderRights(deps, message);
-  const conversationId = rights.mainConversation ?? conversationIdOf(message);
+  const conversationId = conversationOf(message, rights.mainConversation);
   const allowed = decideIngress(message, deps.rules, rights);
   const decision = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
   const receivedAt = deps.clock();
@@ -80,6 +82,7 @@ async function receiveOne(
     fromOwner: rights.isOwner && message.chat.type === 'direct',
     reason: decision.reason,
     trace,
+    ...(files && { files }),
   };
   // Clocks of platforms run a little ahead at times.
   const late = Math.max(0, receivedAt - message.sentAt);

@@ -26,6 +26,14 @@ export function routeOf(
   };
 }
 
+/** The conversation of a message: the one that all linked accounts of its sender share, or that of its chat. */
+export function conversationOf(
+  message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
+  mainConversation: string | null,
+): string {
+  return (message.chat.separate ? null : mainConversation) ?? conversationIdOf(message);
+}
+
 /**
  * The lane and history a message belongs to: one per chat and thread, so that one person's direct
  * chat, a group, and each thread of a group never share text.

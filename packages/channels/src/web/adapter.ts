@@ -2,7 +2,7 @@ import type { Capabilities, RenderTarget } from '@parley/core';
 import { joinParts } from '@parley/markup';
 import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
 import { createEventHub, type EventHub, followingHub, shownEntry } from './events.ts';
-import { CHAT_ID, type WebFront } from './front.ts';
+import type { WebFront } from './front.ts';
 
 /** Shown typing fades in the page soon after this; repeated while the agent works. */
 const TYPING_EVERY_MS = 4_000;
@@ -59,8 +59,19 @@ export function createWebAdapter(
 function hubOf(context: ChannelContext<unknown>): EventHub {
   const hub = createEventHub();
   if (!context.isShared) return hub;
-  const newest = async () => (await context.history(CHAT_ID, FOLLOWED_ENTRIES)).map(shownEntry);
-  return followingHub(hub, { chatId: CHAT_ID, newest, log: context.log });
+  const followers = new Map<string, EventHub>();
+  const follow = (chatId: string): EventHub => {
+    const newest = async () => (await context.history(chatId, FOLLOWED_ENTRIES)).map(shownEntry);
+    const follower =
+      followers.get(chatId) ?? followingHub(hub, { chatId, newest, log: context.log });
+    followers.set(chatId, follower);
+    return follower;
+  };
+  return {
+    publish: (chatId, event) => (followers.get(chatId) ?? hub).publish(chatId, event),
+    watch: (chatId, listener) => follow(chatId).watch(chatId, listener),
+    isWatched: hub.isWatched,
+  };
 }
 
 interface Routes {

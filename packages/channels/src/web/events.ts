@@ -1,4 +1,4 @@
-import { type Button, type Logger, reasonOf } from '@parley/core';
+import { type Attachment, type Button, type Logger, reasonOf } from '@parley/core';
 import type { CommandInfo, HistoryEntry, IngressOutcome } from '../adapter.ts';
 import { guarded } from '../guard.ts';
 
@@ -12,6 +12,7 @@ export type WebEvent =
       readonly type: 'inbound';
       readonly messageId: string;
       readonly text: string;
+      readonly files?: readonly WebFile[];
       readonly at: number;
     }
   /** A finished part of an answer, in the channel's dialect; it takes the place of the turn's stream. */
@@ -30,6 +31,24 @@ export type WebEvent =
   /** The turn is over; without a part it was stopped or stayed silent. */
   | { readonly type: 'stream-end'; readonly turnId: string };
 
+/** A file of a message, below `/files/MESSAGE/INDEX`, where INDEX is its place in the list. */
+export interface WebFile {
+  readonly kind: Attachment['kind'];
+  /** Chosen by its sender; never trusted. */
+  readonly name: string | null;
+  /** In bytes. */
+  readonly size: number | null;
+  /** Its bytes can be downloaded; they are kept for a while only. */
+  readonly isKept: boolean;
+}
+
+/** A chat in the list of them, newest first; `title` is how it began. */
+export interface WebChat {
+  readonly id: string;
+  readonly title: string;
+  readonly at: number;
+}
+
 /** One entry of the history as the page gets it; the same ids as in the events. */
 export type WebHistoryEntry =
   | Extract<WebEvent, { type: 'part' }>
@@ -39,6 +58,8 @@ export type WebHistoryEntry =
 export interface WebHistory {
   readonly entries: readonly WebHistoryEntry[];
   readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
+  /** Bytes that may be sent in one file, and in all of a message together. */
+  readonly limits?: { readonly file: number; readonly message: number };
 }
 
 /** What `/messages` answers to a message that was read; `at` is when it came, in ms. */
@@ -51,7 +72,10 @@ export interface WebReceipt {
 export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'inbound') {
     const { messageId, text, at, outcome } = entry;
-    return { type: 'inbound', messageId, text, at, outcome };
+    const files = (entry.files ?? []).map(({ kind, name, size, isKept }) => {
+      return { kind, name, size, isKept: isKept === 1 };
+    });
+    return { type: 'inbound', messageId, text, at, outcome, ...(files.length > 0 && { files }) };
   }
   const { partId, turnId, body, buttons, at } = entry;
   return { type: 'part', partId, turnId, text: body.text, ...(buttons && { buttons }), at };

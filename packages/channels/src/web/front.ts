@@ -1,4 +1,5 @@
 import type { RenderTarget } from '@parley/core';
+import { z } from 'zod';
 
 /** One of our own places to chat: the web page or the terminal. They differ in how text is shown. */
 export interface WebFront {
@@ -10,8 +11,11 @@ export interface WebFront {
   readonly buttons: boolean;
 }
 
-/** The only chat of a front: the holder of the token is the owner, and has one chat. */
+/** The chat that every front has: the holder of the token is the owner. The page may start others beside it. */
 export const CHAT_ID = 'main';
+
+/** The id of a chat, chosen by the page that starts it; a chat is known from its first message on. */
+export const ChatId = z.union([z.literal(CHAT_ID), z.string().regex(/^[0-9a-f]{32}$/)]);
 
 /** The owner's user id on web and terminal; `web:owner` and `terminal:owner` are owners. */
 export const OWNER_ID = 'owner';

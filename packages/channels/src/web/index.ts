@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { ChannelDefinition } from '../adapter.ts';
 import { TERMINAL, WEB, type WebFront } from './front.ts';
 
-export type { WebEvent, WebHistory, WebHistoryEntry, WebReceipt } from './events.ts';
+export type {
+  WebChat,
+  WebEvent,
+  WebFile,
+  WebHistory,
+  WebHistoryEntry,
+  WebReceipt,
+} from './events.ts';
 
 /** Chat in the browser. */
 export const web = definition(WEB);

@@ -1,15 +1,18 @@
-import type { InboundMessage } from '@parley/core';
+import type { Attachment, InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import type { ChannelContext } from '../adapter.ts';
+import { type ChannelContext, type ChatsFacet, readUpTo } from '../adapter.ts';
+import { fileResponse } from '../attachments/file-response.ts';
 import {
   type EventHub,
   eventStream,
   shownEntry,
+  type WebChat,
+  type WebFile,
   type WebHistory,
   type WebReceipt,
 } from './events.ts';
-import { CHAT_ID, OWNER_ID } from './front.ts';
+import { CHAT_ID, ChatId, OWNER_ID } from './front.ts';
 
 /** What the routes of one front work with. */
 interface RouteDeps {
@@ -34,14 +37,42 @@ const HISTORY_ENTRIES = 200;
 export function createRoutes(deps: RouteDeps): Hono {
   const { context, hub, channel, closing } = deps;
   const app = new Hono().basePath(`/channels/${channel}/${context.account}`);
+  app.use(async (c, next) => {
+    if (chatOf(c) === undefined) return c.json({ error: 'There is no such chat.' }, 404);
+    return next();
+  });
   app.get('/history', async (c) => {
-    const entries = await context.history(CHAT_ID, HISTORY_ENTRIES);
+    const entries = await context.history(chatOf(c) ?? CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
-    const history: WebHistory = { entries: entries.map(shownEntry), commands: context.commands };
+    const media = context.chats?.media;
+    const history: WebHistory = {
+      entries: entries.map(shownEntry),
+      commands: context.commands,
+      ...(media && { limits: { file: media.fileBytes, message: media.messageBytes } }),
+    };
     return c.json(history);
+  });
+  app.get('/chats', async (c) => {
+    c.header('cache-control', 'no-store');
+    const chats = (await context.chats?.list()) ?? [];
+    return c.json(
+      chats.map(({ id, first, at }): WebChat => ({ id, title: firstWords(first), at })),
+    );
+  });
+  app.get('/files/:message/:index', async (c) => {
+    const { message, index } = c.req.param();
+    const place = z.coerce.number().int().min(0).max(MOST_FILES).safeParse(index).data;
+    const file =
+      place === undefined ? null : await context.chats?.file(chatOf(c) ?? CHAT_ID, message, place);
+    if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
+    return fileResponse(file);
   });
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
+    if (c.req.header('content-type')?.startsWith('multipart/form-data')) {
+      const form = await readForm(context.chats, c.req.raw);
+      return 'error' in form ? c.json(form, form.status) : take(c, deps, form.posted, form.files);
+    }
     const body = await readBody(c.req.raw, LARGEST_BODY);
     if (body.kind === 'too-large') {
       return c.json({ error: 'That message is larger than 4 MB. Please send less at once.' }, 413);
@@ -55,7 +86,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     // No client would read the stream, nor end it.
     if (c.req.method === 'HEAD') return c.body(null);
-    return eventStream({ hub, chatId: CHAT_ID, closing });
+    return eventStream({ hub, chatId: chatOf(c) ?? CHAT_ID, closing });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
@@ -66,12 +97,37 @@ export function createRoutes(deps: RouteDeps): Hono {
   return app;
 }
 
-async function take(c: Context, deps: RouteDeps, { id, text }: z.infer<typeof Posted>) {
+/** In a title; in characters. */
+const TITLE_LENGTH = 60;
+
+function firstWords(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
+}
+
+/** The chat that a request is about; undefined where its name is none. */
+function chatOf(c: Context): string | undefined {
+  return ChatId.default(CHAT_ID).safeParse(c.req.query('chat')).data;
+}
+
+async function take(
+  c: Context,
+  deps: RouteDeps,
+  { id, text }: z.infer<typeof Posted>,
+  files: readonly File[] = [],
+) {
+  const chatId = chatOf(c) ?? CHAT_ID;
   // Taken before the message is stored: a quick answer may be published first, and must not look older.
   const at = deps.context.clock();
-  const outcome = await deps.context.receive(inbound(deps, id, text, at));
+  const message = inbound(deps, chatId, { id, text, at, files });
+  const bytes = await Promise.all(files.map((file) => file.bytes()));
+  const outcome = await deps.context.receive(message, undefined, bytes);
   if (outcome.kind === 'accepted' || outcome.kind === 'command') {
-    deps.hub.publish(CHAT_ID, { type: 'inbound', messageId: id, text, at });
+    const sent = files.map((file): WebFile => {
+      return { kind: kindOf(file), name: file.name, size: file.size, isKept: true };
+    });
+    const event = { type: 'inbound', messageId: id, text, at } as const;
+    deps.hub.publish(chatId, { ...event, ...(sent.length > 0 && { files: sent }) });
   }
   const receipt: WebReceipt = { outcome, at };
   return c.json(receipt);
@@ -79,22 +135,90 @@ async function take(c: Context, deps: RouteDeps, { id, text }: z.infer<typeof Po
 
 function inbound(
   { context, channel }: RouteDeps,
-  id: string,
-  text: string,
-  sentAt: number,
+  chatId: string,
+  said: z.infer<typeof Posted> & { readonly at: number; readonly files: readonly File[] },
 ): InboundMessage {
+  const { id, text, at: sentAt, files } = said;
+  const attachments = files.map((file, index) => ({
+    kind: kindOf(file),
+    name: file.name,
+    size: file.size,
+    ...(file.type !== '' && { mimeType: file.type }),
+    ref: `${id}/${index}`,
+  }));
   return {
     channel,
     account: context.account,
     messageId: id,
-    chat: { id: CHAT_ID, type: 'direct' },
+    chat: { id: chatId, type: 'direct', ...(chatId !== CHAT_ID && { separate: true }) },
     sender: { id: OWNER_ID, name: 'Owner', isBot: false },
     text,
+    ...(attachments.length > 0 && { attachments }),
     mentions: [],
     addressed: true,
     sentAt,
     variables: {},
   };
+}
+
+/** A picture that models read and browsers show; others are files like any. */
+const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
+
+function kindOf({ type }: File): Attachment['kind'] {
+  if (PICTURE.test(type)) return 'image';
+  return type.startsWith('audio/') ? 'audio' : type.startsWith('video/') ? 'video' : 'document';
+}
+
+/** A message with its files, or why it is not taken, with what to do. */
+type Form =
+  | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
+  | { readonly error: string; readonly status: 400 | 409 | 413 };
+
+/** What one message may carry. */
+const MOST_FILES = 32;
+/** Names and the frame of a form, in bytes. */
+const FRAME = 100_000;
+const MB = 1_024 * 1_024;
+
+/** Reads a message and its files, `message` and `file` of a form: all of them arrive, or none. */
+async function readForm(chats: ChatsFacet | undefined, request: Request): Promise<Form> {
+  if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
+  const { fileBytes, messageBytes } = chats.media;
+  const all = `The files of one message may have ${megabytes(messageBytes)} together.`;
+  const limit = messageBytes + LARGEST_BODY + FRAME;
+  const isTooLarge = Number(request.headers.get('content-length') ?? 0) > limit;
+  const body = isTooLarge ? undefined : await readUpTo(request.body ?? new ReadableStream(), limit);
+  if (body === undefined) return { error: all, status: 413 };
+  const { headers } = request;
+  const form = await new Response(new Uint8Array(body), { headers })
+    .formData()
+    .catch(() => undefined);
+  const posted = Posted.safeParse(parseJson(String(form?.get('message'))));
+  if (form === undefined || !posted.success) {
+    return { error: 'The message and its files could not be read. Send them again.', status: 400 };
+  }
+  const files = form.getAll('file').filter((file) => file instanceof File);
+  const large = files.find(({ size }) => size > fileBytes);
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  if (large !== undefined) {
+    const error = `"${large.name}" is larger than ${megabytes(fileBytes)}, the most that one file may have.`;
+    return { error, status: 413 };
+  }
+  if (size > messageBytes) return { error: all, status: 413 };
+  if (files.length > MOST_FILES) {
+    return { error: `One message may have ${MOST_FILES} files.`, status: 413 };
+  }
+  if (!(await chats.hasRoom(size))) {
+    return {
+      error: 'There is no room for more files at the moment. Try again later.',
+      status: 409,
+    };
+  }
+  return { posted: posted.data, files };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round((bytes / MB) * 10) / 10} MB`;
 }
 
 function parseJson(text: string): unknown {

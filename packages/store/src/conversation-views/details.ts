@@ -18,11 +18,16 @@ export interface ConversationDetails extends ShownConversation {
 }
 
 interface ConversationFile {
+  /** Names its bytes below the conversation. */
+  readonly messageSeq: number;
+  readonly index: number;
   readonly kind: string;
   readonly name: string | null;
   /** Bytes, as the platform says. */
   readonly size: number | null;
   readonly at: number;
+  /** 1: its bytes are there, and can be downloaded. */
+  readonly isKept: 0 | 1;
 }
 
 const SPENT_MS = 30 * 24 * 60 * 60_000;
@@ -63,7 +68,9 @@ const MODEL = statement(`
   order by inbox.seq desc limit 1`).rows<{ readonly model: string }>();
 
 const FILES = statement(`
-  select attachment.kind, attachment.name, attachment.size, attachment.created_at as at
+  select attachment.inbox_seq as "messageSeq", attachment.attachment_index as "index", attachment.kind,
+    attachment.name, attachment.size, attachment.created_at as at,
+    case when attachment.bytes is null then 0 else 1 end as "isKept"
   from attachment join inbox on inbox.seq = attachment.inbox_seq
   where inbox.conversation_id = :id
   order by attachment.inbox_seq desc, attachment.attachment_index limit 20`).rows<ConversationFile>();

@@ -4,9 +4,11 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List } from '../ui/widgets.tsx';
+import { ChatList } from './chat-list.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
 import { type Answer, chosenOf, isBusy } from './conversation.ts';
+import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
 /** The agent and its model. */
@@ -24,15 +26,20 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  const [draft, setDraft] = useState('');
+  const chat = client.chat.value;
+  const [draft, setDraft] = useDraft(chat);
+  const chosen = useChosenFiles(conversation.limits, field);
   const { stuck, toEnd } = useStickToBottom(scroller, content);
   const write = useCallback((text: string): void => {
     setDraft(text);
     field.current?.focus();
   }, []);
   const send = (text: string): void => {
-    if (text.trim() === '') return;
-    client.send(text);
+    // A command takes no files: they wait for the next message.
+    const files = text.trim().startsWith('/') ? [] : chosen.files;
+    if (text.trim() === '' && files.length === 0) return;
+    client.send(text, files);
+    if (files.length > 0) chosen.clear();
     write('');
     toEnd();
   };
@@ -48,7 +55,8 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const isEmpty = loaded && entries.length === 0 && !conversation.live;
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
   return (
-    <main class="chat">
+    <main class="chat" onDragOver={(event) => event.preventDefault()} onDrop={chosen.drop}>
+      <ChatList chat={chat} isOnline={conversation.link === 'online'} />
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
           {isEmpty && <EmptyState agent={agent} onTry={onTry} />}
@@ -57,12 +65,15 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       </div>
       <div class="dock column">
         {!stuck && <JumpButton toEnd={toEnd} />}
+        <ChosenFiles {...chosen} />
         <Composer
           field={field}
           draft={draft}
           agent={agent.name}
           commands={conversation.commands}
           busy={isBusy(conversation)}
+          hasFiles={chosen.files.length > 0}
+          onFiles={chosen.add}
           onDraft={setDraft}
           onSend={send}
           onStop={() => {
@@ -89,7 +100,14 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
 
 function actionsOf(client: ChatClient, write: (text: string) => void, focus: () => void) {
   return {
+    filePath: (message: string, index: number) =>
+      `/channels/web/default/files/${message}/${index}?chat=${client.chat.peek()}`,
     dismiss: client.dismiss,
+    rewrite: write,
+    askAgain() {
+      const last = client.conversation.peek().entries.findLast((entry) => entry.kind === 'mine');
+      if (last?.kind === 'mine' && last.text !== '') client.send(last.text);
+    },
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
       write(text);
@@ -102,6 +120,32 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
       focus();
     },
   };
+}
+
+/** One key for each chat. */
+const DRAFT = 'parley.draft.';
+
+function readDraft(chat: string): string {
+  return localStorage.getItem(DRAFT + chat) ?? '';
+}
+
+/** The text of a chat that is not sent yet; kept at once, as the next moment may show another chat. */
+function useDraft(chat: string): readonly [string, (text: string) => void] {
+  const [draft, setDraft] = useState(() => readDraft(chat));
+  const change = useCallback((text: string): void => {
+    keepDraft(chat, text);
+    setDraft(text);
+  }, []);
+  return [draft, change];
+}
+
+function keepDraft(chat: string, draft: string): void {
+  try {
+    if (draft === '') localStorage.removeItem(DRAFT + chat);
+    else localStorage.setItem(DRAFT + chat, draft);
+  } catch {
+    // Larger than the browser's quota: it would not survive a reload.
+  }
 }
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];

@@ -1,8 +1,12 @@
+import type { WebFile } from '@parley/channels/web';
 import type { Me } from '@parley/gateway/api';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Connection } from './connection.ts';
 import { type Change, type Conversation, changed, UNKNOWN } from './conversation.ts';
-import type { DeliveryListener, Sender, UnsentStore } from './sender.ts';
+import type { DeliveryListener, Sender, Unsent, UnsentStore } from './sender.ts';
+import type { FileStore } from './unsent-files.ts';
+
+const FIRST_CHAT = 'main';
 
 /** The chat as the views use it. */
 export interface ChatClient {
@@ -11,8 +15,12 @@ export interface ChatClient {
   readonly conversation: ReadonlySignal<Conversation>;
   /** Who is signed in; null until the gateway has answered. */
   readonly me: ReadonlySignal<Me | null>;
+  /** Shows one of the person's chats. */
+  open(chat: string): void;
+  /** Which one is shown. */
+  readonly chat: ReadonlySignal<string>;
   /** Shows a message at once and sends it until the gateway has answered. */
-  send(text: string): void;
+  send(text: string, files?: readonly File[]): void;
   /** Forgets a message that was refused. */
   dismiss(id: string): void;
 }
@@ -22,6 +30,7 @@ export interface ChatClientDeps {
   readonly connection: Connection;
   readonly sender: (listener: DeliveryListener) => Sender;
   readonly unsent: UnsentStore;
+  readonly files: FileStore;
   readonly newId: () => string;
   readonly clock: () => number;
   readonly reload: () => void;
@@ -38,6 +47,7 @@ const PART_PATIENCE_MS = 600;
 export function createChatClient(deps: ChatClientDeps): ChatClient {
   const conversation = signal(UNKNOWN);
   const me = signal<Me | null>(null);
+  const chat = signal(FIRST_CHAT);
   let typing: number | undefined;
 
   function apply(change: Change): void {
@@ -45,12 +55,20 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
   }
 
   const sender = deps.sender((id, delivery, at) => {
-    if (delivery.kind !== 'sending') deps.unsent.remove(id);
+    if (delivery.kind !== 'sending') {
+      deps.unsent.remove(id);
+      deps.files.remove(id);
+    }
     apply({ type: 'delivery', id, delivery, ...(at === undefined ? {} : { at }) });
   });
 
-  function deliver(message: { id: string; text: string; at: number }): void {
-    apply({ type: 'composed', ...message });
+  function show(message: Unsent): void {
+    const { chat: of = FIRST_CHAT } = message;
+    if (of === chat.peek()) apply({ type: 'composed', ...message });
+  }
+
+  function deliver(message: Unsent): void {
+    show(message);
     if (OVERTAKES.test(message.text)) sender.overtake(message);
     else sender.send(message);
   }
@@ -83,9 +101,28 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
     },
     conversation,
     me,
-    send(text) {
-      const message = { id: deps.newId(), text, at: deps.clock() };
+    chat,
+    open(id) {
+      if (id === chat.peek()) return;
+      chat.value = id;
+      apply({ type: 'opened' });
+      for (const message of deps.unsent.all()) show(message);
+      deps.connection.show(id);
+    },
+    send(text, files = []) {
+      const id = deps.newId();
+      const shown = files.map(({ name, type, size }): WebFile => {
+        return {
+          kind: type.startsWith('image/') ? 'image' : 'document',
+          name,
+          size,
+          isKept: false,
+        };
+      });
+      const sent = shown.length > 0 ? { files: shown } : {};
+      const message = { id, text, at: deps.clock(), chat: chat.peek(), ...sent };
       deps.unsent.add(message);
+      if (files.length > 0) deps.files.keep(id, files);
       deliver(message);
     },
     dismiss: (id) => apply({ type: 'dismissed', id }),

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y: the keys of the field move in the list of commands, as in every combobox.
 import type { RefObject, VNode } from 'preact';
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.tsx';
 import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
 
@@ -14,6 +14,9 @@ interface ComposerProps {
   readonly commands: readonly CommandHint[];
   /** An answer is being made. */
   readonly busy: boolean;
+  /** Files go with the message. */
+  readonly hasFiles: boolean;
+  readonly onFiles: (files: readonly File[]) => void;
   readonly onDraft: (text: string) => void;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
@@ -45,6 +48,7 @@ export function Composer(props: ComposerProps): VNode {
   return (
     <form class="composer" onSubmit={onSubmit}>
       <CommandMenu matches={matches} at={at} onPick={onSend} />
+      <FilePicker onFiles={props.onFiles} />
       <label class="visually-hidden" for="message">
         Message to {props.agent}
       </label>
@@ -60,11 +64,38 @@ export function Composer(props: ComposerProps): VNode {
         class="send"
         aria-label="Send"
         title="Send (Enter)"
-        disabled={draft.trim() === ''}
+        disabled={draft.trim() === '' && !props.hasFiles}
       >
         <Icon name="send" />
       </button>
     </form>
+  );
+}
+
+function FilePicker({ onFiles }: Pick<ComposerProps, 'onFiles'>): VNode {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ currentTarget }) => {
+          onFiles([...(currentTarget.files ?? [])]);
+          currentTarget.value = '';
+        }}
+      />
+      <button
+        type="button"
+        class="quiet attach"
+        aria-label="Add files"
+        title="Add files; they can also be pasted or dropped"
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="attach" />
+      </button>
+    </>
   );
 }
 
@@ -73,7 +104,8 @@ interface FieldProps extends ComposerProps {
   readonly active: CommandHint | undefined;
 }
 
-function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: FieldProps): VNode {
+function MessageField(props: FieldProps): VNode {
+  const { field, draft, agent, onDraft, onFiles, onKeyDown, active } = props;
   return (
     <textarea
       ref={field}
@@ -91,6 +123,12 @@ function MessageField({ field, draft, agent, onDraft, onKeyDown, active }: Field
       onBeforeInput={({ currentTarget, data }) => {
         // The browser lays a pasted text out before anything is rendered.
         if ((data?.length ?? 0) > LONG) currentTarget.classList.add('is-long');
+      }}
+      onPaste={(event) => {
+        const files = [...(event.clipboardData?.files ?? [])];
+        if (files.length === 0) return;
+        event.preventDefault();
+        onFiles(files);
       }}
       onInput={({ currentTarget }) => onDraft(currentTarget.value)}
       onKeyDown={onKeyDown}

@@ -6,6 +6,8 @@ import type { Link } from './conversation.ts';
 /** The connection to the gateway: live events while it lasts, the history whenever it is up again. */
 export interface Connection {
   open(listener: ConnectionListener): void;
+  /** Shows another chat from now on. */
+  show(chat: string): void;
   /** Asks for the history now. */
   refresh(): void;
 }
@@ -38,14 +40,17 @@ export function browserConnection(base: string): Connection {
   let wake: (() => void) | null = null;
   let line: AbortController | null = null;
   let hasChat = false;
+  let chat = 'main';
 
   /** Whether there was an answer. */
   async function loadHistory(): Promise<boolean> {
     if (!hasChat) return false;
+    const shown = chat;
     try {
-      const response = await request(`${base}/history`);
+      const response = await request(`${base}/history?chat=${shown}`);
       if (!response.ok) return false;
-      listener?.history(await response.json());
+      const history = await response.json();
+      if (shown === chat) listener?.history(history);
       return true;
     } catch {
       return false;
@@ -56,6 +61,7 @@ export function browserConnection(base: string): Connection {
   async function watch(): Promise<void> {
     line = new AbortController();
     const { signal } = line;
+    const shown = chat;
     try {
       const me = await askWho(signal);
       if (me === null) return;
@@ -66,21 +72,24 @@ export function browserConnection(base: string): Connection {
         listener?.link('online');
         return await untilAnother(me, signal);
       }
-      const response = await request(`${base}/events`, { signal });
+      const response = await request(`${base}/events?chat=${shown}`, { signal });
       if (!response.ok || response.body === null || !(await loadHistory())) return;
+      if (shown !== chat) return;
       pause = FIRST_PAUSE_MS;
       listener?.link('online');
-      await readEvents(response.body, line, (event) => listener?.event(event));
+      await readEvents(response.body, line, (event) => shown === chat && listener?.event(event));
     } catch {
       // The next request for the history finds out why.
     } finally {
-      line.abort();
+      line?.abort();
     }
   }
 
   async function keepWatching(): Promise<void> {
     for (;;) {
+      const shown = chat;
       await watch();
+      if (shown !== chat) continue;
       // Fetches what was missed; it also finds out whether the session has ended.
       await loadHistory();
       const isOut = !isSignedIn();
@@ -94,23 +103,24 @@ export function browserConnection(base: string): Connection {
     }
   }
 
+  /** With another chat, or another person. */
+  function restart(): void {
+    line?.abort();
+    wake?.();
+  }
+
   return {
     open(given) {
       listener = given;
-      addEventListener('online', () => wake?.());
-      onSession(() => {
-        // It may be another person now.
-        line?.abort();
-        wake?.();
-      });
-      document.addEventListener('visibilitychange', () => {
-        if (!document.hidden) wake?.();
-      });
+      onSession(restart);
+      onHope(() => wake?.());
       keepWatching();
     },
-    refresh() {
-      loadHistory();
+    show(id) {
+      chat = id;
+      restart();
     },
+    refresh: () => void loadHistory(),
   };
 }
 
@@ -133,11 +143,19 @@ async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<vo
   } while (now?.name === name && now.role === role);
 }
 
+/** Calls back when trying again may help. */
+function onHope(wake: () => void): void {
+  addEventListener('online', wake);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) wake();
+  });
+}
+
 /** Passes on one event after the other. Ends with the stream, or aborts `line` after a long silence. */
 async function readEvents(
   body: ReadableStream<Uint8Array>,
   line: AbortController,
-  pass: (event: WebEvent) => void,
+  pass: (event: WebEvent) => unknown,
 ): Promise<void> {
   let silence = setTimeout(() => line.abort(), SILENCE_MS);
   let rest = '';

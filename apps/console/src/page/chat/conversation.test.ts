@@ -176,6 +176,7 @@ const refused: Delivery = { kind: 'refused', reason: 'no' };
 const mine = (text: string, at: number, delivery: Delivery): Mine => ({
   kind: 'mine',
   id: 'm',
+  files: [],
   text,
   at,
   delivery,

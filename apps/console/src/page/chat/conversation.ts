@@ -1,10 +1,15 @@
-import type { WebEvent, WebHistory, WebHistoryEntry } from '@parley/channels/web';
+import type { WebEvent, WebFile, WebHistory, WebHistoryEntry } from '@parley/channels/web';
 import type { Button } from '@parley/core';
 
 /** The state of the person's own message. */
 export type Delivery =
   /** `late`: the gateway could not be reached; it is tried again until it can. */
-  | { readonly kind: 'sending'; readonly late: boolean }
+  | {
+      readonly kind: 'sending';
+      readonly late: boolean;
+      /** How much of its files is sent, from 0 to 1; absent without files. */
+      readonly sent?: number;
+    }
   /** `outcome` says how its turn ended; null while it waits. */
   | { readonly kind: 'sent'; readonly outcome: string | null }
   /** The gateway will not accept it, however often it is sent. */
@@ -15,6 +20,7 @@ export interface Mine {
   readonly kind: 'mine';
   readonly id: string;
   readonly text: string;
+  readonly files: readonly WebFile[];
   readonly at: number;
   readonly delivery: Delivery;
 }
@@ -51,13 +57,22 @@ export interface Conversation {
   /** False until the history was here once: an empty chat and an unknown one look different. */
   readonly loaded: boolean;
   readonly commands: WebHistory['commands'];
+  readonly limits: WebHistory['limits'];
 }
 
 /** Everything that changes a conversation. */
 export type Change =
   | { readonly type: 'event'; readonly event: WebEvent }
   | { readonly type: 'history'; readonly history: WebHistory }
-  | { readonly type: 'composed'; readonly id: string; readonly text: string; readonly at: number }
+  | {
+      readonly type: 'composed';
+      readonly id: string;
+      readonly text: string;
+      readonly files?: readonly WebFile[] | undefined;
+      readonly at: number;
+    }
+  /** Another chat is shown. */
+  | { readonly type: 'opened' }
   | {
       readonly type: 'delivery';
       readonly id: string;
@@ -76,6 +91,7 @@ export const UNKNOWN: Conversation = {
   link: 'connecting',
   loaded: false,
   commands: [],
+  limits: undefined,
 };
 
 /** The conversation after a change. An event that comes twice changes nothing the second time. */
@@ -86,10 +102,12 @@ export function changed(now: Conversation, change: Change): Conversation {
     case 'history':
       return afterHistory(now, change.history);
     case 'composed': {
-      const { id, text, at } = change;
+      const { id, text, files = [], at } = change;
       const delivery = { kind: 'sending', late: false } as const;
-      return withEntries(now, [{ kind: 'mine', id, text, at, delivery }]);
+      return withEntries(now, [{ kind: 'mine', id, text, files, at, delivery }]);
     }
+    case 'opened':
+      return { ...UNKNOWN, link: now.link, commands: now.commands, limits: now.limits };
     case 'delivery':
       return afterDelivery(now, change);
     case 'dismissed':
@@ -138,9 +156,9 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
 }
 
 /** The tables are the truth: an ended stream without a part in them was stopped, and goes. */
-function afterHistory(now: Conversation, { entries, commands }: WebHistory): Conversation {
+function afterHistory(now: Conversation, { entries, commands, limits }: WebHistory): Conversation {
   const live = now.live?.ended ? null : now.live;
-  return withEntries({ ...now, live, loaded: true, commands }, entries.flatMap(entryOf));
+  return withEntries({ ...now, live, loaded: true, commands, limits }, entries.flatMap(entryOf));
 }
 
 function afterDelivery(
@@ -161,9 +179,9 @@ function entryOf(
     return [{ kind: 'answer', id: partId, turnId, html: text, buttons, at }];
   }
   if (entry.type !== 'inbound') return [];
-  const { messageId, text, at } = entry;
+  const { messageId, text, files = [], at } = entry;
   const outcome = 'outcome' in entry ? entry.outcome : null;
-  return [{ kind: 'mine', id: messageId, text, at, delivery: { kind: 'sent', outcome } }];
+  return [{ kind: 'mine', id: messageId, text, files, at, delivery: { kind: 'sent', outcome } }];
 }
 
 function withEntries(now: Conversation, added: readonly Entry[]): Conversation {

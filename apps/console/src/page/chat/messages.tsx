@@ -1,6 +1,6 @@
 import type { Button } from '@parley/core';
-import { Fragment, type VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { Fragment, type RefObject, type VNode } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { dayOf, timeOf } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
 import { TextButton } from '../ui/widgets.tsx';
@@ -13,6 +13,7 @@ import {
   labelsOf,
   type Mine,
 } from './conversation.ts';
+import { MessageFiles } from './files.tsx';
 
 interface LogProps {
   readonly conversation: Conversation;
@@ -29,6 +30,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link } = conversation;
   const list = useMemo(() => {
     const labels = labelsOf(entries);
+    const lastMine = entries.findLast((entry) => entry.kind === 'mine');
     return entries.map((entry, nth) => {
       const day = dayOf(entry.at, Date.now());
       const before = entries[nth - 1];
@@ -42,13 +44,15 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
               commands={commands}
               label={labels.get(entry.id) ?? null}
               actions={actions}
+              isLast={entry === lastMine}
             />
           ) : (
             <AnswerMessage
               message={entry}
               agent={agent}
               chosen={chosenOf(entry, entries)}
-              onPress={actions.press}
+              actions={actions}
+              isLast={nth === entries.length - 1}
             />
           )}
         </Fragment>
@@ -84,10 +88,16 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
 
 /** What can be done with messages. */
 export interface MessageActions {
+  /** The address of a file of a message. */
+  readonly filePath: (message: string, index: number) => string;
   /** Takes a refused message back into the field. */
   readonly edit: (message: Mine) => void;
   readonly dismiss: (id: string) => void;
   readonly press: (message: Answer, button: Button) => void;
+  /** Takes the text of a sent message into the field again. */
+  readonly rewrite: (text: string) => void;
+  /** Sends the last message once more, as a new one. */
+  readonly askAgain: () => void;
 }
 
 interface MineProps {
@@ -96,10 +106,12 @@ interface MineProps {
   /** Of the pressed button, where the message was a press. */
   readonly label: string | null;
   readonly actions: MessageActions;
+  /** The person's last one. */
+  readonly isLast: boolean;
 }
 
 /** What the person wrote: a bubble, or for a command or a press a small mark in the middle. */
-function MineMessage({ message, commands, label, actions }: MineProps): VNode {
+function MineMessage({ message, commands, label, actions, isLast }: MineProps): VNode {
   const { text, at, delivery } = message;
   const command = commandIn(text, commands);
   const isQuiet = (command !== null || label !== null) && delivery.kind === 'sent';
@@ -113,8 +125,12 @@ function MineMessage({ message, commands, label, actions }: MineProps): VNode {
         <p class="hint ruled command-mark">{label ?? mark}</p>
       ) : (
         <>
-          <Bubble text={label ?? text} />
-          <DeliveryNote message={message} actions={actions} />
+          {(label ?? text) !== '' && <Bubble text={label ?? text} />}
+          <MessageFiles
+            files={message.files}
+            path={(index) => actions.filePath(message.id, index)}
+          />
+          <DeliveryNote message={message} actions={actions} isLast={isLast} />
         </>
       )}
     </article>
@@ -145,11 +161,16 @@ function Bubble({ text }: { readonly text: string }): VNode {
   );
 }
 
-function DeliveryNote({ message, actions }: Pick<MineProps, 'message' | 'actions'>): VNode {
-  const { delivery, id, at } = message;
+type NoteProps = Pick<MineProps, 'message' | 'actions' | 'isLast'>;
+
+function DeliveryNote({ message, actions, isLast }: NoteProps): VNode {
+  const { delivery, id, text, at } = message;
   return (
     <p class="note">
       <span>{deliveryText(delivery, at)}</span>
+      {isLast && delivery.kind === 'sent' && text !== '' && (
+        <TextButton label="Edit and resend" onPress={() => actions.rewrite(text)} />
+      )}
       {delivery.kind === 'refused' && (
         <>
           <TextButton label="Edit" onPress={() => actions.edit(message)} />
@@ -164,6 +185,7 @@ function DeliveryNote({ message, actions }: Pick<MineProps, 'message' | 'actions
 function deliveryText(delivery: Delivery, at: number): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
+    if (delivery.sent !== undefined) return `Sending, ${Math.round(delivery.sent * 100)} %`;
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   return delivery.outcome === 'stopped' ? `${timeOf(at)} · stopped` : timeOf(at);
@@ -175,24 +197,53 @@ interface AnswerProps {
   readonly agent: string;
   /** The button below it that was pressed before. */
   readonly chosen: Button | null;
-  readonly onPress: (message: Answer, button: Button) => void;
+  readonly actions: MessageActions;
+  readonly isLast: boolean;
 }
 
 /** What was answered; commands and notices, which no model wrote, are set apart. */
-function AnswerMessage({ message, agent, chosen, onPress }: AnswerProps): VNode {
+function AnswerMessage({ message, agent, chosen, actions, isLast }: AnswerProps): VNode {
   const { html, buttons, at, turnId } = message;
+  const box = useRef<HTMLElement>(null);
   return (
-    <article class={turnId === null ? 'answer is-notice' : 'answer'}>
+    <article ref={box} class={turnId === null ? 'answer is-notice' : 'answer'}>
       <span class="visually-hidden">
         {agent}, {timeOf(at)}:
       </span>
       <HtmlBlock html={html} />
-      <Choices buttons={buttons} chosen={chosen} onPress={(button) => onPress(message, button)} />
+      <Choices
+        buttons={buttons}
+        chosen={chosen}
+        onPress={(button) => actions.press(message, button)}
+      />
       <p class="note">
         <time dateTime={new Date(at).toISOString()}>{timeOf(at)}</time>
+        <CopyButton box={box} />
+        {isLast && turnId !== null && <TextButton label="Ask again" onPress={actions.askAgain} />}
       </p>
     </article>
   );
+}
+
+const COPIED_MS = 1_600;
+
+/** Copies an answer as text. */
+function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
+  const [label, setLabel] = useState('Copy answer');
+  const copy = async (): Promise<void> => {
+    const prose = box.current?.querySelector<HTMLElement>('.prose');
+    if (prose == null) return;
+    try {
+      await navigator.clipboard.writeText(prose.innerText);
+      setLabel('Copied');
+    } catch {
+      // Without HTTPS a browser keeps the clipboard to itself beyond this machine.
+      getSelection()?.selectAllChildren(prose);
+      setLabel('Selected: press Ctrl+C');
+    }
+    setTimeout(() => setLabel('Copy answer'), COPIED_MS);
+  };
+  return <TextButton label={label} onPress={copy} />;
 }
 
 interface ChoicesProps {

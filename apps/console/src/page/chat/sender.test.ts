@@ -18,6 +18,8 @@ function scene(replies: Reply[], hold = false) {
       if (reply === 'unreachable') throw new TypeError('Failed to fetch');
       return reply;
     },
+    upload: () => Promise.reject(new Error('not used here')),
+    files: { of: async () => [] },
     pause: (task) => {
       if (!hold) queueMicrotask(task);
     },

@@ -1,5 +1,6 @@
-import type { WebReceipt } from '@parley/channels/web';
+import type { WebFile, WebReceipt } from '@parley/channels/web';
 import type { Delivery } from './conversation.ts';
+import type { FileStore } from './unsent-files.ts';
 
 /** Sends messages to the gateway, in order, each until it is accepted or refused for good. */
 export interface Sender {
@@ -18,6 +19,13 @@ export interface SenderDeps {
   readonly base: string;
   /** `fetch` with the session of this browser. */
   readonly request: (path: string, init: RequestInit) => Promise<Response>;
+  /** Posts a form, and reports how much of it is sent. */
+  readonly upload: (
+    path: string,
+    form: FormData,
+    onProgress: (sent: number) => void,
+  ) => Promise<Response>;
+  readonly files: Pick<FileStore, 'of'>;
   /** Calls `task` after `ms`. */
   readonly pause: (task: () => void, ms: number) => void;
   readonly listener: DeliveryListener;
@@ -81,9 +89,13 @@ export function createSender(deps: SenderDeps): Sender {
   };
 }
 
-async function post({ base, request }: SenderDeps, { id, text }: Unsent): Promise<Attempt> {
+async function post(deps: SenderDeps, message: Unsent): Promise<Attempt> {
+  const { base, request } = deps;
+  const { id, text, chat = 'main', files } = message;
+  const path = `${base}/messages?chat=${chat}`;
   try {
-    const response = await request(`${base}/messages`, {
+    if (files !== undefined) return await postFiles(deps, message, path);
+    const response = await request(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ id, text }),
@@ -93,6 +105,25 @@ async function post({ base, request }: SenderDeps, { id, text }: Unsent): Promis
   } catch {
     return 'again';
   }
+}
+
+const LOST = 'Its files are no longer in this browser. Add them again.';
+
+/** A message and its files go in one request: all of it arrives, or none. */
+async function postFiles(
+  { upload, files, listener }: SenderDeps,
+  { id, text }: Unsent,
+  path: string,
+): Promise<Attempt> {
+  const kept = await files.of(id);
+  if (kept.length === 0) return { delivery: { kind: 'refused', reason: LOST } };
+  const form = new FormData();
+  form.set('message', JSON.stringify({ id, text }));
+  for (const file of kept) form.append('file', file, file.name);
+  const response = await upload(path, form, (sent) =>
+    listener(id, { kind: 'sending', late: false, sent }),
+  );
+  return readAnswer(response.status, await response.json().catch(() => ({})));
 }
 
 /** What the gateway's answer to a message means. */
@@ -117,6 +148,10 @@ export interface Unsent {
   readonly id: string;
   readonly text: string;
   readonly at: number;
+  /** The chat it is for; absent: the first one. */
+  readonly chat?: string | undefined;
+  /** What its files are; their bytes are in the store of files. */
+  readonly files?: readonly WebFile[] | undefined;
 }
 
 /** Keeps unconfirmed messages over a reload or a closed tab. */
@@ -152,9 +187,9 @@ export function createUnsentStore(storage: Storage): UnsentStore {
 
 function read(json: string | null): Unsent | null {
   try {
-    const { id, text, at } = JSON.parse(json ?? 'null') ?? {};
+    const { id, text, at, chat, files } = JSON.parse(json ?? 'null') ?? {};
     const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';
-    return sound ? { id, text, at } : null;
+    return sound ? { id, text, at, chat, files } : null;
   } catch {
     return null;
   }

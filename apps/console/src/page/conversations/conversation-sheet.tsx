@@ -2,7 +2,7 @@ import type { WhyAnswer } from '@parley/core';
 import type { ConversationReport, MessageList, ShownMessage } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { act } from '../gateway.ts';
+import { act, download } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
 import { DataScope, useData, useWork } from '../ui/data.tsx';
 import { amount, counted, momentOf, spanOf } from '../ui/format.ts';
@@ -48,6 +48,8 @@ export function ConversationSheet({ id, found }: SheetProps): VNode {
 const pathOf = (id: string) => `/api/conversations/${encodeURIComponent(id)}`;
 
 function Head({ report }: { readonly report: ConversationReport }): VNode {
+  const { outcome, run } = useWork();
+  const save = (path: string, name: string): void => run(() => download(path, name));
   const { title, failure, runningSince, now, agent, answeredBy, spent, files } = report;
   const cost = spent.costUsd > 0 ? `, $${spent.costUsd.toFixed(spent.costUsd < 1 ? 4 : 2)}` : '';
   return (
@@ -72,13 +74,22 @@ function Head({ report }: { readonly report: ConversationReport }): VNode {
         <details class="conversation-files">
           <summary>{counted(files.length, 'file')}</summary>
           <List look="rows" of={files}>
-            {({ kind, name, size, at }) => (
-              <span key={`${at} ${name}`}>
+            {({ kind, name, size, at, messageSeq, index, isKept }) => (
+              <span key={`${messageSeq} ${index}`}>
                 {name ?? kind}
-                {size !== null && `, ${amount(Math.ceil(size / 1_024))} kB`}, {momentOf(at)}
+                {size !== null && `, ${amount(Math.ceil(size / 1_024))} kB`}, {momentOf(at)}{' '}
+                {isKept === 1 && (
+                  <TextButton
+                    label="Download"
+                    onPress={() =>
+                      save(`${pathOf(report.id)}/files/${messageSeq}/${index}`, name ?? kind)
+                    }
+                  />
+                )}
               </span>
             )}
           </List>
+          <OutcomeNote outcome={outcome} />
         </details>
       )}
     </header>

@@ -1,7 +1,7 @@
 import type { ConversationList, ShownConversation } from '@parley/gateway/api';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
@@ -84,10 +84,28 @@ interface LinksProps extends Pick<Growing<ShownConversation>, 'older'> {
 }
 
 function ConversationLinks({ all, chosen, seen, older }: LinksProps): VNode {
+  const [channel, setChannel] = useState('');
   if (all.length === 0) return <p class="nothing">Nobody has written yet.</p>;
+  const channels = [...new Set(all.map((one) => one.channel))].sort();
+  const shown = all.filter((one) => channel === '' || one.channel === channel);
   return (
     <div class="entry-list">
-      <List look="" of={all}>
+      {channels.length > 1 && (
+        <label class="channel-filter">
+          Channel{' '}
+          <select
+            class="field"
+            value={channel}
+            onChange={({ currentTarget: { value } }) => setChannel(value)}
+          >
+            <option value="">all</option>
+            {channels.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <List look="" of={shown}>
         {(one) => (
           <ConversationLink
             key={one.id}

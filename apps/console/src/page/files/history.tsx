@@ -3,10 +3,9 @@ import type { VNode } from 'preact';
 import { ask, type Outcome } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
 import { useData, type Work } from '../ui/data.tsx';
-import { diffLines } from '../ui/diff.tsx';
 import { momentOf } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { ActionButton, List, Said, Section, Show } from '../ui/widgets.tsx';
+import { ActionButton, Diff, List, Said, Section, Show } from '../ui/widgets.tsx';
 import { pathOf } from './editing.tsx';
 
 interface HistoryProps {
@@ -61,9 +60,7 @@ function Version({ file, version, work }: VersionProps): VNode {
         {({ text, diff }) => (
           <>
             <h4>From {momentOf(version.at)} to now</h4>
-            <Said as="pre" look="layer-text soul-diff">
-              {diffLines(diff)}
-            </Said>
+            <Diff lines={diff} />
             {!isGoverned && (diff !== '' || print === null) && (
               <p class="actions">
                 <ActionButton label="Bring this back" onPress={() => work.run(restore)} />

@@ -1,0 +1,62 @@
+import type { WebChat } from '@parley/channels/web';
+import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
+import { randomId } from '../gateway.ts';
+import { hrefOf } from '../route.ts';
+import { DataScope, useData } from '../ui/data.tsx';
+import { momentOf } from '../ui/format.ts';
+import { Icon } from '../ui/icon.tsx';
+
+/** The chats of the page are asked for this often while it is visible, in ms. */
+const AGAIN_MS = 10_000;
+
+/** Everything the list needs. */
+interface ChatListProps {
+  /** The one that is shown. */
+  readonly chat: string;
+  readonly isOnline: boolean;
+}
+
+/** The person's chats, behind a button, and a way to start another one. */
+export function ChatList(props: ChatListProps): VNode {
+  return (
+    <DataScope>
+      <Chats {...props} />
+    </DataScope>
+  );
+}
+
+function Chats({ chat, isOnline }: ChatListProps): VNode {
+  const box = useRef<HTMLElement>(null);
+  const path = isOnline ? '/channels/web/default/chats' : null;
+  const known = useData<readonly WebChat[]>(path, AGAIN_MS).value ?? [];
+  const first = known.find(({ id }) => id === 'main') ?? { id: 'main', title: 'First chat', at: 0 };
+  const chats = known.some(({ id }) => id === 'main') ? known : [...known, first];
+  const title = chats.find(({ id }) => id === chat)?.title ?? 'Empty chat';
+  return (
+    <div class="chat-bar column">
+      <button type="button" class="quiet" popovertarget="chats" aria-label={`Chats: ${title}`}>
+        <Icon name="talks" />
+        <span class="clip">{title}</span>
+      </button>
+      <a class="quiet" href={hrefOf('chat', randomId())} title="Start another chat">
+        <Icon name="fresh" />
+        <span>Another chat</span>
+      </a>
+      <nav id="chats" class="chats" popover="auto" ref={box} aria-label="Your chats">
+        {chats.map(({ id, title: name, at }) => (
+          <a
+            key={id}
+            class="quiet"
+            href={id === 'main' ? hrefOf('chat') : hrefOf('chat', id)}
+            aria-current={id === chat ? 'page' : undefined}
+            onClick={() => box.current?.hidePopover()}
+          >
+            <span class="clip">{name}</span>
+            {at > 0 && <span class="hint">{momentOf(at)}</span>}
+          </a>
+        ))}
+      </nav>
+    </div>
+  );
+}

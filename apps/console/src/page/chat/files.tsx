@@ -1,0 +1,150 @@
+import type { WebFile } from '@parley/channels/web';
+import type { RefObject, VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { download, fileOf } from '../gateway.ts';
+import { Icon } from '../ui/icon.tsx';
+import { List } from '../ui/widgets.tsx';
+import type { Conversation } from './conversation.ts';
+
+/** The files of a message: pictures are shown, all of them can be saved while the gateway keeps them. */
+export function MessageFiles({
+  files,
+  path,
+}: {
+  readonly files: readonly WebFile[];
+  /** The address of the file at a place in the list. */
+  readonly path: (index: number) => string;
+}): VNode | null {
+  if (files.length === 0) return null;
+  return (
+    <List look="files" of={files.map((file, index) => ({ file, at: path(index) }))}>
+      {({ file, at }) => <FileLine key={at} file={file} path={at} />}
+    </List>
+  );
+}
+
+function FileLine({ file, path }: { readonly file: WebFile; readonly path: string }): VNode {
+  const [trouble, setTrouble] = useState('');
+  const name = file.name ?? file.kind;
+  const size = file.size === null ? '' : sizeOf(file.size);
+  if (!file.isKept) return <span class="file">{`${name} ${size}`}</span>;
+  const save = async (): Promise<void> => setTrouble((await download(path, name))?.text ?? '');
+  return (
+    <>
+      {file.kind === 'image' && <Picture path={path} name={name} />}
+      <button type="button" class="quiet file" onClick={save} title={`Download ${name}`}>
+        <Icon name="down" /> {name} <span class="hint">{size}</span>
+      </button>
+      {trouble !== '' && <span role="alert">{trouble}</span>}
+    </>
+  );
+}
+
+function Picture({ path, name }: { readonly path: string; readonly name: string }): VNode | null {
+  const [address, setAddress] = useState<string | null>(null);
+  useEffect(() => {
+    let url: string | null = null;
+    let isGone = false;
+    void fileOf(path).then((file) => {
+      // Any other type is not a picture by its own bytes.
+      if (isGone || !file?.type.startsWith('image/')) return;
+      url = URL.createObjectURL(file);
+      setAddress(url);
+    });
+    return () => {
+      isGone = true;
+      if (url !== null) URL.revokeObjectURL(url);
+    };
+  }, [path]);
+  return address === null ? null : <img class="picture" src={address} alt={name} />;
+}
+
+/** Files that go with the next message, and why others do not. */
+interface Chosen {
+  readonly files: readonly File[];
+  /** Why the last ones were not added; empty: they were. */
+  readonly trouble: string;
+  add(files: readonly File[]): void;
+  drop(event: DragEvent): void;
+  remove(file: File): void;
+  clear(): void;
+}
+
+/** Collects the files of the next message, within the limits of the gateway. */
+export function useChosenFiles(
+  limits: Conversation['limits'],
+  field: RefObject<HTMLTextAreaElement>,
+): Chosen {
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [trouble, setTrouble] = useState('');
+  const set = (all: readonly File[]): void => {
+    const reason = refusalOf(all, limits);
+    setTrouble(reason ?? '');
+    if (reason === null) setFiles(all);
+    field.current?.focus();
+  };
+  const add = (added: readonly File[]): void => {
+    if (added.length > 0) set([...files, ...added]);
+  };
+  return {
+    files,
+    trouble,
+    add,
+    drop(event) {
+      event.preventDefault();
+      add([...(event.dataTransfer?.files ?? [])]);
+    },
+    remove: (file) => set(files.filter((other) => other !== file)),
+    clear: () => set([]),
+  };
+}
+
+/** The files of the next message, each with a button to remove it. */
+export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
+  return (
+    <>
+      {files.length > 0 && (
+        <ul class="chosen-files" aria-label="Files to send">
+          {files.map((file, index) => (
+            <li key={`${index} ${file.name}`}>
+              <span>{`${file.name} ${sizeOf(file.size)}`}</span>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Remove ${file.name}`}
+                onClick={() => remove(file)}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {trouble !== '' && (
+        <p class="trouble" role="alert">
+          {trouble}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Why these files cannot be sent together; null when they can. */
+function refusalOf(files: readonly File[], limits: Conversation['limits']): string | null {
+  if (limits === undefined) return null;
+  const large = files.find(({ size }) => size > limits.file);
+  if (large !== undefined) {
+    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the most that one file may have.`;
+  }
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  return size <= limits.message
+    ? null
+    : `The files of one message may have ${sizeOf(limits.message)} together.`;
+}
+
+const MB = 1_024 * 1_024;
+
+/** A size in kB or MB. */
+function sizeOf(bytes: number): string {
+  return bytes < MB ? `${Math.ceil(bytes / 1_024)} kB` : `${Math.round((bytes / MB) * 10) / 10} MB`;
+}

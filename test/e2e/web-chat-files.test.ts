@@ -1,0 +1,139 @@
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { field, mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+
+/** One red point. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+describe.runIf(chromiumUrl)('files and chats of the page', () => {
+  let scene: WebScene;
+  beforeAll(async () => {
+    scene = await startWebScene(chromiumUrl ?? '', { media: { maxFileMb: 1 } });
+  });
+  afterAll(() => scene.close());
+
+  it('[U08] sends files that were picked, pasted and dropped; every tab has them after a reload', async () => {
+    const page = await scene.open({ viewport: { width: 320, height: 640 } });
+    await page.locator('input[type=file]').setInputFiles([
+      { name: 'notes <b>.txt', mimeType: 'text/html', buffer: Buffer.from('<script>1</script>') },
+      { name: 'point.png', mimeType: 'image/png', buffer: PNG },
+    ]);
+    await page.evaluate(`
+      const data = new DataTransfer();
+      data.items.add(new File(['pasted'], 'pasted.txt', { type: 'text/plain' }));
+      document.querySelector('#message').dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    `);
+    await page.getByText('pasted.txt').waitFor();
+    await page.evaluate(`
+      const dropped = new DataTransfer();
+      dropped.items.add(new File(['dropped'], 'dropped.txt', { type: 'text/plain' }));
+      document.querySelector('main.chat').dispatchEvent(
+        new DragEvent('drop', { dataTransfer: dropped, bubbles: true, cancelable: true }));
+    `);
+    await page.getByText('dropped.txt').waitFor();
+    await page.getByRole('button', { name: 'Remove pasted.txt' }).press('Enter');
+    await say(page, 'What are these?');
+    await untilAnswer(page, /What are these/);
+    const other = await page.context().newPage();
+    await other.goto(scene.parley.address);
+    for (const tab of [page, other]) {
+      await tab.reload();
+      await tab.getByRole('img', { name: 'point.png' }).waitFor();
+      expect(await tab.getByText('pasted.txt').count()).toBe(0);
+      await tab.getByRole('button', { name: /dropped\.txt/ }).waitFor();
+    }
+    const saved = other.waitForEvent('download');
+    await other.getByRole('button', { name: /notes/ }).press('Enter');
+    const stream = await (await saved).createReadStream();
+    expect(await text(stream)).toBe('<script>1</script>');
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.context().close();
+  });
+
+  it('[U08] a file is guarded, and is no page of its own whatever its sender says', async () => {
+    const { address, token } = scene.parley;
+    const page = await scene.open();
+    const history = await fetch(`${address}/channels/web/default/history`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const id = /"messageId":"(\w+)"[^{}]*"files"/.exec(await history.text())?.[1];
+    const file = `${address}/channels/web/default/files/${id}/0`;
+    expect((await fetch(file)).status).toBe(401);
+    const response = await fetch(file, { headers: { authorization: `Bearer ${token}` } });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': expect.stringMatching(/^attachment/),
+      'cache-control': 'private, no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    await page.context().close();
+  });
+
+  it('[U08] says which file is too large before anything is sent', async () => {
+    const page = await scene.open();
+    const buffer = Buffer.alloc(1_100_000);
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([{ name: 'large.bin', mimeType: 'application/octet-stream', buffer }]);
+    await page.getByRole('alert').getByText('"large.bin" is larger than 1 MB').waitFor();
+    await page.context().close();
+  });
+
+  it('[U08] an upload that the connection breaks is sent once in the end, also after a reload', async () => {
+    const page = await scene.open();
+    await page.route('**/messages?*', (route) => route.abort());
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([{ name: 'kept.txt', mimeType: 'text/plain', buffer: Buffer.from('kept') }]);
+    await say(page, 'Keep it');
+    await page.getByText('trying again').waitFor();
+    await page.reload();
+    await page.unroute('**/messages?*');
+    await page.getByRole('button', { name: /kept\.txt/ }).waitFor();
+    expect((await mine(page)).filter((said) => said === 'Keep it')).toHaveLength(1);
+    await page.context().close();
+  });
+
+  it('[U08] each chat has its own messages, history and draft, and the first words for a title', async () => {
+    const page = await scene.open();
+    await say(page, 'The first chat');
+    await untilAnswer(page, 'You said: The first chat');
+    await field(page).fill('half a thought');
+    await page.getByRole('link', { name: 'Another chat' }).press('Enter');
+    await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
+    expect(await field(page).inputValue()).toBe('');
+    await say(page, 'Second chat about ships');
+    await untilAnswer(page, 'You said: Second chat about ships');
+    const request = JSON.stringify(scene.model.requests.at(-1));
+    expect(request).not.toContain('The first chat');
+    await page.reload();
+    await untilAnswer(page, 'Second chat about ships');
+    expect(await mine(page)).toEqual(['Second chat about ships']);
+    await page.getByRole('button', { name: /^Chats:/ }).press('Enter');
+    await page.getByRole('navigation', { name: 'Your chats' }).getByRole('link').last().click();
+    await untilAnswer(page, 'You said: The first chat');
+    expect(await field(page).inputValue()).toBe('half a thought');
+    expect(await page.getByText('about ships', { exact: false }).count()).toBeLessThan(2);
+    await page.getByRole('button', { name: 'Edit and resend' }).press('Enter');
+    expect(await field(page).inputValue()).toBe('The first chat');
+    await page.context().close();
+  });
+
+  it('[U08] the last message is asked again as a new turn, and the earlier answer stays', async () => {
+    const page = await scene.open();
+    scene.model.queue('One answer');
+    await say(page, 'Once more');
+    await untilAnswer(page, 'One answer');
+    await page.getByRole('button', { name: 'Ask again' }).press('Enter');
+    await untilAnswer(page, 'You said: Once more');
+    await untilAnswer(page, 'One answer');
+    expect((await mine(page)).slice(-2)).toEqual(['Once more', 'Once more']);
+    await page.context().close();
+  });
+});
