@@ -117,7 +117,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     await page.keyboard.press('Enter');
     await untilAnswer(page, 'Nothing was running.');
     const reached = new Set<string>();
-    for (let tabs = 0; tabs < 30; tabs += 1) {
+    for (let tabs = 0; tabs < 80; tabs += 1) {
       await page.keyboard.press('Tab');
       reached.add(
         await page.evaluate(

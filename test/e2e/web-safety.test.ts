@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('the page and people with bad intentions', () => {
     const { page, foreign } = await watched();
     const html =
       '<p>before</p><img src="https://evil.example/x.png" onerror="document.title=1"><a href="javascript:document.title=1" onclick="document.title=2">click</a><script>document.title=3</script><p style="position:fixed">after</p>';
-    await page.route('**/history', (route) =>
+    await page.route('**/history*', (route) =>
       route.fulfill({
         json: { entries: [{ type: 'part', partId: 'evil', turnId: 't', text: html, at: 1 }] },
       }),

@@ -72,7 +72,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
     await page.getByRole('link', { name: /^found like this/ }).click();
     await expect
-      .poll(() => page.locator('.soul-diff ins').innerText(), PATIENCE)
+      .poll(() => page.locator('.diff ins').innerText(), PATIENCE)
       .toContain('Whistle');
     expect(await faultsOf(page)).toEqual([]);
     await press('Bring this back');
@@ -101,7 +101,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     expect(got(name)).toBe('The boat is green.\nMine is red. ');
     await box.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: /^found like this/ }).click();
-    await page.locator('.soul-diff del').filter({ hasText: 'Theirs is blue.' }).waitFor();
+    await page.locator('.diff del').filter({ hasText: 'Theirs is blue.' }).waitFor();
   });
 
   it('[U03] on a phone a file is made for the owner alone, removed and brought back', async () => {

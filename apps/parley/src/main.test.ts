@@ -41,7 +41,6 @@ describe('the command line', () => {
     [['--data'], 'argument missing'],
     [['start', 'now'], 'too many arguments'],
     [['docter'], "unknown command 'docter'\n(Did you mean doctor?)"],
-    [['setup'], "unknown command 'setup'\nRun"],
     [['config', 'chekc'], "unknown command 'config chekc'\n(Did you mean config check?)"],
     [['memory', 'xyzzy'], '(It is one of list, search, rebuild, versions, diff, restore.)'],
     [['dead', 'shwo'], "unknown command 'dead shwo'\n(Did you mean dead show?)"],

@@ -56,7 +56,9 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
   return (
     <main class="chat" onDragOver={(event) => event.preventDefault()} onDrop={chosen.drop}>
-      <ChatList chat={chat} isOnline={conversation.link === 'online'} />
+      {conversation.link !== 'signed-out' && (
+        <ChatList chat={chat} isOnline={conversation.link === 'online'} />
+      )}
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
           {isEmpty && <EmptyState agent={agent} onTry={onTry} />}

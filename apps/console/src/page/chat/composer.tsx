@@ -81,6 +81,7 @@ function FilePicker({ onFiles }: Pick<ComposerProps, 'onFiles'>): VNode {
         type="file"
         multiple
         hidden
+        aria-label="Files for the message"
         onChange={({ currentTarget }) => {
           onFiles([...(currentTarget.files ?? [])]);
           currentTarget.value = '';
