@@ -1,4 +1,4 @@
-import type { FreshParts, LiveEvent, Reader } from '@parley/core';
+import { type FreshParts, type LiveEvent, type Reader, reasonOf } from '@parley/core';
 import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, NewPart, TurnCommit } from '@parley/store';
@@ -74,6 +74,43 @@ export async function giveUp(
     usage,
     account: accountOfTurn(turn, deps),
   });
+}
+
+/**
+ * Keeps what people have seen of an answer before they stopped it, for them and for the model (U08): best effort, as
+ * the stop itself is stored. Where answers are not shown while they grow there is nothing to keep.
+ */
+export async function keepStopped(
+  deps: TurnServices,
+  seen: EndingTurn,
+  shown: string,
+): Promise<void> {
+  const { turn } = seen;
+  const { route } = leadingMessage(turn);
+  if (route.streams !== true || shown.trim() === '') return;
+  const { turnId, conversationId } = turn;
+  const entries = [asked(seen), spoken('assistant', `${shown}\n\n[Stopped here by the user.]`)];
+  try {
+    const parts = await partsOf(turn, `${withFenceClosed(shown)}\n\n*Stopped.*`);
+    const stopped = { conversationId, turnId, entries, parts };
+    const kept = await deps.store.turns.keepStopped(stopped, deps.clock());
+    if (kept !== null) await deps.deliver(route.channel, route.account, route.chatId);
+  } catch (error) {
+    deps.log.warn(
+      { turn: turnId, reason: reasonOf(error) },
+      'what a stopped answer had said is not kept',
+    );
+  }
+}
+
+/** A line that follows must not be part of an unfinished block of code. */
+function withFenceClosed(markdown: string): string {
+  let open: string | null = null;
+  for (const [, fence = ''] of markdown.matchAll(/^ {0,3}(`{3,}|~{3,})/gm)) {
+    if (open === null) open = fence;
+    else if (fence.startsWith(open)) open = null;
+  }
+  return open === null ? markdown : `${markdown}\n${open}`;
 }
 
 /** Commits a system message instead of an answer; it does not enter the history. */

@@ -28,6 +28,8 @@ export interface SeenTurn {
   readonly gate?: ApprovalGate | undefined;
   readonly later?: LaterMessages | undefined;
   readonly prompt?: HeldPrompt | undefined;
+  /** Hears all that people have seen of the answer so far. */
+  readonly shown?: (text: string) => void;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface SeenTurn {
  */
 export async function turnAnswer(
   deps: TurnServices,
-  { turn, media, opened, journal, gate, later }: SeenTurn,
+  { turn, media, opened, journal, gate, later, shown }: SeenTurn,
   signal: AbortSignal,
 ): Promise<FinalStep | null> {
   const { conversationId, turnId, session } = turn;
@@ -60,6 +62,7 @@ export async function turnAnswer(
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
     at: { facts, reader, view, session, messages, ...(origin !== undefined && { origin }) },
     quotable: () => quotableIn(turn, journal.joined()),
+    ...(shown !== undefined && { shown }),
     beforeActing: later?.beforeActing,
     joinLater: later?.join,
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),

@@ -6,7 +6,15 @@ import { visibleText } from './answer/visible-text.ts';
 import { openGate, TurnSuspendedError } from './approvals/approval-gate.ts';
 import { type LaterMessages, openLaterMessages } from './busy/later-messages.ts';
 import { askedToCompact } from './context/compactor.ts';
-import { type Ending, failureText, GAVE_UP, giveAnswer, giveNotice, giveUp } from './end-turn.ts';
+import {
+  type Ending,
+  failureText,
+  GAVE_UP,
+  giveAnswer,
+  giveNotice,
+  giveUp,
+  keepStopped,
+} from './end-turn.ts';
 import { asStarted, type FinalStep, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-loop.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
@@ -136,10 +144,19 @@ async function answerMessages(
   const media = { ...read, notice: notices.length === 0 ? null : notices.join('\n\n') };
   const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
   const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);
-  const seen = { turn, media, opened, journal, gate, later, prompt };
+  let shown = '';
+  const seen = {
+    ...{ turn, media, opened, journal, gate, later, prompt },
+    shown: (text: string) => {
+      shown = text;
+    },
+  };
   const { identity: _identity, ...closing } = opened;
   const answer = await answerOrFailure(deps, seen, signal);
-  if ('outcome' in answer) return answer;
+  if ('outcome' in answer) {
+    if (answer.outcome === 'stopped') await keepStopped(deps, seen, shown);
+    return answer;
+  }
   await rememberAsked(deps, seen);
   if ('notice' in answer) {
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };

@@ -59,6 +59,8 @@ export const ReplyRoute = z.strictObject({
   replyToMessageId: z.string().optional(),
   /** The platform can quote; the agent may choose another message (G10). */
   quotes: z.literal(true).optional(),
+  /** Answers are shown there while they are written. */
+  streams: z.literal(true).optional(),
   target: RenderTarget,
 });
 export type ReplyRoute = z.infer<typeof ReplyRoute>;

@@ -15,6 +15,7 @@ import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
 import { type AdmittedMessage, INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { COMPLETION } from './sub-agent-rows.ts';
+import { BY_STOP } from './turns.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */
 export type CommandEffect =
@@ -108,7 +109,7 @@ export async function applyCommand(
       if (effect.senderId !== undefined) return stopOwn(sql, conversationId, effect.senderId, now);
       withdrawApprovals(sql, conversationId, `${message.channel}:${message.sender.id}`, now);
       return {
-        ...(await stopLane(sql, conversationId, now)),
+        ...(await stopLane(sql, conversationId, now, BY_STOP)),
         stoppedSubAgents: await stopSubAgents(sql, conversationId, now),
       };
     case 'mode':
@@ -141,11 +142,12 @@ export async function stopLane(
   sql: Sql,
   conversationId: string,
   now: number,
+  reason?: typeof BY_STOP,
 ): Promise<Pick<CommandResult, 'stoppedTurn' | 'setAside'>> {
   fence(sql, conversationId);
   withdrawApprovals(sql, conversationId, null, now);
   return {
-    stoppedTurn: await stopTurn(sql, conversationId, now),
+    stoppedTurn: await stopTurn(sql, conversationId, now, reason),
     setAside: await sql.run(SET_ASIDE, { conversationId, now }),
   };
 }
@@ -175,7 +177,7 @@ async function stopOwn(
     withdrawApprovals(sql, conversationId, null, now);
   }
   return {
-    stoppedTurn: isOwnTurn ? await stopTurn(sql, conversationId, now) : null,
+    stoppedTurn: isOwnTurn ? await stopTurn(sql, conversationId, now, BY_STOP) : null,
     setAside: await sql.run(SET_SOME_ASIDE, { conversationId, now, seqs }),
   };
 }
@@ -185,8 +187,13 @@ function fence(sql: Sql, conversationId: string): void {
   sql.send(FENCE, { conversationId });
 }
 
-async function stopTurn(sql: Sql, conversationId: string, now: number): Promise<string | null> {
-  const turn = await sql.get(STOP_TURN, { conversationId, now });
+async function stopTurn(
+  sql: Sql,
+  conversationId: string,
+  now: number,
+  reason: typeof BY_STOP | null = null,
+): Promise<string | null> {
+  const turn = await sql.get(STOP_TURN, { conversationId, now, reason });
   if (turn === undefined) return null;
   sql.send(STOP_MESSAGES, { turnId: turn.id });
   releaseGroupContext(sql, conversationId, turn.id);
@@ -232,7 +239,7 @@ const FENCE = statement(`
   where id = :conversationId`);
 
 const STOP_TURN = statement(`
-  update turn set state = 'stopped', finished_at = :now
+  update turn set state = 'stopped', finished_at = :now, reason = :reason
   where conversation_id = :conversationId and state = 'running' returning id`).rows<{
   readonly id: string;
 }>();

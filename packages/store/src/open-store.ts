@@ -112,7 +112,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     attachments: attachmentRepository(database),
     lanes: laneRepository(database, newId, prompts),
     summaries: summaryRepository(database),
-    turns: turnRepository(database),
+    turns: turnRepository(database, newId),
     approvals: approvalRepository(database, newId),
     transcript: transcriptRepository(database),
     outbox: outboxRepository(database, newId),

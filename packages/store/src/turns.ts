@@ -28,7 +28,7 @@ interface TurnTotals {
 /** The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when it resumes. */
 export type TurnRepository = ReturnType<typeof turnRepository>;
 
-export function turnRepository(database: Database) {
+export function turnRepository(database: Database, newId: NewId) {
   return {
     /** Appends one step, fenced like a commit. */
     appendStep: (
@@ -51,6 +51,27 @@ export function turnRepository(database: Database) {
         addSpend(sql, spends.account, spends.usage);
       }, 'process'),
 
+    /**
+     * Keeps what a turn had said when a person stopped it: in the history, and as parts for its chat. Once; null: no
+     * person stopped it, it is kept already, was forgotten since, or its session has ended.
+     */
+    keepStopped: (
+      { conversationId, turnId, entries, parts }: StoppedAnswer,
+      now: number,
+    ): Promise<readonly OutboundPart[] | null> =>
+      database.write(async (sql) => {
+        const lane = await sql.get(LOCK_SESSION, { conversationId });
+        const kept = {
+          turnId,
+          session: lane?.session ?? -1,
+          before: BY_STOP,
+          now: KEPT_AFTER_STOP,
+        };
+        if (lane === undefined || (await sql.run(KEEP_STOPPED, kept)) === 0) return null;
+        remember(sql, entries, { conversationId, session: lane.session, turnId, now });
+        return insertParts(sql, parts, { turnId, now, newId });
+      }),
+
     /** Sums over turns finished at or after `since` (ms). */
     totals: async (since: number): Promise<TurnTotals> => {
       const rows = await database.read((sql) => sql.all(TOTALS, { since }));
@@ -68,6 +89,24 @@ export function turnRepository(database: Database) {
     },
   };
 }
+
+/** What people had seen of an answer when they stopped it. */
+type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
+  readonly conversationId: string;
+};
+
+/** The `reason` of a turn that a person has stopped, until what it said is kept. Forgetting takes it away. */
+export const BY_STOP = 'by /stop';
+const KEPT_AFTER_STOP = 'by /stop; what it had said is kept';
+
+const LOCK_SESSION = statement(`
+  select session from conversation where id = :conversationId /*pg for no key update*/`).rows<{
+  readonly session: number;
+}>();
+
+const KEEP_STOPPED = statement(`
+  update turn set reason = :now
+  where id = :turnId and state = 'stopped' and session = :session and reason = :before`);
 
 const TOTALS = statement(`
   select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,

@@ -194,6 +194,8 @@ export function answerStream(
       // The last shown word goes along, since it precedes the rest.
       if (isVisible(last) && part.endsWith(rest)) [part, shownOfPart] = [rest, last.length];
     },
+    /** All that was passed on. */
+    shown: () => shown,
     /** Passes on what was held back. */
     end(): void {
       const seen = visibleText(whole, quotable);

@@ -32,6 +32,8 @@ export interface TurnLoopDeps extends CallToolsDeps {
   readonly maySpend?: (used: StepUsage | null) => Promise<void>;
   /** Hears what a call of the model has used that was ended from outside (G17). */
   readonly cutOff?: (used: StepUsage) => Promise<void>;
+  /** Hears all that people have seen of the answer so far. */
+  readonly shown?: (text: string) => void;
   /** What its answer may quote, as of now. */
   readonly quotable: () => QuotableMessages;
   /** Lets messages that came meanwhile join; without it they wait for the next turn. */
@@ -125,6 +127,7 @@ async function askStep(
   const onText = (text: string): void => {
     said += text;
     stream.push(text);
+    deps.shown?.(stream.shown());
   };
   const { clock, meter, tracer } = deps;
   const ask: AskDeps = { clock, meter, tracer, onText };

@@ -18,6 +18,7 @@ export function routeOf(
     ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
     ...(chat.type === 'direct' ? {} : { replyToMessageId: messageId }),
     ...(capabilities.quotes === true ? { quotes: true } : {}),
+    ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     target: {
       ...capabilities.target,
       ...(mentions === 'live' ? { mentions } : {}),
