@@ -77,7 +77,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F09] [F12] the stop button ends a long answer; the composer is free again', async () => {
+  it('[F09] [F12] [U08] the stop button ends a long answer and keeps what it said; the composer is free again', async () => {
     const page = await scene.open();
     scene.model.pieceMs = 100;
     scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
@@ -90,8 +90,14 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.getByText('stopped', { exact: false }).last().waitFor();
     await expect.poll(() => page.locator('.typing').count()).toBe(0);
     scene.model.pieceMs = 0;
+    await untilAnswer(page, 'Word 2.');
     await say(page, 'Go on');
     await untilAnswer(page, 'You said: Go on');
+    const request = JSON.stringify(scene.model.requests.at(-1)?.body.messages);
+    expect(request).toMatch(/Word 2\..*\[Stopped here by the user\.\]/);
+    await page.reload();
+    const kept = page.locator('.answer', { hasText: 'Word 2.' });
+    await expect.poll(() => kept.innerText()).toMatch(/Stopped\./);
     await page.context().close();
   });
 

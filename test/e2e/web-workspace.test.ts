@@ -71,9 +71,7 @@ describe.runIf(chromiumUrl)('the workspace on the page', () => {
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
     await page.getByRole('link', { name: /^found like this/ }).click();
-    await expect
-      .poll(() => page.locator('.diff ins').innerText(), PATIENCE)
-      .toContain('Whistle');
+    await expect.poll(() => page.locator('.diff ins').innerText(), PATIENCE).toContain('Whistle');
     expect(await faultsOf(page)).toEqual([]);
     await press('Bring this back');
     await told('Brought back');

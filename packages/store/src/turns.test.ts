@@ -38,6 +38,44 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.turns.appendStep(lease, 't1', step, 2)).toBe('fenced');
     });
 
+    const stopped = (turnId = 't1') => ({
+      conversationId: 'web:c1',
+      ...answer(turnId, ['half an ans']),
+    });
+    const remembered = async () =>
+      (await store.transcript.recent('web:c1', 0, 9)).map(({ content }) => content);
+    const stop = async () => {
+      await claim(store, await hold(store), 't1');
+      return store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+    };
+
+    it('[U08] keeps what a stopped turn had said, once', async () => {
+      expect(await stop()).toMatchObject({ stoppedTurn: 't1' });
+      expect(await store.turns.keepStopped(stopped(), 5)).toMatchObject([{ turnId: 't1' }]);
+      expect(await store.turns.keepStopped(stopped(), 6)).toBeNull();
+      expect(await remembered()).toEqual(['half an ans']);
+      const chat = { channel: 'web', account: 'default', chatId: 'c1' };
+      expect(await store.outbox.recent(chat, 9)).toHaveLength(1);
+    });
+
+    it('[U08] keeps nothing of a turn that no person stopped, of a session that is over, or that was forgotten', async () => {
+      await claim(store, await hold(store), 't1');
+      expect(await store.turns.keepStopped(stopped(), 5)).toBeNull();
+      await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+      await store.inbox.command(message('new'), { kind: 'new-session' }, () => []);
+      expect(await store.turns.keepStopped(stopped(), 6)).toBeNull();
+      await store.inbox.accept(message('m2'));
+      await claim(store, await hold(store), 't2');
+      await store.inbox.command(message('stop2'), { kind: 'stop' }, () => []);
+      await store.forgetting.forgetPerson({
+        ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
+        onStopped: () => undefined,
+        retell: () => '',
+      });
+      expect(await store.turns.keepStopped(stopped('t2'), 7)).toBeNull();
+      expect(await remembered()).toEqual([]);
+    });
+
     it('sums turns that ended in the time asked for, and is zero without any', async () => {
       const zero = {
         answered: 0,
