@@ -79,7 +79,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
             )}
             <div class="stage" ref={stage} tabIndex={-1}>
               {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
-                <p class="note" role="status">
+                <p class="frame-note" role="status">
                   {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
                   phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
                 </p>
@@ -123,7 +123,7 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
       ? 'The settings file has a mistake; the settings from before are used.'
       : `${afterRestart.join(', ')}: saved, but used from the next start only.`;
   return (
-    <p class="note" role="status">
+    <p class="frame-note" role="status">
       {text} <a href={hrefOf('settings')}>Open the settings</a>
     </p>
   );

@@ -44,17 +44,10 @@ export function browserConnection(base: string): Connection {
 
   /** Whether there was an answer. */
   async function loadHistory(): Promise<boolean> {
-    if (!hasChat) return false;
     const shown = chat;
-    try {
-      const response = await request(`${base}/history?chat=${shown}`);
-      if (!response.ok) return false;
-      const history = await response.json();
-      if (shown === chat) listener?.history(history);
-      return true;
-    } catch {
-      return false;
-    }
+    const history = hasChat ? await historyOf(base, shown) : null;
+    if (history !== null && shown === chat) listener?.history(history);
+    return history !== null;
   }
 
   /** Resolves when the connection is lost. */
@@ -122,6 +115,16 @@ export function browserConnection(base: string): Connection {
     },
     refresh: () => void loadHistory(),
   };
+}
+
+/** Null: the gateway did not answer. */
+async function historyOf(base: string, chat: string): Promise<WebHistory | null> {
+  try {
+    const response = await request(`${base}/history?chat=${chat}`);
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Who is signed in. Null: no one, or the gateway could not say. */

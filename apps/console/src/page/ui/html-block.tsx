@@ -10,8 +10,30 @@ export function HtmlBlock({ html }: { readonly html: string }): VNode {
     decorate(fragment);
     replaceChanged(box.current, fragment);
   }, [html]);
+  useEffect(() => colorWhenQuiet(box.current), [html]);
   useEffect(() => box.current?.addEventListener('click', onClick), []);
   return <div ref={box} class="prose" dir="auto" />;
+}
+
+/** While an answer grows its code is not read again with every piece. In ms. */
+const QUIET_MS = 200;
+
+/** The library of code colors is loaded with the first block of code whose language is named. */
+function colorWhenQuiet(box: Element | null): (() => void) | undefined {
+  if (!box?.querySelector('code[class^="language-"]') || !('highlights' in CSS)) return undefined;
+  let clear: (() => void) | undefined;
+  let isOver = false;
+  const timer = setTimeout(async () => {
+    const colors = await import('./code-colors.ts');
+    if (isOver) return;
+    colors.colorCode(box);
+    clear = () => colors.clearColors(box);
+  }, QUIET_MS);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    clear?.();
+  };
 }
 
 /** So that a selection, or a scrolled block of code, survives the next piece of the answer. */

@@ -1,0 +1,85 @@
+import { common, createLowlight } from 'lowlight';
+
+/** What of a program gets which color; all else has that of text. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  keyword: ['keyword', 'literal', 'built_in', 'selector-tag', 'name', 'tag'],
+  string: ['string', 'regexp', 'addition', 'char', 'link'],
+  number: ['number', 'symbol', 'bullet', 'variable', 'attr', 'attribute', 'property'],
+  title: ['title', 'type', 'section', 'selector-class', 'selector-id', 'meta'],
+  comment: ['comment', 'quote', 'deletion', 'doctag'],
+};
+
+/** Longer code is not colored, in characters: it would hold up the page. */
+const LONGEST = 50_000;
+
+interface Token {
+  readonly group: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const lowlight = createLowlight(common);
+const colored = new WeakMap<
+  Element,
+  readonly { readonly group: string; readonly range: Range }[]
+>();
+
+/** Colors the code below `box`; the elements stay as they are, so a selection survives. */
+export function colorCode(box: Element): void {
+  clearColors(box);
+  const ranges = [...box.querySelectorAll('pre > code[class^="language-"]')].flatMap(rangesOf);
+  for (const { group, range } of ranges) highlightOf(group).add(range);
+  colored.set(box, ranges);
+}
+
+/** The colors of elements that are replaced or gone. */
+export function clearColors(box: Element): void {
+  for (const { group, range } of colored.get(box) ?? []) highlightOf(group).delete(range);
+  colored.delete(box);
+}
+
+function highlightOf(group: string): Highlight {
+  const name = `code-${group}`;
+  const known = CSS.highlights.get(name);
+  if (known !== undefined) return known;
+  const made = new Highlight();
+  CSS.highlights.set(name, made);
+  return made;
+}
+
+function rangesOf(code: Element): readonly { readonly group: string; readonly range: Range }[] {
+  const text = code.firstChild;
+  const language = code.className.replace(/^language-/, '').toLowerCase();
+  if (!(text instanceof Text) || text.length > LONGEST || !lowlight.registered(language)) return [];
+  return tokensOf(lowlight.highlight(language, text.data)).map(({ group, start, end }) => {
+    const range = document.createRange();
+    range.setStart(text, start);
+    range.setEnd(text, end);
+    return { group, range };
+  });
+}
+
+type Root = ReturnType<typeof lowlight.highlight>;
+
+/** The innermost kind of each piece counts. */
+function tokensOf(root: Root): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  const walk = (nodes: Root['children'], group: string | undefined): void => {
+    for (const node of nodes) {
+      if (node.type === 'text') {
+        if (group !== undefined) tokens.push({ group, start: at, end: at + node.value.length });
+        at += node.value.length;
+      } else if (node.type === 'element') {
+        walk(node.children, groupOf(node.properties.className) ?? group);
+      }
+    }
+  };
+  walk(root.children, undefined);
+  return tokens;
+}
+
+function groupOf(classes: unknown): string | undefined {
+  const kind = Array.isArray(classes) ? String(classes[0]).replace(/^hljs-/, '') : '';
+  return Object.keys(GROUPS).find((group) => GROUPS[group]?.includes(kind));
+}
