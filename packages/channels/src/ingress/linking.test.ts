@@ -34,7 +34,7 @@ describe('linking', () => {
 
   it('[U08] leaves a further chat that one of them opens to itself', async () => {
     await link();
-    const chat = { id: 'trip-1', isSeparate: true as const };
+    const chat = { id: 'trip-1', separate: true as const };
     expect(await scene.receive(aMessage({ messageId: '62', chat }))).toEqual({
       kind: 'accepted',
       conversationId: 'telegram:default:trip-1',
