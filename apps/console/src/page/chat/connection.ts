@@ -42,7 +42,7 @@ export function browserConnection(base: string): Connection {
   let hasChat = false;
   let chat = 'main';
 
-  /** Whether there was an answer. */
+  /** Whether there was an answer, and the chat is still shown. */
   async function loadHistory(): Promise<boolean> {
     if (!hasChat) return false;
     const shown = chat;
@@ -51,7 +51,7 @@ export function browserConnection(base: string): Connection {
       if (!response.ok) return false;
       const history = await response.json();
       if (shown === chat) listener?.history(history);
-      return true;
+      return shown === chat;
     } catch {
       return false;
     }
@@ -74,7 +74,6 @@ export function browserConnection(base: string): Connection {
       }
       const response = await request(`${base}/events?chat=${shown}`, { signal });
       if (!response.ok || response.body === null || !(await loadHistory())) return;
-      if (shown !== chat) return;
       pause = FIRST_PAUSE_MS;
       listener?.link('online');
       await readEvents(response.body, line, (event) => shown === chat && listener?.event(event));
