@@ -77,6 +77,26 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
+  it('[U08] what is sent while an answer is written stands below it, also when it is finished', async () => {
+    const page = await scene.open();
+    scene.model.pieceMs = 80;
+    scene.model.queue({ text: Array.from({ length: 20 }, (_, index) => `Part ${index + 1}. `) });
+    await say(page, 'Take your time');
+    await page.locator('.is-live').getByText('Part 2.').waitFor();
+    await say(page, 'one more thing');
+    const below = page.locator('.is-live + [role=log]');
+    await below.getByText('one more thing').waitFor();
+    await untilAnswer(page, 'Part 20.');
+    scene.model.pieceMs = 0;
+    await untilAnswer(page, 'You said: one more thing');
+    const all = await page.locator('article .bubble, article .prose').allInnerTexts();
+    const [answer, last] = [/^Part 1\./, /^one more/].map((text) =>
+      all.findLastIndex((one) => text.test(one)),
+    );
+    expect(last).toBe((answer ?? 0) + 1);
+    await page.context().close();
+  });
+
   it('[F09] [F12] [U08] the stop button ends a long answer and keeps what it said; the composer is free again', async () => {
     const page = await scene.open();
     scene.model.pieceMs = 100;

@@ -135,6 +135,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       return deps.rules();
     },
   });
+  // A front of our own is the owner's; a platform shows its list to everyone.
+  const audience = definition.servedByAll ? 'owner' : 'others';
   const context: ChannelContext<unknown> = {
     account,
     settings,
@@ -152,7 +154,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       await revise(store, { channel, account }, change);
       wakeFiles();
     },
-    commands: [...COMMANDS, ...((await deps.skillCommands?.('others')) ?? [])],
+    commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     report: deps.report,
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
     chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,

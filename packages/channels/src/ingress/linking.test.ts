@@ -32,6 +32,15 @@ describe('linking', () => {
     expect(rows[0]?.fromOwner).toBeUndefined();
   });
 
+  it('[U08] leaves a further chat that one of them opens to itself', async () => {
+    await link();
+    const chat = { id: 'trip-1', separate: true as const };
+    expect(await scene.receive(aMessage({ messageId: '62', chat }))).toEqual({
+      kind: 'accepted',
+      conversationId: 'telegram:default:trip-1',
+    });
+  });
+
   it('[F13] makes the other account an owner only then, and only until it is taken out', async () => {
     await scene.receive(aMessage({ text: '/link', messageId: '50' }));
     await other('/link AAAA2222', '51');

@@ -42,12 +42,12 @@ export function browserConnection(base: string): Connection {
   let hasChat = false;
   let chat = 'main';
 
-  /** Whether there was an answer. */
+  /** Whether there was an answer, and the chat is still shown. */
   async function loadHistory(): Promise<boolean> {
     const shown = chat;
     const history = hasChat ? await historyOf(base, shown) : null;
     if (history !== null && shown === chat) listener?.history(history);
-    return history !== null;
+    return history !== null && shown === chat;
   }
 
   /** Resolves when the connection is lost. */
@@ -67,7 +67,6 @@ export function browserConnection(base: string): Connection {
       }
       const response = await request(`${base}/events?chat=${shown}`, { signal });
       if (!response.ok || response.body === null || !(await loadHistory())) return;
-      if (shown !== chat) return;
       pause = FIRST_PAUSE_MS;
       listener?.link('online');
       await readEvents(response.body, line, (event) => shown === chat && listener?.event(event));

@@ -82,6 +82,20 @@ describe('what the chat shows', () => {
     );
   });
 
+  it('[F03] keeps what is sent while an answer is written below that answer', () => {
+    const stream = event({ type: 'stream', turnId: 't1', text: 'so far' });
+    const sent = event(inbound('m2', 5));
+    const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
+    expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
+    const ended = changed(growing, event({ type: 'stream-end', turnId: 't1' }));
+    // The history knows when it was stored, which is later.
+    for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
+      const done = changed(ended, last);
+      expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
+      expect(ids(changed(done, history(part('p1', 9))))).toEqual(ids(done));
+    }
+  });
+
   it('a message of an earlier visit that the gateway had after all is not sent twice to the eye', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
@@ -123,7 +137,7 @@ describe('an answer that is being written', () => {
 
   it('[F12] is replaced by its final text', () => {
     const conversation = after(online, stream('<p>a</p>'), stream('<p>ab</p>'), end);
-    expect(conversation.live).toEqual({ turnId: 't1', html: '<p>ab</p>', ended: true });
+    expect(conversation.live).toMatchObject({ turnId: 't1', html: '<p>ab</p>', ended: true });
     const final = changed(conversation, event(part('p1', 9)));
     expect([final.live, ids(final)]).toEqual([null, ['p1']]);
   });

@@ -33,6 +33,8 @@ export interface Answer {
   readonly html: string;
   readonly buttons: readonly Button[];
   readonly at: number;
+  /** Id of the entry it stands below: what was sent while it was written stands below it. By its time when absent. */
+  readonly place?: string;
 }
 
 /** One line of the conversation. */
@@ -43,6 +45,8 @@ export interface Live {
   readonly turnId: string;
   readonly html: string;
   readonly ended: boolean;
+  /** Id of the last entry above it; null: nothing is known yet. */
+  readonly place: string | null;
 }
 
 /** Whether the gateway is there, as the person sees it. */
@@ -144,7 +148,9 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
     case 'stream': {
       const { turnId, text } = event;
       if (hasAnswer(now.entries, turnId)) return now;
-      return { ...now, live: { turnId, html: text, ended: false } };
+      const before = now.live?.turnId === turnId ? now.live.place : null;
+      const place = before ?? now.entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
+      return { ...now, live: { turnId, html: text, ended: false, place } };
     }
     case 'stream-end': {
       const live = now.live?.turnId === event.turnId ? { ...now.live, ended: true } : now.live;
@@ -157,8 +163,9 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
 
 /** The tables are the truth: an ended stream without a part in them was stopped, and goes. */
 function afterHistory(now: Conversation, { entries, commands, limits }: WebHistory): Conversation {
-  const live = now.live?.ended ? null : now.live;
-  return withEntries({ ...now, live, loaded: true, commands, limits }, entries.flatMap(entryOf));
+  const known = { ...now, loaded: true, commands, limits };
+  const next = withEntries(known, entries.flatMap(entryOf));
+  return next.live?.ended ? { ...next, live: null } : next;
 }
 
 function afterDelivery(
@@ -186,19 +193,32 @@ function entryOf(
 
 function withEntries(now: Conversation, added: readonly Entry[]): Conversation {
   const byId = new Map(now.entries.map((entry) => [entry.id, entry]));
-  for (const entry of added) byId.set(entry.id, merged(byId.get(entry.id), entry));
-  const entries = [...byId.values()].sort((a, b) => rank(a) - rank(b) || a.at - b.at);
+  for (const entry of added)
+    byId.set(entry.id, merged(byId.get(entry.id), placed(entry, now.live)));
+  const timeOf = (entry: Entry): number =>
+    (entry.kind === 'answer' && byId.get(entry.place ?? '')?.at) || entry.at;
+  const entries = [...byId.values()].sort(
+    (a, b) => rank(a) - rank(b) || timeOf(a) - timeOf(b) || a.at - b.at,
+  );
   const live = now.live && hasAnswer(entries, now.live.turnId) ? null : now.live;
   return { ...now, entries, live };
 }
 
 /** A part keeps the place where it was first shown; a message keeps the best that is known of it. */
 function merged(old: Entry | undefined, entry: Entry): Entry {
-  if (old?.kind === 'answer' && entry.kind === 'answer') return { ...entry, at: old.at };
+  if (old?.kind === 'answer' && entry.kind === 'answer') {
+    return { ...entry, at: old.at, ...(old.place !== undefined && { place: old.place }) };
+  }
   if (old?.kind !== 'mine' || entry.kind !== 'mine' || old.delivery.kind !== 'sent') return entry;
   // It is in the tables already, so a second sending of it changes nothing.
   if (entry.delivery.kind !== 'sent') return old;
   return entry.delivery.outcome === null ? { ...entry, delivery: old.delivery } : entry;
+}
+
+/** The parts of an answer stay where it grew. */
+function placed(entry: Entry, live: Live | null): Entry {
+  if (entry.kind !== 'answer' || live?.turnId !== entry.turnId || live.place === null) return entry;
+  return { ...entry, place: live.place };
 }
 
 function isUnsent(entry: Entry): boolean {

@@ -24,14 +24,16 @@ interface LogProps {
 
 /**
  * All messages, oldest first. Finished ones are in a log that a screen reader reads out as they come; the
- * growing one is below it, or every piece of it would be read again.
+ * growing one is below it, or every piece of it would be read again, and below that what was sent meanwhile.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link } = conversation;
-  const list = useMemo(() => {
+  // Not of each piece of the growing answer.
+  const place = live?.place ?? null;
+  const lists = useMemo(() => {
     const labels = labelsOf(entries);
     const lastMine = entries.findLast((entry) => entry.kind === 'mine');
-    return entries.map((entry, nth) => {
+    const shown = entries.map((entry, nth) => {
       const day = dayOf(entry.at, Date.now());
       const before = entries[nth - 1];
       const isNewDay = before === undefined || dayOf(before.at, Date.now()) !== day;
@@ -58,23 +60,18 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
         </Fragment>
       );
     });
-  }, [entries, commands, agent, actions]);
+    const end = entries.findIndex(({ id }) => id === place) + 1 || entries.length;
+    return { above: shown.slice(0, end), below: shown.slice(end) };
+  }, [entries, commands, agent, actions, place]);
   return (
     <>
-      <div
-        class="messages"
-        role="log"
-        aria-live="polite"
-        aria-label="Conversation"
-        aria-relevant="additions"
-      >
-        {list}
-      </div>
+      <Log label="Conversation">{lists.above}</Log>
       {live && (
         <div class={`answer is-live ${link === 'online' ? '' : 'is-stale'}`} aria-live="off">
           <HtmlBlock html={live.html} />
         </div>
       )}
+      {lists.below.length > 0 && <Log label="Sent meanwhile">{lists.below}</Log>}
       {typing && !live && (
         <div class="typing" aria-hidden="true">
           <i />
@@ -83,6 +80,20 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
         </div>
       )}
     </>
+  );
+}
+
+function Log(props: { readonly label: string; readonly children: readonly VNode[] }): VNode {
+  return (
+    <div
+      class="messages"
+      role="log"
+      aria-live="polite"
+      aria-label={props.label}
+      aria-relevant="additions"
+    >
+      {props.children}
+    </div>
   );
 }
 
