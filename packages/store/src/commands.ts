@@ -1,6 +1,7 @@
 import { approveRequest, type PairingRequest, pendingRequests } from './access.ts';
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
 import {
+  COMPLETION,
   type ConversationMode,
   changeMode,
   changeModel,
@@ -14,7 +15,6 @@ import { type Resend, resendUncertain } from './dead-letters.ts';
 import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
 import { type AdmittedMessage, INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
-import { COMPLETION } from './sub-agent-rows.ts';
 import { BY_STOP } from './turns.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */

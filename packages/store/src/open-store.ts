@@ -9,8 +9,8 @@ import {
   reasonOf,
   silentLogger,
 } from '@parley/core';
-import { pageSessionRepository, pairingRepository } from './access.ts';
-import { accountPauseRepository } from './account-pauses.ts';
+import { pageSessionRepository, pairingRepository, signInRepository } from './access.ts';
+import { accountPauseRepository, seenGroupRepository } from './accounts.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
 import { conversationViews } from './conversation-views.ts';
@@ -42,9 +42,7 @@ import { adapterValues, leaseRepository, type NamedLease, processRepository } fr
 import { promptRepository } from './prompts.ts';
 import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
-import { seenGroupRepository } from './seen-groups.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
-import { signInRepository } from './sign-ins.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';

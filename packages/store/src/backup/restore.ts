@@ -11,7 +11,7 @@ import {
 import { APPLIED, applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUnknown } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { type BackupRows, type BackupSchema, type Cell, quoted, tablesOf } from './tables.ts';
+import { type BackupRows, type BackupSchema, type Cell, quoted, tablesOf } from './snapshot.ts';
 import {
   type CarriedOver,
   type CarryOrder,

@@ -8,7 +8,7 @@ import {
 } from '../database.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { quoted } from './tables.ts';
+import { quoted } from './snapshot.ts';
 
 /**
  * What was unfinished in the database that a restore replaces. `carried`: it continues in the restored

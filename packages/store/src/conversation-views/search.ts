@@ -1,9 +1,14 @@
-import type { Sql } from '../database.ts';
-import { statement } from '../database.ts';
+import { type Sql, statement } from '../database.ts';
 import { findConversation, NO_PEOPLE } from './list.ts';
-import { NEWEST, newestFirst, type PageMark } from './messages.ts';
-import { readSaid, textOfMessage, textOfPart } from './texts.ts';
-import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './words.ts';
+import {
+  NEWEST,
+  newestFirst,
+  type PageMark,
+  readSaid,
+  textOfMessage,
+  textOfPart,
+} from './messages.ts';
+import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.ts';
 
 /** A message or a part in which all terms are found. */
 export interface SearchHit {

@@ -2,7 +2,7 @@ import { type MessageName, PromptLists, type RecentMessage, type WhyAnswer } fro
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
 import { personalMessage, titleOf } from '../conversation-views/list.ts';
-import { readSaid } from '../conversation-views/texts.ts';
+import { readSaid } from '../conversation-views/messages.ts';
 import { HEARTBEAT_LANE } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import type { Decision, WhyQuestion } from '../decisions.ts';

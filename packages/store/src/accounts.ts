@@ -1,6 +1,45 @@
 import { type Database, statement } from './database.ts';
 import type { ChatKey } from './outbox-parts.ts';
 
+/** That an account is not connected because a person wants it so. */
+export interface AccountPause {
+  readonly channel: string;
+  readonly account: string;
+  /** Who paused it, for people: `the console`, `the command line`. */
+  readonly by: string;
+  /** In ms. */
+  readonly since: number;
+}
+
+/**
+ * Accounts that are paused, table `account_pause`: gateways and `parley channels` write it, gateways read it. A
+ * pause outlives a restart.
+ */
+export function accountPauseRepository(database: Database) {
+  return {
+    /** One that is paused already stays as it is. */
+    pause: ({ channel, account, by, since }: AccountPause) =>
+      database.change('power-cut', PAUSE, { channel, account, by, since }),
+
+    resume: (channel: string, account: string) =>
+      database.change('power-cut', RESUME, { channel, account }),
+
+    list: (): Promise<readonly AccountPause[]> => database.read((sql) => sql.all(PAUSES)),
+  };
+}
+
+const PAUSE = statement(`
+  insert into account_pause (channel, account, paused_by, since)
+  values (:channel, :account, :by, :since) on conflict (channel, account) do nothing`);
+
+const RESUME = statement(
+  'delete from account_pause where channel = :channel and account = :account',
+);
+
+const PAUSES = statement(`
+  select channel, account, paused_by as "by", since from account_pause
+  order by channel, account`).rows<AccountPause>();
+
 /** A group or channel of a platform that the settings do not allow. The title is untrusted. */
 export interface SeenGroup extends ChatKey {
   readonly title: string | null;
@@ -28,7 +67,7 @@ export function seenGroupRepository(database: Database) {
       }, 'process'),
 
     /** The last seen first. */
-    list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(LIST)),
+    list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(SEEN)),
 
     forget: ({ channel, account, chatId }: ChatKey) =>
       database.change('process', FORGET, { channel, account, chatId }),
@@ -46,7 +85,7 @@ const PRUNE = statement(`
     select seen_at from seen_group where channel = :channel and account = :account
     order by seen_at desc limit 1 offset ${KEPT - 1})`);
 
-const LIST = statement(`
+const SEEN = statement(`
   select channel, account, chat_id as "chatId", title, seen_at as "seenAt"
   from seen_group order by seen_at desc, chat_id`).rows<SeenGroup>();
 
