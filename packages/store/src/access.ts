@@ -45,9 +45,8 @@ export function pairingRepository(database: Database, newId: NewId) {
         // Two strangers at once must not both take the last place.
         if (database.dialect === 'postgres') sql.send(LOCK);
         sql.send(FORGET_EXPIRED, { now });
-        const { channel, account, senderId } = applicant;
-        const known = await sql.all(APPLICANTS, { channel, account });
-        if (known.some((row) => row.senderId === senderId)) return 'known';
+        const known = await sql.all(APPLICANTS, applicant);
+        if (known.some(({ senderId }) => senderId === applicant.senderId)) return 'known';
         const pending = known.filter(({ refused }) => refused === 0);
         if (pending.length >= PENDING_PER_ACCOUNT) return 'full';
         const route = toJson(applicant.route);
@@ -107,8 +106,7 @@ export async function approveRequest(
 ): Promise<PairingRequest | null> {
   const row = await sql.get(TAKE, { code, now });
   if (row === undefined) return null;
-  const { channel, account, senderId } = row;
-  sql.send(ALLOW, { channel, account, senderId, now });
+  sql.send(ALLOW, { ...row, now });
   return readRequest(row);
 }
 
@@ -189,7 +187,7 @@ export function pageSessionRepository(database: Database) {
     open: (session: PageSession): Promise<void> =>
       database.write(async (sql) => {
         sql.send(FORGET_EXPIRED_SESSIONS, { now: session.createdAt });
-        sql.send(OPEN, { ...session });
+        sql.send(OPEN, session);
       }),
 
     find: (id: string, now: number): Promise<PageSession | null> =>
@@ -200,8 +198,8 @@ export function pageSessionRepository(database: Database) {
       database.read((sql) => sql.all(LIST, { now })),
 
     /** Notes a use and what follows from it; of no harm where another gateway has noted a later one. */
-    use: ({ id, usedAt, expiresAt }: Pick<PageSession, 'id' | 'usedAt' | 'expiresAt'>) =>
-      database.change('process', USE, { id, usedAt, expiresAt }),
+    use: (use: Pick<PageSession, 'id' | 'usedAt' | 'expiresAt'>) =>
+      database.change('process', USE, use),
 
     /** Ends one session, or all of them; returns how many there were. */
     end: (which: string | 'all'): Promise<number> =>
@@ -268,7 +266,7 @@ export function signInRepository(database: Database) {
         // Two whose names differ in case alone would be taken for one.
         const name = signIn.name.toLowerCase();
         if (known.some((one) => one.name.toLowerCase() === name)) return 'taken';
-        return (await sql.get(ADD_SIGN_IN, { ...signIn })) === undefined ? 'taken' : 'added';
+        return (await sql.get(ADD_SIGN_IN, signIn)) === undefined ? 'taken' : 'added';
       }),
 
     /** By the hash of its token. */

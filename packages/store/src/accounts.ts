@@ -18,8 +18,7 @@ export interface AccountPause {
 export function accountPauseRepository(database: Database) {
   return {
     /** One that is paused already stays as it is. */
-    pause: ({ channel, account, by, since }: AccountPause) =>
-      database.change('power-cut', PAUSE, { channel, account, by, since }),
+    pause: (pause: AccountPause) => database.change('power-cut', PAUSE, pause),
 
     resume: (channel: string, account: string) =>
       database.change('power-cut', RESUME, { channel, account }),
@@ -59,18 +58,17 @@ const LONGEST_TITLE = 120;
 export function seenGroupRepository(database: Database) {
   return {
     /** Notes a group; of each account the last 50 are kept. */
-    note: ({ channel, account, chatId, title, seenAt }: SeenGroup): Promise<void> =>
+    note: (group: SeenGroup): Promise<void> =>
       database.write(async (sql) => {
-        const short = title === null ? null : [...title].slice(0, LONGEST_TITLE).join('');
-        sql.send(NOTE, { channel, account, chatId, title: short, seenAt });
-        sql.send(PRUNE, { channel, account });
+        const title = group.title && [...group.title].slice(0, LONGEST_TITLE).join('');
+        sql.send(NOTE, { ...group, title });
+        sql.send(PRUNE, group);
       }, 'process'),
 
     /** The last seen first. */
     list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(SEEN)),
 
-    forget: ({ channel, account, chatId }: ChatKey) =>
-      database.change('process', FORGET, { channel, account, chatId }),
+    forget: (chat: ChatKey) => database.change('process', FORGET, chat),
   };
 }
 

@@ -171,7 +171,11 @@ export async function postParts(
   { key, parts, turn }: Post,
   now: number,
 ): Promise<PostResult> {
-  if (turn !== undefined) await lockTurn(sql, turn.id);
+  if (turn !== undefined) {
+    // A stop locks the conversation, too: nothing is posted after a `/stop`.
+    const lane = await sql.get(LANE_OF, { turnId: turn.id });
+    if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
+  }
   const known = await postedUnder(sql, key);
   if (known !== null) return { kind: 'known', chat: known };
   if (turn !== undefined) {
@@ -196,12 +200,6 @@ const PREFIX = 'post:';
 
 function partIdOf(key: string, nth: number): string {
   return `${PREFIX}${key}.${nth}`;
-}
-
-/** A stop locks the conversation, too: nothing is posted after a `/stop`. */
-async function lockTurn(sql: Sql, turnId: string): Promise<void> {
-  const turn = await sql.get(LANE_OF, { turnId });
-  if (turn !== undefined) await lockConversation(sql, turn.conversation_id);
 }
 
 async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {
@@ -307,16 +305,15 @@ const UNCERTAIN = statement(
 export async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const { channel, account, chatId, until } = part;
   const known = (rows: readonly Known[], direction: 'in' | 'out') =>
     rows.flatMap(({ messageId, at, ...row }) =>
       messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
     );
   return {
     known: [
-      ...known(await sql.all(SENT_BEFORE, { channel, account, until }), 'out'),
-      ...known(await sql.all(RECEIVED_BEFORE, { channel, account, until }), 'in'),
+      ...known(await sql.all(SENT_BEFORE, part), 'out'),
+      ...known(await sql.all(RECEIVED_BEFORE, part), 'in'),
     ],
-    uncertainAt: (await sql.get(UNCERTAIN, { channel, account, chatId }))?.at ?? null,
+    uncertainAt: (await sql.get(UNCERTAIN, part))?.at ?? null,
   };
 }

@@ -163,12 +163,11 @@ const REPLACE = statement(`
 async function addVersion(
   sql: Sql,
   agent: string,
-  { askedBy, text, head, author, by, reason, basedOn, diff }: StoredSoul,
+  soul: StoredSoul,
   now: number,
 ): Promise<SoulVersion> {
   const next = await sql.get(NEXT_NUMBER, { agent });
-  const soul = { askedBy, text, head, author, by, reason, basedOn, diff };
-  const row = next && (await sql.get(ADD, { agent, number: next.number, ...soul, now }));
+  const row = next && (await sql.get(ADD, { ...soul, agent, number: next.number, now }));
   if (row === undefined) throw new Error(`The soul of ${agent} is not locked.`);
   return readSoulVersion(row);
 }
@@ -189,13 +188,9 @@ const ADD = statement(`
 /** Proposals that are not decided, oldest first. */
 const OPEN = selectVersions("author = :author and state in ('proposed', 'passed') order by number");
 
-async function judgeSoul(
-  sql: Sql,
-  { agent, number, now }: SoulChange,
-  { state, score, findings, appliesAt }: SoulVerdict,
-): Promise<boolean> {
-  const verdict = { state, score, findings: toJson(findings), appliesAt };
-  return (await sql.run(JUDGE, { agent, number, now, ...verdict })) > 0;
+async function judgeSoul(sql: Sql, change: SoulChange, verdict: SoulVerdict): Promise<boolean> {
+  const findings = toJson(verdict.findings);
+  return (await sql.run(JUDGE, { ...change, ...verdict, findings })) > 0;
 }
 
 const JUDGE = statement(`
@@ -219,12 +214,12 @@ async function applySoul(
 
 async function closeSoul(
   sql: Sql,
-  { agent, number }: SoulChange,
+  change: SoulChange,
   state: 'vetoed' | 'replaced',
   by: string | null,
 ): Promise<boolean> {
-  await lockSoul(sql, agent);
-  return (await sql.run(CLOSE, { agent, number, state, by })) > 0;
+  await lockSoul(sql, change.agent);
+  return (await sql.run(CLOSE, { ...change, state, by })) > 0;
 }
 
 const CLOSE = statement(`

@@ -66,21 +66,26 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
     sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
   }
   sent.sort((a, b) => b.seq - a.seq);
-  const [taken, rest] = newestFirst(said, sent.slice(0, limit), limit);
-  const end = {
-    inbox: taken.findLast((row) => row.direction === 'in')?.seq ?? before.inbox,
-    outbox: taken.findLast((row) => row.direction === 'out')?.seq ?? before.outbox,
-  };
-  const isLast = rest === 0 && said.length < limit && sent.length < limit;
-  return { messages: taken.map(messageOf).reverse(), older: isLast ? null : end };
+  const { taken, older } = newestFirst(said, sent, before, limit);
+  return { messages: taken.map(messageOf).reverse(), older };
 }
 
-/** Takes the younger of both heads until the page is full; each list stays in its own order. */
-export function newestFirst<A extends { readonly at: number }, B extends { readonly at: number }>(
+interface Merged {
+  readonly direction: 'in' | 'out';
+  readonly seq: number;
+  readonly at: number;
+}
+
+/**
+ * Takes the younger of both heads until the page is full; each list stays in its own order. `older` is null where
+ * both lists are shorter than a page and are on it.
+ */
+export function newestFirst<A extends Merged, B extends Merged>(
   one: readonly A[],
   other: readonly B[],
+  before: PageMark,
   limit: number,
-): readonly [taken: readonly (A | B)[], rest: number] {
+): { readonly taken: readonly (A | B)[]; readonly older: PageMark | null } {
   const taken: (A | B)[] = [];
   let [a, b] = [0, 0];
   while (taken.length < limit) {
@@ -92,7 +97,11 @@ export function newestFirst<A extends { readonly at: number }, B extends { reado
     if (isFirst) a += 1;
     else b += 1;
   }
-  return [taken, one.length + other.length - taken.length];
+  const isAll = taken.length === one.length + other.length;
+  if (isAll && one.length < limit && other.length < limit) return { taken, older: null };
+  const inbox = taken.findLast(({ direction }) => direction === 'in')?.seq ?? before.inbox;
+  const outbox = taken.findLast(({ direction }) => direction === 'out')?.seq ?? before.outbox;
+  return { taken, older: { inbox, outbox } };
 }
 
 /** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */

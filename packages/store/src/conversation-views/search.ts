@@ -57,7 +57,7 @@ export async function searchMessages(
     ...{ query, before: before.outbox, limit },
     ...NO_PEOPLE,
   });
-  const [taken, rest] = newestFirst(said, sent, limit);
+  const { taken, older } = newestFirst(said, sent, before, limit);
   const titles = new Map<string, string>();
   const hits: SearchHit[] = [];
   for (const row of taken) {
@@ -69,12 +69,7 @@ export async function searchMessages(
     const excerpt = excerptOf(scrub(text), terms);
     hits.push({ ...hitOf(row), conversationId: id, title, excerpt });
   }
-  const older = {
-    inbox: taken.findLast((row) => row.direction === 'in')?.seq ?? before.inbox,
-    outbox: taken.findLast((row) => row.direction === 'out')?.seq ?? before.outbox,
-  };
-  const isLast = rest === 0 && said.length < limit && sent.length < limit;
-  return { hits, older: isLast ? null : older };
+  return { hits, older };
 }
 
 function hitOf({ direction, seq, channel, at, stored }: HitRow) {
