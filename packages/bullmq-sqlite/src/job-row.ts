@@ -48,20 +48,12 @@ export interface NewJob {
 
 /** The job with this id, or undefined. */
 export function findJob(scope: QueueScope, jobId: string): JobRow | undefined {
-  return scope.file.get<JobRow>(
-    'SELECT * FROM job WHERE queue_id = ? AND id = ?',
-    scope.queueId,
-    jobId,
-  );
+  return scope.get<JobRow>('SELECT * FROM job WHERE queue_id = ? AND id = ?', jobId);
 }
 
 /** Whether a job with this id exists, in whatever state. */
 export function jobExists(scope: QueueScope, jobId: string): boolean {
-  const row = scope.file.get(
-    'SELECT 1 AS found FROM job WHERE queue_id = ? AND id = ?',
-    scope.queueId,
-    jobId,
-  );
+  const row = scope.get('SELECT 1 AS found FROM job WHERE queue_id = ? AND id = ?', jobId);
   return row !== undefined;
 }
 
@@ -144,11 +136,11 @@ const RANKS =
   "SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank";
 
 function lastRank(scope: QueueScope, lane: number): number {
-  return scope.file.get<{ rank: number }>(`${RANKS} DESC LIMIT 1`, scope.queueId, lane)?.rank ?? 0;
+  return scope.get<{ rank: number }>(`${RANKS} DESC LIMIT 1`, lane)?.rank ?? 0;
 }
 
 function firstRank(scope: QueueScope, lane: number): number {
-  return scope.file.get<{ rank: number }>(`${RANKS} ASC LIMIT 1`, scope.queueId, lane)?.rank ?? 0;
+  return scope.get<{ rank: number }>(`${RANKS} ASC LIMIT 1`, lane)?.rank ?? 0;
 }
 
 /** A job's state as BullMQ names it. */
