@@ -248,5 +248,5 @@ function limitAndOffset(
 }
 
 function count(scope: QueueScope, sql: string, ...params: (number | string)[]): number {
-  return scope.file.get<{ n: number }>(sql, scope.queueId, ...params)?.n ?? 0;
+  return scope.get<{ n: number }>(sql, ...params)?.n ?? 0;
 }

@@ -100,8 +100,12 @@ export interface Position {
 
 /** A place among the waiting jobs of one priority; priority 0 is the lane that runs first. */
 export function waitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
-  const edge = end === 'back' ? lastRank(scope, priority) : firstRank(scope, priority);
-  return { state: 'waiting', lane: priority, rank: end === 'back' ? edge + 1 : edge - 1 };
+  const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
+  const edge = scope.get<{ rank: number }>(
+    `SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank ${order} LIMIT 1`,
+    priority,
+  );
+  return { state: 'waiting', lane: priority, rank: (edge?.rank ?? 0) + step };
 }
 
 /** A place among the delayed jobs; due `delay` ms after `from` (Unix ms), or at once for 0. */
@@ -130,17 +134,6 @@ export function moveJob(scope: QueueScope, seq: number, to: Position, delay: num
     Math.floor(delay),
     seq,
   );
-}
-
-const RANKS =
-  "SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank";
-
-function lastRank(scope: QueueScope, lane: number): number {
-  return scope.get<{ rank: number }>(`${RANKS} DESC LIMIT 1`, lane)?.rank ?? 0;
-}
-
-function firstRank(scope: QueueScope, lane: number): number {
-  return scope.get<{ rank: number }>(`${RANKS} ASC LIMIT 1`, lane)?.rank ?? 0;
 }
 
 /** A job's state as BullMQ names it. */

@@ -37,7 +37,7 @@ import { linkRepository } from './links.ts';
 import { memoryIndexRepository } from './memory-index.ts';
 import { MIGRATIONS, migrate, newerStep, readAppliedSteps, refuseUnknown } from './migrate.ts';
 import { outboxRepository } from './outbox.ts';
-import type { openPostgres, PostgresLimits } from './postgres/open-postgres.ts';
+import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
 import { promptRepository } from './prompts.ts';
 import { auditRepository, backlogRepository } from './reports.ts';
@@ -72,7 +72,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const database =
     address.dialect === 'sqlite'
       ? openSqlite(address)
-      : await postgresAt({ ...options, ...address });
+      : await (await import('./postgres/open-postgres.ts')).openPostgres({
+          ...options,
+          ...address,
+        });
   try {
     if (seen.length < MIGRATIONS.length) await migrate(database, MIGRATIONS, name, options.clock);
   } catch (reason) {
@@ -93,11 +96,6 @@ const STEPS = statement('select number, parley_version from parley_migration').r
   readonly number: number;
   readonly parley_version: string;
 }>();
-
-async function postgresAt(options: Parameters<typeof openPostgres>[0]): Promise<Database> {
-  const { openPostgres } = await import('./postgres/open-postgres.ts');
-  return openPostgres(options);
-}
 
 /** The database: one repository per subject, each the only writer of its tables. */
 export type Store = ReturnType<typeof storeOn>;

@@ -180,7 +180,8 @@ export async function postParts(
   if (known !== null) return { kind: 'known', chat: known };
   if (turn !== undefined) {
     if (!(await isTurnRunning(sql, turn.id))) return { kind: 'over' };
-    if ((await countPosts(sql, turn.id)) >= turn.most) return { kind: 'too-many' };
+    const posted = await sql.get(COUNT_POSTS, { turnId: turn.id, posts: `${PREFIX}%.0` });
+    if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
   }
   const [first, ...others] = parts;
   const by = { turnId: turn?.id ?? null, now };
@@ -221,10 +222,6 @@ const COUNT_POSTS = statement(`
   where turn_id = :turnId and part_index is null and id like :posts`).rows<{
   readonly count: number;
 }>();
-
-async function countPosts(sql: Sql, turnId: string): Promise<number> {
-  return (await sql.get(COUNT_POSTS, { turnId, posts: `${PREFIX}%.0` }))?.count ?? 0;
-}
 
 /** The columns that make an `OutboundPart`. */
 export const OUTBOX_COLUMNS =

@@ -38,7 +38,10 @@ export function soulRepository(database: Database) {
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
     /** proposed → passed or refused; false when it was judged or vetoed meanwhile. */
     judge: (agent: string, number: number, verdict: SoulVerdict, now: number) =>
-      database.write((sql) => judgeSoul(sql, { agent, number, now }, verdict)),
+      database.write(async (sql) => {
+        const findings = toJson(verdict.findings);
+        return (await sql.run(JUDGE, { ...verdict, agent, number, now, findings })) > 0;
+      }),
     /**
      * passed → applied, and what was in use → replaced. False when it did not pass, or when `inUse` is not
      * in use any more. `by` null: its time has come.
@@ -187,11 +190,6 @@ const ADD = statement(`
 
 /** Proposals that are not decided, oldest first. */
 const OPEN = selectVersions("author = :author and state in ('proposed', 'passed') order by number");
-
-async function judgeSoul(sql: Sql, change: SoulChange, verdict: SoulVerdict): Promise<boolean> {
-  const findings = toJson(verdict.findings);
-  return (await sql.run(JUDGE, { ...change, ...verdict, findings })) > 0;
-}
 
 const JUDGE = statement(`
   update soul_version set state = :state, score = :score, findings = :findings,
