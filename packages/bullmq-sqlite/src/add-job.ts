@@ -43,9 +43,8 @@ export function addJob(scope: QueueScope, json: JobJson, customId: string | unde
 
 /** Counts up the queue's job counter and returns it as an id. */
 export function nextJobId(scope: QueueScope): string {
-  const row = scope.file.get<{ last_job_id: number }>(
+  const row = scope.get<{ last_job_id: number }>(
     'UPDATE queue SET last_job_id = last_job_id + 1 WHERE id = ? RETURNING last_job_id',
-    scope.queueId,
   );
   return String(row?.last_job_id ?? 0);
 }
@@ -70,10 +69,9 @@ function insertJob(
   delay: number,
   priority: number,
 ): void {
-  scope.file.run(
+  scope.run(
     `INSERT INTO job (queue_id, id, state, lane, rank, name, data, opts, timestamp, delay,
        priority, scheduler_id, dedup_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    scope.queueId,
     job.id,
     position.state,
     position.lane,
@@ -130,10 +128,9 @@ function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
 
 /** The job that owns a deduplication id at this moment. */
 export function claimOf(scope: QueueScope, dedupId: string): Claim | undefined {
-  return scope.file.get<Claim>(
+  return scope.get<Claim>(
     `SELECT job_id, expires_at FROM dedup
      WHERE queue_id = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)`,
-    scope.queueId,
     dedupId,
     scope.now,
   );
@@ -146,9 +143,8 @@ function setClaim(scope: QueueScope, options: DeduplicationOptions, jobId: strin
 
 /** Makes a job the owner of a free id; false if another job owns it. */
 function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: string): boolean {
-  const claimed = scope.file.run(
+  const claimed = scope.run(
     'INSERT INTO dedup (queue_id, id, job_id, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    scope.queueId,
     options.id,
     jobId,
     expiryOf(scope, options),
@@ -163,9 +159,8 @@ function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | nu
 
 /** Releases a deduplication id, if `jobId` owns it or is absent; returns how many. */
 export function removeClaim(scope: QueueScope, dedupId: string, jobId?: string): number {
-  return scope.file.run(
+  return scope.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND job_id = coalesce(?, job_id)',
-    scope.queueId,
     dedupId,
     jobId ?? null,
   );
@@ -205,23 +200,18 @@ function dropNewJob(
 }
 
 function storeFollowUp(scope: QueueScope, dedupId: string, job: NewJob): void {
-  scope.file.run(
+  scope.run(
     'INSERT OR REPLACE INTO dedup_next (queue_id, id, job) VALUES (?, ?, ?)',
-    scope.queueId,
     dedupId,
     JSON.stringify(job),
   );
   // From now on the claim must outlive the active job, or an add could slip past the check above.
-  scope.file.run(
-    'UPDATE dedup SET expires_at = NULL WHERE queue_id = ? AND id = ?',
-    scope.queueId,
-    dedupId,
-  );
+  scope.run('UPDATE dedup SET expires_at = NULL WHERE queue_id = ? AND id = ?', dedupId);
 }
 
 /** Forgets the job waiting for its turn under this deduplication id. */
 function dropFollowUp(scope: QueueScope, dedupId: string): void {
-  scope.file.run('DELETE FROM dedup_next WHERE queue_id = ? AND id = ?', scope.queueId, dedupId);
+  scope.run('DELETE FROM dedup_next WHERE queue_id = ? AND id = ?', dedupId);
 }
 
 function storeClaim(
@@ -230,9 +220,8 @@ function storeClaim(
   jobId: string,
   expiresAt: number | null,
 ): void {
-  scope.file.run(
+  scope.run(
     'INSERT OR REPLACE INTO dedup (queue_id, id, job_id, expires_at) VALUES (?, ?, ?, ?)',
-    scope.queueId,
     dedupId,
     jobId,
     expiresAt,
@@ -254,15 +243,13 @@ function announce(scope: QueueScope, dedupId: string, jobId: string, droppedId: 
  */
 export function releaseDeduplication(scope: QueueScope, dedupId: string, jobId: string): void {
   // A claim with a ttl stays: it keeps out further jobs until its time is over.
-  scope.file.run(
+  scope.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND expires_at IS NULL AND job_id = ?',
-    scope.queueId,
     dedupId,
     jobId,
   );
-  const row = scope.file.get<{ job: string }>(
+  const row = scope.get<{ job: string }>(
     'SELECT job FROM dedup_next WHERE queue_id = ? AND id = ?',
-    scope.queueId,
     dedupId,
   );
   if (!row) return;

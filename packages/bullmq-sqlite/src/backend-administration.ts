@@ -120,11 +120,10 @@ export class BackendAdministration extends BackendQueries {
   addLog(jobId: string, line: string, keep?: number): Promise<number> {
     return this.write((scope) => {
       if (!jobExists(scope, jobId)) throw jobStateError(ErrorCode.JobNotExist, jobId, 'addLog');
-      scope.file.run(
+      scope.run(
         `INSERT INTO job_log (queue_id, job_id, line_no, line)
          SELECT ?1, ?2, coalesce(max(line_no), 0) + 1, ?3 FROM job_log
          WHERE queue_id = ?1 AND job_id = ?2`,
-        scope.queueId,
         jobId,
         line,
       );
@@ -279,10 +278,9 @@ function moveManyToWait(
   count: number,
   until: number,
 ): 0 | 1 {
-  const jobs = scope.file.all<JobRow>(
+  const jobs = scope.all<JobRow>(
     `SELECT * FROM job WHERE queue_id = ? AND state = ? AND lane = 0 AND rank <= ?
      ORDER BY rank, seq LIMIT ?`,
-    scope.queueId,
     state,
     until,
     count,
@@ -305,11 +303,10 @@ function clearOutcome(scope: QueueScope, job: JobRow): void {
 
 /** Removes a job's log, but for the last `keep` lines. */
 function trimLog(scope: QueueScope, jobId: string, keep: number): void {
-  scope.file.run(
+  scope.run(
     `DELETE FROM job_log WHERE queue_id = ?1 AND job_id = ?2 AND line_no <= (
        SELECT line_no FROM job_log WHERE queue_id = ?1 AND job_id = ?2
        ORDER BY line_no DESC LIMIT 1 OFFSET ?3)`,
-    scope.queueId,
     jobId,
     keep,
   );

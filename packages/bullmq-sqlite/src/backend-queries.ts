@@ -51,10 +51,9 @@ export class BackendQueries extends BackendBase {
   ): Promise<{ logs: string[]; count: number }> {
     return this.read((scope) => {
       const count = countLogs(scope, jobId);
-      const rows = scope.file.all<{ line: string }>(
+      const rows = scope.all<{ line: string }>(
         `SELECT line FROM job_log WHERE queue_id = ? AND job_id = ?
          ORDER BY line_no ${asc ? 'ASC' : 'DESC'} LIMIT ? OFFSET ?`,
-        scope.queueId,
         jobId,
         ...limitAndOffset(start, end, () => count),
       );
@@ -212,10 +211,9 @@ function rangeOfState(
   const filter = stateFilter(state);
   if (!filter) return [];
   const direction = asc ? 'ASC' : 'DESC';
-  const rows = scope.file.all<{ id: string }>(
+  const rows = scope.all<{ id: string }>(
     `SELECT id FROM job WHERE queue_id = ? AND ${filter}
      ORDER BY lane ${direction}, rank ${direction}, seq ${direction} LIMIT ? OFFSET ?`,
-    scope.queueId,
     ...limitAndOffset(start, end, () => countState(scope, state, undefined)),
   );
   const ids = rows.map((row) => row.id);
@@ -230,10 +228,9 @@ function schedulerRange(
   asc: boolean,
 ): { id: string; next_run: number }[] {
   const direction = asc ? 'ASC' : 'DESC';
-  return scope.file.all(
+  return scope.all(
     `SELECT id, next_run FROM scheduler WHERE queue_id = ?
      ORDER BY next_run ${direction}, id ${direction} LIMIT ? OFFSET ?`,
-    scope.queueId,
     ...limitAndOffset(start, end, () => countState(scope, 'repeat', undefined)),
   );
 }
@@ -251,5 +248,5 @@ function limitAndOffset(
 }
 
 function count(scope: QueueScope, sql: string, ...params: (number | string)[]): number {
-  return scope.file.get<{ n: number }>(sql, scope.queueId, ...params)?.n ?? 0;
+  return scope.get<{ n: number }>(sql, ...params)?.n ?? 0;
 }

@@ -54,11 +54,10 @@ export function nothingToStart(dueAt: number): NextJob {
 
 /** Puts delayed jobs in line whose time has come. */
 export function promoteDueJobs(scope: QueueScope): void {
-  const due = scope.file.all<JobRow>(
+  const due = scope.all<JobRow>(
     `SELECT * FROM job
      WHERE queue_id = ? AND state = 'delayed' AND lane = 0 AND rank <= ?
      ORDER BY rank, seq LIMIT ?`,
-    scope.queueId,
     scope.now,
     PROMOTED_AT_ONCE,
   );
@@ -152,10 +151,7 @@ export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings):
   for (const job of suspects) {
     returnStalledJob(scope, job, settings.maxStalledCount ?? DEFAULT_MAX_STALLED);
   }
-  scope.file.run(
-    "UPDATE job SET suspect = 1 WHERE queue_id = ? AND state = 'active' AND suspect = 0",
-    scope.queueId,
-  );
+  scope.run("UPDATE job SET suspect = 1 WHERE queue_id = ? AND state = 'active' AND suspect = 0");
   return suspects.map((job) => job.id);
 }
 
@@ -171,10 +167,9 @@ export function releaseActiveJobs(scope: QueueScope, maxStalledCount: number): s
 }
 
 function activeJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
-  return scope.file.all<JobRow>(
+  return scope.all<JobRow>(
     `SELECT * FROM job WHERE queue_id = ? AND state = 'active' AND suspect >= ?
      ORDER BY lane, rank, seq`,
-    scope.queueId,
     suspectsOnly ? 1 : 0,
   );
 }
@@ -194,9 +189,8 @@ function returnStalledJob(scope: QueueScope, job: JobRow, maxStalledCount: numbe
 
 function isScheduled(scope: QueueScope, job: JobRow): boolean {
   if (job.scheduler_id === null) return false;
-  const row = scope.file.get(
+  const row = scope.get(
     'SELECT 1 AS found FROM scheduler WHERE queue_id = ? AND id = ?',
-    scope.queueId,
     job.scheduler_id,
   );
   return row !== undefined;

@@ -21,9 +21,8 @@ export function appendEvents(scope: QueueScope): string | undefined {
   for (let start = 0; start < events.length; start += ENTRIES_PER_ROW) {
     const entries = events.slice(start, start + ENTRIES_PER_ROW);
     const rowId = Math.max(lastRowId(scope.file, scope.queueId) + 1, scope.now * ROWS_PER_MS);
-    scope.file.run(
+    scope.run(
       'INSERT INTO event (queue_id, id, entries) VALUES (?, ?, ?)',
-      scope.queueId,
       rowId,
       JSON.stringify(entries),
     );
@@ -35,10 +34,9 @@ export function appendEvents(scope: QueueScope): string | undefined {
 
 /** Keeps about `maxLength` events (an operation writes two on average); returns the rows removed. */
 export function trimEvents(scope: QueueScope, maxLength: number): number {
-  return scope.file.run(
+  return scope.run(
     `DELETE FROM event WHERE queue_id = ?1 AND id <= (
        SELECT id FROM event WHERE queue_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
-    scope.queueId,
     Math.ceil(maxLength / 2),
   );
 }

@@ -36,9 +36,8 @@ export function finishJob(scope: QueueScope, finish: Finish): void {
 /** Announces that nothing is left to do, when that is so. */
 export function emitDrainedWhenEmpty(scope: QueueScope): void {
   if (!scope.keepsEvents) return;
-  const left = scope.file.get(
+  const left = scope.get(
     "SELECT 1 AS found FROM job WHERE queue_id = ? AND state IN ('waiting', 'active') LIMIT 1",
-    scope.queueId,
   );
   if (!left) scope.emit('drained');
 }
@@ -167,18 +166,16 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
 
 /** What was counted of one kind of outcome. */
 export function readMetric(scope: QueueScope, kind: string): MetricRow | undefined {
-  return scope.file.get<MetricRow>(
+  return scope.get<MetricRow>(
     'SELECT count, prev_ts, prev_count, points FROM metric WHERE queue_id = ? AND kind = ?',
-    scope.queueId,
     kind,
   );
 }
 
 function storeMetric(scope: QueueScope, kind: string, row: MetricRow): void {
-  scope.file.run(
+  scope.run(
     `INSERT OR REPLACE INTO metric (queue_id, kind, count, prev_ts, prev_count, points)
      VALUES (?, ?, ?, ?, ?, ?)`,
-    scope.queueId,
     kind,
     row.count,
     row.prev_ts,

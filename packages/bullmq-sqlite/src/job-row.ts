@@ -48,20 +48,12 @@ export interface NewJob {
 
 /** The job with this id, or undefined. */
 export function findJob(scope: QueueScope, jobId: string): JobRow | undefined {
-  return scope.file.get<JobRow>(
-    'SELECT * FROM job WHERE queue_id = ? AND id = ?',
-    scope.queueId,
-    jobId,
-  );
+  return scope.get<JobRow>('SELECT * FROM job WHERE queue_id = ? AND id = ?', jobId);
 }
 
 /** Whether a job with this id exists, in whatever state. */
 export function jobExists(scope: QueueScope, jobId: string): boolean {
-  const row = scope.file.get(
-    'SELECT 1 AS found FROM job WHERE queue_id = ? AND id = ?',
-    scope.queueId,
-    jobId,
-  );
+  const row = scope.get('SELECT 1 AS found FROM job WHERE queue_id = ? AND id = ?', jobId);
   return row !== undefined;
 }
 
@@ -108,8 +100,12 @@ export interface Position {
 
 /** A place among the waiting jobs of one priority; priority 0 is the lane that runs first. */
 export function waitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
-  const edge = end === 'back' ? lastRank(scope, priority) : firstRank(scope, priority);
-  return { state: 'waiting', lane: priority, rank: end === 'back' ? edge + 1 : edge - 1 };
+  const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
+  const edge = scope.get<{ rank: number }>(
+    `SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank ${order} LIMIT 1`,
+    priority,
+  );
+  return { state: 'waiting', lane: priority, rank: (edge?.rank ?? 0) + step };
 }
 
 /** A place among the delayed jobs; due `delay` ms after `from` (Unix ms), or at once for 0. */
@@ -138,17 +134,6 @@ export function moveJob(scope: QueueScope, seq: number, to: Position, delay: num
     Math.floor(delay),
     seq,
   );
-}
-
-const RANKS =
-  "SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank";
-
-function lastRank(scope: QueueScope, lane: number): number {
-  return scope.file.get<{ rank: number }>(`${RANKS} DESC LIMIT 1`, scope.queueId, lane)?.rank ?? 0;
-}
-
-function firstRank(scope: QueueScope, lane: number): number {
-  return scope.file.get<{ rank: number }>(`${RANKS} ASC LIMIT 1`, scope.queueId, lane)?.rank ?? 0;
 }
 
 /** A job's state as BullMQ names it. */

@@ -1,11 +1,10 @@
 import type { BackendFactory, IQueueBackend } from 'bullmq';
 import { SqliteQueueBackend } from './backend.ts';
-import { workerSettings } from './backend-base.ts';
+import { SharedFile, workerSettings } from './backend-base.ts';
 import { releaseActiveJobs } from './claim-job.ts';
 import { appendEvents } from './events.ts';
 import type { Synchronous } from './queue-file.ts';
 import { QueueScope } from './queue-scope.ts';
-import { SharedFile } from './shared-file.ts';
 
 /** How to open a queue file. */
 export interface SqliteQueuesOptions {

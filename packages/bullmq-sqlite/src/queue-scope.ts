@@ -1,3 +1,4 @@
+import type { SQLInputValue } from 'node:sqlite';
 import type { QueueFile } from './queue-file.ts';
 
 /** What one event carries beside its name; values are stored as strings, as Redis streams do. */
@@ -62,6 +63,20 @@ export class QueueScope {
     this.queueId = queueId;
     this.now = now;
     this.#events = file.keepsEvents ? [] : null;
+  }
+
+  /** Runs a statement whose first parameter is the queue, and returns the number of rows it changed. */
+  run(sql: string, ...params: SQLInputValue[]): number {
+    return this.file.run(sql, this.queueId, ...params);
+  }
+
+  /** The first row of a query whose first parameter is the queue. */
+  get<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
+    return this.file.get<Row>(sql, this.queueId, ...params);
+  }
+
+  all<Row>(sql: string, ...params: SQLInputValue[]): Row[] {
+    return this.file.all<Row>(sql, this.queueId, ...params);
   }
 
   /** Whether anyone may ever read what `emit` adds. */
@@ -149,9 +164,8 @@ export function isPausedOrMaxed(scope: QueueScope): boolean {
 export function isMaxed(scope: QueueScope): boolean {
   const limit = scope.control.meta.concurrency;
   if (limit === undefined) return false;
-  const row = scope.file.get<{ n: number }>(
+  const row = scope.get<{ n: number }>(
     "SELECT count(*) AS n FROM job WHERE queue_id = ? AND state = 'active'",
-    scope.queueId,
   );
   return (row?.n ?? 0) >= Number(limit);
 }

@@ -7,7 +7,7 @@ import type { QueueScope } from './queue-scope.ts';
 /** Deletes a job with its log. Its deduplication id stays taken: see {@link deleteJobAndClaim}. */
 export function deleteJob(scope: QueueScope, job: Pick<JobRow, 'seq' | 'id'>): void {
   scope.file.run('DELETE FROM job WHERE seq = ?', job.seq);
-  scope.file.run('DELETE FROM job_log WHERE queue_id = ? AND job_id = ?', scope.queueId, job.id);
+  scope.run('DELETE FROM job_log WHERE queue_id = ? AND job_id = ?', job.id);
 }
 
 /** Deletes a job that will not run any more, and releases the deduplication id it owns. */
@@ -17,18 +17,13 @@ export function deleteJobAndClaim(
 ): void {
   deleteJob(scope, job);
   if (job.dedup_id === null) return;
-  const given = scope.file.run(
+  const given = scope.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND job_id = ?',
-    scope.queueId,
     job.dedup_id,
     job.id,
   );
   if (given === 0) return;
-  scope.file.run(
-    'DELETE FROM dedup_next WHERE queue_id = ? AND id = ?',
-    scope.queueId,
-    job.dedup_id,
-  );
+  scope.run('DELETE FROM dedup_next WHERE queue_id = ? AND id = ?', job.dedup_id);
 }
 
 /** Removes one job. Returns 0 when a worker holds its lock; a missing job counts as removed. */
@@ -52,9 +47,8 @@ export function schedulerJobId(schedulerId: string, runAt: number): string {
 /** Whether this is the job a scheduler waits for; without it the schedule would end. */
 function isNextOfScheduler(scope: QueueScope, job: Pick<JobRow, 'id' | 'scheduler_id'>): boolean {
   if (job.scheduler_id === null) return false;
-  const row = scope.file.get<{ next_run: number }>(
+  const row = scope.get<{ next_run: number }>(
     'SELECT next_run FROM scheduler WHERE queue_id = ? AND id = ?',
-    scope.queueId,
     job.scheduler_id,
   );
   return row !== undefined && job.id === schedulerJobId(job.scheduler_id, row.next_run);
@@ -67,9 +61,8 @@ function listName(job: JobRow): string {
 
 /** Removes all waiting jobs, and the delayed ones if asked; what schedulers planned stays. */
 export function drainQueue(scope: QueueScope, withDelayed: boolean): void {
-  const jobs = scope.file.all<JobRow>(
+  const jobs = scope.all<JobRow>(
     `SELECT * FROM job WHERE queue_id = ? AND (state = 'waiting' OR (? AND state = 'delayed'))`,
-    scope.queueId,
     withDelayed ? 1 : 0,
   );
   for (const job of jobs) {
@@ -89,11 +82,10 @@ export function cleanJobs(
 ): string[] {
   const filter = stateFilter(state);
   const jobs = filter
-    ? scope.file.all<JobRow>(
+    ? scope.all<JobRow>(
         `SELECT * FROM job WHERE queue_id = ? AND ${filter}
            AND coalesce(finished_on, processed_on, timestamp) <= ?
          ORDER BY lane, rank, seq LIMIT ?`,
-        scope.queueId,
         Math.floor(until),
         limit > 0 ? limit : -1,
       )
@@ -112,21 +104,17 @@ export function obliterateQueue(scope: QueueScope, force: boolean): void {
   if (scope.control.meta.paused === undefined) {
     throw new SqliteQueueError('queue-not-paused', 'Cannot obliterate non-paused queue');
   }
-  const active = scope.file.get(
+  const active = scope.get(
     "SELECT 1 AS found FROM job WHERE queue_id = ? AND state = 'active' LIMIT 1",
-    scope.queueId,
   );
   if (active && !force) {
     throw new SqliteQueueError('queue-has-active-jobs', 'Cannot obliterate queue with active jobs');
   }
   for (const table of TABLES) {
-    scope.file.run(`DELETE FROM ${table} WHERE queue_id = ?`, scope.queueId);
+    scope.run(`DELETE FROM ${table} WHERE queue_id = ?`);
   }
-  scope.file.run(
-    `UPDATE queue SET meta = '{}', last_job_id = 0, limiter_count = 0, limiter_until = 0,
-       stalled_check_until = 0 WHERE id = ?`,
-    scope.queueId,
-  );
+  scope.run(`UPDATE queue SET meta = '{}', last_job_id = 0, limiter_count = 0, limiter_until = 0,
+       stalled_check_until = 0 WHERE id = ?`);
   scope.forgetControl();
 }
 

@@ -39,12 +39,11 @@ const SLOTS_TRIED = 32;
 
 /** The scheduler with this id. */
 export function findScheduler(
-  scope: Pick<QueueScope, 'file' | 'queueId'>,
+  scope: Pick<QueueScope, 'get'>,
   id: string,
 ): StoredScheduler | undefined {
-  const row = scope.file.get<{ next_run: number; fields: string }>(
+  const row = scope.get<{ next_run: number; fields: string }>(
     'SELECT next_run, fields FROM scheduler WHERE queue_id = ? AND id = ?',
-    scope.queueId,
     id,
   );
   return row && { id, nextRun: row.next_run, fields: JSON.parse(row.fields) as SchedulerFields };
@@ -126,7 +125,7 @@ export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
     deleteJob(scope, next);
     scope.emit('removed', { jobId: next.id, prev: 'delayed' });
   }
-  scope.file.run('DELETE FROM scheduler WHERE queue_id = ? AND id = ?', scope.queueId, id);
+  scope.run('DELETE FROM scheduler WHERE queue_id = ? AND id = ?', id);
   return 0;
 }
 
@@ -173,9 +172,8 @@ function storeScheduler(
 }
 
 function saveScheduler(scope: QueueScope, { id, nextRun, fields }: StoredScheduler): void {
-  scope.file.run(
+  scope.run(
     'INSERT OR REPLACE INTO scheduler (queue_id, id, next_run, fields) VALUES (?, ?, ?, ?)',
-    scope.queueId,
     id,
     nextRun,
     JSON.stringify(fields),

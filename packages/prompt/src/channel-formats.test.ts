@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Dialect } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatLayer, readChannelFormats } from './channel-formats.ts';
+import { formatLayer, readChannelFormats } from './layout.ts';
 import { contextOf, OWNER, viewOf } from './testing/example-turn.ts';
 
 let folder: string;

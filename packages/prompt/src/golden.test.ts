@@ -6,12 +6,16 @@ import { createPromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler, declaredReads, type PromptAssembler } from './assembler.ts';
-import { readChannelFormats } from './channel-formats.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { builtInLayers, createLayerRegistry, readChannelFormats } from './layout.ts';
 import { BUILT_IN_LAYOUTS } from './layouts.ts';
-import { GROUP_READERS, SCENES, type Scene, sceneContext } from './testing/example-scenes.ts';
+import {
+  GROUP_READERS,
+  inspectPrompt,
+  SCENES,
+  type Scene,
+  sceneContext,
+} from './testing/example-scenes.ts';
 import { exampleWorkspace } from './testing/example-turn.ts';
-import { inspectPrompt } from './testing/inspect-prompt.ts';
 
 const FORMATS = join(import.meta.dirname, '../../../config/channel-formats');
 const layers = createLayerRegistry(builtInLayers(await readChannelFormats(FORMATS)));

@@ -15,7 +15,6 @@ export {
   type PromptAdditions,
   type PromptAssembler,
 } from './assembler.ts';
-export { type ChannelFormats, readChannelFormats } from './channel-formats.ts';
 export {
   comparePrompts,
   compareTexts,
@@ -66,10 +65,12 @@ export {
 export { messageContext } from './layers/turn.ts';
 export {
   builtInLayers,
+  type ChannelFormats,
   createLayerRegistry,
   type LayerRegistry,
   type Layout,
   type LayoutEntry,
+  readChannelFormats,
 } from './layout.ts';
 export { layoutNamed } from './layouts.ts';
 export { capUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';

@@ -1,5 +1,5 @@
 import { PromptError } from './layer.ts';
-import type { Layout } from './layout.ts';
+import type { Layout, LayoutEntry } from './layout.ts';
 
 /** As much of a workspace file as is shown, in characters. */
 const PARLEY_FILE = 20_000;
@@ -203,6 +203,18 @@ const zeus: Layout = {
   ],
 };
 
+/** What comes before the person's text where a house has no order of its own. */
+const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
+  { layer: 'todos', placement: 'user' },
+  { layer: 'knowledge', placement: 'user' },
+  { layer: 'memories', placement: 'user' },
+  { layer: 'attachments', placement: 'user' },
+  { layer: 'turn-facts' },
+  { layer: 'group-context' },
+  { layer: 'message-context' },
+  { layer: 'ephemeral' },
+];
+
 /**
  * The order that OpenClaw's users know (P07). The runtime section has no clock: it would come before
  * the files, and no provider could reuse what comes after it. The clock is in the user message.
@@ -255,15 +267,7 @@ const openclaw: Layout = {
     { layer: 'yesterday' },
     { layer: 'called-skills' },
     { layer: 'response-format' },
-    // Before the person's text.
-    { layer: 'todos', placement: 'user' },
-    { layer: 'knowledge', placement: 'user' },
-    { layer: 'memories', placement: 'user' },
-    { layer: 'attachments', placement: 'user' },
-    { layer: 'turn-facts' },
-    { layer: 'group-context' },
-    { layer: 'message-context' },
-    { layer: 'ephemeral' },
+    ...BEFORE_THE_TEXT,
   ],
 };
 
@@ -308,15 +312,7 @@ const neomagi: Layout = {
     { layer: 'heartbeat' },
     { layer: 'called-skills' },
     { layer: 'response-format' },
-    // Before the person's text.
-    { layer: 'todos', placement: 'user' },
-    { layer: 'knowledge', placement: 'user' },
-    { layer: 'memories', placement: 'user' },
-    { layer: 'attachments', placement: 'user' },
-    { layer: 'turn-facts' },
-    { layer: 'group-context' },
-    { layer: 'message-context' },
-    { layer: 'ephemeral' },
+    ...BEFORE_THE_TEXT,
   ],
 };
 

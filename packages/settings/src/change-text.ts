@@ -10,9 +10,9 @@ import {
   type Node,
   YAMLSeq,
 } from 'yaml';
+import { keepComments, pairAt, SETTINGS_STEPS, sectionAt, upgradeDocument } from './document.ts';
 import { parseForWriting } from './settings-file.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
-import { keepComments, pairAt, SETTINGS_STEPS, sectionAt, upgradeDocument } from './version.ts';
 
 /** A value as YAML has it. In a text, `${NAME}` and `${file:/path}` are references, `$${` is a literal `${`. */
 export type SettingsValue =

@@ -7,7 +7,13 @@ import type { z } from 'zod';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { check } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
-import { parseSettings, type SettingsDocument } from './document.ts';
+import {
+  newestVersion,
+  parseSettings,
+  SETTINGS_STEPS,
+  type SettingsDocument,
+  versionLine,
+} from './document.ts';
 import {
   allowedAt,
   composeJsonSchema,
@@ -28,7 +34,6 @@ import {
   type SettingsProblem,
   type SettingsSource,
 } from './source.ts';
-import { newestVersion, SETTINGS_STEPS, versionLine } from './version.ts';
 
 /** What `loadSettings` needs from the outside world. */
 export interface LoadSettingsOptions<Model> extends ForeignSchemas {

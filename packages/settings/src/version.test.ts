@@ -1,9 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseSettings } from './document.ts';
+import { parseSettings, type SettingsStep, upgradeSettings } from './document.ts';
 import { describeProblem } from './source.ts';
 import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
-import { type SettingsStep, upgradeSettings } from './version.ts';
 
 const { load, path } = settingsFolder();
 

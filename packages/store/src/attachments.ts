@@ -81,25 +81,16 @@ export function attachmentRepository(database: Database) {
     },
 
     /** pending → ready. Without effect on one that is not pending. */
-    async keep(
-      { messageSeq, index }: AttachmentKey,
-      bytes: Uint8Array,
-      now: number,
-    ): Promise<void> {
-      const params = { messageSeq, index, bytes, size: bytes.byteLength, now };
-      await database.change('process', KEEP, params);
+    async keep(key: AttachmentKey, bytes: Uint8Array, now: number): Promise<void> {
+      await database.change('process', KEEP, { ...key, bytes, size: bytes.byteLength, now });
     },
     /** Counts a failed try; the next one not before `notBefore`. */
-    async retryLater(
-      { messageSeq, index }: AttachmentKey,
-      notBefore: number,
-      now: number,
-    ): Promise<void> {
-      await database.change('process', RETRY, { messageSeq, index, notBefore, now });
+    async retryLater(key: AttachmentKey, notBefore: number, now: number): Promise<void> {
+      await database.change('process', RETRY, { ...key, notBefore, now });
     },
     /** pending → failed, for good. */
-    async fail({ messageSeq, index }: AttachmentKey, reason: string, now: number): Promise<void> {
-      await database.change('process', FAIL, { messageSeq, index, reason, now });
+    async fail(key: AttachmentKey, reason: string, now: number): Promise<void> {
+      await database.change('process', FAIL, { ...key, reason, now });
     },
 
     /** The attachments of some messages, in the order in which they were sent. */
@@ -108,9 +99,8 @@ export function attachmentRepository(database: Database) {
       return database.read((sql) => sql.all(OF_MESSAGES, { seqs: toJson(messageSeqs) }));
     },
     /** The bytes of one that is ready; null when they are not there (any more). */
-    async bytes({ messageSeq, index }: AttachmentKey): Promise<Uint8Array | null> {
-      const row = await database.read((sql) => sql.get(BYTES, { messageSeq, index }));
-      return row?.bytes ?? null;
+    async bytes(key: AttachmentKey): Promise<Uint8Array | null> {
+      return (await database.read((sql) => sql.get(BYTES, key)))?.bytes ?? null;
     },
     /** A file that a chat sent, by the platform's id of its message; null when it is not there (any more). */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
@@ -125,8 +115,8 @@ export function attachmentRepository(database: Database) {
       return fileOf(await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
     /** Remembers what was said in an attachment, so that a resumed turn need not listen again. */
-    async keepText({ messageSeq, index }: AttachmentKey, text: string, now: number): Promise<void> {
-      await database.change('process', KEEP_TEXT, { messageSeq, index, text, now });
+    async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
+      await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
     /** How many bytes are kept of all accounts together. */
     async bytesKept(): Promise<number> {

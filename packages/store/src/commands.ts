@@ -1,6 +1,7 @@
 import { approveRequest, type PairingRequest, pendingRequests } from './access.ts';
 import { type ApprovalVerdict, decideApproval, withdrawApprovals } from './approvals.ts';
 import {
+  COMPLETION,
   type ConversationMode,
   changeMode,
   changeModel,
@@ -14,7 +15,6 @@ import { type Resend, resendUncertain } from './dead-letters.ts';
 import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
 import { type AdmittedMessage, INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
-import { COMPLETION } from './sub-agent-rows.ts';
 import { BY_STOP } from './turns.ts';
 
 /** What a command does to its conversation in the transaction that stores it. */
@@ -103,7 +103,7 @@ export async function applyCommand(
     case 'new-session':
       sql.send(NEW_SESSION, { conversationId });
       clearGroupContext(sql, conversationId);
-      setResultsAside(sql, conversationId);
+      sql.send(SET_RESULTS_ASIDE, { root: conversationId, completion: COMPLETION });
       return { ...NOTHING, stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
     case 'stop':
       if (effect.senderId !== undefined) return stopOwn(sql, conversationId, effect.senderId, now);
@@ -144,7 +144,7 @@ export async function stopLane(
   now: number,
   reason?: typeof BY_STOP,
 ): Promise<Pick<CommandResult, 'stoppedTurn' | 'setAside'>> {
-  fence(sql, conversationId);
+  sql.send(FENCE, { conversationId });
   withdrawApprovals(sql, conversationId, null, now);
   return {
     stoppedTurn: await stopTurn(sql, conversationId, now, reason),
@@ -173,18 +173,13 @@ async function stopOwn(
   const seqs = toJson(waiting.map(({ seq }) => seq));
   const isOwnTurn = running.length > 0 && running.every(({ isOwn }) => isOwn);
   if (isOwnTurn) {
-    fence(sql, conversationId);
+    sql.send(FENCE, { conversationId });
     withdrawApprovals(sql, conversationId, null, now);
   }
   return {
     stoppedTurn: isOwnTurn ? await stopTurn(sql, conversationId, now, BY_STOP) : null,
     setAside: await sql.run(SET_SOME_ASIDE, { conversationId, now, seqs }),
   };
-}
-
-/** From here on the running worker can write nothing more, and the next may begin at once. */
-function fence(sql: Sql, conversationId: string): void {
-  sql.send(FENCE, { conversationId });
 }
 
 async function stopTurn(
@@ -221,11 +216,6 @@ export async function stopSubAgents(
   return running.map(({ conversation_id }) => conversation_id);
 }
 
-/** Findings of sub-agents that wait in the inbox: a new session did not ask for them. */
-function setResultsAside(sql: Sql, root: string): void {
-  sql.send(SET_RESULTS_ASIDE, { root, completion: COMPLETION });
-}
-
 // States are written out, because a partial index serves only what names its condition.
 const UNDONE = statement(`
   select ${INBOX_COLUMNS}, turn.id as turn from inbox left join turn on turn.id = inbox.turn_id
@@ -234,6 +224,7 @@ const UNDONE = statement(`
   MessageRow & { readonly turn: string | null }
 >();
 
+/** From here on the running worker can write nothing more, and the next may begin at once. */
 const FENCE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
   where id = :conversationId`);
@@ -269,6 +260,7 @@ const STOP_SUB_AGENT = statement(
   "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
 );
 
+/** Findings of sub-agents that wait in the inbox: a new session did not ask for them. */
 const SET_RESULTS_ASIDE = statement(`
   update inbox set state = 'done', outcome = 'stopped'
   where conversation_id = :root and state = 'waiting' and message_id in (

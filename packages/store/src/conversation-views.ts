@@ -2,10 +2,8 @@ import type { Clock } from '@parley/core';
 import { applyCommand, type CommandResult } from './commands.ts';
 import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
-import type { ConversationMode } from './conversations.ts';
-import { lockConversation } from './conversations.ts';
-import type { Database } from './database.ts';
-import { statement } from './database.ts';
+import { type ConversationMode, lockConversation } from './conversations.ts';
+import { type Database, statement } from './database.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /** What can be done to a conversation from outside of it, as its commands do. */
@@ -33,7 +31,7 @@ export function conversationViews(database: Database) {
     },
     /** One conversation with its model, spend and files; null: there is none. */
     async details(id: string, now: number) {
-      const { readDetails } = await import('./conversation-views/details.ts');
+      const { readDetails } = await import('./conversation-views/list.ts');
       return database.read((sql) => readDetails(sql, id, now));
     },
     /** What conversations are called, by their ids; one that is not known is left out. */

@@ -7,6 +7,9 @@ export const HEARTBEAT_LANE = 'beat:';
 /** What a sub-agent's lane is called; no chat ever has such a name, since theirs begin with a channel. */
 export const SUB_AGENT_LANE = 'sub:';
 
+/** Behind the id of a sub-agent: the id of the message about its end. */
+export const COMPLETION = '.over';
+
 const ENSURE = statement(
   'insert into conversation (id, created_at) values (:id, :now) on conflict (id) do nothing',
 );

@@ -200,11 +200,11 @@ async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<Dea
  */
 export async function resendUncertain(
   sql: Sql,
-  { channel, account, chatId }: ChatKey,
+  chat: ChatKey,
   { key, senderId }: { readonly key: string | null; readonly senderId?: string },
   now: number,
 ): Promise<Resend> {
-  const letter = await sql.get(UNCERTAIN, { channel, account, chatId, key });
+  const letter = await sql.get(UNCERTAIN, { ...chat, key });
   if (letter === undefined) return 'none';
   if (letter.settled !== null) return 'settled';
   if (senderId !== undefined && !(await isAnswerTo(sql, letter, senderId))) return 'others';
@@ -212,14 +212,14 @@ export async function resendUncertain(
 }
 
 const UNCERTAIN = statement(`
-  select dead_letter.*, outbox.turn_id, outbox.answers
+  select dead_letter.*, outbox.turn_id as "turnId", outbox.answers
   from dead_letter join outbox on outbox.id = dead_letter.subject
   where kind = 'uncertain' and ${OF_CHAT} and (idempotency_key = :key or :key is null)
   order by dead_letter.seq desc limit 1`).rows<DeadLetterRow & Answering>();
 
 /** What a part answers: the messages of a turn, or one by its `seq`. */
 interface Answering {
-  readonly turn_id: string | null;
+  readonly turnId: string | null;
   readonly answers: number | null;
 }
 
@@ -227,12 +227,8 @@ const ANSWERED = statement(`
   select ${INBOX_COLUMNS} from inbox where turn_id = :turnId or seq = :answers`).rows<MessageRow>();
 
 /** Whether this person wrote one of the messages that a part answers. */
-async function isAnswerTo(
-  sql: Sql,
-  { turn_id: turnId, answers }: Answering,
-  senderId: string,
-): Promise<boolean> {
-  const rows = await sql.all(ANSWERED, { turnId, answers });
+async function isAnswerTo(sql: Sql, answering: Answering, senderId: string): Promise<boolean> {
+  const rows = await sql.all(ANSWERED, answering);
   return rows.some((row) => readInboxRow(row).message.sender.id === senderId);
 }
 
@@ -292,12 +288,12 @@ async function askAgain(
   const turn = await sql.get(LANE, { turnId });
   if (turn === undefined)
     throw new Error(`Dead letter ${id} is about turn ${turnId}, which is gone.`);
-  const { conversationId, session } = turn;
+  const { conversationId } = turn;
   await lockConversation(sql, conversationId);
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   sql.send(WAIT_AGAIN, { turnId });
   // Else the model would read the question twice.
-  sql.send(UNASK, { conversationId, session, turnId });
+  sql.send(UNASK, { ...turn, turnId });
   // A notice about the missing answer is obsolete, if it did not arrive either.
   sql.send(DROP_EXCUSES, { turnId, now });
   return { kind: 'conversation', conversationId };

@@ -73,24 +73,12 @@ const LOOK_EVERY = 500;
 export function decisionRepository(database: Database) {
   return {
     /** Notes that a message was not taken; the newest 20,000 of each chat are kept, and 100,000 of all. */
-    record: ({
-      channel,
-      account,
-      chatId,
-      messageId,
-      senderId,
-      outcome,
-      reason,
-      at,
-      sentAt,
-    }: Decision): Promise<void> =>
+    record: (decision: Decision): Promise<void> =>
       database.write(async (sql) => {
-        const chat = { channel, account, chatId };
-        const facts = { messageId, senderId, outcome, reason, at, sentAt: sentAt ?? null };
-        const row = await sql.get(RECORD, { ...chat, ...facts });
+        const row = await sql.get(RECORD, { ...decision, sentAt: decision.sentAt ?? null });
         if (row === undefined) return;
         sql.send(FORGET, { until: row.seq - KEPT });
-        if (row.seq % LOOK_EVERY === 0) sql.send(FORGET_OF_CHAT, chat);
+        if (row.seq % LOOK_EVERY === 0) sql.send(FORGET_OF_CHAT, decision);
       }, 'process'),
 
     /** What became of the newest `limit` messages of a chat and alerts in it, oldest first. */
@@ -121,8 +109,7 @@ const FORGET_OF_CHAT = statement(`
     select seq from decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
 async function notTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
-  const { channel, account, chatId } = chat;
-  const rows = await sql.all(NOT_TAKEN, { channel, account, chatId, limit });
+  const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
   return rows.reverse().map((row) => ({ ...row, turn: null }));
 }
 
@@ -154,8 +141,7 @@ const TAKEN = statement(`
   where ${OF_CHAT} order by seq desc limit :limit`).rows<TakenRow>();
 
 async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
-  const { channel, account, chatId } = chat;
-  const rows = await sql.all(TAKEN, { channel, account, chatId, limit });
+  const rows = await sql.all(TAKEN, { ...chat, limit });
   const parts = await partsOf(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
   const asked = await awaited(sql, new Set(rows.flatMap(({ awaits }) => awaits ?? [])));
   return rows.reverse().map((row): MessageStory => {
@@ -238,8 +224,7 @@ const ALERTS = statement(`
  * left out.
  */
 async function toldAlerts(sql: Sql, chat: ChatKey): Promise<readonly MessageStory[]> {
-  const { channel, account, chatId } = chat;
-  const runs = await sql.all(ALERTS, { channel, account, chatId });
+  const runs = await sql.all(ALERTS, chat);
   const parts = await partsOf(sql, new Set(runs.map(({ turnId }) => turnId)));
   return runs.map(({ messageId, reason, at, turnId, ...run }) => ({
     ...{ messageId, reason, at, outcome: 'alert' },

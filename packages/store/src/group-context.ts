@@ -24,16 +24,15 @@ export function groupContextRepository(database: Database) {
      * A long one is cut and says so; a message that arrives twice is kept once.
      */
     keep: (
-      { conversationId, channel, account, chatId }: ChatKey & { readonly conversationId: string },
-      { text, messageId, senderId, senderName }: GroupContextMessage,
+      place: ChatKey & { readonly conversationId: string },
+      message: GroupContextMessage,
       now: number,
     ): Promise<void> =>
       database.write(async (sql) => {
-        ensureConversation(sql, conversationId, now);
-        await lockConversation(sql, conversationId);
-        const place = { conversationId, channel, account, chatId, messageId };
-        sql.send(KEEP, { ...place, senderId, senderName, text: cut(text), now });
-        sql.send(PRUNE, { conversationId });
+        ensureConversation(sql, place.conversationId, now);
+        await lockConversation(sql, place.conversationId);
+        sql.send(KEEP, { ...place, ...message, text: cut(message.text), now });
+        sql.send(PRUNE, place);
       }, 'process'),
   };
 }
@@ -103,10 +102,9 @@ export function clearGroupContext(sql: Sql, conversationId: string): void {
 /** Its author edited (or, with null, deleted) a message. False when no message waits under this key. */
 export async function reviseGroupContext(
   sql: Sql,
-  { channel, account, chatId, messageId }: MessageKey,
+  message: MessageKey,
   text: string | null,
 ): Promise<boolean> {
-  const message = { channel, account, chatId, messageId };
   if (text === null) return (await sql.run(WITHDRAW, message)) > 0;
   return (await sql.run(REVISE, { ...message, text: cut(text) })) > 0;
 }

@@ -100,11 +100,11 @@ export interface HeartbeatEnd {
 /** Moves the plan on if it is still at the slot: the one update that only one caller can make. */
 export async function claimSlot(
   sql: Sql,
-  { agent, dueAt, nextAt }: HeartbeatSlot,
+  slot: HeartbeatSlot,
   reason: string | null,
   now: number,
 ): Promise<boolean> {
-  return (await sql.run(TAKE_SLOT, { agent, dueAt, nextAt, reason, now })) > 0;
+  return (await sql.run(TAKE_SLOT, { ...slot, reason, now })) > 0;
 }
 
 /** Starts a run: its row and the message that starts its turn, unless another one is not over. */
@@ -112,7 +112,7 @@ export async function startRun(
   sql: Sql,
   { order, slot, now }: { order: HeartbeatOrder; slot: HeartbeatSlot | null; now: number },
 ): Promise<'started' | 'busy' | 'gone'> {
-  const { id, agent, task, target, message } = order;
+  const { id, agent, target, message } = order;
   ensureConversation(sql, target, now);
   ensureConversation(sql, message.conversationId, now);
   // Two that start at once wait for each other here, so that the second finds the run of the first.
@@ -120,7 +120,7 @@ export async function startRun(
   const running = await sql.get(RUNNING_OF, { agent });
   if (running !== undefined) return running.id === id ? 'gone' : 'busy';
   if (slot !== null && !(await claimSlot(sql, slot, null, now))) return 'gone';
-  if ((await sql.run(BEGIN, { id, agent, task, target, now })) === 0) return 'gone';
+  if ((await sql.run(BEGIN, { ...order, now })) === 0) return 'gone';
   addMessage(sql, message);
   return 'started';
 }

@@ -49,12 +49,8 @@ export function transcriptRepository(database: Database) {
       return rows.reverse().map(remembered);
     },
     /** The newest `limit` entries of a session behind the entry `after`, oldest first. */
-    async newestAfter(
-      { conversationId, session }: PinPlace,
-      after: number,
-      limit: number,
-    ): Entries {
-      const params = { conversationId, session, after, limit };
+    async newestAfter(place: PinPlace, after: number, limit: number): Entries {
+      const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(numbered);
     },
     /** The summary of a session that reaches furthest, and the newest `limit` entries behind it, oldest first. */
@@ -71,32 +67,23 @@ export function transcriptRepository(database: Database) {
       return { summary, entries: session.entries };
     },
     /** The oldest `limit` entries of a session behind the entry `after`, oldest first. */
-    async oldestAfter(
-      { conversationId, session }: PinPlace,
-      after: number,
-      limit: number,
-    ): Entries {
-      const params = { conversationId, session, after, limit };
+    async oldestAfter(place: PinPlace, after: number, limit: number): Entries {
+      const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(OLDEST, params))).map(numbered);
     },
     /** The newest `limit` entries of a session that were stored from `from` to before `to` (ms), oldest first. */
-    async saidBetween(
-      { conversationId, session }: PinPlace,
-      from: number,
-      to: number,
-      limit: number,
-    ): Entries {
-      const params = { conversationId, session, from, to, limit };
+    async saidBetween(place: PinPlace, from: number, to: number, limit: number): Entries {
+      const params = { ...place, from, to, limit };
       return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(numbered);
     },
     /** The messages that the turns of these entries of a session answered (`seq`, both included), oldest first. */
     async messagesBehind(
-      { conversationId, session }: PinPlace,
+      place: PinPlace,
       first: number,
       last: number,
     ): Promise<readonly InboxRow[]> {
-      const params = { conversationId, session, first, last };
-      return (await database.read((sql) => sql.all(BEHIND, params))).map(readInboxRow);
+      const rows = await database.read((sql) => sql.all(BEHIND, { ...place, first, last }));
+      return rows.map(readInboxRow);
     },
   };
 }
@@ -111,13 +98,12 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
 /** Reads a session, or what came since `known` was read. */
 async function readSince(
   database: Database,
-  { conversationId, session, reader }: SummaryPlace,
+  place: SummaryPlace,
   limit: number,
   known: RememberedSession = { entries: [], reaches: 0, characters: 0 },
 ): Promise<{ readonly summary: StoredSummary | null; readonly session: RememberedSession }> {
   const after = known.entries.at(-1)?.seq ?? 0;
-  const params = { conversationId, session, reader, after, limit };
-  const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, params));
+  const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, { ...place, after, limit }));
   const row = rows.find(({ role }) => role === 'summary');
   const summary = row === undefined ? null : { content: fromJson(row.content), reaches: row.seq };
   const fresh = rows.filter(isEntry);

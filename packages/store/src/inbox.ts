@@ -107,11 +107,11 @@ export function inboxRepository(database: Database, newId: NewId) {
 
     /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
     recent: (
-      { channel, account, chatId }: { channel: string; account: string; chatId: string },
+      chat: ChatKey,
       limit: number,
     ): Promise<readonly (InboxRow & { readonly outcome: string | null })[]> =>
       database.read(async (sql) => {
-        const rows = await sql.all(RECENT, { channel, account, chatId, limit });
+        const rows = await sql.all(RECENT, { ...chat, limit });
         return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
       }),
 
@@ -167,16 +167,14 @@ async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
   return [...newest.values()].map(readInboxRow);
 }
 
-async function revise(
-  sql: Sql,
-  { channel, account, chatId, messageId }: MessageKey,
-  message: InboundMessage | null,
-): Promise<boolean> {
-  const key = { channel, account, chatId, messageId };
+async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null): Promise<boolean> {
   const changed =
     message === null
       ? await sql.get(WITHDRAW, key)
-      : await sql.get(REVISE, { ...key, message: toJson({ ...message, messageId }) });
+      : await sql.get(REVISE, {
+          ...key,
+          message: toJson({ ...message, messageId: key.messageId }),
+        });
   if (changed === undefined) return reviseGroupContext(sql, key, message?.text ?? null);
   if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
   return true;
@@ -225,7 +223,7 @@ async function countWaiting(sql: Sql, id: string): Promise<number> {
 
 /**
  * Writers to the inbox of a lane wait for each other: what one counts, no other changes. Returns
- * back how many messages waited when this began to wait.
+ * how many messages waited when this began to wait.
  */
 async function enterLane(
   sql: Sql,
@@ -251,12 +249,8 @@ async function reaches(
   return (await countWaiting(sql, conversationId)) >= room;
 }
 
-async function isKnown(
-  sql: Sql,
-  { channel, account, chat, messageId }: InboundMessage,
-): Promise<boolean> {
-  const key = { channel, account, chatId: chat.id, messageId };
-  return (await sql.get(KNOWN, key)) !== undefined;
+async function isKnown(sql: Sql, message: InboundMessage): Promise<boolean> {
+  return (await sql.get(KNOWN, { ...message, chatId: message.chat.id })) !== undefined;
 }
 
 /**

@@ -4,7 +4,8 @@ export type {
   PairingRepository,
   PairingRequest,
 } from './access.ts';
-export type { AccountPause } from './account-pauses.ts';
+export { ROLES, type Role, type SignIn, type SignInRepository } from './access.ts';
+export type { AccountPause, SeenGroup } from './accounts.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type {
   AttachmentRepository,
@@ -15,8 +16,7 @@ export type {
 export { isSameDestination } from './claim-turn.ts';
 export type { CommandEffect, CommandResult } from './commands.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
-export type { ConversationDetails } from './conversation-views/details.ts';
-export type { ShownConversation } from './conversation-views/list.ts';
+export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
 export type { MessagePage, PageMark, ShownMessage } from './conversation-views/messages.ts';
 export type { SearchHit, SearchPage } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';
@@ -96,7 +96,6 @@ export type {
   TurnCommit,
   TurnUsage,
 } from './rows.ts';
-export type { SeenGroup } from './seen-groups.ts';
 export type {
   PinPlace,
   StoredSummary,
@@ -105,7 +104,6 @@ export type {
   TodoItem,
   TodoRepository,
 } from './sessions.ts';
-export { ROLES, type Role, type SignIn, type SignInRepository } from './sign-ins.ts';
 export type {
   SoulFinding,
   SoulProposal,
@@ -116,8 +114,7 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { SpendAccount, Spent, SpentOfDay } from './spend.ts';
 export type { StorageUse, TableUse } from './storage.ts';
-export type { SubAgentBounds, SubAgentRun } from './sub-agent-rows.ts';
-export type { SubAgentRepository } from './sub-agents.ts';
+export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageRepository, UsageRow, UsageSums } from './usage.ts';
 export type { UsageFigures } from './usage-tally.ts';

@@ -78,7 +78,7 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
         // This very transaction has raised the epoch, so no other worker can have fenced it.
         const claimed = await claimIn(sql, { lease, busy, newTurnId, now }, lane);
         if (claimed.kind === 'turn') return { ...claimed, lease };
-        leaveLane(sql, lease);
+        sql.send(LEAVE, lease);
         return claimed.kind === 'settling' ? claimed : { kind: 'none' };
       }, 'process'),
 
@@ -97,7 +97,7 @@ export function laneRepository(database: Database, newId: NewId, prompts: Prompt
         if (blameless !== undefined && (await lockLeased(sql, lease)) !== null) {
           sql.send(UNCOUNT, { turnId: blameless });
         }
-        leaveLane(sql, lease);
+        sql.send(LEAVE, lease);
       }, 'process'),
 
     /** When the newest waiting message was received, null when none waits. Decides the collect pause. */
@@ -165,7 +165,8 @@ async function commitLane(
     const parts = await commitTurn(sql, { lease, commit, now, newId });
     if (parts === null) return null;
     if (prompt !== undefined) await prompts.write(sql, prompt);
-    return { parts, left: commit.leaves === true && (await leaveIfDone(sql, lease)) };
+    const left = commit.leaves === true && (await sql.run(LEAVE_IF_DONE, lease)) > 0;
+    return { parts, left };
   });
   if (done === null) return 'fenced';
   if (prompt !== undefined) prompts.written(prompt);
@@ -227,7 +228,7 @@ async function acquireLane(
   | { readonly kind: 'held'; readonly lease: Lease; readonly lane: LockedLane }
   | { readonly kind: 'busy'; readonly retryInMs: number }
 > {
-  const take = () => takeLease(sql, conversationId, owner, now, now + leaseMs);
+  const take = () => sql.get(TAKE, { conversationId, owner, now, until: now + leaseMs });
   let taken = await take();
   if (taken === undefined) {
     // Held by another worker, or, which is rare, not there yet.
@@ -248,7 +249,7 @@ async function acquireLane(
 /** Looking once more and leaving are one step, so no message can come in between unseen. */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
-  if (claimed.kind === 'none' || claimed.kind === 'settling') leaveLane(sql, claim.lease);
+  if (claimed.kind === 'none' || claimed.kind === 'settling') sql.send(LEAVE, claim.lease);
   return claimed;
 }
 
@@ -259,11 +260,18 @@ const LEAVE = statement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch`);
 
+// Storing a message locks the conversation first, as the caller has done: what is stored before this is
+// seen, and what comes after it brings its own wake-up.
 const LEAVE_IF_DONE = statement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
     where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
 
+/**
+ * The lane with its new epoch, or nothing when another worker holds it and its lease still runs. On
+ * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
+ * to look; it misses one that was started meanwhile, as `seen` shows.
+ */
 const TAKE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner, lease_until = :until
   where id = :conversationId
@@ -305,24 +313,3 @@ const WITH_WORK = statement(`
   group by work.conversation_id order by min(work.since) limit :limit`).rows<{
   readonly id: string;
 }>();
-
-function leaveLane(sql: Sql, { conversationId, epoch }: Lease): void {
-  sql.send(LEAVE, { conversationId, epoch });
-}
-
-/**
- * Storing a message locks the conversation first, as the caller has done: what is stored before this is
- * seen, and what comes after it brings its own wake-up.
- */
-async function leaveIfDone(sql: Sql, { conversationId, epoch }: Lease): Promise<boolean> {
-  return (await sql.run(LEAVE_IF_DONE, { conversationId, epoch })) > 0;
-}
-
-/**
- * The lane with its new epoch, or undefined when another worker holds it and its lease still runs. On
- * PostgreSQL `unfinished` may name a turn that ended while this waited for the lock, so it only says where
- * to look; it misses one that was started meanwhile, as `seen` shows.
- */
-function takeLease(sql: Sql, conversationId: string, owner: string, now: number, until: number) {
-  return sql.get(TAKE, { conversationId, owner, now, until });
-}

@@ -24,7 +24,8 @@ export async function joinTurn(
   if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
   // What was written after these commands is meant for a turn that obeys them.
   if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
-  if (!(await isOfSession(sql, turnId, conversation.session))) return { kind: 'none' };
+  const turn = await sql.get(SESSION_OF, { turnId });
+  if (turn?.session !== conversation.session) return { kind: 'none' };
   const rows = await joiningNow(sql, lease.conversationId, joining, now);
   const last = rows.at(-1);
   if (last === undefined) return { kind: 'none' };
@@ -46,11 +47,6 @@ async function joiningNow(
   const rows = await withFetchedFiles(sql, ready.rows, now);
   const end = rows.findIndex((row) => !mayJoin(row));
   return end === -1 ? rows : rows.slice(0, end);
-}
-
-async function isOfSession(sql: Sql, turnId: string, session: number): Promise<boolean> {
-  const turn = await sql.get(SESSION_OF, { turnId });
-  return turn?.session === session;
 }
 
 /** A person who writes without a pause gets an answer after this many interruptions in a row. */

@@ -25,7 +25,7 @@ export function memoryIndexRepository(database: Database) {
 
     remove: (memories: readonly Pick<IndexedMemory, 'file' | 'id'>[]): Promise<void> =>
       database.write(async (sql) => {
-        for (const { file, id } of memories) sql.send(REMOVE, { file, id });
+        for (const memory of memories) sql.send(REMOVE, memory);
       }),
 
     /** Builds the index of these files again; the counts of use are kept. */

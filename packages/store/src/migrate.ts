@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
-import { searchSchema } from './conversation-views/search-schema.ts';
 import { composed, type Database, type Sql, StoreError, statement } from './database.ts';
 import { schema } from './schema.ts';
 
@@ -213,4 +212,24 @@ function stepsIn(sqlite: DatabaseSync): readonly AppliedStep[] {
   } finally {
     sqlite.close();
   }
+}
+
+/** The migration that adds the index, and the index by which the messages of a conversation are found. */
+function searchSchema(dialect: Database['dialect']): readonly string[] {
+  const entries =
+    dialect === 'sqlite'
+      ? [
+          // Without the texts themselves; the words come cut already, `ascii` only splits them at spaces.
+          `create virtual table search_entry using fts5(
+            words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
+        ]
+      : [
+          'create table search_entry (id bigint not null primary key, words tsvector not null)',
+          'create index search_entry_words on search_entry using gin (words)',
+        ];
+  return [
+    ...entries,
+    'create table search_reach (source text not null primary key, seq bigint not null)',
+    'create index inbox_conversation on inbox (conversation_id, seq)',
+  ];
 }

@@ -9,8 +9,8 @@ import {
   reasonOf,
   silentLogger,
 } from '@parley/core';
-import { pageSessionRepository, pairingRepository } from './access.ts';
-import { accountPauseRepository } from './account-pauses.ts';
+import { pageSessionRepository, pairingRepository, signInRepository } from './access.ts';
+import { accountPauseRepository, seenGroupRepository } from './accounts.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
 import { conversationViews } from './conversation-views.ts';
@@ -37,14 +37,12 @@ import { linkRepository } from './links.ts';
 import { memoryIndexRepository } from './memory-index.ts';
 import { MIGRATIONS, migrate, newerStep, readAppliedSteps, refuseUnknown } from './migrate.ts';
 import { outboxRepository } from './outbox.ts';
-import type { openPostgres, PostgresLimits } from './postgres/open-postgres.ts';
+import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
 import { promptRepository } from './prompts.ts';
 import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
-import { seenGroupRepository } from './seen-groups.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
-import { signInRepository } from './sign-ins.ts';
 import { soulRepository } from './souls.ts';
 import { spendRepository } from './spend.ts';
 import { explainSqliteFailure, openSqlite } from './sqlite/open-sqlite.ts';
@@ -74,7 +72,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const database =
     address.dialect === 'sqlite'
       ? openSqlite(address)
-      : await postgresAt({ ...options, ...address });
+      : await (await import('./postgres/open-postgres.ts')).openPostgres({
+          ...options,
+          ...address,
+        });
   try {
     if (seen.length < MIGRATIONS.length) await migrate(database, MIGRATIONS, name, options.clock);
   } catch (reason) {
@@ -95,11 +96,6 @@ const STEPS = statement('select number, parley_version from parley_migration').r
   readonly number: number;
   readonly parley_version: string;
 }>();
-
-async function postgresAt(options: Parameters<typeof openPostgres>[0]): Promise<Database> {
-  const { openPostgres } = await import('./postgres/open-postgres.ts');
-  return openPostgres(options);
-}
 
 /** The database: one repository per subject, each the only writer of its tables. */
 export type Store = ReturnType<typeof storeOn>;

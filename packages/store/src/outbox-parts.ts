@@ -171,12 +171,17 @@ export async function postParts(
   { key, parts, turn }: Post,
   now: number,
 ): Promise<PostResult> {
-  if (turn !== undefined) await lockTurn(sql, turn.id);
+  if (turn !== undefined) {
+    // A stop locks the conversation, too: nothing is posted after a `/stop`.
+    const lane = await sql.get(LANE_OF, { turnId: turn.id });
+    if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
+  }
   const known = await postedUnder(sql, key);
   if (known !== null) return { kind: 'known', chat: known };
   if (turn !== undefined) {
     if (!(await isTurnRunning(sql, turn.id))) return { kind: 'over' };
-    if ((await countPosts(sql, turn.id)) >= turn.most) return { kind: 'too-many' };
+    const posted = await sql.get(COUNT_POSTS, { turnId: turn.id, posts: `${PREFIX}%.0` });
+    if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
   }
   const [first, ...others] = parts;
   const by = { turnId: turn?.id ?? null, now };
@@ -198,12 +203,6 @@ function partIdOf(key: string, nth: number): string {
   return `${PREFIX}${key}.${nth}`;
 }
 
-/** A stop locks the conversation, too: nothing is posted after a `/stop`. */
-async function lockTurn(sql: Sql, turnId: string): Promise<void> {
-  const turn = await sql.get(LANE_OF, { turnId });
-  if (turn !== undefined) await lockConversation(sql, turn.conversation_id);
-}
-
 async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {
   return (await sql.get(CHAT_OF, { id: partIdOf(key, 0) })) ?? null;
 }
@@ -223,10 +222,6 @@ const COUNT_POSTS = statement(`
   where turn_id = :turnId and part_index is null and id like :posts`).rows<{
   readonly count: number;
 }>();
-
-async function countPosts(sql: Sql, turnId: string): Promise<number> {
-  return (await sql.get(COUNT_POSTS, { turnId, posts: `${PREFIX}%.0` }))?.count ?? 0;
-}
 
 /** The columns that make an `OutboundPart`. */
 export const OUTBOX_COLUMNS =
@@ -307,16 +302,15 @@ const UNCERTAIN = statement(
 export async function beforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const { channel, account, chatId, until } = part;
   const known = (rows: readonly Known[], direction: 'in' | 'out') =>
     rows.flatMap(({ messageId, at, ...row }) =>
       messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
     );
   return {
     known: [
-      ...known(await sql.all(SENT_BEFORE, { channel, account, until }), 'out'),
-      ...known(await sql.all(RECEIVED_BEFORE, { channel, account, until }), 'in'),
+      ...known(await sql.all(SENT_BEFORE, part), 'out'),
+      ...known(await sql.all(RECEIVED_BEFORE, part), 'in'),
     ],
-    uncertainAt: (await sql.get(UNCERTAIN, { channel, account, chatId }))?.at ?? null,
+    uncertainAt: (await sql.get(UNCERTAIN, part))?.at ?? null,
   };
 }

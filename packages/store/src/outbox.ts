@@ -192,12 +192,8 @@ const FIRST = statement(`
     }
 >();
 
-async function unfinished(
-  sql: Sql,
-  { channel, account, chatId }: ChatKey,
-  limit: number,
-): Promise<DuePart[]> {
-  const rows = await sql.all(FIRST, { channel, account, chatId, limit });
+async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePart[]> {
+  const rows = await sql.all(FIRST, { ...chat, limit });
   return rows.map((row) => {
     const { state, attempts, notBefore, sendingAt, createdAt, trace } = row;
     return {
@@ -309,7 +305,7 @@ const MOVE = statement('update outbox set chat_id = :chatId, route = :route wher
 
 /** Gives the unfinished parts of a chat its new id, in the column and in the route, and its jobs. */
 async function migrateChat(sql: Sql, chat: ChatKey, chatId: string): Promise<void> {
-  for (const { id, route } of await sql.all(ROUTES, { ...chat })) {
+  for (const { id, route } of await sql.all(ROUTES, chat)) {
     const old = fromCheckedJson(ReplyRoute, route, `route of part ${id}`);
     sql.send(MOVE, { id, chatId, route: toJson({ ...old, chatId }) });
   }

@@ -174,8 +174,8 @@ export function leaseRepository(database: Database) {
       }),
 
     /** Prolongs the lease; false when it was lost. */
-    renew: ({ name, epoch }: NamedLease, until: number): Promise<boolean> =>
-      database.writeUrgent(async (sql) => (await sql.run(RENEW, { name, epoch, until })) > 0),
+    renew: (lease: NamedLease, until: number): Promise<boolean> =>
+      database.writeUrgent(async (sql) => (await sql.run(RENEW, { ...lease, until })) > 0),
 
     /** Prolongs leases of one owner, those that were lost excepted, and returns the whole table as it is then. */
     renewAll: (
@@ -189,9 +189,8 @@ export function leaseRepository(database: Database) {
       }),
 
     /** Releases it, to a successor alone before `reservedUntil`; harmless when it was lost. */
-    async release({ name, epoch }: NamedLease, reservedUntil?: number): Promise<void> {
-      const params = { name, epoch, reservedUntil: reservedUntil ?? null };
-      await database.change('process', RELEASE, params);
+    async release(lease: NamedLease, reservedUntil: number | null = null): Promise<void> {
+      await database.change('process', RELEASE, { ...lease, reservedUntil });
     },
 
     /** What is held at `now`, by name. */

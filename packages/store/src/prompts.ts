@@ -130,7 +130,8 @@ export function promptRepository(database: Database) {
       database.read(async (sql) => {
         const row = await sql.get(OF_TURN, { turnId });
         if (row === undefined) return null;
-        const texts = await textsOf(sql, hashesOf(row));
+        const rows = await sql.all(TEXTS, { hashes: toJson(hashesOf(row)) });
+        const texts = new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
         return promptOf(row, (hash) => texts.get(hash) ?? missing(turnId));
       }),
 
@@ -226,11 +227,6 @@ const TEXTS = statement(`
   readonly hash: string;
   readonly content: string;
 }>();
-
-async function textsOf(sql: Sql, hashes: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await sql.all(TEXTS, { hashes: toJson(hashes) });
-  return new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
-}
 
 function missing(turnId: string): never {
   throw new StoreError(

@@ -52,18 +52,13 @@ export function backlogRepository(database: Database) {
     look: (limit: number) =>
       database.read(
         async (sql): Promise<Backlog> => ({
-          ...(await totals(sql)),
+          ...((await sql.get(TOTALS)) ?? { messages: 0, conversations: 0, turns: 0 }),
           waiting: await sql.all(WAITING, { limit }),
           running: await running(sql, limit),
           outgoing: await sql.all(OUTGOING, { limit }),
         }),
       ),
   };
-}
-
-async function totals(sql: Sql) {
-  const found = await sql.get(TOTALS);
-  return found ?? { messages: 0, conversations: 0, turns: 0 };
 }
 
 const TOTALS = statement(`

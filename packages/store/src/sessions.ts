@@ -17,13 +17,7 @@ export function pinRepository(database: Database) {
      * The value under `key`: what was pinned first, or `content` if nothing was. `content` must survive
      * JSON. Pins of earlier sessions of the conversation are removed on the way.
      */
-    async fix(
-      { conversationId, session }: PinPlace,
-      key: string,
-      content: unknown,
-      now: number,
-    ): Promise<unknown> {
-      const place = { conversationId, session };
+    async fix(place: PinPlace, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
       if (pinned !== undefined) return fromJson(pinned.content);
       return database.write(async (sql) => {
@@ -90,30 +84,28 @@ export function summaryRepository(database: Database) {
   return {
     /** The summary of a session that reaches furthest, null when there is none. */
     async latest(place: SummaryPlace): Promise<StoredSummary | null> {
-      return stored(await database.read((sql) => sql.get(LATEST, placeOf(place))));
+      return stored(await database.read((sql) => sql.get(LATEST, place)));
     },
     /** The summary of one day, null when there is none. */
     async ofDay(place: SummaryPlace, day: string): Promise<StoredSummary | null> {
-      return stored(await database.read((sql) => sql.get(OF_DAY, { ...placeOf(place), day })));
+      return stored(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
     /**
      * Takes the writing of a summary; true for one caller, until its claim runs out. False when it is
      * written already.
      */
     async claim(task: SummaryTask, claim: SummaryClaim): Promise<boolean> {
-      const { by, now, until, impatient } = claim;
-      const params = { ...keyOf(task), by, now, until, impatient: impatient ? 1 : 0 };
+      const params = { ...task, ...claim, impatient: claim.impatient ? 1 : 0 };
       return (await database.change('power-cut', CLAIM, params)) > 0;
     },
     /** Stores what was claimed; false when the claim was lost, and nothing is stored. */
     async finish(task: SummaryTask, by: string, summary: StoredSummary): Promise<boolean> {
-      const { reaches, content } = summary;
-      const params = { ...keyOf(task), by, reaches, content: toJson(content) };
+      const params = { ...task, ...summary, by, content: toJson(summary.content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
     /** Releases a claim; without `now` no process tries again before `until` (ms). */
     async postpone(task: SummaryTask, by: string, until: number): Promise<void> {
-      await database.change('power-cut', POSTPONE, { ...keyOf(task), by, until });
+      await database.change('power-cut', POSTPONE, { ...task, by, until });
     },
     /** Releases all claims, for a process that knows that no other one runs. */
     async releaseAll(): Promise<void> {
@@ -121,12 +113,6 @@ export function summaryRepository(database: Database) {
     },
   };
 }
-
-const placeOf = ({ conversationId, session, reader }: SummaryPlace) => {
-  return { conversationId, session, reader };
-};
-
-const keyOf = (task: SummaryTask) => ({ ...placeOf(task), kind: task.kind, mark: task.mark });
 
 interface Written {
   readonly content: string;
@@ -184,17 +170,11 @@ export function todoRepository(database: Database) {
     row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
   return {
     /** Puts `items` in the place of what was there. An earlier session does not replace a later one's. */
-    async replace(
-      { conversationId, session }: PinPlace,
-      items: readonly TodoItem[],
-      now: number,
-    ): Promise<void> {
-      const list = { conversationId, session, content: toJson(items), now };
-      await database.change('power-cut', REPLACE, list);
+    async replace(place: PinPlace, items: readonly TodoItem[], now: number): Promise<void> {
+      await database.change('power-cut', REPLACE, { ...place, content: toJson(items), now });
     },
     /** The list of that session, empty where it has none. */
-    of: async ({ conversationId, session }: PinPlace) =>
-      items(await database.read((sql) => sql.get(OF_SESSION, { conversationId, session }))),
+    of: async (place: PinPlace) => items(await database.read((sql) => sql.get(OF_SESSION, place))),
     /** That of the session a conversation is in now; empty where it has none. */
     now: async (conversationId: string) =>
       items(await database.read((sql) => sql.get(NOW, { conversationId }))),

@@ -119,11 +119,11 @@ const LOCK = statement(`
 /** Puts a version into use, and what was in use out of it. */
 export function applyVersion(
   sql: Sql,
-  { agent, number, now }: SoulChange,
-  { by, unnotified }: { readonly by: string | null; readonly unnotified: 0 | 1 },
+  change: SoulChange,
+  decision: { readonly by: string | null; readonly unnotified: 0 | 1 },
 ): void {
-  sql.send(REPLACE_APPLIED, { agent });
-  sql.send(USE, { agent, number, now, by, unnotified });
+  sql.send(REPLACE_APPLIED, change);
+  sql.send(USE, { ...change, ...decision });
 }
 
 const REPLACE_APPLIED = statement(`

@@ -38,7 +38,10 @@ export function soulRepository(database: Database) {
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
     /** proposed → passed or refused; false when it was judged or vetoed meanwhile. */
     judge: (agent: string, number: number, verdict: SoulVerdict, now: number) =>
-      database.write((sql) => judgeSoul(sql, { agent, number, now }, verdict)),
+      database.write(async (sql) => {
+        const findings = toJson(verdict.findings);
+        return (await sql.run(JUDGE, { ...verdict, agent, number, now, findings })) > 0;
+      }),
     /**
      * passed → applied, and what was in use → replaced. False when it did not pass, or when `inUse` is not
      * in use any more. `by` null: its time has come.
@@ -163,12 +166,11 @@ const REPLACE = statement(`
 async function addVersion(
   sql: Sql,
   agent: string,
-  { askedBy, text, head, author, by, reason, basedOn, diff }: StoredSoul,
+  soul: StoredSoul,
   now: number,
 ): Promise<SoulVersion> {
   const next = await sql.get(NEXT_NUMBER, { agent });
-  const soul = { askedBy, text, head, author, by, reason, basedOn, diff };
-  const row = next && (await sql.get(ADD, { agent, number: next.number, ...soul, now }));
+  const row = next && (await sql.get(ADD, { ...soul, agent, number: next.number, now }));
   if (row === undefined) throw new Error(`The soul of ${agent} is not locked.`);
   return readSoulVersion(row);
 }
@@ -188,15 +190,6 @@ const ADD = statement(`
 
 /** Proposals that are not decided, oldest first. */
 const OPEN = selectVersions("author = :author and state in ('proposed', 'passed') order by number");
-
-async function judgeSoul(
-  sql: Sql,
-  { agent, number, now }: SoulChange,
-  { state, score, findings, appliesAt }: SoulVerdict,
-): Promise<boolean> {
-  const verdict = { state, score, findings: toJson(findings), appliesAt };
-  return (await sql.run(JUDGE, { agent, number, now, ...verdict })) > 0;
-}
 
 const JUDGE = statement(`
   update soul_version set state = :state, score = :score, findings = :findings,
@@ -219,12 +212,12 @@ async function applySoul(
 
 async function closeSoul(
   sql: Sql,
-  { agent, number }: SoulChange,
+  change: SoulChange,
   state: 'vetoed' | 'replaced',
   by: string | null,
 ): Promise<boolean> {
-  await lockSoul(sql, agent);
-  return (await sql.run(CLOSE, { agent, number, state, by })) > 0;
+  await lockSoul(sql, change.agent);
+  return (await sql.run(CLOSE, { ...change, state, by })) > 0;
 }
 
 const CLOSE = statement(`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { calendarDays } from './usage-days.ts';
+import { calendarDays } from './usage-tally.ts';
 
 const HOUR_MS = 60 * 60_000;
 const dateIn = (timeZone: string, moment: number): string =>

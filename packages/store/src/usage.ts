@@ -9,12 +9,14 @@ import {
   statement,
   toJson,
 } from './database.ts';
-import { type CalendarDay, calendarDays, type DayRange } from './usage-days.ts';
 import {
   addTo,
   byUse,
+  type CalendarDay,
   type Counted,
+  calendarDays,
   createTally,
+  type DayRange,
   figuresOf,
   mergeInto,
   type Tally,

@@ -11,8 +11,7 @@ import { bothDatabases, type TestDatabase } from '../testing/databases.ts';
 import { filledRows, fillTables } from '../testing/filled-rows.ts';
 import { answer, claim, hold, message } from '../testing/messages.ts';
 import { restoreStore, type StoreRestore } from './restore.ts';
-import { openSnapshot } from './snapshot.ts';
-import type { BackupRows, BackupSchema } from './tables.ts';
+import { type BackupRows, type BackupSchema, openSnapshot } from './snapshot.ts';
 
 const NOW = 1_800_000_000_000;
 const clock = () => NOW;

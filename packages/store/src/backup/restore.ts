@@ -11,7 +11,7 @@ import {
 import { APPLIED, applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUnknown } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { type BackupRows, type BackupSchema, type Cell, quoted, tablesOf } from './tables.ts';
+import { type BackupRows, type BackupSchema, type Cell, quoted, tablesOf } from './snapshot.ts';
 import {
   type CarriedOver,
   type CarryOrder,
@@ -76,19 +76,20 @@ export async function restoreStore(
       }
       await setCounters(database, sql, schema.counters);
       await applySteps(database, sql, unseen, clock());
-      const held = await unfinishedOf(restore, sql);
-      await freeLanes(sql);
+      const held =
+        restore.unfinished === 'go-on'
+          ? { parts: 0, turns: 0, jobs: 0 }
+          : await holdBack(sql, restore.forget, clock());
+      // No worker holds a lane of a restored database, and an earlier holder can write nothing more.
+      sql.send(FREE_LANES);
+      sql.send(FREE_SUMMARIES);
       const placed = await putInPlace(database, sql, target, restore);
-      if (target !== null) restore.beforeCommit?.(await transactionId(sql));
+      if (target !== null) restore.beforeCommit?.((await sql.get(TRANSACTION))?.id ?? '');
       return { ...held, ...placed };
     });
   } finally {
     await database.close();
   }
-}
-
-async function transactionId(sql: Sql): Promise<string> {
-  return (await sql.get(TRANSACTION))?.id ?? '';
 }
 
 const TRANSACTION = statement('select cast(txid_current() as text) as id').rows<{
@@ -126,11 +127,6 @@ export function refuseUnknownSteps(steps: readonly number[], migrations = MIGRAT
     code,
     `The backup is of ${by} (its database has step ${unknown}). Nothing was changed. ${remedy}`,
   );
-}
-
-async function unfinishedOf(restore: StoreRestore, sql: Sql): Promise<HeldBack> {
-  if (restore.unfinished === 'go-on') return { parts: 0, turns: 0, jobs: 0 };
-  return await holdBack(sql, restore.forget, restore.clock());
 }
 
 /** Both databases take at most 32,766 values in one statement. */
@@ -287,16 +283,10 @@ async function move(sql: Sql, tables: readonly string[], from: string, to: strin
   }
 }
 
-/** No worker holds a lane of a restored database, and an earlier holder can write nothing more. */
-async function freeLanes(sql: Sql): Promise<void> {
-  await sql.run(FREE_LANES);
-  await sql.run(FREE_SUMMARIES);
-}
-
-const FREE_LANES = composed(
+const FREE_LANES = statement(
   'update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null',
 );
 
-const FREE_SUMMARIES = composed(
+const FREE_SUMMARIES = statement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );

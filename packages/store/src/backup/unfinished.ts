@@ -8,7 +8,7 @@ import {
 } from '../database.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { quoted } from './tables.ts';
+import { quoted } from './snapshot.ts';
 
 /**
  * What was unfinished in the database that a restore replaces. `carried`: it continues in the restored
@@ -178,7 +178,7 @@ interface CopiedRows {
 /** Both databases have the same columns. New rows take new numbers, in the old order. */
 function copier(dialect: Database['dialect'], sql: Sql, from: (table: string) => string) {
   return async (table: string, { where, key, known, values = {} }: CopiedRows): Promise<void> => {
-    const all = await columnsOf(dialect, sql, table);
+    const all = (await sql.all(COLUMNS[dialect], { table })).map(({ name }) => name);
     const columns = all.filter((column) => column !== 'seq');
     const update = `update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
     const conflict =
@@ -190,10 +190,6 @@ function copier(dialect: Database['dialect'], sql: Sql, from: (table: string) =>
         ${conflict}`),
     );
   };
-}
-
-async function columnsOf(dialect: Database['dialect'], sql: Sql, table: string) {
-  return (await sql.all(COLUMNS[dialect], { table })).map(({ name }) => name);
 }
 
 const COLUMNS = {
@@ -242,8 +238,9 @@ export async function holdBack(
 ): Promise<HeldBack> {
   const turns = await holdMessages(sql, now);
   const parts = await holdParts(sql, now);
-  const jobs = await holdJobs(sql, now);
-  await endRuns(sql, now);
+  // A reminder for once that was due since then was most likely given.
+  const jobs = await sql.run(PAUSE_JOBS, { now });
+  endRuns(sql, now);
   for (const { channel, kind } of forget) sql.send(FORGET, { channel, kind });
   return { parts, turns, jobs };
 }
@@ -303,19 +300,14 @@ const HOLD_PARTS = statement(`
   update outbox set state = 'unknown', error = :reason, updated_at = :now
   where state in ('pending', 'sending')`);
 
-/** A reminder for once that was due since then was most likely given. */
-function holdJobs(sql: Sql, now: number): Promise<number> {
-  return sql.run(PAUSE_JOBS, { now });
-}
-
 const PAUSE_JOBS = composed(`update cron_job set state = 'paused', next_at = null
   where state = 'on' and next_at <= :now and timetable like '%"kind":"once"%'`);
 
-async function endRuns(sql: Sql, now: number): Promise<void> {
+function endRuns(sql: Sql, now: number): void {
   sql.send(DROP_PLANS);
   sql.send(WITHDRAW_APPROVALS, { now });
   sql.send(STOP_SUB_AGENTS, { now });
-  await sql.run(FAIL_BEATS, { now, reason: REASON });
+  sql.send(FAIL_BEATS, { now, reason: REASON });
 }
 
 const DROP_PLANS = statement('update conversation set plan = null where plan is not null');

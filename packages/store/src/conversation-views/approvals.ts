@@ -3,7 +3,7 @@ import { type Approval, type ListedRow, readApprovalRow } from '../approvals.ts'
 import { type Sql, statement } from '../database.ts';
 import { type ChatKey, OF_CHAT } from '../outbox-parts.ts';
 import { personalMessage, titleOf } from './list.ts';
-import { readSaid } from './texts.ts';
+import { readSaid } from './messages.ts';
 
 /** A question about a tool call with the names that people know. Texts are private and whole. */
 export interface ShownApproval extends Approval {

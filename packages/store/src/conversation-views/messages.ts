@@ -1,8 +1,8 @@
-import type { Sql } from '../database.ts';
-import { statement, toJson } from '../database.ts';
+import { InboundMessage, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
+import { z } from 'zod';
+import { fromJson, type Sql, statement, toJson } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
-import { readSaid, readSent, threadOf } from './texts.ts';
 
 /** Where two lists that are merged go on: behind these numbers of messages and of parts. */
 export interface PageMark {
@@ -66,21 +66,26 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
     sent.push(...(await sql.all(SENT, { ...place, before: before.outbox, until, limit })));
   }
   sent.sort((a, b) => b.seq - a.seq);
-  const [taken, rest] = newestFirst(said, sent.slice(0, limit), limit);
-  const end = {
-    inbox: taken.findLast((row) => row.direction === 'in')?.seq ?? before.inbox,
-    outbox: taken.findLast((row) => row.direction === 'out')?.seq ?? before.outbox,
-  };
-  const isLast = rest === 0 && said.length < limit && sent.length < limit;
-  return { messages: taken.map(messageOf).reverse(), older: isLast ? null : end };
+  const { taken, older } = newestFirst(said, sent, before, limit);
+  return { messages: taken.map(messageOf).reverse(), older };
 }
 
-/** Takes the younger of both heads until the page is full; each list stays in its own order. */
-export function newestFirst<A extends { readonly at: number }, B extends { readonly at: number }>(
+interface Merged {
+  readonly direction: 'in' | 'out';
+  readonly seq: number;
+  readonly at: number;
+}
+
+/**
+ * Takes the younger of both heads until the page is full; each list stays in its own order. `older` is null where
+ * both lists are shorter than a page and are on it.
+ */
+export function newestFirst<A extends Merged, B extends Merged>(
   one: readonly A[],
   other: readonly B[],
+  before: PageMark,
   limit: number,
-): readonly [taken: readonly (A | B)[], rest: number] {
+): { readonly taken: readonly (A | B)[]; readonly older: PageMark | null } {
   const taken: (A | B)[] = [];
   let [a, b] = [0, 0];
   while (taken.length < limit) {
@@ -92,7 +97,11 @@ export function newestFirst<A extends { readonly at: number }, B extends { reado
     if (isFirst) a += 1;
     else b += 1;
   }
-  return [taken, one.length + other.length - taken.length];
+  const isAll = taken.length === one.length + other.length;
+  if (isAll && one.length < limit && other.length < limit) return { taken, older: null };
+  const inbox = taken.findLast(({ direction }) => direction === 'in')?.seq ?? before.inbox;
+  const outbox = taken.findLast(({ direction }) => direction === 'out')?.seq ?? before.outbox;
+  return { taken, older: { inbox, outbox } };
 }
 
 /** Chats and threads that a conversation is led in: one, or those of a person with linked accounts. */
@@ -199,3 +208,51 @@ const PLACES = statement(`
   readonly chatId: string;
   readonly route: string;
 }>();
+
+// Rows are read leniently: one that is damaged must hide neither a conversation nor a search.
+const Said = InboundMessage.pick({
+  text: true,
+  typed: true,
+  chat: true,
+  sender: true,
+  attachments: true,
+  trigger: true,
+});
+
+/** What is shown of a message that came in. */
+export type SaidMessage = z.infer<typeof Said>;
+
+const Part = z.object({ plain: RenderedPart.shape.plain, file: PartExtras.shape.file });
+
+/** A message as it is stored; null where it cannot be read. */
+export function readSaid(stored: string): SaidMessage | null {
+  return z.object(Said.shape).safeParse(parsed(stored)).data ?? null;
+}
+
+/** A part as it is stored: its text without markup, and its file. */
+export function readSent(stored: string): z.infer<typeof Part> | null {
+  return Part.safeParse(parsed(stored)).data ?? null;
+}
+
+/** The thread of a route, empty without one. */
+export function threadOf(route: string): string {
+  return z.object(ReplyRoute.shape).safeParse(parsed(route)).data?.threadId ?? '';
+}
+
+/** What a person wrote; null for what Parley itself put into a conversation. */
+export function textOfMessage(stored: string): string | null {
+  const said = readSaid(stored);
+  return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);
+}
+
+export function textOfPart(stored: string): string | null {
+  return readSent(stored)?.plain ?? null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return fromJson(text);
+  } catch {
+    return null;
+  }
+}

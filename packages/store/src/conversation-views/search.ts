@@ -1,9 +1,14 @@
-import type { Sql } from '../database.ts';
-import { statement } from '../database.ts';
+import { type Sql, statement } from '../database.ts';
 import { findConversation, NO_PEOPLE } from './list.ts';
-import { NEWEST, newestFirst, type PageMark } from './messages.ts';
-import { readSaid, textOfMessage, textOfPart } from './texts.ts';
-import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './words.ts';
+import {
+  NEWEST,
+  newestFirst,
+  type PageMark,
+  readSaid,
+  textOfMessage,
+  textOfPart,
+} from './messages.ts';
+import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.ts';
 
 /** A message or a part in which all terms are found. */
 export interface SearchHit {
@@ -52,7 +57,7 @@ export async function searchMessages(
     ...{ query, before: before.outbox, limit },
     ...NO_PEOPLE,
   });
-  const [taken, rest] = newestFirst(said, sent, limit);
+  const { taken, older } = newestFirst(said, sent, before, limit);
   const titles = new Map<string, string>();
   const hits: SearchHit[] = [];
   for (const row of taken) {
@@ -64,12 +69,7 @@ export async function searchMessages(
     const excerpt = excerptOf(scrub(text), terms);
     hits.push({ ...hitOf(row), conversationId: id, title, excerpt });
   }
-  const older = {
-    inbox: taken.findLast((row) => row.direction === 'in')?.seq ?? before.inbox,
-    outbox: taken.findLast((row) => row.direction === 'out')?.seq ?? before.outbox,
-  };
-  const isLast = rest === 0 && said.length < limit && sent.length < limit;
-  return { hits, older: isLast ? null : older };
+  return { hits, older };
 }
 
 function hitOf({ direction, seq, channel, at, stored }: HitRow) {

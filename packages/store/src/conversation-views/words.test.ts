@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerptOf, isFoundIn, termsOf, wordsOf } from './words.ts';
+import { excerptOf, isFoundIn, termsOf, wordsOf } from './search-index.ts';
 
 describe('the words of a text', () => {
   it.each([

@@ -53,12 +53,12 @@ const DROP_COPIES = statement(`delete ${COPIES} and id in (select value from jso
 /** Drops the copies of an account that are meant; how many. */
 async function dropWhere(
   sql: Sql,
-  { channel, account }: Account,
+  account: Account,
   isMeant: (value: string) => boolean,
 ): Promise<number> {
-  const copies = await sql.all(ALL_COPIES, { channel, account });
+  const copies = await sql.all(ALL_COPIES, account);
   const meant = copies.filter(({ value }) => isMeant(value)).map(({ id }) => id);
-  return sql.run(DROP_COPIES, { channel, account, ids: toJson(meant) });
+  return sql.run(DROP_COPIES, { ...account, ids: toJson(meant) });
 }
 
 /** Drops the copies of parts, whatever they say. */

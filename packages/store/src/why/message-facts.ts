@@ -126,8 +126,8 @@ export async function findMessages(
   { message, chat }: WhyQuestion,
 ): Promise<readonly FoundMessage[]> {
   if (message === 'last') return newest(sql, chat);
-  const ofTurn = await rowsOfTurn(sql, message, chat);
-  if (ofTurn !== null) return ofTurn;
+  const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...placeOf(chat) });
+  if (ofTurn !== undefined) return [ofTurn];
   const named = placeIn(message);
   if (named !== null && (chat === undefined || isSame(named, chat))) {
     const exactly = await byId(sql, named.messageId, named);
@@ -166,15 +166,6 @@ async function byId(
   return rows.filter(
     (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSame(one, row)),
   );
-}
-
-async function rowsOfTurn(
-  sql: Sql,
-  turnId: string,
-  chat: ChatKey | undefined,
-): Promise<readonly FoundMessage[] | null> {
-  const first = await sql.get(FIRST_OF_TURN, { turnId, ...placeOf(chat) });
-  return first === undefined ? null : [first];
 }
 
 /** The newest message of a person that is no command; where there is none, the newest of all. */

@@ -2,7 +2,7 @@ import { type MessageName, PromptLists, type RecentMessage, type WhyAnswer } fro
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
 import { personalMessage, titleOf } from '../conversation-views/list.ts';
-import { readSaid } from '../conversation-views/texts.ts';
+import { readSaid } from '../conversation-views/messages.ts';
 import { HEARTBEAT_LANE } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import type { Decision, WhyQuestion } from '../decisions.ts';
@@ -29,7 +29,8 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
   const [message, another] = found;
   if (message === undefined) return { kind: 'unknown' };
   if (another !== undefined) return { kind: 'several', candidates: found.map(nameOf) };
-  const facts = await readMessage(sql, message);
+  const read = message.table === 'decision' ? readDecision : readTaken;
+  const facts = await read(sql, message);
   if (question.chat !== undefined && !isOfChat(facts, question.chat)) return { kind: 'unknown' };
   return { kind: 'found', timeline: timelineOf(facts, now) };
 }
@@ -72,11 +73,6 @@ function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageNam
 function isOfChat({ fate }: MessageFacts, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
   return isSame(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
-}
-
-/** Reads all stored facts of a message. */
-async function readMessage(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
-  return found.table === 'decision' ? readDecision(sql, found) : readTaken(sql, found);
 }
 
 function placeOf({ channel, account, chatId, messageId }: FoundMessage): MessageFacts['place'] {

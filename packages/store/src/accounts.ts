@@ -1,6 +1,44 @@
 import { type Database, statement } from './database.ts';
 import type { ChatKey } from './outbox-parts.ts';
 
+/** That an account is not connected because a person wants it so. */
+export interface AccountPause {
+  readonly channel: string;
+  readonly account: string;
+  /** Who paused it, for people: `the console`, `the command line`. */
+  readonly by: string;
+  /** In ms. */
+  readonly since: number;
+}
+
+/**
+ * Accounts that are paused, table `account_pause`: gateways and `parley channels` write it, gateways read it. A
+ * pause outlives a restart.
+ */
+export function accountPauseRepository(database: Database) {
+  return {
+    /** One that is paused already stays as it is. */
+    pause: (pause: AccountPause) => database.change('power-cut', PAUSE, pause),
+
+    resume: (channel: string, account: string) =>
+      database.change('power-cut', RESUME, { channel, account }),
+
+    list: (): Promise<readonly AccountPause[]> => database.read((sql) => sql.all(PAUSES)),
+  };
+}
+
+const PAUSE = statement(`
+  insert into account_pause (channel, account, paused_by, since)
+  values (:channel, :account, :by, :since) on conflict (channel, account) do nothing`);
+
+const RESUME = statement(
+  'delete from account_pause where channel = :channel and account = :account',
+);
+
+const PAUSES = statement(`
+  select channel, account, paused_by as "by", since from account_pause
+  order by channel, account`).rows<AccountPause>();
+
 /** A group or channel of a platform that the settings do not allow. The title is untrusted. */
 export interface SeenGroup extends ChatKey {
   readonly title: string | null;
@@ -20,18 +58,17 @@ const LONGEST_TITLE = 120;
 export function seenGroupRepository(database: Database) {
   return {
     /** Notes a group; of each account the last 50 are kept. */
-    note: ({ channel, account, chatId, title, seenAt }: SeenGroup): Promise<void> =>
+    note: (group: SeenGroup): Promise<void> =>
       database.write(async (sql) => {
-        const short = title === null ? null : [...title].slice(0, LONGEST_TITLE).join('');
-        sql.send(NOTE, { channel, account, chatId, title: short, seenAt });
-        sql.send(PRUNE, { channel, account });
+        const title = group.title && [...group.title].slice(0, LONGEST_TITLE).join('');
+        sql.send(NOTE, { ...group, title });
+        sql.send(PRUNE, group);
       }, 'process'),
 
     /** The last seen first. */
-    list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(LIST)),
+    list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(SEEN)),
 
-    forget: ({ channel, account, chatId }: ChatKey) =>
-      database.change('process', FORGET, { channel, account, chatId }),
+    forget: (chat: ChatKey) => database.change('process', FORGET, chat),
   };
 }
 
@@ -46,7 +83,7 @@ const PRUNE = statement(`
     select seen_at from seen_group where channel = :channel and account = :account
     order by seen_at desc limit 1 offset ${KEPT - 1})`);
 
-const LIST = statement(`
+const SEEN = statement(`
   select channel, account, chat_id as "chatId", title, seen_at as "seenAt"
   from seen_group order by seen_at desc, chat_id`).rows<SeenGroup>();
 
