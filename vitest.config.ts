@@ -11,8 +11,8 @@ export default defineConfig({
     globalSetup: ['./test/services/global-setup.ts'],
     setupFiles: ['./test/fixed-seed.ts'],
     reporters: ['default', new MissingServicesReporter()],
-    // Many wait for processes, pages and servers most of the time: four would leave two cores idle.
-    maxWorkers: 5,
+    // Many wait for processes, pages and servers most of the time: fewer would leave two cores idle.
+    maxWorkers: 7,
     isolate: false,
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },

@@ -13,7 +13,7 @@ type Settings = LoadedSettings['settings'];
 
 /** What a process keeps as it was started: where it is found, what it is built on, and the code it has loaded. */
 const FROM_THE_START = ['store', 'queue', 'http', 'telemetry', 'plugins', 'media'] as const;
-const LOOK_EVERY_MS = 1_500;
+const LOOK_EVERY_MS = 500;
 
 interface SettingsWatchDeps {
   readonly folder: DataFolder;
