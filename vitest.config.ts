@@ -12,7 +12,7 @@ export default defineConfig({
     setupFiles: ['./test/fixed-seed.ts'],
     reporters: ['default', new MissingServicesReporter()],
     // Many wait for processes, pages and servers most of the time: fewer would leave two cores idle.
-    maxWorkers: 7,
+    maxWorkers: 6,
     isolate: false,
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { Redis } from 'ioredis';
+import { createInterface } from 'node:readline';
 import type { Asked } from './statement-log.ts';
 
 /** A way to a PostgreSQL on which everything is noted that it is asked. */
@@ -97,23 +97,33 @@ export interface WatchedRedis {
   close(): void;
 }
 
-/** Notes commands whose keys or channels hold the prefix, and what their scripts run. */
+/**
+ * Notes commands whose keys or channels hold the prefix, and what their scripts run. Reads the lines itself: the client
+ * library takes one that comes together with the answer to MONITOR for the answer of another command.
+ */
 export async function watchRedis(url: string, prefix: string): Promise<WatchedRedis> {
-  const redis = new Redis(url);
-  const monitor = await redis.monitor();
+  const { hostname, port, password } = new URL(url);
+  const socket = connect(Number(port || 6_379), hostname);
   const commands: string[] = [];
   let isOurs = false;
-  monitor.on('monitor', (_time: string, words: readonly string[], source: string) => {
-    const isInScript = source === 'lua';
+  const onLine = (line: string): void => {
+    const isInScript = /^\+[\d.]+ \[\d+ lua\]/.test(line);
+    const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = '']) => word);
     // A script and what it runs come one after the other: Redis does one thing at a time.
     if (!isInScript) isOurs = words.some((word) => word.includes(prefix));
     if (isOurs) commands.push(`${isInScript ? 'lua ' : ''}${words.join(' ')}`);
-  });
-  return {
-    commands,
-    close() {
-      monitor.disconnect();
-      redis.disconnect();
-    },
   };
+  const started = Promise.withResolvers<void>();
+  const asks = [...(password === '' ? [] : [`AUTH ${password}`]), 'MONITOR'];
+  let answers = 0;
+  createInterface({ input: socket }).on('line', (line) => {
+    if (line.startsWith('-')) started.reject(new Error(`Redis: ${line}`));
+    if (line !== '+OK') return onLine(line);
+    answers += 1;
+    if (answers === asks.length) started.resolve();
+  });
+  socket.on('error', started.reject);
+  socket.write(asks.map((ask) => `${ask}\r\n`).join(''));
+  await started.promise;
+  return { commands, close: () => socket.destroy() };
 }

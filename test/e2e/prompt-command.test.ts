@@ -188,7 +188,7 @@ function withoutRunId(text: string): string {
 /** Every file below a folder, with its content; what a running database does by itself is left out. */
 function stateOf(folder: string): ReadonlyMap<string, string> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !/\.db|^lock$/.test(name) && statSync(join(folder, name)).isFile())
+    .filter((name) => !/\.db|^lock$|^logs\//.test(name) && statSync(join(folder, name)).isFile())
     .sort();
   return new Map(files.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }

@@ -30,7 +30,7 @@ describe('the files of the page', () => {
     for (const path of named)
       expect([path, (await page.request(path)).status]).toEqual([path, 200]);
     for (const path of [...built.keys()].filter((path) => path.endsWith('.js'))) {
-      const imports = (await textOf(path)).matchAll(/\b(?:from|import)\s*\(?"([^"]+)"/g);
+      const imports = (await textOf(path)).matchAll(/\b(?:from|import)\s*\(?"([^",\s]+)"/g);
       for (const [, from = ''] of imports) {
         const target = new URL(from, `http://page${path}`).pathname;
         expect([from, built.has(target)]).toEqual([from, true]);
