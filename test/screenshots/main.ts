@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { startChromium } from '../services/chromium.ts';
@@ -52,6 +52,20 @@ async function viewsOf(page: Page): Promise<readonly string[]> {
   return [...new Set(['chat', ...views])];
 }
 
+/** A script for the page: folders of the machine that makes the pictures are shown as those of a usual installation. */
+function usualPaths(data: string): string {
+  const folders = [
+    [resolve(import.meta.dirname, '../..'), '/opt/parley'],
+    [data, '/home/ann/.parley'],
+  ];
+  return `{
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+      for (const [own, usual] of ${JSON.stringify(folders)})
+        if (node.nodeValue.includes(own)) node.nodeValue = node.nodeValue.replaceAll(own, usual);
+  }`;
+}
+
 async function shoot(page: Page, example: Example, view: string, name: string): Promise<void> {
   await page.goto(`${example.scene.parley.address}/${example.addressOf(view)}`);
   const main = page.locator('main:visible');
@@ -61,6 +75,7 @@ async function shoot(page: Page, example: Example, view: string, name: string): 
   await page.evaluate('document.fonts.ready.then(() => undefined)');
   // What scrolls to its end or is drawn late is there now.
   await page.waitForTimeout(400);
+  await page.evaluate(usualPaths(example.scene.folder.path));
   const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
   await sharp(picture)
     .png({ palette: true, colors: COLORS, effort: 10 })
