@@ -24,9 +24,10 @@ async function answer(text: string, at: number): Promise<void> {
 }
 
 const shown = async (limit = 10) =>
-  (await chatHistory(store, CHAT, limit)).map((entry) =>
-    entry.kind === 'inbound' ? `> ${entry.text}` : entry.body.text,
-  );
+  (await chatHistory(store, CHAT, limit)).map((entry) => {
+    if (entry.kind === 'replaced') return `gone: ${entry.id}`;
+    return entry.kind === 'inbound' ? `> ${entry.text}` : entry.body.text;
+  });
 
 describe('the history of a chat', () => {
   it('shows what was asked and answered in its order, also within one millisecond', async () => {

@@ -101,6 +101,13 @@ describe('what the chat shows', () => {
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
   });
 
+  it('[U08] what a later message has replaced goes, by its event as by the history', () => {
+    const all = after(event(inbound('m1', 1)), event(part('p1', 2)), event(inbound('m2', 3)));
+    const gone = ['m1', 'p1'].map((id) => ({ type: 'replaced', id }) as const);
+    expect(ids(gone.map(event).reduce(changed, all))).toEqual(['m2']);
+    expect(ids(changed(all, history(...gone, inbound('m2', 3))))).toEqual(['m2']);
+  });
+
   it('leaves out what it cannot show, and shows the rest', () => {
     const newer = JSON.parse('{ "type": "hologram", "messageId": "h", "at": 2 }');
     expect(ids(after(history(newer, inbound('m1', 5)), event(newer)))).toEqual(['m1']);
