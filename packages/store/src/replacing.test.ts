@@ -112,6 +112,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toEqual([]);
     });
 
+    it('[G04] [U08] a plan that is replaced cannot be run any more', async () => {
+      await store.inbox.accept(message('m1'));
+      await turn('t1', { isPlan: true });
+      expect((await send(replacing('m2', 'm1'))).replaced).toContain('m1');
+      const run = { kind: 'run-plan', plan: 't1', text: 'go' } as const;
+      expect((await store.inbox.command(message('run'), run, () => [])).plan).toBe('none');
+    });
+
     it('[U08] what a stopped turn had said does not come back', async () => {
       await store.inbox.accept(message('m1'));
       await claim(store, await hold(store), 't1');
@@ -141,6 +149,28 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           await store.inbox.accept(message('too'));
           await turn('t1');
         },
+        replacing('m2', 'too'),
+      ],
+      [
+        'has an answer on its way',
+        async () => {
+          const lease = await hold(store);
+          await claim(store, lease, 't1');
+          await store.lanes.commit(lease, answer('t1', ['half']), 1);
+        },
+      ],
+      [
+        'is followed by what another turn had said',
+        async () => {
+          await claim(store, await hold(store), 't1');
+          await store.inbox.command(message('stop'), { kind: 'stop' }, () => []);
+          await store.inbox.accept(message('m3'));
+          await turn('t3');
+          const { entries } = answer('t1', ['half']);
+          const kept = { conversationId: LANE, turnId: 't1', entries, parts: [] };
+          expect(await store.turns.keepStopped(kept, 5)).toEqual([]);
+        },
+        replacing('m2', 'm3'),
       ],
       [
         'is in a summary',

@@ -53,7 +53,7 @@ export async function replaceEarlier(
   sql: Sql,
   { message, filesOf, replaced }: Replacement,
   seq: number,
-  { receivedAt: now, files, conversationId }: AdmittedMessage,
+  { receivedAt: now, files }: AdmittedMessage,
 ): Promise<readonly string[]> {
   if (filesOf === null) insertAttachments(sql, seq, message, now, files);
   else copyAttachments(sql, { from: filesOf, to: seq, isMove: replaced !== null }, now);
@@ -63,7 +63,6 @@ export async function replaceEarlier(
   sql.send(LEAVE_HISTORY, { turnId });
   sql.send(KEEP_NOTHING, { turnId, before: BY_STOP });
   sql.send(DROP_DEAD_LETTERS, { turnId, now });
-  sql.send(DROP_PLAN, { conversationId, turnId });
   const parts = await sql.all(PARTS, { turnId });
   return [message.replaces, ...parts.map(({ id }) => id)];
 }
@@ -72,7 +71,7 @@ export async function replaceEarlier(
 // nothing of it is on its way, in a summary, or in the hands of a sub-agent.
 const EARLIER = statement(`
   select inbox.seq, inbox.message, inbox.turn_id as "turnId", case when
-    inbox.state = 'done' and inbox.outcome <> 'replaced' and turn.state <> 'running'
+    turn.state <> 'running'
     and turn.session = (select session from conversation where id = :conversationId)
     and not exists (select 1 from inbox as joined
       where joined.turn_id = inbox.turn_id and joined.turn_id is not null and joined.seq <> inbox.seq)
@@ -113,10 +112,6 @@ const DROP_DEAD_LETTERS = statement(`
   update dead_letter set settled = 'dropped', settled_at = :now
   where settled is null
     and subject in (select id from outbox where turn_id = :turnId union all select :turnId)`);
-
-const DROP_PLAN = statement(
-  'update conversation set plan = null where id = :conversationId and plan = :turnId',
-);
 
 const PARTS = statement('select id from outbox where turn_id = :turnId order by seq').rows<{
   readonly id: string;
