@@ -70,9 +70,7 @@ async function receiveOne(
   const rights = await senderRights(deps, message);
   const conversationId = conversationOf(message, rights.mainConversation);
   const allowed = decideIngress(message, deps.rules, rights);
-  // Asking again says the same text repeatedly.
-  const mayLoop = allowed.kind === 'turn' && message.replaces === undefined;
-  const decision = mayLoop && isLoop(message) ? LOOP : allowed;
+  const decision = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
   const receivedAt = deps.clock();
   const settles = settlesAt(message, capabilities.target, receivedAt);
   const admitted: AdmittedMessage = {
