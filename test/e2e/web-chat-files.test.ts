@@ -125,15 +125,37 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] the last message is asked again as a new turn, and the earlier answer stays', async () => {
+  it('[U08] asking again and editing replace the last message, its answer and its files go along', async () => {
     const page = await scene.open();
-    scene.model.queue('One answer');
-    await say(page, 'Once more');
-    await untilAnswer(page, 'One answer');
+    const requested = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
+    const other = await page.context().newPage();
+    await other.goto(scene.parley.address);
+    scene.model.queue('The first answer');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([{ name: 'kites.txt', mimeType: 'text/plain', buffer: Buffer.from('kites') }]);
+    await say(page, 'Tell me of kites');
+    await untilAnswer(page, 'The first answer');
+    await untilAnswer(other, 'The first answer');
+    scene.model.queue('The second answer');
     await page.getByRole('button', { name: 'Ask again' }).press('Enter');
-    await untilAnswer(page, 'You said: Once more');
-    await untilAnswer(page, 'One answer');
-    expect((await mine(page)).slice(-2)).toEqual(['Once more', 'Once more']);
+    await untilAnswer(page, 'The second answer');
+    expect(requested()).not.toContain('The first answer');
+    expect(requested().split('Tell me of kites')).toHaveLength(2);
+    expect(requested()).toContain('kites.txt');
+    await page.getByRole('button', { name: 'Edit and resend' }).press('Enter');
+    await page.getByText(/takes the place of your last message.*files go along/).waitFor();
+    await say(page, 'Tell me of sails');
+    await untilAnswer(page, 'You said: Tell me of sails');
+    expect(requested()).not.toMatch(/of kites|The second answer/);
+    expect(requested()).toContain('kites.txt');
+    for (const tab of [page, other, page]) {
+      await untilAnswer(tab, 'You said: Tell me of sails');
+      await tab.getByRole('button', { name: /kites\.txt/ }).waitFor();
+      await expect.poll(() => tab.getByText(/of kites|The (first|second) answer/).count()).toBe(0);
+      expect((await mine(tab)).at(-1)).toBe('Tell me of sails');
+      await tab.reload();
+    }
     await page.context().close();
   });
 });

@@ -142,7 +142,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await say(page, long);
     await page.getByText(/Not accepted: longer than/).waitFor();
     await untilAnswer(page, /send it in smaller pieces/);
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     expect((await field(page).inputValue()).length).toBe(long.length);
     await expect.poll(() => page.getByText(/Not accepted/).count()).toBe(0);
     await page.context().close();

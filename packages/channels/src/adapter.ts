@@ -116,7 +116,9 @@ export type HistoryEntry =
       readonly body: RenderedPart;
       readonly buttons?: readonly Button[];
       readonly at: number;
-    };
+    }
+  /** Id of a message or a part that a later message has replaced: it is not shown any more. */
+  | { readonly kind: 'replaced'; readonly id: string; readonly at: number };
 
 /** A place to show a sign of life: the chat and, where there is one, the thread. */
 export interface ChatAddress {
@@ -221,7 +223,12 @@ export interface ChannelDefinition<Settings = unknown> {
 /** What became of an inbound message; every path ends in exactly one of these (D08). */
 export type IngressOutcome =
   /** Stored; a turn will follow. */
-  | { readonly kind: 'accepted'; readonly conversationId: string }
+  | {
+      readonly kind: 'accepted';
+      readonly conversationId: string;
+      /** Ids of the message and the parts that it has replaced; empty: it asked for that, and is an ordinary one. */
+      readonly replaced?: readonly string[];
+    }
   /** Stored before; nothing new happens. */
   | { readonly kind: 'duplicate' }
   /** A command; it was run, or declined, and answered without the model. */

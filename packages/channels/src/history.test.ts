@@ -24,9 +24,10 @@ async function answer(text: string, at: number): Promise<void> {
 }
 
 const shown = async (limit = 10) =>
-  (await chatHistory(store, CHAT, limit)).map((entry) =>
-    entry.kind === 'inbound' ? `> ${entry.text}` : entry.body.text,
-  );
+  (await chatHistory(store, CHAT, limit)).map((entry) => {
+    if (entry.kind === 'replaced') return `gone: ${entry.id}`;
+    return entry.kind === 'inbound' ? `> ${entry.text}` : entry.body.text;
+  });
 
 describe('the history of a chat', () => {
   it('shows what was asked and answered in its order, also within one millisecond', async () => {
@@ -45,6 +46,24 @@ describe('the history of a chat', () => {
     await store.inbox.accept({ conversationId, message, route, receivedAt: 20 });
     await answer('Good morning', 30);
     expect(await shown()).toEqual(['> one', 'Good morning']);
+  });
+
+  it('[U08] has no text of what a later message has replaced', async () => {
+    const message = aMessage({ messageId: 'm1', text: 'secret' });
+    const conversationId = conversationIdOf(message);
+    await store.inbox.accept({ conversationId, message, route, receivedAt: 10 });
+    const found = await store.lanes.acquire(conversationId, 'w', 10, 1_000);
+    if (found.kind === 'busy') throw new Error('the lane is busy');
+    await store.lanes.claim(found.lease, 'collect', 't1', 10);
+    const parts = [{ route, body: { text: 'secret', plain: 'secret' } }];
+    const commit = { turnId: 't1', outcome: 'answered', entries: [], parts, usage: null } as const;
+    await store.lanes.commit(found.lease, commit, 11);
+    const id = (await store.outbox.next(CHAT))?.part.id ?? '';
+    await store.outbox.markSending(id, 12);
+    await store.outbox.markSent(id, 'p', 12);
+    const again = aMessage({ messageId: 'm2', text: 'instead', replaces: 'm1' });
+    await store.inbox.accept({ conversationId, message: again, route, receivedAt: 20 });
+    expect(await shown()).toEqual(['gone: m1', `gone: ${id}`, '> instead']);
   });
 
   it('ends with the newest when there is more than fits', async () => {

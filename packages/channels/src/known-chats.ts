@@ -151,22 +151,17 @@ export async function chatHistory(
   const entries: HistoryEntry[] = [
     ...inbound
       .filter(({ message }) => message.trigger === undefined)
-      .map((row) => ({
-        kind: 'inbound' as const,
-        messageId: row.message.messageId,
-        text: row.message.typed ?? row.message.text,
-        files: files.filter(({ messageSeq }) => messageSeq === row.seq),
-        at: row.receivedAt,
-        outcome: row.outcome,
-      })),
-    ...outbound.map(({ part, createdAt }) => ({
-      kind: 'outbound' as const,
-      partId: part.id,
-      turnId: part.turnId,
-      body: part.body,
-      ...(part.buttons === undefined ? {} : { buttons: part.buttons }),
-      at: createdAt,
-    })),
+      .map(({ message, seq, receivedAt: at, outcome }): HistoryEntry => {
+        const { messageId, typed, text } = message;
+        if (outcome === 'replaced') return { kind: 'replaced', id: messageId, at };
+        const sentAlong = files.filter(({ messageSeq }) => messageSeq === seq);
+        return { kind: 'inbound', messageId, text: typed ?? text, files: sentAlong, at, outcome };
+      }),
+    ...outbound.map(({ part, createdAt: at, isReplaced }): HistoryEntry => {
+      const { id, turnId, body, buttons } = part;
+      if (isReplaced) return { kind: 'replaced', id, at };
+      return { kind: 'outbound', partId: id, turnId, body, ...(buttons && { buttons }), at };
+    }),
   ];
   // The sort is stable: a question stored in the same millisecond as its answer stays above it.
   return entries.sort((a, b) => a.at - b.at).slice(-limit);

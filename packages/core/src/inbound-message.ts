@@ -67,6 +67,8 @@ export const InboundMessage = z.strictObject({
   replyTo: z
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),
+  /** Id of the sender's last message of this chat: this one takes its place, and its files along (U08). */
+  replaces: Id.optional(),
   /** Platform user ids that the text mentions. */
   mentions: z.array(Id).default([]),
   /** The bot was mentioned, replied to, or given a command meant for it (F06). */

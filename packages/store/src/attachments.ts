@@ -248,6 +248,25 @@ export function insertAttachments(
   }
 }
 
+/** Gives a message the files of an earlier one, whose bytes are dropped where they `isMove`. */
+export function copyAttachments(
+  sql: Sql,
+  { from, to, isMove }: { readonly from: number; readonly to: number; readonly isMove: boolean },
+  now: number,
+): void {
+  sql.send(COPY, { from, to, now });
+  if (isMove) sql.send(DROP_COPIED, { from });
+}
+
+const COPY = statement(`
+  insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
+    ref, state, reason, not_before, text, created_at, updated_at, bytes)
+  select cast(:to as bigint), attachment_index, channel, account, kind, name, mime_type, size,
+    ref, state, reason, cast(:now as bigint), text, cast(:now as bigint), cast(:now as bigint), bytes
+  from attachment where inbox_seq = :from`);
+
+const DROP_COPIED = statement('update attachment set bytes = null where inbox_seq = :from');
+
 /** An edited message may have other files: changed files are fetched again, others are kept. */
 export async function reviseAttachments(
   sql: Sql,

@@ -5,6 +5,7 @@ import { ensureConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { reviseGroupContext } from './group-context.ts';
 import { type ChatKey, insertParts, OF_CHAT } from './outbox-parts.ts';
+import { findReplaced, replaceEarlier } from './replacing.ts';
 import {
   type AdmittedMessage,
   INBOX_COLUMNS,
@@ -34,20 +35,19 @@ export function inboxRepository(database: Database, newId: NewId) {
      * Stores a message unless (channel, account, chat id, message id) is known (D01, F08).
      * Creates the conversation on first contact. Durable when it resolves. `full`: `room` messages of
      * the conversation wait already (D07), and this one is not stored; a known one is never refused.
+     * `onReplaced` gets the ids of what it has replaced (U08); none: it is an ordinary message.
      */
     accept: (
       admitted: AdmittedMessage,
       room = Number.POSITIVE_INFINITY,
+      onReplaced?: (ids: readonly string[]) => void,
     ): Promise<'stored' | 'duplicate' | 'full'> =>
       database.write(async (sql) => {
         const waiting = await enterLane(sql, admitted);
         // Nothing is written for a message that is refused, so a flood costs no wait for the disk.
         const isFull = await reaches(sql, admitted.conversationId, waiting, room);
         if (isFull && !(await isKnown(sql, admitted.message))) return 'full';
-        const seq = await insertOnce(sql, admitted, 'waiting');
-        if (seq === null) return 'duplicate';
-        insertAttachments(sql, seq, admitted.message, admitted.receivedAt, admitted.files);
-        return 'stored';
+        return store(sql, admitted, onReplaced);
       }),
 
     /**
@@ -144,17 +144,32 @@ const RECENT = statement(`
   select ${INBOX_COLUMNS}, outcome from inbox where ${OF_CHAT}
   order by seq desc limit :limit`).rows<MessageRow & { readonly outcome: InboxOutcome | null }>();
 
-// Without a message that is no command, the first command.
+// Without a message that is no command and not replaced, the first of all.
 const CHATS = statement(`
   select chat.chat_id as "chatId", chat.at, inbox.message from (
     select chat_id, max(seq) as newest, max(received_at) as at, coalesce(
-      min(case when coalesce(outcome, '') <> 'command' then seq end), min(seq)) as first
+      min(case when coalesce(outcome, '') not in ('command', 'replaced') then seq end), min(seq)) as first
     from inbox where channel = :channel and account = :account group by chat_id) chat
   join inbox on inbox.seq = chat.first order by chat.newest desc limit :limit`).rows<{
   readonly chatId: string;
   readonly at: number;
   readonly message: string;
 }>();
+
+async function store(
+  sql: Sql,
+  admitted: AdmittedMessage,
+  onReplaced: (ids: readonly string[]) => void = () => undefined,
+): Promise<'stored' | 'duplicate'> {
+  const { message, receivedAt, files } = admitted;
+  const again = message.replaces === undefined ? null : await findReplaced(sql, admitted);
+  const stored = again === null ? admitted : { ...admitted, message: again.message };
+  const seq = await insertOnce(sql, stored, 'waiting');
+  if (seq === null) return 'duplicate';
+  if (again === null) insertAttachments(sql, seq, message, receivedAt, files);
+  else onReplaced(await replaceEarlier(sql, again, seq, admitted));
+  return 'stored';
+}
 
 /** The last message of each direct chat in which an owner wrote lately, newest first. */
 async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {

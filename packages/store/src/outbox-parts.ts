@@ -37,6 +37,8 @@ export interface OutboxEntry {
   readonly state: PartState;
   readonly createdAt: number;
   readonly error: string | null;
+  /** Another message has taken the place of what it answers. */
+  readonly isReplaced?: true;
 }
 
 /** What is known about the time before a part was sent, from the newest messages of its account. */

@@ -167,6 +167,7 @@ function chatsOf(database: Database, newId: NewId) {
         state: row.state,
         createdAt: row.createdAt,
         error: row.error,
+        ...(row.replaced ? { isReplaced: true } : {}),
       }));
     },
   };
@@ -270,8 +271,12 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
 
 /** The newest parts of a chat. */
 const RECENT = statement(`
-  select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error from outbox where ${OF_CHAT}
-  order by seq desc limit :limit`).rows<PartRow & Omit<OutboxEntry, 'part'>>();
+  select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, exists (select 1 from inbox
+    where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
+      and inbox.outcome = 'replaced') as replaced
+  from outbox where ${OF_CHAT} order by seq desc limit :limit`).rows<
+  PartRow & Omit<OutboxEntry, 'part' | 'isReplaced'> & { readonly replaced: number | boolean }
+>();
 
 /**
  * Chats whose first unfinished part is due; a later part never overtakes it, so only the first

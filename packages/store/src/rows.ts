@@ -195,5 +195,5 @@ export function addMessage(sql: Sql, message: AdmittedMessage): void {
   sql.send(ADD, newInboxRow(message, 'waiting'));
 }
 
-/** How a message ended: by its turn, by `/stop`, by its author, or because it was a command. */
-export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command';
+/** How a message ended: by its turn, by `/stop`, by its author, because it was a command, or by a later message. */
+export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';

@@ -115,10 +115,11 @@ function store(
   { store: { inbox }, clock, meter, tracer = silentTracer }: IngressDeps,
   admitted: AdmittedMessage,
   room: number,
+  onReplaced: (ids: readonly string[]) => void,
 ) {
   const startedAt = clock();
   return tracer.span('parley.inbox', {}, async (span) => {
-    const outcome = await inbox.accept(admitted, room);
+    const outcome = await inbox.accept(admitted, room, onReplaced);
     span.note({ outcome });
     meter.observe('parley_inbox_seconds', clock() - startedAt, { outcome });
     return outcome;
@@ -135,8 +136,11 @@ async function accept(
   const { channel, chat } = admitted.message;
   const inItsConversation = limits.waitingPerConversation;
   // Also at the limit: a message that is known already is never refused.
+  let replaced: readonly string[] | undefined;
   const { stored, hasRoom } = await storeWithin(backlog, (hasAny) =>
-    store(deps, admitted, hasAny ? inItsConversation : 0),
+    store(deps, admitted, hasAny ? inItsConversation : 0, (ids) => {
+      replaced = ids;
+    }),
   );
   if (stored === 'full') {
     const bound = hasRoom ? 'conversation' : 'all';
@@ -155,7 +159,8 @@ async function accept(
   if (busyIn(busy, chat.type) === 'interrupt') {
     deps.bus.publish({ type: 'message-waiting', conversationId: admitted.conversationId });
   }
-  return { kind: 'accepted', conversationId: admitted.conversationId };
+  const { conversationId } = admitted;
+  return { kind: 'accepted', conversationId, ...(replaced && { replaced }) };
 }
 
 /** Stores a message within the limit, and always reports whether it waits now. */

@@ -131,6 +131,7 @@ describe('what ingress does with a message', () => {
     [aMessage({ sender: stranger }), 'the sender is not on the allow list'],
     [aMessage({ sender: { isBot: true } }), 'written by a bot'],
     [aMessage({ text: '' }), 'no text'],
+    [aMessage({ text: '', replaces: '1' }), 'written by an owner; in a direct chat'],
     [aMessage({ text: 'x'.repeat(21) }), 'longer than 20 characters'],
   ])('[D08] gives its reason as a sentence (%#)', (message, reason) => {
     expect(decided(message, rules()).reason).toBe(reason);

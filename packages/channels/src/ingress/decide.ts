@@ -36,7 +36,9 @@ export function decideIngress(
     return { kind: 'refuse', reason: access.reason, notice: access.notice };
   }
   const activation = decideActivation(message, policy);
-  const isEmpty = message.text.trim() === '' && message.attachments === undefined;
+  // The files of an earlier message may go along.
+  const isEmpty =
+    message.text.trim() === '' && (message.attachments ?? message.replaces) === undefined;
   if (activation.kind === 'stay-silent') {
     return ignore(activation.reason, activation.keepAsContext && !isEmpty);
   }

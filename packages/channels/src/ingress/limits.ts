@@ -90,8 +90,9 @@ export function createLoopGuard(
   capacity = 1_000,
 ): (message: InboundMessage) => boolean {
   const senders = new BoundedMap<string, Repetition>(capacity);
-  return ({ chat, messageId, sender, text }) => {
-    if (text.length < SENTENCE_CHARACTERS) return false;
+  return ({ chat, messageId, sender, text, replaces }) => {
+    // Who asks again says the same.
+    if (text.length < SENTENCE_CHARACTERS || replaces !== undefined) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
     const next = repetitionAfter(senders.get(key), said, clock());

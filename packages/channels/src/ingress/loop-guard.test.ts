@@ -39,6 +39,14 @@ describe('the guard against automatic replies', () => {
     expect(chats.map(guard)).not.toContain(true);
   });
 
+  it('[F07] [U08] leaves a person alone who asks the same question again', () => {
+    const guard = createLoopGuard(() => 0);
+    const again = Array.from({ length: 9 }, (_, n) =>
+      aMessage({ text: AWAY, messageId: `${n}`, replaces: `${n - 1}` }),
+    );
+    expect(again.map(guard)).not.toContain(true);
+  });
+
   it('[D07] knows a bounded number of senders', () => {
     const guard = createLoopGuard(() => 0, 1);
     say(guard, AWAY, 5);

@@ -25,6 +25,8 @@ export type WebEvent =
       readonly buttons?: readonly Button[];
       readonly at: number;
     }
+  /** A message or a part that a later message has replaced: it is not shown any more. */
+  | { readonly type: 'replaced'; readonly id: string }
   | { readonly type: 'typing' }
   /** The answer so far, in the channel's dialect; replaces what was shown for this turn. */
   | { readonly type: 'stream'; readonly turnId: string; readonly text: string }
@@ -51,7 +53,7 @@ export interface WebChat {
 
 /** One entry of the history as the page gets it; the same ids as in the events. */
 export type WebHistoryEntry =
-  | Extract<WebEvent, { type: 'part' }>
+  | Extract<WebEvent, { type: 'part' | 'replaced' }>
   | (Extract<WebEvent, { type: 'inbound' }> & { readonly outcome: string | null });
 
 /** What `/history` answers: the newest entries, oldest first. */
@@ -77,6 +79,7 @@ export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
     });
     return { type: 'inbound', messageId, text, at, outcome, ...(files.length > 0 && { files }) };
   }
+  if (entry.kind === 'replaced') return { type: 'replaced', id: entry.id };
   const { partId, turnId, body, buttons, at } = entry;
   return { type: 'part', partId, turnId, text: body.text, ...(buttons && { buttons }), at };
 }
@@ -166,13 +169,14 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   };
 }
 
-type Entry = Extract<WebEvent, { type: 'inbound' | 'part' }>;
+type Entry = Extract<WebEvent, { type: 'inbound' | 'part' | 'replaced' }>;
 
 function isEntry(event: WebEvent): event is Entry {
-  return event.type === 'inbound' || event.type === 'part';
+  return event.type === 'inbound' || event.type === 'part' || event.type === 'replaced';
 }
 
 function idOf(entry: Entry): string {
+  if (entry.type === 'replaced') return `gone ${entry.id}`;
   return entry.type === 'inbound' ? `in ${entry.messageId}` : `out ${entry.partId}`;
 }
 

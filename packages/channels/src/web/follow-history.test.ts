@@ -44,6 +44,15 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
+  it('[D09] [U08] notifies watchers of what was replaced at another gateway, once', async () => {
+    const unwatch = watch();
+    await looked(3);
+    history[0] = { type: 'replaced', id: 'old' };
+    await looked(looks + 3);
+    expect(seen).toEqual([{ type: 'replaced', id: 'old' }]);
+    unwatch();
+  });
+
   it('[D09] does not repeat what went out here', async () => {
     const unwatch = watch();
     await looked(3);

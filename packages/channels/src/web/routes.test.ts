@@ -102,6 +102,20 @@ describe('a message from the page', () => {
     }
   });
 
+  it('[U08] that replaces another one is announced with what is gone, and its receipt has that', async () => {
+    const { ask, post, received } = webFront(() => ({
+      kind: 'accepted',
+      conversationId: 'c',
+      replaced: ['m1', 'p1'],
+    }));
+    const page = await ask('/events');
+    const response = await post({ id: ID, text: 'hello', replaces: 'message-1' });
+    expect(await response.json()).toMatchObject({ outcome: { replaced: ['m1', 'p1'] } });
+    expect(received[0]?.replaces).toBe('message-1');
+    const events = await readEvents(page, 4);
+    expect(events.slice(2)).toEqual(['m1', 'p1'].map((id) => ({ type: 'replaced', id })));
+  });
+
   it('[D01] is not published again when it is a duplicate', async () => {
     const { ask, post, adapter } = webFront(() => ({ kind: 'duplicate' }));
     const page = await ask('/events');

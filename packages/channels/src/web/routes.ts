@@ -24,9 +24,12 @@ interface RouteDeps {
 }
 
 /** A message from a page. `id` is chosen by the page, so that sending again after a fault is harmless. */
+const MessageId = z.string().regex(/^[\w-]{8,64}$/, 'must be 8 to 64 letters, digits, "-" or "_"');
 const Posted = z.strictObject({
-  id: z.string().regex(/^[\w-]{8,64}$/, 'must be 8 to 64 letters, digits, "-" or "_"'),
+  id: MessageId,
   text: z.string(),
+  /** The newest message of the chat: this one takes its place, if it is that still. */
+  replaces: MessageId.optional(),
 });
 
 /** Largest request, in bytes; the limit of a message's length is decided by ingress, with a kinder answer. */
@@ -113,13 +116,14 @@ function chatOf(c: Context): string | undefined {
 async function take(
   c: Context,
   deps: RouteDeps,
-  { id, text }: z.infer<typeof Posted>,
+  posted: z.infer<typeof Posted>,
   files: readonly File[] = [],
 ) {
+  const { id, text } = posted;
   const chatId = chatOf(c) ?? CHAT_ID;
   // Taken before the message is stored: a quick answer may be published first, and must not look older.
   const at = deps.context.clock();
-  const message = inbound(deps, chatId, { id, text, at, files });
+  const message = inbound(deps, chatId, { ...posted, at, files });
   const bytes = await Promise.all(files.map((file) => file.bytes()));
   const outcome = await deps.context.receive(message, undefined, bytes);
   if (outcome.kind === 'accepted' || outcome.kind === 'command') {
@@ -128,6 +132,9 @@ async function take(
     });
     const event = { type: 'inbound', messageId: id, text, at } as const;
     deps.hub.publish(chatId, { ...event, ...(sent.length > 0 && { files: sent }) });
+    for (const gone of (outcome.kind === 'accepted' && outcome.replaced) || []) {
+      deps.hub.publish(chatId, { type: 'replaced', id: gone });
+    }
   }
   const receipt: WebReceipt = { outcome, at };
   return c.json(receipt);
@@ -138,7 +145,7 @@ function inbound(
   chatId: string,
   said: z.infer<typeof Posted> & { readonly at: number; readonly files: readonly File[] },
 ): InboundMessage {
-  const { id, text, at: sentAt, files } = said;
+  const { id, text, at: sentAt, files, replaces } = said;
   const attachments = files.map((file, index) => ({
     kind: kindOf(file),
     name: file.name,
@@ -154,6 +161,8 @@ function inbound(
     sender: { id: OWNER_ID, name: 'Owner', isBot: false },
     text,
     ...(attachments.length > 0 && { attachments }),
+    // A terminal has written its lines for good.
+    ...(channel === 'web' && replaces !== undefined && { replaces }),
     mentions: [],
     addressed: true,
     sentAt,

@@ -84,6 +84,19 @@ export async function useWork(store: Store): Promise<void> {
   await useApprovals(store);
   await useSummaries(store);
   await useLists(store);
+  await useReplacing(store);
+}
+
+async function useReplacing(store: Store): Promise<void> {
+  const file = { kind: 'image', ref: 'f' } as const;
+  const first = message('r1', 'c8');
+  const files = [new Uint8Array(1)];
+  await store.inbox.accept({ ...first, message: { ...first.message, attachments: [file] }, files });
+  const lease = await hold(store, 'web:c8');
+  await claim(store, lease, 't8');
+  await store.lanes.commit(lease, { ...answer('t8', ['a'], 'c8'), parts: [] }, 0);
+  const again = message('r2', 'c8');
+  await store.inbox.accept({ ...again, message: { ...again.message, replaces: 'r1' } });
 }
 
 async function useSubAgents(store: Store): Promise<void> {

@@ -3,11 +3,11 @@ import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
-import { List } from '../ui/widgets.tsx';
+import { List, TextButton } from '../ui/widgets.tsx';
 import { ChatList } from './chat-list.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import { type Answer, chosenOf, isBusy } from './conversation.ts';
+import { type Answer, chosenOf, isBusy, lastQuestion, type Mine } from './conversation.ts';
 import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
@@ -34,17 +34,25 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     setDraft(text);
     field.current?.focus();
   }, []);
+  const [edited, setEdited] = useState<Mine | null>(null);
   const send = (text: string): void => {
     // A command takes no files: they wait for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
-    client.send(text, files);
+    client.send(text, files, edited?.id);
+    setEdited(null);
     if (files.length > 0) chosen.clear();
     write('');
     toEnd();
   };
   const actions = useMemo(
-    () => actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
+    () => ({
+      ...actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
+      rewrite(message: Mine) {
+        setEdited(message);
+        write(message.text);
+      },
+    }),
     [client, write],
   );
   useEffect(() => {
@@ -67,6 +75,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       </div>
       <div class="dock column">
         {!stuck && <JumpButton toEnd={toEnd} />}
+        {edited !== null && <EditNote edited={edited} onCancel={() => setEdited(null)} />}
         <ChosenFiles {...chosen} />
         <Composer
           field={field}
@@ -91,6 +100,17 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   );
 }
 
+/** What sending does while a message that was sent is in the field again. */
+function EditNote(props: { readonly edited: Mine; readonly onCancel: () => void }): VNode {
+  const files = props.edited.files.length > 0 ? ' Its files go along, unless you add others.' : '';
+  return (
+    <p class="hint" role="status">
+      This takes the place of your last message and its answer.{files}{' '}
+      <TextButton label="Send as a new one" onPress={props.onCancel} />
+    </p>
+  );
+}
+
 function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
   const label = 'Go to the newest message';
   return (
@@ -105,10 +125,9 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
     filePath: (message: string, index: number) =>
       `/channels/web/default/files/${message}/${index}?chat=${client.chat.peek()}`,
     dismiss: client.dismiss,
-    rewrite: write,
     askAgain() {
-      const last = client.conversation.peek().entries.findLast((entry) => entry.kind === 'mine');
-      if (last?.kind === 'mine' && last.text !== '') client.send(last.text);
+      const last = lastQuestion(client.conversation.peek().entries);
+      if (last !== undefined) client.send(last.text, [], last.id);
     },
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);

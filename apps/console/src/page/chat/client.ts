@@ -19,8 +19,8 @@ export interface ChatClient {
   open(chat: string): void;
   /** Which one is shown. */
   readonly chat: ReadonlySignal<string>;
-  /** Shows a message at once and sends it until the gateway has answered. */
-  send(text: string, files?: readonly File[]): void;
+  /** Shows a message at once and sends it until the gateway has answered; `replaces` is the id of the last one. */
+  send(text: string, files?: readonly File[], replaces?: string): void;
   /** Forgets a message that was refused. */
   dismiss(id: string): void;
 }
@@ -93,6 +93,8 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
             clearTimeout(typing);
             typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_FADES_MS);
           }
+          // The files of what is gone went along.
+          if (event.type === 'replaced') deps.connection.refresh();
           if (event.type === 'stream-end') {
             setTimeout(() => deps.connection.refresh(), PART_PATIENCE_MS);
           }
@@ -109,7 +111,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) show(message);
       deps.connection.show(id);
     },
-    send(text, files = []) {
+    send(text, files = [], replaces = undefined) {
       const id = deps.newId();
       const shown = files.map(({ name, type, size }): WebFile => {
         return {
@@ -120,7 +122,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
         };
       });
       const sent = shown.length > 0 ? { files: shown } : {};
-      const message = { id, text, at: deps.clock(), chat: chat.peek(), ...sent };
+      const message = { id, text, at: deps.clock(), chat: chat.peek(), replaces, ...sent };
       deps.unsent.add(message);
       if (files.length > 0) deps.files.keep(id, files);
       deliver(message);

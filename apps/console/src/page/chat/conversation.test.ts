@@ -9,6 +9,7 @@ import {
   type Delivery,
   isBusy,
   labelsOf,
+  lastQuestion,
   type Mine,
   UNKNOWN,
 } from './conversation.ts';
@@ -99,6 +100,23 @@ describe('what the chat shows', () => {
   it('a message of an earlier visit that the gateway had after all is not sent twice to the eye', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
+  });
+
+  it('[U08] the question that is asked again is the last one that was sent and is no command', () => {
+    const command = { kind: 'sent', outcome: 'command' } as const;
+    const all = after(
+      ...['m1', 'm2', 'm3'].map((id, at) => event(inbound(id, at))),
+      { type: 'delivery', id: 'm3', delivery: command },
+      composed('m4', 9),
+    );
+    expect(lastQuestion(all.entries)?.id).toBe('m2');
+  });
+
+  it('[U08] what a later message has replaced goes, by its event as by the history', () => {
+    const all = after(event(inbound('m1', 1)), event(part('p1', 2)), event(inbound('m2', 3)));
+    const gone = ['m1', 'p1'].map((id) => ({ type: 'replaced', id }) as const);
+    expect(ids(gone.map(event).reduce(changed, all))).toEqual(['m2']);
+    expect(ids(changed(all, history(...gone, inbound('m2', 3))))).toEqual(['m2']);
   });
 
   it('leaves out what it cannot show, and shows the rest', () => {

@@ -115,7 +115,7 @@ export function changed(now: Conversation, change: Change): Conversation {
     case 'delivery':
       return afterDelivery(now, change);
     case 'dismissed':
-      return { ...now, entries: now.entries.filter(({ id }) => id !== change.id) };
+      return without(now, [change.id]);
     case 'link':
       return change.link === 'online' ? { ...now, link: 'online' } : cutOff(now, change.link);
     case 'typing-faded':
@@ -143,6 +143,8 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
     case 'inbound':
     case 'part':
       return withEntries(now, entryOf(event));
+    case 'replaced':
+      return without(now, [event.id]);
     case 'typing':
       return { ...now, typing: true };
     case 'stream': {
@@ -163,9 +165,24 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
 
 /** The tables are the truth: an ended stream without a part in them was stopped, and goes. */
 function afterHistory(now: Conversation, { entries, commands, limits }: WebHistory): Conversation {
-  const known = { ...now, loaded: true, commands, limits };
+  const gone = entries.flatMap((entry) => (entry.type === 'replaced' ? entry.id : []));
+  const known = { ...without(now, gone), loaded: true, commands, limits };
   const next = withEntries(known, entries.flatMap(entryOf));
   return next.live?.ended ? { ...next, live: null } : next;
+}
+
+function without(now: Conversation, ids: readonly string[]): Conversation {
+  return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
+}
+
+/** What *Ask again* asks: the last message that was sent and is no command. */
+export function lastQuestion(entries: readonly Entry[]): Mine | undefined {
+  return entries.findLast(
+    (entry): entry is Mine =>
+      entry.kind === 'mine' &&
+      entry.delivery.kind === 'sent' &&
+      entry.delivery.outcome !== 'command',
+  );
 }
 
 function afterDelivery(

@@ -11,6 +11,7 @@ import {
   chosenOf,
   type Delivery,
   labelsOf,
+  lastQuestion,
   type Mine,
 } from './conversation.ts';
 import { MessageFiles } from './files.tsx';
@@ -32,7 +33,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const place = live?.place ?? null;
   const lists = useMemo(() => {
     const labels = labelsOf(entries);
-    const lastMine = entries.findLast((entry) => entry.kind === 'mine');
+    const last = lastQuestion(entries);
     const shown = entries.map((entry, nth) => {
       const day = dayOf(entry.at, Date.now());
       const before = entries[nth - 1];
@@ -46,7 +47,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
               commands={commands}
               label={labels.get(entry.id) ?? null}
               actions={actions}
-              isLast={entry === lastMine}
+              isLast={entry === last}
             />
           ) : (
             <AnswerMessage
@@ -105,9 +106,9 @@ export interface MessageActions {
   readonly edit: (message: Mine) => void;
   readonly dismiss: (id: string) => void;
   readonly press: (message: Answer, button: Button) => void;
-  /** Takes the text of a sent message into the field again. */
-  readonly rewrite: (text: string) => void;
-  /** Sends the last message once more, as a new one. */
+  /** Takes the last message into the field again; what is sent then takes its place. */
+  readonly rewrite: (message: Mine) => void;
+  /** Sends the last message once more, in its place. */
   readonly askAgain: () => void;
 }
 
@@ -180,7 +181,7 @@ function DeliveryNote({ message, actions, isLast }: NoteProps): VNode {
     <p class="note">
       <span>{deliveryText(delivery, at)}</span>
       {isLast && delivery.kind === 'sent' && text !== '' && (
-        <TextButton label="Edit and resend" onPress={() => actions.rewrite(text)} />
+        <TextButton label="Edit and resend" onPress={() => actions.rewrite(message)} />
       )}
       {delivery.kind === 'refused' && (
         <>

@@ -91,14 +91,14 @@ export function createSender(deps: SenderDeps): Sender {
 
 async function post(deps: SenderDeps, message: Unsent): Promise<Attempt> {
   const { base, request } = deps;
-  const { id, text, chat = 'main', files } = message;
+  const { id, text, replaces, chat = 'main', files } = message;
   const path = `${base}/messages?chat=${chat}`;
   try {
     if (files !== undefined) return await postFiles(deps, message, path);
     const response = await request(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id, text }),
+      body: JSON.stringify({ id, text, replaces }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     return readAnswer(response.status, await response.json().catch(() => ({})));
@@ -112,13 +112,13 @@ const LOST = 'Its files are no longer in this browser. Add them again.';
 /** A message and its files go in one request: all of it arrives, or none. */
 async function postFiles(
   { upload, files, listener }: SenderDeps,
-  { id, text }: Unsent,
+  { id, text, replaces }: Unsent,
   path: string,
 ): Promise<Attempt> {
   const kept = await files.of(id);
   if (kept.length === 0) return { delivery: { kind: 'refused', reason: LOST } };
   const form = new FormData();
-  form.set('message', JSON.stringify({ id, text }));
+  form.set('message', JSON.stringify({ id, text, replaces }));
   for (const file of kept) form.append('file', file, file.name);
   const response = await upload(path, form, (sent) =>
     listener(id, { kind: 'sending', late: false, sent }),
@@ -139,7 +139,10 @@ export function readAnswer(status: number, body: Partial<WebReceipt & { error: s
   if (outcome?.kind === 'refused' || outcome?.kind === 'ignored') {
     return { delivery: { kind: 'refused', reason: `Not accepted: ${outcome.reason}.` } };
   }
-  const delivery = { kind: 'sent', outcome: null } as const;
+  const delivery = {
+    kind: 'sent',
+    outcome: outcome?.kind === 'command' ? 'command' : null,
+  } as const;
   return at === undefined ? { delivery } : { delivery, at };
 }
 
@@ -152,6 +155,8 @@ export interface Unsent {
   readonly chat?: string | undefined;
   /** What its files are; their bytes are in the store of files. */
   readonly files?: readonly WebFile[] | undefined;
+  /** Id of the last message, whose place it takes, and whose files go along. */
+  readonly replaces?: string | undefined;
 }
 
 /** Keeps unconfirmed messages over a reload or a closed tab. */
@@ -187,9 +192,9 @@ export function createUnsentStore(storage: Storage): UnsentStore {
 
 function read(json: string | null): Unsent | null {
   try {
-    const { id, text, at, chat, files } = JSON.parse(json ?? 'null') ?? {};
+    const { id, text, at, chat, files, replaces } = JSON.parse(json ?? 'null') ?? {};
     const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';
-    return sound ? { id, text, at, chat, files } : null;
+    return sound ? { id, text, at, chat, files, replaces } : null;
   } catch {
     return null;
   }

@@ -245,6 +245,7 @@ const STATES: Readonly<Record<ShownMessage['state'], string>> = {
   failed: 'failed',
   stopped: 'stopped',
   withdrawn: 'withdrawn',
+  replaced: 'replaced by a later message',
   command: '',
   pending: 'to be sent',
   sending: 'being sent',
