@@ -38,8 +38,7 @@ Channels
 
 Chat now   http://127.0.0.1:7411/#token=secret
 or type    npm run parley -- chat --data /srv/parley   (in another terminal)
-Next       connect a model: uncomment "model" in /srv/parley/parley.yaml, or start a local server such as Ollama
-           connect Telegram: put a bot token under "channels" in /srv/parley/parley.yaml
+Next       connect a model and a channel: "Set up" on the page, or npm run parley -- setup --data /srv/parley
 
 Stop with Ctrl-C.
 `);

@@ -72,17 +72,16 @@ function workerBanner({ model, folder, address }: Running): string {
   ].join('\n');
 }
 
-function nextSteps({ model, channels, folder: { settingsFile } }: Running): string[] {
-  const hasChat = channels.some(({ channel }) => channel !== 'web' && channel !== 'terminal');
-  const steps = [
-    ...(model.startsWith('offline')
-      ? [
-          `connect a model: uncomment "model" in ${settingsFile}, or start a local server such as Ollama`,
-        ]
-      : []),
-    ...(hasChat ? [] : [`connect Telegram: put a bot token under "channels" in ${settingsFile}`]),
+function nextSteps({ model, channels, folder }: Running): string[] {
+  const missing = [
+    ...(model.startsWith('offline') ? ['a model'] : []),
+    ...(channels.some(({ channel }) => channel !== 'web' && channel !== 'terminal')
+      ? []
+      : ['a channel']),
   ];
-  return steps.map((step, index) => `${index === 0 ? 'Next       ' : '           '}${step}`);
+  if (missing.length === 0) return [];
+  const what = `connect ${missing.join(' and ')}`;
+  return [`Next       ${what}: "Set up" on the page, or ${commandLine('setup', folder)}`];
 }
 
 function channelName({ channel, account }: AccountStatus): string {

@@ -1,6 +1,7 @@
 import type { Button } from '@parley/core';
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { hrefOf } from '../route.ts';
 import { Icon } from '../ui/icon.tsx';
 import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
@@ -184,8 +185,8 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
       </p>
       {offline && (
         <p class="offline">
-          No model is connected yet, so answers come from a small built-in one. Connect yours in{' '}
-          <code>parley.yaml</code>, or start a local server such as Ollama.
+          No model is connected yet, so answers come from a small built-in one.{' '}
+          <a href={hrefOf('setup')}>Connect yours</a>, or start a local server such as Ollama.
         </p>
       )}
       <List look="choices" of={TO_TRY}>
