@@ -41,7 +41,7 @@ describe('parley start', () => {
     expect(parley.out()).toContain('Model     offline – the settings ask for the offline model');
     expect(parley.out()).toContain('web: connected');
     expect(parley.out()).toContain(`npm run parley -- chat --data ${folder.path}`);
-    expect(parley.out()).toContain('connect Telegram');
+    expect(parley.out()).toContain('connect a model and a channel');
     const web = webClient(parley);
     expect((await web.post('hello')).status).toBe(200);
     await expect.poll(web.history).toHaveLength(2);
