@@ -134,7 +134,7 @@ describe.runIf(chromiumUrl)('how the page looks and who can use it', () => {
     const page = await scene.open();
     await untilAnswer(page, 'quote');
     await page.getByRole('log', { name: 'Conversation' }).waitFor();
-    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor();
     await page.getByRole('banner').waitFor();
     await page.getByRole('main').waitFor();
     const nameless = await page.evaluate(
