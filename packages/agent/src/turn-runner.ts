@@ -3,7 +3,7 @@ import { ModelError } from '@parley/models';
 import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn } from '@parley/store';
 import { visibleText } from './answer/visible-text.ts';
-import { openGate, TurnSuspendedError } from './approvals/approval-gate.ts';
+import { openGate } from './approvals/approval-gate.ts';
 import { type LaterMessages, openLaterMessages } from './busy/later-messages.ts';
 import { askedToCompact } from './context/compactor.ts';
 import {
@@ -20,6 +20,7 @@ import { TurnLimitError } from './loop/turn-loop.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
 import { holdPrompt } from './record-prompt.ts';
 import { accountOfTurn, SpendCapError } from './spend.ts';
+import { TurnSuspendedError } from './tools/tool.ts';
 import { type SeenTurn, turnAnswer } from './turn-answer.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
 import { leadingMessage, openTurn, quotableIn, textOf, turnReader } from './turn-opening.ts';

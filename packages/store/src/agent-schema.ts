@@ -68,7 +68,7 @@ export const AGENT_TABLES: readonly string[] = [
     created_at bigint not null,
     unique (conversation_id, session, reader, kind, mark)
   )`,
-  // `approvers` has one per line. `asked_in` is the conversation in which the question was put, where it is decided, if not on the page (G05). `rule` would allow such calls for good.
+  // `choices` (JSON) makes it a question of `ask_user`, which the person of `asked_by` answers with `answer`. `approvers` has one per line. `asked_in` is the conversation in which the question was put, where it is decided, if not on the page (G05). `rule` would allow such calls for good.
   `create table approval (
     seq bigserial primary key,
     code text not null unique,
@@ -88,6 +88,8 @@ export const AGENT_TABLES: readonly string[] = [
     result text,
     asked_in text,
     rule text,
+    choices text,
+    answer text,
     unique (turn_id, call_key)
   )`,
   `create index approval_open on approval (conversation_id, seq) where state = 'pending'`,

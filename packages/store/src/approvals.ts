@@ -1,18 +1,26 @@
 import type { NewId } from '@parley/core';
+import { z } from 'zod';
 import type { ShownApproval } from './conversation-views/approvals.ts';
 import { lockLeased } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
 import { isUnfinished } from './turns.ts';
 
 /**
  * What became of a question: `expired` not answered in time, `withdrawn` its turn was stopped,
- * `auto` allowed by the settings without a question.
+ * `auto` allowed by the settings without a question, `answered` one of `ask_user`.
  */
-type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired' | 'withdrawn' | 'auto';
+type ApprovalState =
+  | 'pending'
+  | 'approved'
+  | 'denied'
+  | 'answered'
+  | 'expired'
+  | 'withdrawn'
+  | 'auto';
 
-/** A tool call that needs an approval (G05). */
+/** A tool call that needs an approval (G05), or a question of `ask_user`. */
 export interface NewApproval {
   /** What people type; never used twice. */
   readonly code: string;
@@ -34,11 +42,16 @@ export interface NewApproval {
   readonly expiresAt: number;
   /** The rule of `approvals.auto` that would allow exactly such calls for good; absent: there is none so narrow. */
   readonly rule?: string | null;
+  /** Makes it a question: only `askedBy` answers it, with one of these or in other text. */
+  readonly choices?: readonly string[] | null;
 }
 
 /** A question and what became of it. Times in ms. */
 export interface Approval extends NewApproval {
   readonly rule: string | null;
+  readonly choices: readonly string[] | null;
+  /** Of an answered question; null: skipped. */
+  readonly answer: string | null;
   readonly conversationId: string;
   readonly state: ApprovalState;
   readonly askedAt: number;
@@ -190,13 +203,14 @@ async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]
   return [...new Set(rows.map((row) => row.conversationId))];
 }
 
-function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
+/** Their turns can be claimed again. */
+export function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
   for (const { turnId: id, code } of rows) sql.send(GO_ON, { id, code });
 }
 
 /** The row of a question that is being asked, or that the settings have answered already. */
 function newRow(
-  { approvers, rule = null, ...approval }: NewApproval,
+  { approvers, rule = null, choices = null, ...approval }: NewApproval,
   conversationId: string,
   state: 'pending' | 'auto',
   now: number,
@@ -204,27 +218,37 @@ function newRow(
   const decidedAt = state === 'auto' ? now : null;
   // Ids of people hold no white space.
   const lines = approvers.join('\n');
-  return { ...approval, rule, approvers: lines, conversationId, state, now, decidedAt };
+  const list = choices === null ? null : toJson(choices);
+  const row = { ...approval, rule, approvers: lines, choices: list };
+  return { ...row, conversationId, state, now, decidedAt };
 }
 
 /** A stored question; its approvers have a line each. */
-export interface ApprovalRow extends Omit<Approval, 'approvers'> {
+export interface ApprovalRow extends Omit<Approval, 'approvers' | 'choices'> {
   readonly approvers: string;
+  readonly choices: string | null;
 }
 
 /** A stored question with its number, which lists continue behind. */
 export type ListedRow = ApprovalRow & { readonly seq: number };
 
 /** A stored question as the other packages know it. */
-export function readApprovalRow({ approvers, ...row }: ApprovalRow): Approval {
-  return { ...row, approvers: approvers === '' ? [] : approvers.split('\n') };
+export function readApprovalRow({ approvers, choices, ...row }: ApprovalRow): Approval {
+  return {
+    ...row,
+    approvers: approvers === '' ? [] : approvers.split('\n'),
+    choices: choices === null ? null : fromCheckedJson(Choices, choices, 'choices of a question'),
+  };
 }
 
 /** The columns that make an `ApprovalRow`. */
 export const APPROVAL_COLUMNS = `code, conversation_id as "conversationId", turn_id as "turnId",
   call_key as "callKey", tool, shown, asked_by as "askedBy", place,
   coalesce(asked_in, conversation_id) as "askedIn", approvers, state, asked_at as "askedAt",
-  expires_at as "expiresAt", decided_by as "decidedBy", decided_at as "decidedAt", result, rule`;
+  expires_at as "expiresAt", decided_by as "decidedBy", decided_at as "decidedAt", result, rule,
+  choices, answer`;
+
+const Choices = z.array(z.string());
 
 async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
   const row = await sql.get(BY_CALL, { turnId, callKey });
@@ -233,9 +257,9 @@ async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Ap
 
 const ADD = statement(`
   insert into approval (code, conversation_id, turn_id, call_key, tool, shown, asked_by, place,
-    asked_in, approvers, state, asked_at, expires_at, decided_at, rule)
+    asked_in, approvers, state, asked_at, expires_at, decided_at, rule, choices)
   values (:code, :conversationId, :turnId, :callKey, :tool, :shown, :askedBy, :place,
-    :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt, :rule)
+    :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt, :rule, :choices)
   on conflict do nothing`);
 
 // It has come this far, so its worker did not die of it: attempts are counted from 0 again.
@@ -252,20 +276,22 @@ const BY_CALL = statement(
 ).rows<ApprovalRow>();
 
 const NEWEST = statement(`
-  select ${APPROVAL_COLUMNS}, seq from approval where seq < :before
+  select ${APPROVAL_COLUMNS}, seq from approval where seq < :before and choices is null
   order by seq desc limit :limit`).rows<ListedRow>();
 
 const WAITING = statement(`
-  select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now
+  select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
   order by expires_at`).rows<ListedRow>();
 
 const OPEN_IN = statement(`
   select ${APPROVAL_COLUMNS} from approval
-  where asked_in = :conversationId and state = 'pending' and expires_at > :now order by seq`).rows<ApprovalRow>();
+  where asked_in = :conversationId and state = 'pending' and expires_at > :now
+    and choices is null order by seq`).rows<ApprovalRow>();
 
 const DECIDE = statement(`
   update approval set state = :verdict, decided_by = :by, decided_at = :now
   where code = :code and state = 'pending' and expires_at > :now and asked_in = :conversationId
+    and choices is null
   returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();
 
 const WITHDRAW = statement(`

@@ -3,6 +3,7 @@ import { withFetchedFiles } from './attachments.ts';
 import { type ConversationRow, dropPlan, lockLeased } from './conversations.ts';
 import { fromJson, type Sql, statement } from './database.ts';
 import { claimGroupContext, groupContextOf } from './group-context.ts';
+import { answersQuestion, answerWithMessages, openQuestion } from './questions.ts';
 import {
   type ClaimedTurn,
   INBOX_COLUMNS,
@@ -56,9 +57,10 @@ export async function claimIn(
 ): Promise<ClaimResult> {
   const { conversationId } = claim.lease;
   const run = { at: claim.now, worker: conversation.lease_owner };
-  const unfinished = conversation.isUnfinished ? await resumeTurn(sql, conversationId, run) : null;
+  const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run) : null;
   // What was written meanwhile waits behind it: one turn at a time, in order (D02).
   if (unfinished === 'suspended') return { kind: 'none' };
+  if (unfinished !== null && 'kind' in unfinished) return unfinished;
   const { mode, model } = conversation;
   if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };
   const busy = await busyNow(sql, conversationId, claim.busy);
@@ -76,12 +78,16 @@ const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undef
 
 async function resumeTurn(
   sql: Sql,
-  conversationId: string,
+  { lease: { conversationId }, now }: Claim,
   run: TurnRun,
-): Promise<ClaimedTurn | 'suspended' | null> {
+): Promise<ClaimedTurn | 'suspended' | Extract<ClaimResult, { kind: 'settling' }> | null> {
   const turn = await sql.get(UNFINISHED, { conversationId });
   if (turn === undefined) return null;
-  if (turn.awaits !== null) return 'suspended';
+  if (turn.awaits !== null) {
+    const ready = await answerIfWritten(sql, turn.awaits, now);
+    if (ready.kind === 'nothing') return 'suspended';
+    if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - now };
+  }
   sql.send(RESUME, {
     turnId: turn.id,
     attempts: turn.attempts + 1,
@@ -98,6 +104,22 @@ async function resumeTurn(
     groupContext: await groupContextOf(sql, turn.id),
     steps: await readSteps(sql, turn.id),
   };
+}
+
+/** Answers the question for which a turn waits with what its person wrote since in the same place. */
+async function answerIfWritten(sql: Sql, code: string, now: number): Promise<Ready> {
+  const question = await openQuestion(sql, code, now);
+  if (question === null) return { kind: 'nothing' };
+  const [asked] = await sql.all(OF_TURN, question);
+  if (asked === undefined) return { kind: 'nothing' };
+  const { route } = readInboxRow(asked);
+  const waiting = await waitingMessages(sql, question.conversationId, 'collect');
+  const answers = waiting.filter(
+    (row) => answersQuestion(question, row) && isSameDestination(row.route, route),
+  );
+  const ready = readyMessages(answers, 'followup', now);
+  if (ready.kind === 'now') await answerWithMessages(sql, question, ready.rows, now);
+  return ready;
 }
 
 async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {

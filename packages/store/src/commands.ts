@@ -14,6 +14,7 @@ import { type Sql, statement, toJson } from './database.ts';
 import { type Resend, resendUncertain } from './dead-letters.ts';
 import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { applyLink, type LinkAction, type LinkAsker, type LinkResult } from './links.ts';
+import { type AnswerVerdict, answerQuestion } from './questions.ts';
 import { type AdmittedMessage, INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
@@ -45,6 +46,8 @@ export type CommandEffect =
       readonly verdict: 'approved' | 'denied';
       readonly by: string;
     }
+  /** `/answer`: answers a question of `ask_user`. */
+  | { readonly kind: 'answer'; readonly code: string; readonly by: string; readonly text: string }
   /**
    * `/resend`: a part of this chat that may have arrived is sent again. `key` is its idempotency key (null: the
    * newest such part). With `senderId` only if it answers that person.
@@ -74,6 +77,8 @@ export interface CommandResult {
   readonly plan?: PlanRun;
   /** Of `/approve` and `/deny`. */
   readonly approval?: ApprovalVerdict;
+  /** Of `/answer`. */
+  readonly answer?: AnswerVerdict;
   /** Of `/resend`. */
   readonly resend?: Resend;
   /** Of `/link`. */
@@ -120,6 +125,8 @@ export async function applyCommand(
       return { ...NOTHING, plan: await takePlan(sql, conversationId, effect.plan) };
     case 'decide':
       return { ...NOTHING, approval: await decideApproval(sql, conversationId, effect, now) };
+    case 'answer':
+      return { ...NOTHING, answer: await answerQuestion(sql, conversationId, effect, now) };
     case 'resend':
       return { ...NOTHING, resend: await resendUncertain(sql, route, effect, now) };
     case 'link': {

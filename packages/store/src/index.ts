@@ -83,6 +83,7 @@ export type {
   PromptSummary,
   StoredPrompt,
 } from './prompts.ts';
+export { type AnswerVerdict, joinedStep } from './questions.ts';
 export type { Backlog } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
 export type {

@@ -299,13 +299,14 @@ const NEWEST_WAITING = statement(`
 
 /**
  * The longest waiting first, so that a limit cannot hide a conversation for ever. What waits behind a
- * suspended turn waits for the same decision.
+ * suspended turn waits for the same decision, unless it may be the answer to a question.
  */
 const WITH_WORK = statement(`
   select work.conversation_id as id from (
     select conversation_id, received_at as since from inbox where state = 'waiting'
-      and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
-        and turn.state = 'running' and turn.awaits is not null)
+      and not exists (select 1 from turn join approval on approval.code = turn.awaits
+        where turn.conversation_id = inbox.conversation_id and turn.state = 'running'
+        and approval.choices is null)
     union all
     select conversation_id, started_at as since from turn where state = 'running' and awaits is null
   ) work join conversation on conversation.id = work.conversation_id

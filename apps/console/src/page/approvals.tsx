@@ -212,6 +212,7 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
   pending: 'not answered in time',
   approved: 'allowed',
   denied: 'refused',
+  answered: 'answered',
   expired: 'not answered in time',
   withdrawn: 'stopped',
   auto: 'allowed by a rule',

@@ -20,6 +20,8 @@ const ASKED: Approval = {
   decidedBy: null,
   decidedAt: null,
   result: null,
+  choices: null,
+  answer: null,
 };
 const decided = { decidedBy: 'telegram:7', decidedAt: ASKED.askedAt + 9_000 };
 const HEAD = '2026-11-21 13:05:00Z  ABC234  write for telegram:42 (telegram group -5): ';

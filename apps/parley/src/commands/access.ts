@@ -147,6 +147,7 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
   pending: 'waits',
   approved: 'allowed',
   denied: 'refused',
+  answered: 'answered',
   expired: 'not answered',
   withdrawn: 'stopped',
   auto: 'allowed by the settings',
@@ -180,6 +181,8 @@ function ending({ state, expiresAt, approvers, result }: Approval): string {
       // A call that was cut off is no success either; its outcome is unknown.
       if (result === 'failed') return '; the call failed or was cut off';
       return '; of an end of the call nothing is known yet';
+    case 'answered':
+      return '';
     case 'denied':
     case 'expired':
     case 'withdrawn':

@@ -22,6 +22,7 @@ import {
 } from '../approvals/approval-policy.ts';
 import {
   type CallMoment,
+  type PersonQuestion,
   type Proposal,
   runTool,
   type Tool,
@@ -136,7 +137,7 @@ async function outcomeOf(
   // Reading may be done twice; anything else must not be done again by a later run.
   const isSafe = tool.effect === 'read' || tool.actsOnce === true;
   if (!isSafe && !(await deps.journal.append({ kind: 'started', call: key }))) return null;
-  const { turnId, tools, clock, log, limits } = deps;
+  const { turnId, tools, clock, log, limits, gate } = deps;
   const foreign = tools.foreign.has(tool.name);
   const { origin: _origin, ...at } = deps.at;
   const messages = [...(at.messages ?? []), ...deps.journal.joined().map(({ message }) => message)];
@@ -144,6 +145,7 @@ async function outcomeOf(
   const about = {
     ...{ ...at, messages, moment, turnId, callId: key, clock, log },
     ...(approved && proposal !== null && { approved: proposal.content }),
+    ...(gate !== undefined && { ask: (question: PersonQuestion) => gate.askPerson(key, question) }),
   };
   const { tracer = silentTracer } = deps;
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {

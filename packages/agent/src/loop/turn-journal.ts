@@ -1,14 +1,15 @@
 import { Audience, type Clock } from '@parley/core';
 import type { ModelToolCall } from '@parley/models';
-import type {
-  ClaimedTurn,
-  InboxRow,
-  Joining,
-  JournalStep,
-  LaneRepository,
-  Lease,
-  SpendAccount,
-  TurnRepository,
+import {
+  type ClaimedTurn,
+  type InboxRow,
+  type Joining,
+  type JournalStep,
+  joinedStep,
+  type LaneRepository,
+  type Lease,
+  type SpendAccount,
+  type TurnRepository,
 } from '@parley/store';
 import { z } from 'zod';
 
@@ -201,8 +202,8 @@ export function openJournal(
     async join(ask, answer) {
       let stored: readonly JournalStep[] = [];
       const result = await ask((rows) => {
-        const joined = { kind: 'joined' as const, messages: rows.map(({ seq }) => seq) };
-        const step = next(joined, answer === undefined ? 0 : 1);
+        const index = (all.at(-1)?.index ?? -1) + (answer === undefined ? 1 : 2);
+        const step = joinedStep(index, rows);
         stored =
           answer === undefined ? [step] : [{ ...next(answer.step), timing: answer.timing }, step];
         return stored;

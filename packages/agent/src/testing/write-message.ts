@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Attachment, InboundMessage } from '@parley/core';
-import type { Store } from '@parley/store';
+import type { CommandEffect, CommandResult, Store } from '@parley/store';
 
 export interface Writing {
   readonly chat?: InboundMessage['chat'];
@@ -66,15 +67,24 @@ export async function decide(
   code = 'CODE1',
   chatId = OWNER_CHAT,
 ): Promise<void> {
+  await command(store, { kind: 'decide', code, verdict, by: 'test:1' }, chatId);
+}
+
+/** For tests: a command of the owner with this effect. */
+export function command(
+  store: Pick<Store, 'inbox'>,
+  effect: CommandEffect,
+  chatId = OWNER_CHAT,
+): Promise<CommandResult> {
   const now = Date.UTC(2026, 10, 21, 13, 5);
-  await store.inbox.command(
+  return store.inbox.command(
     {
       conversationId: chatId,
       route: { ...PLACE, chatId, target: { dialect: 'plain', maxLength: 99, unit: 'utf16' } },
       receivedAt: now,
       message: {
         ...PLACE,
-        messageId: `${code}-${verdict}`,
+        messageId: randomUUID(),
         chat: { id: chatId, type: 'direct' },
         sender: { id: '1', name: 'Ada', isBot: false },
         text: '/approve',
@@ -84,7 +94,7 @@ export async function decide(
         variables: {},
       },
     },
-    { kind: 'decide', code, verdict, by: 'test:1' },
+    effect,
     () => [],
   );
 }

@@ -8,6 +8,7 @@ import {
 import type { MemoryService } from '../memory/memory-service.ts';
 import { saveMemoryTool, searchMemoryTool } from '../memory/memory-source.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
+import { askUserTool } from './ask-user.ts';
 import { type ExecDeps, execTool } from './exec.ts';
 import { messageTool } from './message.ts';
 import { proposeSoulChangeTool } from './propose-soul-change.ts';
@@ -64,6 +65,7 @@ export function builtInTools({
     ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
     ...(exec === undefined ? [] : [execTool(exec)]),
     ...(web === undefined ? [] : webTools(web)),
+    askUserTool,
     currentTimeTool,
   ];
 }

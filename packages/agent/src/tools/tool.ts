@@ -2,6 +2,7 @@ import {
   type Clock,
   type InboundMessage,
   type Logger,
+  ParleyError,
   type Reader,
   type RuntimeFacts,
   reasonOf,
@@ -11,6 +12,17 @@ import { frameUntrusted, type ToolTier } from '@parley/prompt';
 import { cutText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { TimeUpError, withTimeLimit } from '../time.ts';
+
+/** A turn waits for a person's decision. Thrown to leave the loop; nothing has failed. */
+export class TurnSuspendedError extends ParleyError {
+  constructor(tool: string) {
+    super({
+      code: 'turn-suspended',
+      message: `The turn waits for a person to decide about ${tool}; it continues after that.`,
+      retryable: true,
+    });
+  }
+}
 
 /** What a tool changes: nothing, the workspace, or something outside. */
 export type ToolEffect = 'read' | 'write' | 'external';
@@ -31,6 +43,11 @@ export interface ToolCall {
   readonly moment?: CallMoment;
   /** The content of the tool's own proposal, if a person approved one. */
   readonly approved?: string;
+  /**
+   * Asks the person whom the turn answers and waits: the turn is suspended, and the tool is called again once
+   * there is an answer. Absent where no person waits.
+   */
+  readonly ask?: (question: PersonQuestion) => Promise<AskedPerson>;
   /** Shows Markdown during the turn, where the platform can; the answer replaces it. */
   readonly show?: (markdown: string) => void;
   readonly clock: Clock;
@@ -38,6 +55,18 @@ export interface ToolCall {
   /** Fires when the turn is stopped or the time of the tool is up. */
   readonly signal: AbortSignal;
 }
+
+export interface PersonQuestion {
+  /** In Markdown. */
+  readonly question: string;
+  readonly choices: readonly string[];
+}
+
+/** What a person who was asked said. `late`: nothing in time; `waited` for people, as `10 minutes`. */
+export type AskedPerson =
+  | { readonly kind: 'chose' | 'wrote'; readonly answer: string }
+  | { readonly kind: 'late'; readonly waited: string }
+  | { readonly kind: 'skipped' | 'no-person' };
 
 /** What a turn has read before a call; tools decide by it whether a call needs an approval. */
 export interface CallMoment {
@@ -156,6 +185,7 @@ export async function runTool(
     return { text: framed(foreign, note, cut) || '(It said nothing.)', failed };
   } catch (error) {
     stop.throwIfAborted();
+    if (error instanceof TurnSuspendedError) throw error;
     const reason = reasonOf(error);
     at.log.warn({ tool: tool.name, reason }, 'tool failed');
     const shownReason = cutText(reason, 2_000, 'the reason').text;

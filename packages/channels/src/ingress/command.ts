@@ -9,6 +9,8 @@ interface CommandSpec extends CommandInfo {
   readonly where: 'anywhere' | 'direct';
   /** It waits for the turn before it and runs as a turn: it asks the model. */
   readonly inTurn?: true;
+  /** Menus and help leave it out: buttons send it. */
+  readonly unlisted?: true;
   /** It changes the conversation for everyone in it: in groups a setting says who may (`GroupCommands`). */
   readonly changesChat?: true;
 }
@@ -36,6 +38,7 @@ const TABLE = [
   { name: 'resend', summary: 'send again what may not have arrived', ...ANYONE },
   { name: 'approve', summary: 'allow what I asked for', ...APPROVER },
   { name: 'deny', summary: 'refuse what I asked for', ...APPROVER },
+  { name: 'answer', summary: 'answer what I asked you', ...ANYONE, unlisted: true },
   { name: 'whoami', summary: 'how I know you', ...ANYONE },
   { name: 'memory', summary: 'what I know about you', ...ANYONE },
   { name: 'forget', summary: 'forget what I know', ...ANYONE },
@@ -65,10 +68,9 @@ export interface TypedCommand {
 }
 
 /** The commands there are, for help and the platforms' own menus (F09). */
-export const COMMANDS: readonly CommandInfo[] = TABLE.map(({ name, summary }) => ({
-  name,
-  summary,
-}));
+export const COMMANDS: readonly CommandInfo[] = TABLE.flatMap((spec) =>
+  'unlisted' in spec ? [] : [{ name: spec.name, summary: spec.summary }],
+);
 
 /** Who asks for a command, and where. */
 export interface CommandAsker {
@@ -82,7 +84,9 @@ export interface CommandAsker {
 /** What `/help` shows: what this person can use. */
 export function commandsFor(asker: CommandAsker): readonly CommandInfo[] {
   // What is for direct chats alone can be used there.
-  return TABLE.filter((spec) => refusal(spec, { ...asker, isDirect: true }) === undefined);
+  return TABLE.filter(
+    (spec) => !('unlisted' in spec) && refusal(spec, { ...asker, isDirect: true }) === undefined,
+  );
 }
 
 const ALIASES: ReadonlyMap<string, CommandName> = new Map([

@@ -1,5 +1,6 @@
-import { type InboundMessage, shownBlock } from '@parley/core';
+import { type InboundMessage, literal, shownBlock } from '@parley/core';
 import type {
+  AnswerVerdict,
   Approval,
   ApprovalVerdict,
   CommandEffect,
@@ -134,6 +135,33 @@ export function approvalText(verdict: ApprovalVerdict | undefined): string {
   }
 }
 
+/** The effect of `/answer`: a code, and a number, `skip` or other text. */
+export function answerEffect(argument: string, message: InboundMessage): CommandEffect {
+  const [, typed = '', text = ''] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];
+  const code = typedCode(typed, APPROVAL_CODE_LENGTH);
+  if (code === null) return { kind: 'none' };
+  return { kind: 'answer', code, by: personId(message), text };
+}
+
+/** What `/answer` answers, in Markdown. */
+export function answerText(verdict: AnswerVerdict | undefined): string {
+  switch (verdict?.kind) {
+    case 'answered': {
+      const { answer } = verdict.question;
+      return answer === null ? 'Skipped.' : `Your answer: ${literal(answer)}`;
+    }
+    case 'closed':
+      return 'I no longer wait for an answer to that: write it as a message.';
+    case 'others':
+      return 'I asked another person that.';
+    case 'elsewhere':
+      return 'I asked that in another chat: answer it there.';
+    case 'unknown':
+    case undefined:
+      return 'I have asked nothing with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
+  }
+}
+
 function closedText({ state, tool }: Approval): string {
   switch (state) {
     case 'approved':
@@ -145,6 +173,8 @@ function closedText({ state, tool }: Approval): string {
     case 'auto':
       return `That needed no decision: \`${tool}\` is allowed by the settings.`;
     case 'expired':
+    // Questions are closed in other words.
+    case 'answered':
     // Its time is up, but its state was not updated yet.
     case 'pending':
       return `Too late: without an answer I have left \`${tool}\`.`;

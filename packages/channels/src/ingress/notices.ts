@@ -12,7 +12,7 @@ import {
   skillHelp,
 } from './command.ts';
 import { personId } from './decide.ts';
-import { approvalText, modelText, modeText, runText } from './modes-and-approvals.ts';
+import { answerText, approvalText, modelText, modeText, runText } from './modes-and-approvals.ts';
 import { linkText, pairText } from './pairing.ts';
 import { whyText } from './why.ts';
 
@@ -82,6 +82,8 @@ export function commandAnswer(
     case 'approve':
     case 'deny':
       return approvalText(result.approval);
+    case 'answer':
+      return answerText(result.answer);
     case 'resend':
       return resendText(result.resend);
     case 'link':

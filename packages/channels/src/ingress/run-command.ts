@@ -11,7 +11,7 @@ import {
 } from './command.ts';
 import { personId, type SenderRights } from './decide.ts';
 import { askService, type IngressDeps } from './ingress-deps.ts';
-import { approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
+import { answerEffect, approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
 import { linkEffect, linkNews, typedCode, welcomeParts } from './pairing.ts';
 import { partsOf } from './route.ts';
@@ -86,22 +86,27 @@ function outcomeOf(
   { name }: TypedCommand,
   decision: CommandDecision,
   { groupCommands }: CommandFacts,
-  { approval, plan, resend }: CommandResult,
+  { answer, approval, plan, resend }: CommandResult,
 ): IngressOutcome {
   if (decision.kind === 'decline') {
     return { kind: 'command', name, declined: declined(name, decision, groupCommands) };
   }
   if (resend === 'others') return { kind: 'command', name, declined: resendText(resend) };
   const isDecided = approval?.kind === 'decided' || approval?.kind === 'closed';
-  const isSettled = isDecided || plan !== undefined || resend !== undefined;
+  const isAnswered = answer?.kind === 'answered' || answer?.kind === 'closed';
+  const isSettled = isDecided || isAnswered || plan !== undefined || resend !== undefined;
   return { kind: 'command', name, ...(isSettled ? { settled: true } : {}) };
 }
 
 /** Conversations with work now: a turn continues after its decision, or a plan is run. */
-function lanesToWake(conversationId: string, { plan, approval }: CommandResult): readonly string[] {
+function lanesToWake(
+  conversationId: string,
+  { answer, plan, approval }: CommandResult,
+): readonly string[] {
   return [
     ...(plan === 'runs' ? [conversationId] : []),
     ...(approval?.kind === 'decided' ? [approval.approval.conversationId] : []),
+    ...(answer?.kind === 'answered' ? [conversationId] : []),
   ];
 }
 
@@ -188,6 +193,8 @@ function effectOf(
     case 'approve':
     case 'deny':
       return approvalEffect(decision.name, argument, message);
+    case 'answer':
+      return answerEffect(argument, message);
     case 'new':
       return { kind: 'new-session' };
     case 'link':

@@ -74,7 +74,11 @@ const PLACES: readonly UnusualPlace[] = [
   // A summary is made of what was said and may say it again.
   { table: 'summary', keys: ['seq'], texts: { content: 'json' } },
   { table: 'todo_list', keys: ['conversation_id', 'session'], texts: { content: 'json' } },
-  { table: 'approval', keys: ['seq'], texts: { shown: 'plain', place: 'plain', rule: 'plain' } },
+  {
+    table: 'approval',
+    keys: ['seq'],
+    texts: { shown: 'plain', place: 'plain', rule: 'plain', choices: 'json', answer: 'plain' },
+  },
   {
     table: 'sub_agent',
     keys: ['id'],

@@ -181,6 +181,7 @@ const DECISIONS: Readonly<Record<Approval['state'], string>> = {
   pending: 'waits for an approval',
   approved: 'allowed',
   denied: 'refused',
+  answered: 'answered',
   expired: 'not answered',
   withdrawn: 'stopped',
   auto: 'allowed by the settings',

@@ -106,7 +106,8 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
 function running({ approvals, isSuspended, startedAt, worker }: TurnFacts, now: number): string {
   const open = approvals.find(({ state }) => state === 'pending');
   if (isSuspended && open !== undefined) {
-    return `its turn waits for an approval of ${open.tool} (${open.code})`;
+    const what = open.choices === null ? `an approval of ${open.tool}` : 'an answer to a question';
+    return `its turn waits for ${what} (${open.code})`;
   }
   const since = `for ${shortDuration(now - startedAt)}`;
   return worker === null

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
+import { command, PLACE } from '../testing/write-message.ts';
+import { askUserTool } from '../tools/ask-user.ts';
+
+const ASK = {
+  calls: [{ name: 'ask_user', with: { question: 'Which one?', choices: ['Blue', 'Red'] } }],
+};
+const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
+const BO = { id: '7', name: 'Bo', isBot: false };
+const MINUTE = 60_000;
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function asked(chat?: typeof GROUP): Promise<void> {
+  scene = await openTurnScene({}, { tools: [askUserTool] });
+  await scene.write('paint it', chat && { chat, sender: BO });
+  scene.model.next(ASK);
+  await scene.answerNext(chat?.id);
+  expect(scene.outcome()).toBe('suspended');
+}
+const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+const questions = async () =>
+  (await scene.store.outbox.recent({ ...PLACE, chatId: 'c' }, 9)).map(({ part }) => part);
+const answer = (text: string, by?: string) =>
+  command(scene.store, { kind: 'answer', code: 'CODE1', by: by ?? 'test:1', text });
+async function goOn(chatId?: string): Promise<readonly string[]> {
+  scene.model.next({ say: 'Done.' });
+  await scene.answerNext(chatId);
+  expect(scene.outcome()).toBe('answered');
+  return heard();
+}
+
+describe('a tool that asks the person', () => {
+  it('[G02] sends the question with a button for each choice, and waits', async () => {
+    await asked();
+    const [question] = await questions();
+    expect(question?.body.plain).toBe(
+      'Which one?\n\n1. Blue\n2. Red\n\nAnswer with a number or in your own words; skip leaves it open. I wait 15 minutes.',
+    );
+    expect(question?.buttons).toEqual([
+      { label: 'Blue', data: '/answer CODE1 1' },
+      { label: 'Red', data: '/answer CODE1 2' },
+      { label: 'Skip', data: '/answer CODE1 skip' },
+    ]);
+    expect(await scene.store.approvals.waiting(0)).toEqual([]);
+  });
+
+  it.each([
+    ['2', 'They chose: Red'],
+    ['skip', 'They skipped the question. Go on without an answer.'],
+    ['rather green', 'They answered in their own words: rather green'],
+  ])('[G02] continues once a button or command says %s', async (text, result) => {
+    await asked();
+    expect((await answer(text)).answer?.kind).toBe('answered');
+    expect(await goOn()).toEqual([result]);
+    expect((await answer('1')).answer?.kind).toBe('closed');
+  });
+
+  it.each([
+    ['1.', 'They chose: Blue'],
+    ['red', 'They chose: Red'],
+    ['Skip', 'They skipped the question. Go on without an answer.'],
+    ['rather green', 'They answered in their own words: rather green'],
+  ])(
+    '[G02] [D03] continues with the message %s, which belongs to the turn',
+    async (text, result) => {
+      await asked();
+      await scene.write(text);
+      expect(await goOn()).toEqual([result]);
+      expect((await scene.store.lanes.withWork(0, 9)).length).toBe(0);
+      expect(JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1))).toContain(text);
+    },
+  );
+
+  it('[G02] [W02] in a group only the one who was asked answers', async () => {
+    await asked(GROUP);
+    expect((await scene.owed('-9'))[0]).toMatch(/^Bo: Which one\?.*Reply.*10 minutes/s);
+    await scene.write('2', { chat: GROUP });
+    await expect(scene.begin('-9')).rejects.toThrow();
+    await scene.write('1', { chat: GROUP, sender: BO });
+    expect(await goOn('-9')).toEqual(['They chose: Blue']);
+    scene.model.next({ say: 'Hello.' });
+    await scene.answerNext('-9');
+    expect(scene.outcome()).toBe('answered');
+  });
+
+  it('[G02] after its time it continues without an answer', async () => {
+    await asked();
+    scene.later(16 * MINUTE);
+    expect(await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 21))).toEqual(['c']);
+    expect(await goOn()).toEqual([
+      'No answer within 15 minutes. Go on without it, and say what you assumed.',
+    ]);
+  });
+
+  it('[G02] no approval answers a question, and no other chat', async () => {
+    await asked();
+    const decided = { kind: 'decide', code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
+    expect((await command(scene.store, decided)).approval?.kind).not.toBe('decided');
+    expect((await answer('1', 'test:7')).answer?.kind).toBe('others');
+    const elsewhere = { kind: 'answer', code: 'CODE1', by: 'test:1', text: '1' } as const;
+    expect((await command(scene.store, elsewhere, 'd')).answer?.kind).toBe('elsewhere');
+  });
+
+  it('[G02] files have a turn of their own after it', async () => {
+    await asked();
+    const file = { kind: 'document', mimeType: 'text/plain', name: 'a.txt' } as const;
+    await scene.write('see', { files: [{ ...file, bytes: new TextEncoder().encode('x') }] });
+    expect((await goOn())[0]).toContain('They sent files');
+    scene.model.next({ say: 'Read.' });
+    await scene.answerNext();
+    expect(scene.outcome()).toBe('answered');
+  });
+});

@@ -1,0 +1,78 @@
+import { literal } from '@parley/core';
+import type { Approval, ClaimedTurn, Lease, NewPart } from '@parley/store';
+import { renderParts } from '../post-message.ts';
+import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
+import { leadingMessage } from '../turn-opening.ts';
+import { type GateServices, minutes, newApproval, storeQuestion } from './stored-question.ts';
+
+/** Others of a group wait behind the question, so the one who was asked has less time. In ms. */
+const GROUP_WAIT_MS = 10 * 60_000;
+
+/**
+ * Asks the person whom a turn answers, once for each call (`ask_user`). The question and the suspension of the
+ * turn are stored together and TurnSuspendedError is thrown, as for approvals; the run after the answer
+ * finds it here.
+ */
+export async function askPerson(
+  deps: GateServices,
+  turn: ClaimedTurn,
+  lease: Lease,
+  call: string,
+  { question, choices }: PersonQuestion,
+): Promise<AskedPerson> {
+  // The call itself may have needed an approval.
+  const callKey = `${call}.ask`;
+  const asked = await deps.store.approvals.of(turn.turnId, callKey);
+  if (asked !== null) return answerIn(asked);
+  const { message, route } = leadingMessage(turn);
+  if (message.trigger !== undefined) return { kind: 'no-person' };
+  const isGroup = message.chat.type !== 'direct';
+  const waitMs = Math.min(deps.rules.waitMs, isGroup ? GROUP_WAIT_MS : Number.POSITIVE_INFINITY);
+  const text = askedText(question, choices, isGroup ? message.sender.name : null, waitMs);
+  const bodies = await renderParts(text, route);
+  await storeQuestion(deps, turn, lease, async () => {
+    const about = { tool: 'ask_user', callKey, shown: question, rule: null };
+    const made = newApproval(deps, turn, about);
+    const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
+    return { approval, parts: withButtons(bodies, choices, approval.code) };
+  });
+  // Fenced: the worker that has the lane now asks.
+  throw new TurnSuspendedError('ask_user');
+}
+
+/** Most characters of a choice: what a button shows on every platform. */
+export const CHOICE_CHARACTERS = 60;
+/** With *Skip* as many buttons as a part may have. */
+export const MOST_CHOICES = 7;
+
+function withButtons(
+  parts: readonly NewPart[],
+  choices: readonly string[],
+  code: string,
+): readonly NewPart[] {
+  const buttons = [
+    ...choices.map((label, at) => ({ label, data: `/answer ${code} ${at + 1}` })),
+    { label: 'Skip', data: `/answer ${code} skip` },
+  ];
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
+}
+
+/** The question as a person reads it; `name` in a group, where others read it, too. */
+function askedText(
+  question: string,
+  choices: readonly string[],
+  name: string | null,
+  waitMs: number,
+): string {
+  const whom = name === null ? '' : `${literal(name)}: `;
+  const list = choices.map((choice, at) => `${at + 1}. ${literal(choice)}`).join('\n');
+  const reply = name === null ? 'Answer' : 'Reply to this message';
+  const how = `${reply} with a number or in your own words; \`skip\` leaves it open. I wait ${minutes(waitMs)}.`;
+  return `${whom}${question}\n\n${list}\n\n${how}`;
+}
+
+function answerIn({ state, answer, choices, askedAt, expiresAt }: Approval): AskedPerson {
+  if (state !== 'answered') return { kind: 'late', waited: minutes(expiresAt - askedAt) };
+  if (answer === null) return { kind: 'skipped' };
+  return choices?.includes(answer) ? { kind: 'chose', answer } : { kind: 'wrote', answer };
+}

@@ -1,0 +1,67 @@
+import type { ClaimedTurn, Lease, NewApproval, NewPart } from '@parley/store';
+import { TurnSuspendedError } from '../tools/tool.ts';
+import { leadingMessage } from '../turn-opening.ts';
+import type { TurnServices } from '../turn-services.ts';
+
+export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
+
+/** The call that is asked about. */
+export type Asked = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
+
+export function newApproval(
+  { rules, newCode, clock }: GateServices,
+  turn: ClaimedTurn,
+  asked: Asked,
+  askedIn = turn.conversationId,
+): NewApproval {
+  const { message } = leadingMessage(turn);
+  const { channel, sender, chat } = message;
+  return {
+    ...asked,
+    code: newCode(),
+    turnId: turn.turnId,
+    askedBy: `${channel}:${sender.id}`,
+    place: `${channel} ${chat.type} ${chat.id}`,
+    askedIn,
+    approvers: rules.approvers,
+    expiresAt: clock() + rules.waitMs,
+  };
+}
+
+/** More taken codes in a row mean that `newCode` is not random. */
+const MAX_CODES = 5;
+
+interface MadeQuestion {
+  readonly approval: NewApproval;
+  readonly parts: readonly NewPart[];
+}
+
+/**
+ * Stores the question that `make` builds with a new code, wakes its delivery and throws TurnSuspendedError.
+ * `none`: it could not be built.
+ */
+export async function storeQuestion(
+  deps: GateServices,
+  turn: ClaimedTurn,
+  lease: Lease,
+  make: () => Promise<MadeQuestion | null>,
+): Promise<'fenced' | 'none'> {
+  for (let tried = 0; tried < MAX_CODES; tried += 1) {
+    const made = await make();
+    if (made === null) return 'none';
+    const { approval, parts } = made;
+    const result = await deps.store.approvals.ask(lease, approval, parts, deps.clock());
+    if (result === 'fenced') return 'fenced';
+    if (result === 'code-taken') continue;
+    deps.log.info({ turn: turn.turnId, tool: approval.tool }, 'waits for a person');
+    for (const { route } of parts) await deps.deliver(route.channel, route.account, route.chatId);
+    throw new TurnSuspendedError(approval.tool);
+  }
+  throw new Error(`${MAX_CODES} codes for an approval in a row were taken; newCode is broken.`);
+}
+
+export function minutes(ms: number): string {
+  const count = Math.max(1, Math.round(ms / 60_000));
+  if (ms < 60_000) return `${Math.round(ms / 1_000)} seconds`;
+  return count === 1 ? 'one minute' : `${count} minutes`;
+}

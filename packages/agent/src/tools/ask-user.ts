@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { CHOICE_CHARACTERS, MOST_CHOICES } from '../approvals/ask-person.ts';
+import { type AskedPerson, defineTool, failure, type Tool } from './tool.ts';
+
+const Choice = z.string().trim().min(1).max(CHOICE_CHARACTERS);
+
+/**
+ * Asks the person whom the turn answers, with a few choices (G02): buttons where the platform has them,
+ * numbered text elsewhere. The turn is suspended meanwhile, also over a restart.
+ */
+export const askUserTool: Tool = defineTool({
+  name: 'ask_user',
+  summary: 'Asks the person you answer to choose, and waits for it.',
+  hint: 'Only where you cannot go on without their choice. Ask open questions in your answer instead.',
+  tier: 'middleware',
+  effect: 'read',
+  audience: 'everyone',
+  approval: 'never',
+  input: z.object({
+    question: z.string().trim().min(1).max(1_000),
+    choices: z.array(Choice).min(2).max(MOST_CHOICES),
+  }),
+  async run(question, { ask }) {
+    return ask === undefined ? failure(NO_PERSON) : resultOf(await ask(question));
+  },
+});
+
+const NO_PERSON =
+  'Not asked: no person waits for this turn. Decide yourself, or put the question into what you write.';
+
+function resultOf(asked: AskedPerson) {
+  switch (asked.kind) {
+    case 'chose':
+      return { text: `They chose: ${asked.answer}` };
+    case 'wrote':
+      return { text: `They answered in their own words: ${asked.answer}` };
+    case 'skipped':
+      return { text: 'They skipped the question. Go on without an answer.' };
+    case 'late':
+      return failure(
+        `No answer within ${asked.waited}. Go on without it, and say what you assumed.`,
+      );
+    case 'no-person':
+      return failure(NO_PERSON);
+  }
+}

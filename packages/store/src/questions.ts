@@ -1,0 +1,129 @@
+import type { InboundMessage } from '@parley/core';
+import {
+  APPROVAL_COLUMNS,
+  type Approval,
+  type ApprovalRow,
+  letGoOn,
+  readApprovalRow,
+} from './approvals.ts';
+import { type Sql, statement } from './database.ts';
+import type { InboxRow, JournalStep } from './rows.ts';
+import { storeStep } from './turns.ts';
+
+/** What `/answer` found. `others`: another person was asked. */
+export type AnswerVerdict =
+  | { readonly kind: 'answered' | 'closed'; readonly question: Approval }
+  | { readonly kind: 'others' | 'elsewhere' | 'unknown' };
+
+/** An answer as it was pressed or typed; `text` null: skipped. */
+export interface Answer {
+  readonly code: string;
+  /** `telegram:42`. */
+  readonly by: string;
+  readonly text: string;
+}
+
+/**
+ * Answers a question of `ask_user` (table `approval`) with a command, once, in the conversation where
+ * it was asked and only by the person who was asked.
+ */
+export async function answerQuestion(
+  sql: Sql,
+  conversationId: string,
+  { code, by, text }: Answer,
+  now: number,
+): Promise<AnswerVerdict> {
+  const row = await sql.get(BY_CODE, { code });
+  if (row === undefined) return { kind: 'unknown' };
+  const question = readApprovalRow(row);
+  if (question.askedIn !== conversationId) return { kind: 'elsewhere' };
+  if (question.askedBy !== by) return { kind: 'others' };
+  const answer = chosen(text, question.choices ?? []);
+  const answered = await sql.get(ANSWER, { code, answer, by, now });
+  if (answered === undefined) return { kind: 'closed', question };
+  letGoOn(sql, [answered]);
+  return { kind: 'answered', question: readApprovalRow(answered) };
+}
+
+/** The open question for which a turn waits; null where it waits for an approval. */
+export async function openQuestion(sql: Sql, code: string, now: number): Promise<Approval | null> {
+  const row = await sql.get(OPEN, { code, now });
+  return row === undefined ? null : readApprovalRow(row);
+}
+
+/** Whether a message that waits answers a question: the person who was asked wrote it since. */
+export function answersQuestion(
+  { askedBy, askedAt }: Pick<Approval, 'askedBy' | 'askedAt'>,
+  { message, receivedAt }: Pick<InboxRow, 'message' | 'receivedAt'>,
+): boolean {
+  const isCommand = message.text.trimStart().startsWith('/');
+  return (
+    personOf(message) === askedBy &&
+    receivedAt >= askedAt &&
+    message.trigger === undefined &&
+    !isCommand
+  );
+}
+
+/**
+ * Answers a question with what its person wrote: the messages join the turn (D03). One with files
+ * has a turn of its own after this one, and the answer says so.
+ */
+export async function answerWithMessages(
+  sql: Sql,
+  { code, turnId, choices, askedBy: by }: Approval,
+  rows: readonly InboxRow[],
+  now: number,
+): Promise<void> {
+  const hasFiles = rows.some(({ message }) => message.attachments !== undefined);
+  const text = rows.map(({ message }) => message.text).join('\n');
+  const answer = hasFiles ? SENT_FILES : chosen(text, choices ?? []);
+  const answered = await sql.get(ANSWER, { code, answer, by, now });
+  if (answered === undefined) return;
+  letGoOn(sql, [answered]);
+  if (hasFiles) return;
+  for (const { seq } of rows) sql.send(JOIN, { seq, turnId, now });
+  const last = await sql.get(LAST_STEP, { turnId });
+  await storeStep(sql, turnId, joinedStep((last?.index ?? -1) + 1, rows), now);
+}
+
+const SENT_FILES = '(They sent files, which are answered after this.)';
+
+/** The step of a journal that says which messages joined a turn after all earlier steps. */
+export function joinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]) {
+  const content = { kind: 'joined' as const, messages: rows.map(({ seq }) => seq) };
+  return { index, content } satisfies JournalStep;
+}
+
+/** The choice that a text names, by its number or itself; else the text. Null: skipped. */
+export function chosen(text: string, choices: readonly string[]): string | null {
+  const typed = text.trim();
+  if (/^\/?skip[.!]?$/i.test(typed)) return null;
+  const number = /^(\d{1,2})[.)]?$/.exec(typed)?.[1];
+  const numbered = number === undefined ? undefined : choices[Number(number) - 1];
+  const same = choices.find((choice) => choice.toLowerCase() === typed.toLowerCase());
+  return numbered ?? same ?? typed;
+}
+
+const personOf = ({ channel, sender }: InboundMessage): string => `${channel}:${sender.id}`;
+
+const BY_CODE = statement(`
+  select ${APPROVAL_COLUMNS} from approval
+  where code = :code and choices is not null`).rows<ApprovalRow>();
+
+const OPEN = statement(`
+  select ${APPROVAL_COLUMNS} from approval
+  where code = :code and choices is not null and state = 'pending' and expires_at > :now`).rows<ApprovalRow>();
+
+const ANSWER = statement(`
+  update approval set state = 'answered', answer = :answer, decided_by = :by, decided_at = :now
+  where code = :code and state = 'pending' and expires_at > :now
+  returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();
+
+const JOIN = statement(`
+  update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now
+  where seq = :seq and state = 'waiting'`);
+
+const LAST_STEP = statement(
+  'select max(step_index) as "index" from turn_step where turn_id = :turnId',
+).rows<{ readonly index: number | null }>();
