@@ -61,6 +61,44 @@ agent:
     await page.context().close();
   });
 
+  it('[U03] [D12] of several forms, with names and in lists are changed there, too', async () => {
+    const page = await scene.open();
+    const field = (id: string) => page.locator(`[id="setting-${id}"]`);
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    await openView(page, 'Settings');
+    await page.getByRole('heading', { name: 'mcp', exact: true }).click();
+    await page.getByLabel('New name in mcp', { exact: true }).fill('desk');
+    await page.keyboard.press('Enter');
+    await field('mcp.desk.url').fill('http://127.0.0.1:9/mcp');
+    await page.getByLabel('New name in mcp.desk.headers').fill('authorization');
+    await press('Add to mcp.desk.headers');
+    await field('mcp.desk.headers.authorization').fill('Bearer of-the-desk');
+    await page.getByRole('heading', { name: 'lanes', exact: true }).click();
+    await field('lanes.busy-form').selectOption('direct, group …');
+    await field('lanes.busy.direct').selectOption('steer');
+    await page.getByRole('heading', { name: 'model', exact: true }).click();
+    await press('Add to model.fallback');
+    await field('model.fallback.0-form').selectOption('offline');
+    await page.getByRole('button', { name: 'Save 3 changes' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toMatch(/mcp:\n {2}desk:\n {4}url: .*\n {4}headers:\n {6}authorization: /);
+    expect(written()).toMatch(/busy:\n {4}direct: steer/);
+    expect(written()).toContain(`apiKey: ${SECRET} # of the provider`);
+    await field('model.model').fill('double-2');
+    await page.getByLabel('Name of mcp.desk', { exact: true }).fill('table');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /^Save/ }).click();
+    await page.locator('.problem').filter({ hasText: 'mcp.table.headers.authorization' }).waitFor();
+    await field('mcp.table.headers.authorization').fill('Bearer of-the-table');
+    await press('Remove fallback 1');
+    await page.getByRole('button', { name: /^Save/ }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toMatch(/mcp:\n {2}table:/);
+    expect(written()).not.toContain('desk:');
+    expect(written()).not.toContain('fallback: [offline]');
+    await page.context().close();
+  });
+
   it('[D12] that Parley could not use are refused, with the reason at the field', async () => {
     const before = written();
     const page = await scene.open();

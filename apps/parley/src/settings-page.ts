@@ -29,11 +29,13 @@ export function settingsPage(
     const options = { file, check, now: new Date(clock()) };
     return order.kind === 'text'
       ? replaceSettings(order.text, secrets.scrub, options)
-      : editSettings(order.changes.map(changeOf), options);
+      : editSettings(order.changes.map(changeOf), options, secrets.scrub);
   };
   return {
     read() {
       const result = check(file);
+      // The watch of the file may not have seen yet what was just saved.
+      secrets.add(result.secrets);
       const problems = result.kind === 'invalid' ? result.problems : brokenIn(result.channels);
       const shown = [...problems, ...result.warnings].map(shownProblem);
       return { file, ...readWritten(file), problems: shown, state: state() };

@@ -103,6 +103,12 @@ describe('settings that change while Parley runs', () => {
     expect(applied).toMatchObject([{ settings: { agent: { layout: 'lab' } } }]);
     writeFileSync(profile, 'layout: parley\n');
     await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
+    const named = join(path, 'profiles/layout');
+    writeFileSync(named, 'lab');
+    writeFileSync(profile, `layout: "\${file:layout}"\n`);
+    await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('lab');
+    writeFileSync(named, 'parley');
+    await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
   });
 
   it('[D12] may be in a file of their own: a secret that is replaced there is used without a start', async () => {

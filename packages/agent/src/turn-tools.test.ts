@@ -124,7 +124,7 @@ describe('a turn with tools', () => {
     const system = scene.model.asked[0]?.system.map(({ text }) => text).join('\n') ?? '';
     for (const { name } of scene.model.asked[0]?.tools ?? []) expect(system).toContain(name);
     expect(system).not.toContain('You have no tools');
-    expect(scene.model.asked[0]?.tools).toHaveLength(6);
+    expect(scene.model.asked[0]?.tools).toHaveLength(7);
   });
 
   it('[W02] offers a guest no tool of the owner, runs none, and reads nothing of the owner’s', async () => {

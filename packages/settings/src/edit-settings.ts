@@ -45,7 +45,8 @@ const MOST_KEPT = 10;
  * has already, in an account that is broken, is no obstacle. Works synchronously, so that changes of one process
  * never mix. A running Parley takes the file over by itself.
  *
- * Throws `SettingsError` where the file cannot be read or written at all.
+ * Throws `SettingsError` where the file cannot be read or written at all. With `hide`, a value that shows a secret
+ * hidden keeps the one that the file has there, as in `replaceSettings`.
  *
  * @example
  * editSettings(
@@ -56,14 +57,17 @@ const MOST_KEPT = 10;
 export function editSettings(
   changes: readonly SettingsChange[],
   { file, check, now }: EditSettingsOptions,
+  hide?: (text: string) => string,
 ): SettingsEdited {
-  const changed = changeText(readWritten(file).text, changes);
+  const before = readWritten(file).text;
+  const changed = changeText(before, changes);
   if (changed.kind === 'refused') {
     // A file that is no YAML is explained by the check, with its place.
     const broken = check(file);
     return broken.kind === 'invalid' ? { kind: 'refused', problems: broken.problems } : changed;
   }
-  return writeSettings(changed.text, { file, check, now });
+  const whole = hide === undefined ? changed : withSecrets(changed.text, before, hide);
+  return whole.kind === 'refused' ? whole : writeSettings(whole.text, { file, check, now });
 }
 
 /** The settings file as it is written; the template of a first start where there is none. */
@@ -181,13 +185,17 @@ export function withSecrets(
     const shown = readable.slice(from, to);
     if (!shown.includes(STAND_IN)) continue;
     const known = sourceAt(old, before, path);
-    if (known !== undefined && hide(known) === shown.replaceAll(STAND_IN, HIDDEN)) {
+    const hidden = shown.replaceAll(STAND_IN, HIDDEN);
+    if (known !== undefined && unquoted(hide(known)) === unquoted(hidden)) {
       whole = whole.slice(0, from) + known + whole.slice(to);
     } else problems.push({ kind: 'value', path: formatPath(path), found: HIDDEN, expected: AGAIN });
   }
   if (problems.length > 0) return { kind: 'refused', problems };
   return { kind: 'text', text: withHiddenLines(whole.replaceAll(STAND_IN, HIDDEN), before, hide) };
 }
+
+/** A hidden secret needs quotes where it is written as a value. */
+const unquoted = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
 
 /** What stands in the place of a secret that is not shown. */
 const HIDDEN = '[secret]';

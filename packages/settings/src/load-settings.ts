@@ -123,7 +123,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
       ...channels.warnings,
     ],
     secrets: source.secrets,
-    files,
+    files: [...files, ...profiled.files],
   };
   if (problems.length > 0 || checkedCore.kind === 'bad' || checkedModel.kind === 'bad') {
     const broken = Object.values(channels.accounts).flatMap((a) =>

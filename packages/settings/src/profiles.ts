@@ -22,6 +22,8 @@ export interface ProfiledSettings {
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
   readonly secrets: readonly string[];
+  /** Files with values that the profile refers to. */
+  readonly files: readonly string[];
 }
 
 const PATH = ['agent', 'profile'];
@@ -33,16 +35,16 @@ const PATH = ['agent', 'profile'];
 export function chooseProfile(source: SettingsSource, place: ProfilePlace): ProfiledSettings {
   const { agent } = source.value;
   const name = isBlock(agent) ? agent.profile : undefined;
-  const unchanged = { value: source.value, problems: [], warnings: [], secrets: [] };
+  const unchanged = { value: source.value, problems: [], warnings: [], secrets: [], files: [] };
   if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) return unchanged;
   const loaded = loadProfile(name, place);
   if (loaded.kind === 'missing') {
     return { ...unchanged, problems: [unknownProfile(name, place.folders, source)] };
   }
   if (loaded.kind === 'bad') return { ...unchanged, ...loaded };
-  const { profile, warnings, secrets } = loaded;
+  const { profile, warnings, secrets, files } = loaded;
   const value = withProfile(source.value, profile);
-  return { value, problems: homelessModel(profile, source), warnings, secrets };
+  return { value, problems: homelessModel(profile, source), warnings, secrets, files };
 }
 
 function unknownProfile(
@@ -74,10 +76,11 @@ export interface ProfilePlace {
 /** What became of a profile file. `secrets` is what logs must never show. */
 export type LoadedProfile =
   | { readonly kind: 'missing' }
-  | ({ readonly warnings: readonly SettingsProblem[]; readonly secrets: readonly string[] } & (
-      | { readonly kind: 'ok'; readonly profile: Profile }
-      | { readonly kind: 'bad'; readonly problems: readonly SettingsProblem[] }
-    ));
+  | (Pick<ProfiledSettings, 'warnings' | 'secrets' | 'files'> &
+      (
+        | { readonly kind: 'ok'; readonly profile: Profile }
+        | { readonly kind: 'bad'; readonly problems: readonly SettingsProblem[] }
+      ));
 
 /** Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read at all. */
 function loadProfile(name: string, place: ProfilePlace): LoadedProfile {
@@ -107,10 +110,11 @@ function profileNames(folders: readonly string[]): readonly string[] {
 function checkProfile(file: string, text: string, place: ProfilePlace): LoadedProfile {
   const document = parseSettings(text);
   if (document.kind === 'broken') {
-    return { kind: 'bad', problems: document.problems, warnings: [], secrets: [] };
+    return { kind: 'bad', problems: document.problems, warnings: [], secrets: [], files: [] };
   }
   const resolved = resolveReferences(document.value, place.env, file);
   const secrets = collectSecrets(resolved);
+  const { files } = resolved;
   const source: SettingsSource = {
     value: resolved.value,
     outside: resolved.outside,
@@ -125,12 +129,12 @@ function checkProfile(file: string, text: string, place: ProfilePlace): LoadedPr
   const wrong = [profile, model].flatMap((part) => (part?.kind === 'bad' ? part.problems : []));
   const problems = [...references, ...wrong];
   if (profile.kind === 'bad' || problems.length > 0) {
-    return { kind: 'bad', problems, warnings, secrets };
+    return { kind: 'bad', problems, warnings, secrets, files };
   }
   const { model: written, ...rest } = ProfileSettings.parse(profile.cleaned);
-  if (written === undefined) return { kind: 'ok', profile: rest, warnings, secrets };
+  if (written === undefined) return { kind: 'ok', profile: rest, warnings, secrets, files };
   const chosen = model?.kind === 'ok' ? { model: model.cleaned } : { modelName: String(written) };
-  return { kind: 'ok', profile: { ...rest, ...chosen }, warnings, secrets };
+  return { kind: 'ok', profile: { ...rest, ...chosen }, warnings, secrets, files };
 }
 
 /** Undefined where there is no model, and where a word is none of the models' own and so names one. */

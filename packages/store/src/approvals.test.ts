@@ -206,6 +206,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           decidedBy: null,
           decidedAt: 9,
           result: null,
+          choices: null,
+          answer: null,
         },
         {
           ...question(),
@@ -216,6 +218,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           decidedBy: 'web:u2',
           decidedAt: 7,
           result: 'failed',
+          choices: null,
+          answer: null,
         },
       ]);
       expect(await store.approvals.recent(1)).toHaveLength(1);

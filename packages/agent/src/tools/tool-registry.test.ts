@@ -78,9 +78,10 @@ describe('the tools of an installation', () => {
       'grep',
       'write',
       'edit',
+      'ask_user',
       'current_time',
     ]);
-    expect(registry.for(GUEST).names).toEqual(['read', 'list', 'grep', 'current_time']);
+    expect(registry.for(GUEST).names).toEqual(['read', 'list', 'grep', 'ask_user', 'current_time']);
     expect(JSON.stringify(registry.for(OWNER).offered)).not.toContain('$schema');
   });
 

@@ -1,4 +1,4 @@
-import { fieldOf, type Schema } from './fields.ts';
+import { type Field, fieldOf, keysOf, type Schema } from './fields.ts';
 
 /** A key or a value that fits at a place of the file. */
 export interface Offer {
@@ -26,9 +26,20 @@ export function offersAt(
   const [, found] = block.find(([name]) => name === key) ?? [];
   if (found === undefined) return [];
   const field = fieldOf(key, found, undefined);
-  const words = field.kind === 'switch' ? ['true', 'false'] : [];
-  const options = field.kind === 'choice' ? field.options : words;
-  return options.map((label) => ({ label, isKey: false }));
+  return wordsIn(field).map((label) => ({ label, isKey: false }));
+}
+
+function wordsIn(field: Field): readonly string[] {
+  switch (field.kind) {
+    case 'switch':
+      return ['true', 'false'];
+    case 'choice':
+      return field.options;
+    case 'union':
+      return field.forms.flatMap((form) => (form.kind === 'word' ? form.label : []));
+    default:
+      return [];
+  }
 }
 
 /** The keys of the blocks around a line with that indent, from the outermost. */
@@ -51,11 +62,11 @@ function blockAt(
 ): readonly (readonly [string, Schema])[] | undefined {
   let here = schema;
   for (const key of path) {
-    const field = fieldOf('', here, undefined);
-    const found = field.kind === 'block' ? field.fields.find(([name]) => name === key) : undefined;
+    const { keys, entry } = keysOf(here);
+    const found = keys.find(([name]) => name === key)?.[1] ?? entry;
     if (found === undefined) return undefined;
-    here = found[1];
+    here = found;
   }
-  const field = fieldOf('', here, undefined);
-  return field.kind === 'block' ? field.fields : undefined;
+  const { keys } = keysOf(here);
+  return keys.length === 0 ? undefined : keys;
 }

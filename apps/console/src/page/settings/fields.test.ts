@@ -1,20 +1,48 @@
 import { readFileSync } from 'node:fs';
 import { configPath } from '@parley/core/installation';
 import { describe, expect, it } from 'vitest';
-import { type Field, fieldOf, readTyped, type Schema, valueAt, writeTyped } from './fields.ts';
+import {
+  type Field,
+  fieldOf,
+  formWritten,
+  keysOf,
+  readTyped,
+  type Schema,
+  startOf,
+  startOfEntry,
+  type ValueField,
+  writeTyped,
+} from './fields.ts';
 
 const REFERENCE = `\${NAME}`;
 const schema: Schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
 
-function at(path: string, written?: unknown): Field {
+function schemaAt(path: string): Schema {
   let here = schema;
   for (const key of path.split('.')) {
-    const block = fieldOf(key, here, undefined);
-    const found = block.kind === 'block' ? block.fields.find(([name]) => name === key) : undefined;
+    const { keys, entry } = keysOf(here.items ?? here);
+    const found = keys.find(([name]) => name === key)?.[1] ?? entry;
     if (found === undefined) throw new Error(`The schema has no ${path}.`);
-    here = found[1];
+    here = found;
   }
-  return fieldOf(path.split('.').at(-1) ?? '', here, written);
+  return here;
+}
+
+function at(path: string, written?: unknown): Field {
+  return fieldOf(path.split('.').at(-1) ?? '', schemaAt(path), written);
+}
+
+function valueField(path: string): ValueField {
+  const field = at(path);
+  if ('fields' in field || 'entry' in field || 'item' in field || 'forms' in field) {
+    throw new Error(`${path} is no single value.`);
+  }
+  return field;
+}
+
+function formsAt(path: string) {
+  const field = at(path);
+  return field.kind === 'union' ? field.forms : [];
 }
 
 describe('a setting in the form', () => {
@@ -27,11 +55,18 @@ describe('a setting in the form', () => {
     ['owners', undefined, { kind: 'list', numbers: false }],
     ['web.fetch.ports', undefined, { kind: 'list', numbers: true }],
     ['channels.telegram.token', undefined, { kind: 'text', isSecret: true }],
-    ['channels.telegram', { token: 'x' }, { kind: 'block' }],
-    ['channels.telegram', { accounts: { one: {} } }, { kind: 'file' }],
-    ['model', undefined, { kind: 'file' }],
-    ['mcp', undefined, { kind: 'file' }],
-    ['plugins', undefined, { kind: 'file' }],
+    ['channels.telegram', undefined, { kind: 'union' }],
+    ['model', undefined, { kind: 'union' }],
+    ['model', REFERENCE, { kind: 'text' }],
+    ['mcp', undefined, { kind: 'record' }],
+    ['mcp.any', undefined, { kind: 'block' }],
+    ['mcp.any.env.GITHUB_TOKEN', undefined, { kind: 'text', isSecret: true }],
+    ['plugins', undefined, { kind: 'items' }],
+    ['plugins.options', undefined, { kind: 'record' }],
+    ['plugins.options.any', undefined, { kind: 'json' }],
+    ['tools.message.chats', undefined, { kind: 'record' }],
+    ['telemetry.otlp.headers', undefined, { kind: 'record' }],
+    ['spend.perStrangerDaily', undefined, { kind: 'union' }],
   ])('[D12] %s with %j there', (path, written, expected) => {
     expect(at(path, written)).toMatchObject(expected);
   });
@@ -46,15 +81,51 @@ describe('a setting in the form', () => {
     ['web.fetch.ports', '80\n443', [80, 443]],
     ['agent.name', ' ', undefined],
   ])('[D12] %s typed as %j is %j', (path, typed, value) => {
-    const field = at(path);
+    const field = valueField(path);
     expect(readTyped(field, typed)).toEqual(value);
     if (value !== undefined) expect(readTyped(field, writeTyped(value))).toEqual(value);
   });
 
-  it('finds what the file has, and nothing below what is no block', () => {
-    const values = { agent: { name: 'Polly' }, owners: ['telegram:1'] };
-    expect(valueAt(values, ['agent', 'name'])).toBe('Polly');
-    expect(valueAt(values, ['owners', '0'])).toBeUndefined();
-    expect(valueAt(null, ['agent'])).toBeUndefined();
+  it.each<[string, unknown, string | undefined]>([
+    ['lanes.busy', undefined, undefined],
+    ['lanes.busy', 'steer', 'steer'],
+    ['lanes.busy', { direct: 'steer' }, 'direct, group …'],
+    ['spend.perStrangerDaily', 'off', 'off'],
+    ['spend.perStrangerDaily', { usd: 1 }, 'tokens, usd'],
+    ['model', 'offline', 'offline'],
+    ['model', { provider: 'anthropic', model: 'm' }, 'anthropic'],
+    ['model', { provider: 'openai', baseUrl: 'u' }, 'openai'],
+    ['channels.telegram', { token: 'x' }, 'token …'],
+    ['channels.telegram', { accounts: { one: {} } }, 'accounts'],
+  ])('[D12] %s with %j has the form %s', (path, written, label) => {
+    const forms = formsAt(path);
+    expect(forms[formWritten(forms, written)]?.label).toBe(label);
+  });
+
+  it('[D12] keeps what fits the form that is chosen next', () => {
+    const openai = formsAt('model').find(({ label }) => label === 'openai');
+    const before = { provider: 'openai-compatible', apiKey: 'k', headers: { a: 'b' }, model: 'm' };
+    expect(openai && startOf(openai, before)).toEqual({
+      provider: 'openai',
+      apiKey: 'k',
+      model: 'm',
+    });
+    expect(startOfEntry(schemaAt('mcp.any'))).toEqual({});
+    expect(startOfEntry(schemaAt('mcp.any.env.A'))).toBe('');
+  });
+
+  it('[D12] every one has a field: none is left to the file', () => {
+    const seen: string[] = [];
+    const look = (one: Schema, path: string, depth: number): void => {
+      const { kind } = fieldOf(path, one, undefined);
+      if (kind === 'json') seen.push(path);
+      const { keys, entry } = keysOf(one);
+      if (depth === 0) return;
+      for (const [key, inner] of keys) look(inner, `${path}.${key}`, depth - 1);
+      if (entry !== undefined) look(entry, `${path}.*`, depth - 1);
+    };
+    look(schema, '', 6);
+    // The options of a plugin are its own business.
+    expect(seen).toEqual([]);
   });
 });

@@ -7,6 +7,9 @@ export interface Schema {
   readonly const?: unknown;
   readonly pattern?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  /** Of every entry of a record; false where all keys are known. */
+  readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
@@ -15,59 +18,155 @@ export interface Schema {
 /** How one setting is shown and read. */
 export type Field =
   | { readonly kind: 'block'; readonly fields: readonly (readonly [string, Schema])[] }
+  /** Entries whose keys people choose. */
+  | { readonly kind: 'record'; readonly entry: Schema }
+  /** Entries that are no single line. */
+  | { readonly kind: 'items'; readonly item: Schema }
+  /** One of several forms. */
+  | { readonly kind: 'union'; readonly forms: readonly Form[] }
   | { readonly kind: 'choice'; readonly options: readonly string[] }
   | { readonly kind: 'switch' }
   /** One entry a line. */
   | { readonly kind: 'list'; readonly numbers: boolean }
   | { readonly kind: 'text'; readonly numbers: boolean; readonly isSecret: boolean }
-  /** It has too many forms for a field. */
-  | { readonly kind: 'file' };
+  /** Any value, as JSON. */
+  | { readonly kind: 'json' };
+
+/** A field that a person types into, or chooses a word of. */
+export type ValueField = Exclude<Field, { readonly kind: 'block' | 'record' | 'items' | 'union' }>;
+
+/** One form of a union: a word, or what a schema describes. */
+export type Form =
+  | { readonly kind: 'word'; readonly label: string; readonly word: unknown }
+  | { readonly kind: 'schema'; readonly label: string; readonly schema: Schema };
 
 /** In its place any value may stand, as `${NAME}` or `${file:/path}`. */
 const REFERENCE = '\\$\\{.+\\}';
-const SECRET = /token|secret|password|apikey|headers$/i;
+const SECRET = /token|secret|password|api_?key|headers$/i;
 const LONG_REFERENCE = /\$\{.+\}/;
 
-/** Decides by the schema, and by what the file has there. */
+/** Decides by the schema alone, except that a reference is shown as text wherever it is written. */
 export function fieldOf(name: string, schema: Schema, written: unknown): Field {
-  const forms = formsOf(schema);
-  const block = forms.find(({ properties }) => properties !== undefined);
-  if (block?.properties !== undefined) {
-    const fields = Object.entries(block.properties);
-    const known = new Set(fields.map(([key]) => key));
-    // A channel with several accounts has another form than one with a single account.
-    const fits = isBlock(written) && Object.keys(written).every((key) => known.has(key));
-    const isOnly = forms.every((form) => form.properties !== undefined);
-    return isOnly && (written === undefined || written === null || fits)
-      ? { kind: 'block', fields }
-      : { kind: 'file' };
-  }
-  if (isBlock(written) || forms.some((form) => hasType(form, 'object'))) return { kind: 'file' };
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) {
     return { kind: 'text', numbers: false, isSecret: false };
   }
-  return simpleField(name, forms);
-}
-
-function simpleField(name: string, forms: readonly Schema[]): Field {
+  const forms = formsOf(schema);
   const [first] = forms;
-  if (forms.length === 1 && first !== undefined) {
-    if (first.enum !== undefined) return { kind: 'choice', options: first.enum.map(String) };
-    if (hasType(first, 'boolean')) return { kind: 'switch' };
-    if (hasType(first, 'array')) {
-      const items = formsOf(first.items ?? {});
-      if (items.some((item) => hasType(item, 'object'))) return { kind: 'file' };
-      return { kind: 'list', numbers: items.every(isNumeric) };
-    }
-  }
-  if (forms.some((form) => hasType(form, 'array'))) return { kind: 'file' };
-  const words = forms.flatMap(({ const: word, enum: some = [] }) =>
-    word === undefined ? some : [word],
-  );
-  if (words.length > 0 && words.length === forms.length) {
+  if (forms.length === 1 && first !== undefined) return fieldOfForm(name, first);
+  if (forms.some(isCompound)) return { kind: 'union', forms: unionOf(forms) };
+  const words = wordsOf(forms);
+  if (words.length > 0 && forms.every(hasWords)) {
     return { kind: 'choice', options: words.map(String) };
   }
   return { kind: 'text', numbers: forms.some(isNumeric), isSecret: SECRET.test(name) };
+}
+
+function fieldOfForm(name: string, form: Schema): Field {
+  if (form.properties !== undefined) {
+    // A union has chosen the form that has this word; else there is nothing to choose.
+    const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
+    return { kind: 'block', fields };
+  }
+  if (hasType(form, 'object')) {
+    const entry = form.additionalProperties;
+    return { kind: 'record', entry: typeof entry === 'object' ? entry : {} };
+  }
+  if (hasType(form, 'array')) {
+    const items = formsOf(form.items ?? {});
+    return items.some(isCompound)
+      ? { kind: 'items', item: form.items ?? {} }
+      : { kind: 'list', numbers: items.every(isNumeric) };
+  }
+  if (hasWords(form)) return { kind: 'choice', options: wordsOf([form]).map(String) };
+  if (hasType(form, 'boolean')) return { kind: 'switch' };
+  if (form.type === undefined) return { kind: 'json' };
+  return { kind: 'text', numbers: isNumeric(form), isSecret: SECRET.test(name) };
+}
+
+function unionOf(forms: readonly Schema[]): readonly Form[] {
+  const plain = forms.filter((form) => !isCompound(form) && !hasWords(form));
+  return [
+    ...wordsOf(forms).map((word): Form => ({ kind: 'word', label: String(word), word })),
+    ...(plain.length === 0
+      ? []
+      : [{ kind: 'schema', label: 'a value', schema: { anyOf: plain } } as const]),
+    ...forms
+      .filter(isCompound)
+      .map((schema): Form => ({ kind: 'schema', label: labelOf(schema), schema })),
+  ];
+}
+
+/** What tells one block from another: the word that it holds, else what it needs, else what it begins with. */
+function labelOf({ properties = {}, required = [], type }: Schema): string {
+  const words = Object.values(properties).flatMap(({ const: word }) => word ?? []);
+  if (words.length > 0) return words.map(String).join(', ');
+  const keys = Object.keys(properties);
+  if (keys.length === 0) return String(type);
+  const named = required.length > 0 ? required : keys.slice(0, 2);
+  return `${named.join(', ')}${keys.length > named.length ? ' …' : ''}`;
+}
+
+/** The form of a union that is written; -1 where none is. */
+export function formWritten(forms: readonly Form[], written: unknown): number {
+  if (written === undefined || written === null) return -1;
+  const word = forms.findIndex((form) => form.kind === 'word' && form.word === written);
+  if (word >= 0) return word;
+  const points = forms.map((form) => (form.kind === 'word' ? -1 : pointsOf(form.schema, written)));
+  const best = Math.max(...points);
+  return best < 0 ? -1 : points.indexOf(best);
+}
+
+/** How well a form fits what is written: by kind, then by its word, then by known keys. Negative: not at all. */
+function pointsOf(schema: Schema, written: unknown): number {
+  const { properties } = schema;
+  if (Array.isArray(written)) return hasType(schema, 'array') ? 0 : -1;
+  if (!isBlock(written)) return isCompound(schema) ? -1 : 0;
+  if (properties === undefined) return hasType(schema, 'object') ? 0 : -1;
+  const known = Object.keys(written).filter((key) => key in properties).length;
+  const words = Object.entries(properties).filter(([, { const: word }]) => word !== undefined);
+  const isSame = words.every(([key, { const: word }]) => written[key] === word);
+  return isSame ? 1 + known : 0;
+}
+
+/** The value with which a form begins: what is written and fits it, too, stays. */
+export function startOf(form: Form, written: unknown): unknown {
+  if (form.kind === 'word') return form.word;
+  const { properties } = form.schema;
+  if (hasType(form.schema, 'array')) return [];
+  if (!isCompound(form.schema)) return '';
+  const kept = isBlock(written)
+    ? Object.entries(written).filter(([key]) => properties?.[key] !== undefined)
+    : [];
+  const words = Object.entries(properties ?? {}).flatMap(([key, { const: word }]) =>
+    word === undefined ? [] : [[key, word] as const],
+  );
+  return Object.fromEntries([
+    ...words.map(([key, word]) => [key, word]),
+    ...kept.filter(([key]) => !words.some(([one]) => one === key)),
+  ]);
+}
+
+/** The value with which a new entry begins. */
+export function startOfEntry(schema: Schema): unknown {
+  const field = fieldOf('', schema, undefined);
+  if (field.kind === 'block' || field.kind === 'record') return {};
+  if (field.kind === 'list' || field.kind === 'items') return [];
+  if (field.kind === 'union' && field.forms[0] !== undefined) return startOf(field.forms[0], {});
+  return '';
+}
+
+/** The keys that may stand in a block, in whichever form; of a record the schema of every key as `entry`. */
+export function keysOf(schema: Schema): {
+  readonly keys: readonly (readonly [string, Schema])[];
+  readonly entry: Schema | undefined;
+} {
+  const forms = formsOf(schema);
+  const keys = new Map(forms.flatMap(({ properties }) => Object.entries(properties ?? {})));
+  const entry = forms.find(({ additionalProperties: one }) => typeof one === 'object');
+  return {
+    keys: [...keys],
+    entry: typeof entry?.additionalProperties === 'object' ? entry.additionalProperties : undefined,
+  };
 }
 
 /** What may stand there, besides a reference. */
@@ -75,6 +174,14 @@ function formsOf(schema: Schema): readonly Schema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms === undefined) return [schema];
   return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(formsOf);
+}
+
+const isCompound = (form: Schema): boolean => hasType(form, 'object') || hasType(form, 'array');
+
+const hasWords = (form: Schema): boolean => form.const !== undefined || form.enum !== undefined;
+
+function wordsOf(forms: readonly Schema[]): readonly unknown[] {
+  return forms.flatMap(({ const: word, enum: some = [] }) => (word === undefined ? some : [word]));
 }
 
 function isNumeric(schema: Schema): boolean {
@@ -85,12 +192,12 @@ function hasType({ type }: Schema, name: string): boolean {
   return typeof type === 'string' ? type === name : (type?.includes(name) ?? false);
 }
 
-function isBlock(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isBlock(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a person has typed as a value of the settings; undefined: the default is to count. */
-export function readTyped(field: Field, typed: string): unknown {
+export function readTyped(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;
   switch (field.kind) {
     case 'switch':
@@ -104,6 +211,8 @@ export function readTyped(field: Field, typed: string): unknown {
     }
     case 'text':
       return field.numbers ? numberOr(typed.trim()) : typed;
+    case 'json':
+      return jsonOr(typed);
     default:
       return typed;
   }
@@ -114,15 +223,18 @@ function numberOr(typed: string): string | number {
   return /^-?\d+(\.\d+)?$/.test(typed) && Number.isFinite(Number(typed)) ? Number(typed) : typed;
 }
 
+/** Text that is no JSON is that text. */
+function jsonOr(typed: string): unknown {
+  try {
+    return JSON.parse(typed);
+  } catch {
+    return typed;
+  }
+}
+
 /** A value of the settings as it stands in a field. */
 export function writeTyped(value: unknown): string {
   if (value === undefined || value === null) return '';
-  return Array.isArray(value) ? value.map(String).join('\n') : String(value);
-}
-
-/** The value at a path; undefined where there is none. */
-export function valueAt(values: unknown, path: readonly string[]): unknown {
-  let value = values;
-  for (const key of path) value = isBlock(value) ? value[key] : undefined;
-  return value;
+  if (isBlock(value)) return JSON.stringify(value, null, 2);
+  return Array.isArray(value) ? value.map(writeTyped).join('\n') : String(value);
 }

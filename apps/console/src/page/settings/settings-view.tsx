@@ -6,13 +6,14 @@ import { hrefOf, type Route } from '../route.ts';
 import { useData, useWork, type Work } from '../ui/data.tsx';
 import { ColumnView } from '../ui/frames.tsx';
 import { ConfirmButton, OutcomeNote, Said, Show } from '../ui/widgets.tsx';
+import type { ValueChange } from './draft.ts';
 import type { Schema } from './fields.ts';
 import { SettingsFile } from './settings-file.tsx';
 import { SettingsForm } from './settings-form.tsx';
 
 /** What is written; an order as the gateway takes it, without the print of the file. */
 export type Change =
-  | { readonly kind: 'values'; readonly changes: readonly { readonly path: readonly string[] }[] }
+  | { readonly kind: 'values'; readonly changes: readonly ValueChange[] }
   | { readonly kind: 'text'; readonly text: string };
 
 /** Writes a change; what is refused is shown at its places. */
@@ -60,7 +61,6 @@ export function SettingsView({ args: [part = 'form'] }: Route): VNode {
                   />
                 ) : (
                   <SettingsForm
-                    key={shown.print}
                     settings={shown}
                     schema={known}
                     problems={refused}

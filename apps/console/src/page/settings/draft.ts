@@ -1,0 +1,92 @@
+import { isBlock } from './fields.ts';
+
+/** Keys, and numbers of list entries from 0. */
+export type Path = readonly (string | number)[];
+
+/** A change of the settings as the gateway takes it; without a value the key is removed. */
+export interface ValueChange {
+  readonly path: Path;
+  readonly value?: unknown;
+}
+
+/** The value at a path; undefined where there is none. */
+export function valueAt(values: unknown, path: Path): unknown {
+  let value = values;
+  for (const key of path) value = childOf(value, key);
+  return value;
+}
+
+function childOf(value: unknown, key: string | number): unknown {
+  if (typeof key === 'number') return Array.isArray(value) ? value[key] : undefined;
+  return isBlock(value) ? value[key] : undefined;
+}
+
+/** The values with another value at a path; undefined removes it there. What is on the way is created. */
+export function withValue(values: unknown, [key, ...rest]: Path, value: unknown): unknown {
+  if (key === undefined) return value;
+  const inner = withValue(childOf(values, key), rest, value);
+  if (typeof key === 'number') {
+    const list: readonly unknown[] = Array.isArray(values) ? values : [];
+    return inner === undefined ? list.toSpliced(key, 1) : list.with(key, inner);
+  }
+  const block = isBlock(values) ? values : {};
+  if (inner !== undefined) return { ...block, [key]: inner };
+  const { [key]: _removed, ...others } = block;
+  return others;
+}
+
+/** A block with one key renamed in its place; unchanged where the new name is empty or taken. */
+export function withName(value: unknown, from: string, to: string): unknown {
+  if (!isBlock(value) || to === '' || to in value) return value;
+  const entries = Object.entries(value).map(([key, one]) => [key === from ? to : key, one]);
+  return Object.fromEntries(entries);
+}
+
+/** A list with an entry at another place. */
+export function withMoved(list: readonly unknown[], from: number, to: number): readonly unknown[] {
+  const others = list.toSpliced(from, 1);
+  return others.toSpliced(to, 0, list[from]);
+}
+
+/**
+ * What has to be written so that the file says what the draft says. Blocks are compared key by key, lists of the
+ * same length entry by entry, so that comments between them stay; a block that was added empty is no change.
+ */
+export function changesBetween(
+  before: unknown,
+  after: unknown,
+  path: Path = [],
+): readonly ValueChange[] {
+  if (isBlock(after) && (isBlock(before) || before === undefined || before === null)) {
+    if (isBlock(before) || path.length === 0) return changesOfBlock(before ?? {}, after, path);
+    return Object.keys(after).length === 0 ? [] : [{ path, value: after }];
+  }
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return after.flatMap((one, at) => changesBetween(before[at], one, [...path, at]));
+  }
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  return [after === undefined ? { path } : { path, value: after }];
+}
+
+function changesOfBlock(
+  before: object,
+  after: Readonly<Record<string, unknown>>,
+  path: Path,
+): readonly ValueChange[] {
+  const known = isBlock(before) ? before : {};
+  const removed = Object.keys(known).filter((key) => !(key in after));
+  // Removed last: the file writes a block that was empty in between in braces.
+  return [
+    ...Object.entries(after).flatMap(([key, one]) =>
+      changesBetween(known[key], one, [...path, key]),
+    ),
+    ...removed.map((key) => ({ path: [...path, key] })),
+  ];
+}
+
+/** A path as problems name it: `plugins[0].use`. */
+export function pathText(path: Path): string {
+  return path
+    .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${key}`))
+    .join('');
+}
