@@ -96,7 +96,7 @@ export function joinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]
 }
 
 /** The choice that a text names, by its number or itself; else the text. Null: skipped. */
-export function chosen(text: string, choices: readonly string[]): string | null {
+function chosen(text: string, choices: readonly string[]): string | null {
   const typed = text.trim();
   if (/^\/?skip[.!]?$/i.test(typed)) return null;
   const number = /^(\d{1,2})[.)]?$/.exec(typed)?.[1];
