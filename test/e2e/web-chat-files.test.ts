@@ -115,13 +115,29 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.reload();
     await untilAnswer(page, 'Second chat about ships');
     expect(await mine(page)).toEqual(['Second chat about ships']);
-    await page.getByRole('button', { name: /^Chats:/ }).press('Enter');
-    await page.getByRole('navigation', { name: 'Your chats' }).getByRole('link').last().click();
-    await untilAnswer(page, 'You said: The first chat');
+    const elsewhere = await fetch(`${scene.parley.address}/channels/web/default/messages`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${scene.parley.token}`,
+      },
+      body: JSON.stringify({ id: 'from-another-tab', text: 'Meanwhile here' }),
+    });
+    expect(elsewhere.status).toBe(200);
+    const list = page.getByRole('button', { name: /^Chats:.*1 with new answers/ });
+    await list.waitFor({ timeout: 30_000 });
+    await list.press('Enter');
+    const chats = page.getByRole('navigation', { name: 'Your chats' });
+    await chats.getByRole('link', { name: / new / }).click();
+    await untilAnswer(page, 'You said: Meanwhile here');
+    expect(await page.getByText('1 with new answers').count()).toBe(0);
     expect(await field(page).inputValue()).toBe('half a thought');
     expect(await page.getByText('about ships', { exact: false }).count()).toBeLessThan(2);
     await page.getByRole('button', { name: 'Edit and resend' }).press('Enter');
-    expect(await field(page).inputValue()).toBe('The first chat');
+    expect(await field(page).inputValue()).toBe('Meanwhile here');
+    await page.reload();
+    await page.getByText(/takes the place of your last message/).waitFor();
+    expect(await field(page).inputValue()).toBe('Meanwhile here');
     await page.context().close();
   });
 

@@ -97,6 +97,32 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
+  it('[U08] [G02] shows tools at work, folds them below the answer, and keeps them; a question has buttons', async () => {
+    const page = await scene.open();
+    const ask = { question: 'Which sail?', choices: ['Red', 'White'] };
+    scene.model.pieceMs = 150;
+    scene.model.queue(
+      { toolCalls: [{ name: 'list', arguments: { path: 'no-such-folder' } }] },
+      { toolCalls: [{ name: 'ask_user', arguments: ask }] },
+      { text: ['Then ', 'red ', 'it ', 'is.'] },
+    );
+    await say(page, 'Hoist a sail');
+    await page.locator('.is-live .calls').getByText('no-such-folder').waitFor();
+    await untilAnswer(page, 'Which sail?');
+    await page.getByRole('group', { name: 'Your choice' }).getByText('Red').click();
+    await untilAnswer(page, 'Then red it is.');
+    scene.model.pieceMs = 0;
+    const folded = page.locator('.answer', { hasText: 'Then red it is.' }).locator('summary');
+    const shown = async () => (await folded.innerText()).replace(/\d.* s,?|\d+ ms,?/, 'T');
+    await expect.poll(shown).toMatch(/^2 tools, /);
+    await page.reload();
+    await untilAnswer(page, 'Then red it is.');
+    await folded.click();
+    await page.locator('.calls li', { hasText: 'no-such-folder' }).waitFor();
+    await page.getByText('Your answer: Red').waitFor();
+    await page.context().close();
+  });
+
   it('[F09] [F12] [U08] the stop button ends a long answer and keeps what it said; the composer is free again', async () => {
     const page = await scene.open();
     scene.model.pieceMs = 100;

@@ -79,6 +79,7 @@ describe.runIf(chromiumUrl)('decisions on the page', () => {
     await button('Refuse').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('Refused: write.').waitFor();
+    await untilAnswer(chat, 'Refused: write.');
     await untilAnswer(chat, 'It said: write was not run');
     await chat.getByRole('log').getByRole('button', { name: 'Approve', exact: true }).click();
     await untilAnswer(chat, 'That was decided already: write was refused.');

@@ -110,7 +110,9 @@ const HERE = {
   },
   '/api/approvals': async (_routes, { store }) => {
     const { approvalRoutes } = await import('@parley/gateway/decision-routes');
-    return approvalRoutes({ store, clock: Date.now, scrub: (text) => text, wake: async () => {} });
+    const nothing = async () => {};
+    const idle = { wake: nothing, deliver: nothing };
+    return approvalRoutes({ store, clock: Date.now, scrub: (text) => text, ...idle });
   },
   '/api/cron': async (_routes, { store, loaded }) => {
     const [{ cronRoutes }, { cronHere }] = await Promise.all([

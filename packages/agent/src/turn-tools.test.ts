@@ -117,6 +117,18 @@ describe('a turn with tools', () => {
     expect(parrot.calls).toEqual([]);
   });
 
+  it('[U08] says live which tool works on what, and how it ended', async () => {
+    await open({ tools: builtInTools({}) });
+    await scene.write('look');
+    scene.model.next({ calls: [{ name: 'read', with: { path: 'none.md' } }] }, { say: 'Nothing.' });
+    await scene.answerNext();
+    const call = { callId: 'turn-2.0.0', tool: 'read', about: 'none.md' };
+    expect(scene.events.filter(({ type }) => type === 'tool-call')).toMatchObject([
+      { ...call, state: 'running' },
+      { ...call, state: 'failed' },
+    ]);
+  });
+
   it('[P11] lists in the prompt exactly the tools that are offered', async () => {
     await open({ tools: builtInTools({}) });
     await scene.write('hello');

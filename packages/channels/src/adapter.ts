@@ -5,10 +5,12 @@ import type {
   Capabilities,
   Clock,
   InboundMessage,
+  LiveToolCall,
   Logger,
   OutboundPart,
   Receipt,
   RenderedPart,
+  ToolCallOfTurn,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
 import type { BeforePart, KeptFile, StoredAttachment } from '@parley/store';
@@ -92,8 +94,20 @@ export interface ChatsFacet {
   readonly media: MediaLimits;
   /** Bytes of all files that are kept now; old ones make room where `needed` bytes are missing. */
   hasRoom(needed: number): Promise<boolean>;
-  /** All chats of the account, newest first; `first` is the first thing said, of any length. */
-  list(): Promise<readonly { readonly id: string; readonly first: string; readonly at: number }[]>;
+  /**
+   * All chats of the account, newest first; `first` is the first thing said, of any length. `answeredAt`: when
+   * something was last sent there, in ms; 0: never.
+   */
+  list(): Promise<
+    readonly {
+      readonly id: string;
+      readonly first: string;
+      readonly at: number;
+      readonly answeredAt: number;
+    }[]
+  >;
+  /** The tools that turns have called, in their order. */
+  calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
   /** A file of a message of the chat; null when it is not there (any more). */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
@@ -145,6 +159,8 @@ export interface StreamingFacet {
   readonly maxLength?: number | undefined;
   /** After a tool call the same turn brings another answer, which starts from the beginning. */
   update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void>;
+  /** Shows a tool that the turn has called, where people see that apart from the answer; several times for one call. */
+  call?(address: ChatAddress, turnId: string, call: LiveToolCall): void;
   /**
    * The turn is over. `answer`: it arrives, or has arrived, through `send`. `later`: a later run goes on.
    * `nothing`: there will be none, so what was shown is taken away.

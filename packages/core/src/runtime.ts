@@ -192,6 +192,11 @@ export type LiveEvent =
         | 'interrupted'
         | 'suspended';
     }
+  | ({
+      readonly type: 'tool-call';
+      readonly conversationId: string;
+      readonly turnId: string;
+    } & LiveToolCall)
   | { readonly type: 'stop-turn'; readonly conversationId: string }
   /** A person has written where a running turn may be ended by that (D03). */
   | { readonly type: 'message-waiting'; readonly conversationId: string }
@@ -206,6 +211,23 @@ export type LiveEvent =
     }
   /** Something was planned: the named schedule is looked at. */
   | { readonly type: 'schedule-due'; readonly schedule: string };
+
+/** A tool that a turn has called, for people who watch. */
+export interface LiveToolCall {
+  /** The same in every run of the turn. */
+  readonly callId: string;
+  readonly tool: string;
+  /** Its arguments in one line; see `argumentLine`. */
+  readonly about: string;
+  readonly state: 'running' | 'done' | 'failed';
+  /** How long it took, in ms; 0 while it runs. */
+  readonly ms: number;
+}
+
+/** A tool call and the turn it belongs to. */
+export interface ToolCallOfTurn extends LiveToolCall {
+  readonly turnId: string;
+}
 
 /** Publish and subscribe for live events: an emitter in one process, a relay between machines. */
 export interface LiveBus {

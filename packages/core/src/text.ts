@@ -127,3 +127,26 @@ export function todoLines(
   );
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
+
+/** Of the arguments of a tool that one line shows, in characters. */
+const ARGUMENT_CHARACTERS = 120;
+
+/** The arguments of a tool call (JSON) in one line: its texts and numbers, without their names. */
+export function argumentLine(json: string): string {
+  const line = leavesOf(parsed(json)).join(' · ').replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= ARGUMENT_CHARACTERS) return line;
+  return `${line.slice(0, ARGUMENT_CHARACTERS - 1).toWellFormed()}…`;
+}
+
+function leavesOf(value: unknown): readonly string[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf);
+  return value === null || value === undefined || value === '' ? [] : [String(value)];
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -13,6 +13,11 @@ const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: 
   'turn-started': { type: 'turn-started', ...turn, route: { ...route, quotes: true } },
   'turn-delta': { type: 'turn-delta', ...turn, text: 'a', step: 1, replyToMessageId: 'm' },
   'turn-ended': { type: 'turn-ended', ...turn, outcome: 'answered' },
+  'tool-call': {
+    type: 'tool-call',
+    ...turn,
+    ...{ callId: 't.0.0', tool: 'read', about: 'a.md', state: 'done', ms: 3 },
+  },
   'stop-turn': { type: 'stop-turn', conversationId: 'c' },
   'message-waiting': { type: 'message-waiting', conversationId: 'c' },
   'delivery-due': { type: 'delivery-due', channel: 'web', account: 'default', chatId: '1' },

@@ -200,6 +200,15 @@ const WireEvent = z.discriminatedUnion('type', [
       'interrupted',
     ]),
   }),
+  z.object({
+    type: z.literal('tool-call'),
+    ...turn,
+    callId: z.string(),
+    tool: z.string(),
+    about: z.string(),
+    state: z.enum(['running', 'done', 'failed']),
+    ms: z.number(),
+  }),
   z.object({ type: z.enum(['stop-turn', 'message-waiting']), conversationId: z.string() }),
   z.object({
     type: z.literal('delivery-due'),

@@ -1,4 +1,4 @@
-import type { NewId } from '@parley/core';
+import { type NewId, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import type { ShownApproval } from './conversation-views/approvals.ts';
 import { lockLeased } from './conversations.ts';
@@ -101,11 +101,26 @@ export function approvalRepository(database: Database, newId: NewId) {
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
     /** Decides a question from the page, which shows it whole: as a chat does, once, and not after its time. */
-    decide: (code: string, decision: Omit<ApprovalDecision, 'code'>, now: number) =>
+    decide: (
+      code: string,
+      decision: Omit<ApprovalDecision, 'code'>,
+      now: number,
+      /** What the chat learns in which it was asked. */
+      noticeOf: (verdict: ApprovalVerdict, route: ReplyRoute) => readonly NewPart[] = () => [],
+    ) =>
       database.write(async (sql): Promise<ApprovalVerdict> => {
         const row = await sql.get(BY_CODE, { code });
         if (row === undefined) return { kind: 'unknown' };
-        return decideApproval(sql, readApprovalRow(row).askedIn, { ...decision, code }, now);
+        const { askedIn } = readApprovalRow(row);
+        const verdict = await decideApproval(sql, askedIn, { ...decision, code }, now);
+        if (verdict.kind !== 'decided') return verdict;
+        const isHere = askedIn === row.conversationId;
+        const asked = await (isHere ? sql.get(ASKED_HERE, row) : sql.get(ASKED_OWNER, row));
+        if (asked !== undefined) {
+          const route = fromCheckedJson(ReplyRoute, asked.route, 'reply route of a question');
+          insertParts(sql, noticeOf(verdict, route), { turnId: null, now, newId });
+        }
+        return verdict;
       }),
 
     /** What waits for a decision, the oldest first, with the names of people and chats. */
@@ -274,6 +289,15 @@ const BY_CODE = statement(
 const BY_CALL = statement(
   `select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId and call_key = :callKey`,
 ).rows<ApprovalRow>();
+
+const ASKED_HERE = statement(
+  'select route from inbox where turn_id = :turnId order by seq desc limit 1',
+).rows<{ readonly route: string }>();
+
+// The question about a call of another person was put in the chat that an owner used last.
+const ASKED_OWNER = statement(`
+  select route from inbox where from_owner = 1 and conversation_id = :askedIn
+  order by seq desc limit 1`).rows<{ readonly route: string }>();
 
 const NEWEST = statement(`
   select ${APPROVAL_COLUMNS}, seq from approval where seq < :before and choices is null

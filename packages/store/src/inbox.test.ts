@@ -14,6 +14,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
+    it('[U08] lists chats, the newest first, with how they began and when they were answered', async () => {
+      expect(await store.inbox.chats(CHAT, 9)).toEqual([]);
+      const none = { kind: 'none' } as const;
+      await store.inbox.command(message('m0', 'c1', { at: 1 }), none, () => []);
+      await store.inbox.accept(message('m1', 'c1', { at: 2 }));
+      await store.inbox.command(message('n1', 'c2', { at: 3 }), none, () => []);
+      await store.inbox.accept(message('m2', 'c1', { at: 4 }));
+      await store.outbox.enqueue([part('said')], 7);
+      expect(await store.inbox.chats(CHAT, 9)).toMatchObject([
+        { chatId: 'c1', at: 4, answeredAt: 7, first: { messageId: 'm1' } },
+        { chatId: 'c2', at: 3, answeredAt: 0, first: { messageId: 'n1' } },
+      ]);
+      expect(await store.inbox.chats(CHAT, 1)).toHaveLength(1);
+    });
+
     describe('accepting', () => {
       it('[D01] keeps a message as it came, and in the order of storing', async () => {
         await store.inbox.accept(message('m1', 'c1', { at: 1_763_700_000_001 }));

@@ -115,13 +115,16 @@ export function inboxRepository(database: Database, newId: NewId) {
         return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
       }),
 
-    /** The chats of an account in which people wrote, the newest first, with the first message that is no command. */
+    /**
+     * The chats of an account in which people wrote, the newest first, with the first message that is no command and
+     * the time of the newest part that went there (ms; 0: none).
+     */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
       database.read(async (sql) => {
         const rows = await sql.all(CHATS, { ...account, limit });
-        return rows.map(({ chatId, at, message }) => {
+        return rows.map(({ chatId, at, answeredAt, message }) => {
           const first = fromCheckedJson(InboundMessage, message, `first message of chat ${chatId}`);
-          return { chatId, at, first };
+          return { chatId, at, answeredAt: answeredAt ?? 0, first };
         });
       }),
   };
@@ -144,16 +147,33 @@ const RECENT = statement(`
   select ${INBOX_COLUMNS}, outcome from inbox where ${OF_CHAT}
   order by seq desc limit :limit`).rows<MessageRow & { readonly outcome: InboxOutcome | null }>();
 
-// Without a message that is no command and not replaced, the first of all.
+const OF_ACCOUNT = 'channel = :channel and account = :account';
+
+/**
+ * Steps from chat to chat along the index, so that the number of messages does not matter. The first message of a
+ * chat is one that is no command and not replaced, where there is one.
+ */
 const CHATS = statement(`
-  select chat.chat_id as "chatId", chat.at, inbox.message from (
-    select chat_id, max(seq) as newest, max(received_at) as at, coalesce(
-      min(case when coalesce(outcome, '') not in ('command', 'replaced') then seq end), min(seq)) as first
-    from inbox where channel = :channel and account = :account group by chat_id) chat
-  join inbox on inbox.seq = chat.first order by chat.newest desc limit :limit`).rows<{
+  with recursive chat (id) as (
+    select min(chat_id) from inbox where ${OF_ACCOUNT}
+    union all
+    select (select min(chat_id) from inbox where ${OF_ACCOUNT} and chat_id > chat.id)
+    from chat where chat.id is not null)
+  select newest.chat_id as "chatId", newest.received_at as at, first.message,
+    (select created_at from outbox where ${OF_ACCOUNT} and chat_id = newest.chat_id
+      order by seq desc limit 1) as "answeredAt"
+  from chat
+  join inbox newest on newest.seq =
+    (select max(seq) from inbox where ${OF_ACCOUNT} and chat_id = chat.id)
+  join inbox first on first.seq = coalesce(
+    (select seq from inbox where ${OF_ACCOUNT} and chat_id = chat.id
+      and coalesce(outcome, '') not in ('command', 'replaced') order by seq limit 1),
+    (select min(seq) from inbox where ${OF_ACCOUNT} and chat_id = chat.id))
+  order by newest.seq desc limit :limit`).rows<{
   readonly chatId: string;
   readonly at: number;
   readonly message: string;
+  readonly answeredAt: number | null;
 }>();
 
 async function store(

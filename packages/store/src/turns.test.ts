@@ -21,6 +21,30 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await claim(store, lease, 't1')).steps).toEqual([{ index: 0, content: 'first' }]);
     });
 
+    it('[U08] lists the tools that turns have called, with how they ended', async () => {
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      const calls = [
+        { name: 'read', arguments: '{"path":"a.md"}' },
+        { name: 'list', arguments: 'broken' },
+      ];
+      const result = (nth: number, failed: boolean) => ({
+        ...{ kind: 'result', call: `t1.0.${nth}`, failed },
+      });
+      const timing = {
+        startedAt: 5,
+        facts: { kind: 'tool', tool: 'read', outcome: 'done' },
+      } as const;
+      await store.turns.appendStep(lease, 't1', { index: 0, content: { kind: 'model', calls } }, 4);
+      await store.turns.appendStep(lease, 't1', { index: 1, content: result(0, false), timing }, 9);
+      await store.turns.appendStep(lease, 't1', { index: 2, content: result(1, true) }, 9);
+      expect(await store.turns.calls(['t1', 't9'])).toEqual([
+        { turnId: 't1', callId: 't1.0.0', tool: 'read', about: 'a.md', state: 'done', ms: 4 },
+        { turnId: 't1', callId: 't1.0.1', tool: 'list', about: '', state: 'failed', ms: 0 },
+      ]);
+      expect(await store.turns.calls([])).toEqual([]);
+    });
+
     it('[G16] takes no step from a worker that lost its lane', async () => {
       const lost = await hold(store, 'web:c1', 'w1', 0);
       await claim(store, lost, 't1');

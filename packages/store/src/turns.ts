@@ -1,4 +1,4 @@
-import type { NewId, OutboundPart } from '@parley/core';
+import type { NewId, OutboundPart, ToolCallOfTurn } from '@parley/core';
 import { z } from 'zod';
 import { lockLeased } from './conversations.ts';
 import { type Database, listItemField, type Sql, statement, toJson } from './database.ts';
@@ -71,6 +71,12 @@ export function turnRepository(database: Database, newId: NewId) {
         remember(sql, entries, { conversationId, session: lane.session, turnId, now });
         return insertParts(sql, parts, { turnId, now, newId });
       }),
+
+    /** The tools that some turns have called, for people. */
+    async calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]> {
+      const { readToolCalls } = await import('./conversation-views/tool-calls.ts');
+      return database.read((sql) => readToolCalls(sql, turnIds));
+    },
 
     /** Sums over turns finished at or after `since` (ms). */
     totals: async (since: number): Promise<TurnTotals> => {

@@ -173,11 +173,13 @@ function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): Ch
     media,
     hasRoom: (needed) => hasRoom({ attachments, limits: media, clock }, needed),
     list: async () =>
-      (await inbox.chats(account, LISTED_CHATS)).map(({ chatId: id, at, first }) => ({
+      (await inbox.chats(account, LISTED_CHATS)).map(({ chatId: id, at, answeredAt, first }) => ({
         id,
         first: first.typed ?? first.text,
         at,
+        answeredAt,
       })),
+    calls: (turnIds) => store.turns.calls(turnIds),
     file: (chatId, messageId, index) =>
       attachments.ofChat({ ...account, chatId, messageId }, index),
   };

@@ -1,5 +1,6 @@
-import { type Clock, type CronAnswer, ParleyError } from '@parley/core';
+import { type Clock, type CronAnswer, ParleyError, type ReplyRoute } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
+import type { WakeDelivery } from '@parley/queue';
 import type { ShownApproval, Store } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -42,6 +43,7 @@ interface DecisionDeps {
   readonly scrub: Scrub;
   /** Wakes the conversation whose turn continues. */
   readonly wake: (conversationId: string) => Promise<void>;
+  readonly deliver: WakeDelivery;
   readonly page?: (() => Promise<ApprovalsPage>) | undefined;
 }
 
@@ -97,19 +99,25 @@ type Decision = z.infer<typeof DecisionBody>['decision'];
 
 /** Of several decisions, here and in the chat, the first counts; the others learn what it was. */
 async function decide(
-  { store, clock, wake, page }: DecisionDeps,
+  { store, clock, wake, deliver, page }: DecisionDeps,
   code: string,
   decision: Decision,
   by: string,
 ): Promise<CronAnswer> {
   const verdict = decision === 'refuse' ? 'denied' : 'approved';
-  const found = await store.approvals.decide(code, { verdict, by }, clock());
   // The package is not loaded by commands that do something else.
-  const { approvalText } = await import('@parley/channels');
+  const { approvalText, partsOf } = await import('@parley/channels');
+  let askedAt: ReplyRoute | undefined;
+  const decided = { verdict, by } as const;
+  const found = await store.approvals.decide(code, decided, clock(), (its, route) => {
+    askedAt = route;
+    return partsOf(approvalText(its), route);
+  });
   const text = approvalText(found).replaceAll('`', '');
   if (found.kind !== 'decided') return { ok: false, text };
   const { conversationId, rule } = found.approval;
   await wake(conversationId);
+  if (askedAt !== undefined) await deliver(askedAt.channel, askedAt.account, askedAt.chatId);
   if (decision !== 'always') return { ok: true, text };
   try {
     const rules = (await page?.())?.rules;

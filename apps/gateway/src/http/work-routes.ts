@@ -50,7 +50,10 @@ export function addWorkRoutes(app: Hono<AppEnv>, work: Work, page: ApiServices['
   app.route('/api/why', whyRoutes(store, clock, scrub));
   app.route('/api/access', accessRoutes(store, clock));
   const wakeLane = (lane: string) => turns.kick(lane);
-  app.route('/api/approvals', approvalRoutes({ store, clock, scrub, wake: wakeLane, page }));
+  app.route(
+    '/api/approvals',
+    approvalRoutes({ store, clock, scrub, wake: wakeLane, deliver, page }),
+  );
 }
 
 /** What waits, runs and is still to be sent, and what failed (U03), below `/api/queue`. Owners alone see the chats. */

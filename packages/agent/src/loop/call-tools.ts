@@ -1,7 +1,9 @@
 import {
   type Audience,
+  argumentLine,
   type Clock,
   type InboundMessage,
+  type LiveToolCall,
   type Logger,
   type Meter,
   type Reader,
@@ -46,6 +48,8 @@ export interface CallToolsDeps {
   readonly limits: ToolLimits;
   /** Called before anything that changes something: from then on the turn is not ended for a later message. */
   readonly beforeActing?: (() => Promise<void>) | undefined;
+  /** Called when a tool is started and when it has ended, for people who watch. */
+  readonly onCall?: (call: LiveToolCall) => void;
   readonly clock: Clock;
   readonly log: Logger;
   readonly meter?: Meter;
@@ -147,15 +151,19 @@ async function outcomeOf(
     ...(approved && proposal !== null && { approved: proposal.content }),
     ...(gate !== undefined && { ask: (question: PersonQuestion) => gate.askPerson(key, question) }),
   };
-  const { tracer = silentTracer } = deps;
+  const { tracer = silentTracer, onCall } = deps;
+  const shown = { callId: key, tool: tool.name, about: argumentLine(call.arguments) };
+  onCall?.({ ...shown, state: 'running', ms: 0 });
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
     const ended = await runTool({ tool, foreign }, call, about, limits, stop);
     span.note({ failed: ended.failed === true });
     return ended;
   });
-  const labels = { tool: tool.name, outcome: outcome.failed === true ? 'failed' : 'done' };
-  deps.meter?.observe('parley_tool_seconds', clock() - startedAt, labels);
-  log.info({ tool: tool.name, ms: clock() - startedAt, failed: outcome.failed }, 'tool');
+  const ended = outcome.failed === true ? 'failed' : 'done';
+  const ms = clock() - startedAt;
+  onCall?.({ ...shown, state: ended, ms });
+  deps.meter?.observe('parley_tool_seconds', ms, { tool: tool.name, outcome: ended });
+  log.info({ tool: tool.name, ms, failed: outcome.failed }, 'tool');
   return { ...outcome, ran: true, foreign };
 }
 

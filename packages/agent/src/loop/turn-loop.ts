@@ -1,4 +1,11 @@
-import { type LiveBus, type Logger, type Meter, ParleyError, type PassPoint } from '@parley/core';
+import {
+  type LiveBus,
+  type LiveToolCall,
+  type Logger,
+  type Meter,
+  ParleyError,
+  type PassPoint,
+} from '@parley/core';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
 import { answerStream, type QuotableMessages } from '../answer/visible-text.ts';
@@ -95,7 +102,9 @@ function showing(deps: TurnLoopDeps): TurnLoopDeps {
   const step = journal.rounds().length - 1;
   const show = (markdown: string): void =>
     bus.publish({ type: 'turn-delta', conversationId, turnId, step, text: `\n\n${markdown}` });
-  return { ...deps, at: { ...at, show } };
+  const onCall = (call: LiveToolCall): void =>
+    bus.publish({ type: 'tool-call', conversationId, turnId, ...call });
+  return { ...deps, at: { ...at, show }, onCall };
 }
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };

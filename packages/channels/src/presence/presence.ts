@@ -1,6 +1,7 @@
 import {
   type LiveBus,
   type LiveEvent,
+  type LiveToolCall,
   type Logger,
   type RenderTarget,
   type ReplyRoute,
@@ -36,6 +37,8 @@ type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 
 interface Sign {
   /** The answer grows; in a later step it starts again. */
   grow(delta: Delta): void;
+  /** A tool has been called, or has ended. */
+  call(call: LiveToolCall): void;
   end(comes: Comes): void;
 }
 
@@ -78,13 +81,14 @@ export function startPresence(deps: PresenceDeps): Presence {
       clearTimeout(timer);
       sign.end(comes);
     };
-    signs.set(turnId, { grow: sign.grow, end: endAll });
+    signs.set(turnId, { grow: sign.grow, call: sign.call, end: endAll });
   };
   const unsubscribe = deps.bus.subscribe((event) => {
     if (event.type === 'turn-started') begin(event);
     else if (event.type === 'turn-delta') {
       signs.get(event.turnId)?.grow(event);
-    } else if (event.type === 'turn-ended') end(event.turnId, AFTER[event.outcome]);
+    } else if (event.type === 'tool-call') signs.get(event.turnId)?.call(event);
+    else if (event.type === 'turn-ended') end(event.turnId, AFTER[event.outcome]);
   });
   return {
     close() {
@@ -108,6 +112,8 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
   const stream = streaming ? streamAnswer(streaming, shown, log) : null;
   return {
     grow: (delta) => stream?.grow(delta),
+    call: ({ callId, tool, about, state, ms }) =>
+      streaming?.call?.(shown.address, shown.turnId, { callId, tool, about, state, ms }),
     end(comes) {
       stopTyping();
       stream?.end(comes);
@@ -122,7 +128,11 @@ function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logg
  */
 const SHOWN_PER_MS = 20;
 
-function streamAnswer(streaming: StreamingFacet, shown: Shown, log: Logger): Sign {
+function streamAnswer(
+  streaming: StreamingFacet,
+  shown: Shown,
+  log: Logger,
+): Pick<Sign, 'grow' | 'end'> {
   const { turnId, target, owes, mayPreview } = shown;
   let { address } = shown;
   let isItsTurn = false;

@@ -118,6 +118,7 @@ export function createStreaming(hub: EventHub, { dialect }: RenderTarget): Strea
       const text = joinParts(await answer.show(), dialect);
       hub.publish(chatId, { type: 'stream', turnId, text });
     },
+    call: ({ chatId }, turnId, call) => hub.publish(chatId, { type: 'tool', turnId, ...call }),
     end: async ({ chatId }, turnId) => hub.publish(chatId, { type: 'stream-end', turnId }),
   };
 }

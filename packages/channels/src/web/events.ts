@@ -1,4 +1,10 @@
-import { type Attachment, type Button, type Logger, reasonOf } from '@parley/core';
+import {
+  type Attachment,
+  type Button,
+  type Logger,
+  reasonOf,
+  type ToolCallOfTurn,
+} from '@parley/core';
 import type { CommandInfo, HistoryEntry, IngressOutcome } from '../adapter.ts';
 import { guarded } from '../guard.ts';
 
@@ -30,6 +36,8 @@ export type WebEvent =
   | { readonly type: 'typing' }
   /** The answer so far, in the channel's dialect; replaces what was shown for this turn. */
   | { readonly type: 'stream'; readonly turnId: string; readonly text: string }
+  /** A tool that the turn has called; the same again when it has ended. */
+  | ({ readonly type: 'tool' } & ToolCallOfTurn)
   /** The turn is over; without a part it was stopped or stayed silent. */
   | { readonly type: 'stream-end'; readonly turnId: string };
 
@@ -49,6 +57,8 @@ export interface WebChat {
   readonly id: string;
   readonly title: string;
   readonly at: number;
+  /** When something was last sent there, in ms; 0: never. */
+  readonly answeredAt: number;
 }
 
 /** One entry of the history as the page gets it; the same ids as in the events. */
@@ -60,6 +70,8 @@ export type WebHistoryEntry =
 export interface WebHistory {
   readonly entries: readonly WebHistoryEntry[];
   readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
+  /** The tools that the turns of these answers have called. */
+  readonly calls?: readonly ToolCallOfTurn[];
   /** Bytes that may be sent in one file, and in all of a message together. */
   readonly limits?: { readonly file: number; readonly message: number };
 }

@@ -48,9 +48,12 @@ export function createRoutes(deps: RouteDeps): Hono {
     const entries = await context.history(chatOf(c) ?? CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
     const media = context.chats?.media;
+    const turns = entries.flatMap((one) => (one.kind === 'outbound' ? (one.turnId ?? []) : []));
+    const calls = await context.chats?.calls([...new Set(turns)]);
     const history: WebHistory = {
       entries: entries.map(shownEntry),
       commands: context.commands,
+      ...(calls && { calls }),
       ...(media && { limits: { file: media.fileBytes, message: media.messageBytes } }),
     };
     return c.json(history);
@@ -59,7 +62,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     c.header('cache-control', 'no-store');
     const chats = (await context.chats?.list()) ?? [];
     return c.json(
-      chats.map(({ id, first, at }): WebChat => ({ id, title: firstWords(first), at })),
+      chats.map(({ id, first, ...times }): WebChat => ({ id, title: firstWords(first), ...times })),
     );
   });
   app.get('/files/:message/:index', async (c) => {

@@ -6,6 +6,7 @@ import { hrefOf } from '../route.ts';
 import { DataScope, useData } from '../ui/data.tsx';
 import { momentOf } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
+import { unseenChats } from './seen-chats.ts';
 
 /** The chats of the page are asked for this often while it is visible, in ms. */
 const AGAIN_MS = 10_000;
@@ -30,14 +31,22 @@ function Chats({ chat, isOnline }: ChatListProps): VNode {
   const box = useRef<HTMLElement>(null);
   const path = isOnline ? '/channels/web/default/chats' : null;
   const known = useData<readonly WebChat[]>(path, AGAIN_MS).value ?? [];
-  const first = known.find(({ id }) => id === 'main') ?? { id: 'main', title: 'First chat', at: 0 };
+  const none = { id: 'main', title: 'First chat', at: 0, answeredAt: 0 };
+  const first = known.find(({ id }) => id === 'main') ?? none;
   const chats = known.some(({ id }) => id === 'main') ? known : [...known, first];
+  const unseen = unseenChats(known, chat, localStorage);
   const title = chats.find(({ id }) => id === chat)?.title ?? 'Empty chat';
   return (
     <div class="chat-bar column">
-      <button type="button" class="quiet" popovertarget="chats" aria-label={`Chats: ${title}`}>
+      <button
+        type="button"
+        class="quiet"
+        popovertarget="chats"
+        aria-label={`Chats: ${title}${unseen.size === 0 ? '' : `, ${unseen.size} with new answers`}`}
+      >
         <Icon name="talks" />
         <span class="clip">{title}</span>
+        {unseen.size > 0 && <span class="badge">{unseen.size}</span>}
       </button>
       <a class="quiet" href={hrefOf('chat', randomId())} title="Start another chat">
         <Icon name="fresh" />
@@ -53,6 +62,7 @@ function Chats({ chat, isOnline }: ChatListProps): VNode {
             onClick={() => box.current?.hidePopover()}
           >
             <span class="clip">{name}</span>
+            {unseen.has(id) && <span class="badge">new</span>}
             {at > 0 && <span class="hint">{momentOf(at)}</span>}
           </a>
         ))}

@@ -8,7 +8,14 @@ import { List, TextButton } from '../ui/widgets.tsx';
 import { ChatList } from './chat-list.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import { type Answer, chosenOf, isBusy, lastQuestion, type Mine } from './conversation.ts';
+import {
+  type Answer,
+  chosenOf,
+  type Entry,
+  isBusy,
+  lastQuestion,
+  type Mine,
+} from './conversation.ts';
 import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
@@ -35,7 +42,7 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     setDraft(text);
     field.current?.focus();
   }, []);
-  const [edited, setEdited] = useState<Mine | null>(null);
+  const [edited, setEdited] = useEdited(chat, conversation.entries);
   const send = (text: string): void => {
     // A command takes no files: they wait for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
@@ -50,11 +57,11 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     () => ({
       ...actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
       rewrite(message: Mine) {
-        setEdited(message);
+        setEdited(message.id);
         write(message.text);
       },
     }),
-    [client, write],
+    [client, write, setEdited],
   );
   useEffect(() => {
     // On a telephone this would push the keyboard over the page.
@@ -155,16 +162,37 @@ function readDraft(chat: string): string {
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
   const change = useCallback((text: string): void => {
-    keepDraft(chat, text);
+    keep(DRAFT + chat, text);
     setDraft(text);
   }, []);
   return [draft, change];
 }
 
-function keepDraft(chat: string, draft: string): void {
+/** The last message, whose place the draft is to take; it is that over a reload, too. */
+function useEdited(
+  chat: string,
+  entries: readonly Entry[],
+): readonly [Mine | null, (id: string | null) => void] {
+  const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
+  const last = lastQuestion(entries);
+  const change = useCallback(
+    (next: string | null): void => {
+      keep(EDITED + chat, next ?? '');
+      setId(next);
+    },
+    [chat],
+  );
+  return [last !== undefined && last.id === id ? last : null, change];
+}
+
+/** One key for each chat. */
+const EDITED = 'parley.edited.';
+
+/** Empty: nothing is kept. */
+function keep(key: string, text: string): void {
   try {
-    if (draft === '') localStorage.removeItem(DRAFT + chat);
-    else localStorage.setItem(DRAFT + chat, draft);
+    if (text === '') localStorage.removeItem(key);
+    else localStorage.setItem(key, text);
   } catch {
     // Larger than the browser's quota: it would not survive a reload.
   }

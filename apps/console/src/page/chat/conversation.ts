@@ -1,5 +1,5 @@
 import type { WebEvent, WebFile, WebHistory, WebHistoryEntry } from '@parley/channels/web';
-import type { Button } from '@parley/core';
+import type { Button, ToolCallOfTurn } from '@parley/core';
 
 /** The state of the person's own message. */
 export type Delivery =
@@ -11,7 +11,12 @@ export type Delivery =
       readonly sent?: number;
     }
   /** `outcome` says how its turn ended; null while it waits. */
-  | { readonly kind: 'sent'; readonly outcome: string | null }
+  | {
+      readonly kind: 'sent';
+      readonly outcome: string | null;
+      /** It was to take the place of the last message, which was not the last any more. */
+      readonly isNew?: true;
+    }
   /** The gateway will not accept it, however often it is sent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -56,6 +61,8 @@ export type Link = 'connecting' | 'online' | 'reconnecting' | 'signed-out';
 export interface Conversation {
   readonly entries: readonly Entry[];
   readonly live: Live | null;
+  /** Tools that turns have called, in their order, by turn. */
+  readonly calls: ReadonlyMap<string, readonly ToolCallOfTurn[]>;
   readonly typing: boolean;
   readonly link: Link;
   /** False until the history was here once: an empty chat and an unknown one look different. */
@@ -91,6 +98,7 @@ export type Change =
 export const UNKNOWN: Conversation = {
   entries: [],
   live: null,
+  calls: new Map(),
   typing: false,
   link: 'connecting',
   loaded: false,
@@ -147,12 +155,12 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
       return without(now, [event.id]);
     case 'typing':
       return { ...now, typing: true };
+    case 'tool':
+      return afterCall(now, event);
     case 'stream': {
       const { turnId, text } = event;
       if (hasAnswer(now.entries, turnId)) return now;
-      const before = now.live?.turnId === turnId ? now.live.place : null;
-      const place = before ?? now.entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
-      return { ...now, live: { turnId, html: text, ended: false, place } };
+      return { ...now, live: { ...liveOf(now, turnId), html: text, ended: false } };
     }
     case 'stream-end': {
       const live = now.live?.turnId === event.turnId ? { ...now.live, ended: true } : now.live;
@@ -163,10 +171,42 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
   }
 }
 
+/** What is shown of a turn that is under way, below what had been said when it began. */
+function liveOf({ live, entries }: Conversation, turnId: string): Live {
+  if (live?.turnId === turnId) return live;
+  const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
+  return { turnId, html: '', ended: false, place };
+}
+
+/** A call takes the place of what was known of it. */
+function afterCall(now: Conversation, call: ToolCallOfTurn): Conversation {
+  const { turnId } = call;
+  const calls = withCalls(now.calls, [call]);
+  if (hasAnswer(now.entries, turnId)) return { ...now, calls };
+  return { ...now, calls, live: { ...liveOf(now, turnId), ended: false } };
+}
+
+function withCalls(
+  known: Conversation['calls'],
+  added: readonly ToolCallOfTurn[],
+): Conversation['calls'] {
+  const calls = new Map(known);
+  for (const call of added) {
+    const before = calls.get(call.turnId) ?? [];
+    const at = before.findIndex(({ callId }) => callId === call.callId);
+    calls.set(call.turnId, at === -1 ? [...before, call] : before.with(at, call));
+  }
+  return calls;
+}
+
 /** The tables are the truth: an ended stream without a part in them was stopped, and goes. */
-function afterHistory(now: Conversation, { entries, commands, limits }: WebHistory): Conversation {
+function afterHistory(now: Conversation, history: WebHistory): Conversation {
+  const { entries, commands, limits, calls = [] } = history;
   const gone = entries.flatMap((entry) => (entry.type === 'replaced' ? entry.id : []));
-  const known = { ...without(now, gone), loaded: true, commands, limits };
+  const known = {
+    ...without(now, gone),
+    ...{ loaded: true, commands, limits, calls: withCalls(now.calls, calls) },
+  };
   const next = withEntries(known, entries.flatMap(entryOf));
   return next.live?.ended ? { ...next, live: null } : next;
 }

@@ -1,15 +1,17 @@
-import type { Button } from '@parley/core';
+import type { Button, ToolCallOfTurn } from '@parley/core';
 import { Fragment, type RefObject, type VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { dayOf, timeOf } from '../ui/format.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
 import { TextButton } from '../ui/widgets.tsx';
+import { Calls } from './calls.tsx';
 import { type CommandHint, commandIn } from './composer-keys.ts';
 import {
   type Answer,
   type Conversation,
   chosenOf,
   type Delivery,
+  type Entry,
   labelsOf,
   lastQuestion,
   type Mine,
@@ -28,7 +30,7 @@ interface LogProps {
  * growing one is below it, or every piece of it would be read again, and below that what was sent meanwhile.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
-  const { entries, live, typing, commands, link } = conversation;
+  const { entries, live, typing, commands, link, calls } = conversation;
   // Not of each piece of the growing answer.
   const place = live?.place ?? null;
   const lists = useMemo(() => {
@@ -54,6 +56,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
               message={entry}
               agent={agent}
               chosen={chosenOf(entry, entries)}
+              calls={isFirstPart(entry, before) ? (calls.get(entry.turnId ?? '') ?? []) : []}
               actions={actions}
               isLast={nth === entries.length - 1}
             />
@@ -63,12 +66,13 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
     });
     const end = entries.findIndex(({ id }) => id === place) + 1 || entries.length;
     return { above: shown.slice(0, end), below: shown.slice(end) };
-  }, [entries, commands, agent, actions, place]);
+  }, [entries, commands, agent, actions, place, calls]);
   return (
     <>
       <Log label="Conversation">{lists.above}</Log>
       {live && (
         <div class={`answer is-live ${link === 'online' ? '' : 'is-stale'}`} aria-live="off">
+          <Calls calls={calls.get(live.turnId) ?? []} isLive />
           <HtmlBlock html={live.html} />
         </div>
       )}
@@ -82,6 +86,11 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
       )}
     </>
   );
+}
+
+/** Above it is what its turn did. */
+function isFirstPart({ turnId }: Answer, before: Entry | undefined): boolean {
+  return before?.kind !== 'answer' || before.turnId !== turnId;
 }
 
 function Log(props: { readonly label: string; readonly children: readonly VNode[] }): VNode {
@@ -200,6 +209,8 @@ function deliveryText(delivery: Delivery, at: number): string {
     if (delivery.sent !== undefined) return `Sending, ${Math.round(delivery.sent * 100)} %`;
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
+  if (delivery.isNew)
+    return `${timeOf(at)} · sent as a new message: the other one was not the last any more`;
   return delivery.outcome === 'stopped' ? `${timeOf(at)} · stopped` : timeOf(at);
 }
 
@@ -211,10 +222,12 @@ interface AnswerProps {
   readonly chosen: Button | null;
   readonly actions: MessageActions;
   readonly isLast: boolean;
+  readonly calls: readonly ToolCallOfTurn[];
 }
 
 /** What was answered; commands and notices, which no model wrote, are set apart. */
-function AnswerMessage({ message, agent, chosen, actions, isLast }: AnswerProps): VNode {
+function AnswerMessage(props: AnswerProps): VNode {
+  const { message, agent, chosen, actions, isLast, calls } = props;
   const { html, buttons, at, turnId } = message;
   const box = useRef<HTMLElement>(null);
   return (
@@ -222,6 +235,7 @@ function AnswerMessage({ message, agent, chosen, actions, isLast }: AnswerProps)
       <span class="visually-hidden">
         {agent}, {timeOf(at)}:
       </span>
+      <Calls calls={calls} isLive={false} />
       <HtmlBlock html={html} />
       <Choices
         buttons={buttons}

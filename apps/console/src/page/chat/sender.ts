@@ -31,7 +31,10 @@ export interface SenderDeps {
   readonly listener: DeliveryListener;
 }
 
-type Attempt = { readonly delivery: Delivery; readonly at?: number } | 'again' | 'signed-out';
+type Attempt =
+  | { readonly delivery: Delivery; readonly at?: number; readonly hasReplaced?: boolean }
+  | 'again'
+  | 'signed-out';
 
 /** First pause after a failure; doubled up to the longest. In ms. */
 const FIRST_PAUSE_MS = 300;
@@ -94,17 +97,24 @@ async function post(deps: SenderDeps, message: Unsent): Promise<Attempt> {
   const { id, text, replaces, chat = 'main', files } = message;
   const path = `${base}/messages?chat=${chat}`;
   try {
-    if (files !== undefined) return await postFiles(deps, message, path);
+    if (files !== undefined) return withNote(await postFiles(deps, message, path), message);
     const response = await request(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ id, text, replaces }),
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    return readAnswer(response.status, await response.json().catch(() => ({})));
+    return withNote(readAnswer(response.status, await response.json().catch(() => ({}))), message);
   } catch {
     return 'again';
   }
+}
+
+/** A message that was to take the place of another one, and did not. */
+function withNote(attempt: Attempt, { replaces }: Unsent): Attempt {
+  if (typeof attempt !== 'object' || attempt.delivery.kind !== 'sent') return attempt;
+  if (replaces === undefined || attempt.hasReplaced) return attempt;
+  return { ...attempt, delivery: { ...attempt.delivery, isNew: true } };
 }
 
 const LOST = 'Its files are no longer in this browser. Add them again.';
@@ -143,7 +153,8 @@ export function readAnswer(status: number, body: Partial<WebReceipt & { error: s
     kind: 'sent',
     outcome: outcome?.kind === 'command' ? 'command' : null,
   } as const;
-  return at === undefined ? { delivery } : { delivery, at };
+  const hasReplaced = outcome?.kind !== 'accepted' || (outcome.replaced ?? []).length > 0;
+  return { delivery, hasReplaced, ...(at !== undefined && { at }) };
 }
 
 /** A message that the gateway has not confirmed. */

@@ -1,0 +1,41 @@
+import type { ToolCallOfTurn } from '@parley/core';
+import type { VNode } from 'preact';
+import { counted, spanOf } from '../ui/format.ts';
+
+interface CallsProps {
+  readonly calls: readonly ToolCallOfTurn[];
+  /** The turn is under way: what it does stands open. */
+  readonly isLive: boolean;
+}
+
+/** The tools that a turn has called: open while it works, one line once it has answered. */
+export function Calls({ calls, isLive }: CallsProps): VNode | null {
+  if (calls.length === 0) return null;
+  return (
+    <details class="calls" open={isLive}>
+      <summary>{isLive ? 'At work' : summaryOf(calls)}</summary>
+      <ul>
+        {calls.map(({ callId, tool, about, state, ms }) => (
+          <li key={callId} class={`is-${state}`}>
+            <b>{tool}</b> <span class="clip">{about}</span>
+            <span class="hint">{state === 'running' ? 'running' : ending(state, ms)}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function summaryOf(calls: readonly ToolCallOfTurn[]): string {
+  const ms = calls.reduce((sum, call) => sum + call.ms, 0);
+  const failed = calls.filter(({ state }) => state === 'failed').length;
+  return [
+    counted(calls.length, 'tool'),
+    spanOf(ms),
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+  ].join(', ');
+}
+
+function ending(state: 'done' | 'failed', ms: number): string {
+  return state === 'failed' ? `failed, ${spanOf(ms)}` : spanOf(ms);
+}
