@@ -19,6 +19,7 @@ const view: SourceTurn['view'] = {
   list: async () => [],
   write: () => Promise.reject(new Error('nothing is written here')),
   change: () => Promise.reject(new Error('nothing is written here')),
+  readBytes: async () => ({ kind: 'absent', reason: 'missing' }),
   plan: () => Promise.reject(new Error('nothing is written here')),
 };
 const signal = new AbortController().signal;

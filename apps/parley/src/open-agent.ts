@@ -63,7 +63,10 @@ export interface OpenAgentOptions extends Surroundings {
   /** Where memories are counted and forgotten; not there for prompts that belong to nothing that runs. */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
   /** What its tools for to-dos, for handing work on and for other chats write to. */
-  readonly work?: Pick<BuiltInToolDeps, 'cron' | 'delegation' | 'messages' | 'todos' | 'soul'>;
+  readonly work?: Pick<
+    BuiltInToolDeps,
+    'cron' | 'delegation' | 'messages' | 'sendFile' | 'todos' | 'soul'
+  >;
   /** Who it is; without it SOUL.md is a file like any other. */
   readonly soul?: GovernedFile & Partial<Pick<SoulService, 'sync'>>;
   /** Where several processes share the workspace. */

@@ -85,6 +85,7 @@ export async function openParts(
       cron: { store, ask: cron.ask },
       delegation,
       messages,
+      sendFile: { store, deliver, agentFiles: store.agentFiles },
       todos: store.todos,
       ...soul.tool,
     },

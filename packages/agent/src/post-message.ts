@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock, ReplyRoute } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
-import type { NewPart, Post, PostResult, Store } from '@parley/store';
+import type { AgentFile, NewPart, Post, PostResult, Store } from '@parley/store';
 import { marked, visibleText } from './answer/visible-text.ts';
 
 export interface PostDeps {
@@ -14,6 +14,8 @@ export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
   /** From what the store knows of the chat, never from what a model wrote. */
   readonly route: ReplyRoute;
   readonly markdown: string;
+  /** Sent with the text as its caption. */
+  readonly file?: AgentFile;
   /** With the system mark (G08), because its readers have not asked for it. */
   readonly isMarked: boolean;
 }
@@ -27,18 +29,28 @@ export type PostedMessage = PostResult | { readonly kind: 'nothing' };
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
-  { route, markdown, isMarked, ...post }: NewMessage,
+  { route, markdown, isMarked, file, ...post }: NewMessage,
 ): Promise<PostedMessage> {
   const seen = visibleText(markdown, { known: new Set() });
-  if (seen.kind === 'silent') return { kind: 'nothing' };
-  const shown = isMarked ? marked(seen.text) : seen.text;
-  const [first, ...others] = seen.text.trim() === '' ? [] : await renderParts(shown, route);
+  const text = seen.kind === 'silent' ? '' : seen.text;
+  const shown = isMarked ? marked(text) : text;
+  const [caption, ...others] = text.trim() === '' ? [] : await renderParts(shown, route);
+  const first = file === undefined ? caption : withFile(file, caption, route);
   if (first === undefined) return { kind: 'nothing' };
   const result = await store.outbox.post({ ...post, parts: [first, ...others] }, clock());
   if (!('chat' in result)) return result;
   // Also for a known post: the call that stored it may have died before this.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
+}
+
+function withFile(
+  { bytes, ...file }: AgentFile,
+  caption: NewPart | undefined,
+  route: ReplyRoute,
+): NewPart {
+  const body = caption?.body ?? { text: '', plain: '' };
+  return { route, body, file: { ...file, size: bytes.byteLength }, bytes };
 }
 
 /** Markdown as parts of the outbox; in steps, so that a long text holds up no other chat (M06). */

@@ -1,7 +1,7 @@
 import { type Runtime, reasonOf, type SentRequest, silentMeter, silentTracer } from '@parley/core';
 import type { ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt, PromptMode } from '@parley/prompt';
-import type { ClaimedTurn } from '@parley/store';
+import type { AgentFile, ClaimedTurn } from '@parley/store';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
 import type { LaterMessages } from './busy/later-messages.ts';
 import { retryWithLessContext } from './context/compactor.ts';
@@ -15,7 +15,7 @@ import { type HeldPrompt, recordPrompt, sentRequestOf } from './record-prompt.ts
 import { accountOf } from './spend.ts';
 import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
 import { runBefore } from './turn-hooks.ts';
-import { type OpenedTurn, openTurn, quotableIn, textOf } from './turn-opening.ts';
+import { leadingMessage, type OpenedTurn, openTurn, quotableIn, textOf } from './turn-opening.ts';
 import { type PromptServices, toolsOf, turnPrompt } from './turn-prompt.ts';
 import type { TurnServices } from './turn-services.ts';
 
@@ -60,7 +60,12 @@ export async function turnAnswer(
     gate,
     tools,
     limits: { ...DEFAULT_TURN_LIMITS, ...deps.limits },
-    at: { facts, reader, view, session, messages, ...(origin !== undefined && { origin }) },
+    at: {
+      ...{ facts, reader, view, session, messages, route: leadingMessage(turn).route },
+      ...(origin !== undefined && { origin }),
+    },
+    keepFile: (id: string, file: AgentFile) =>
+      deps.store.agentFiles.keep(id, turnId, file, deps.clock()),
     quotable: () => quotableIn(turn, journal.joined()),
     ...(shown !== undefined && { shown }),
     beforeActing: later?.beforeActing,

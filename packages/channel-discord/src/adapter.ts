@@ -36,6 +36,8 @@ const CAPABILITIES: Capabilities = {
   buttons: true,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
+  // What every server takes; boosted ones take more.
+  maxFileBytes: 10 * 1024 * 1024,
   // No rates: discord.js keeps to the buckets that Discord names in each response.
 };
 

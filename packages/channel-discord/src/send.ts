@@ -5,6 +5,7 @@ import {
   ChannelError,
   type Logger,
   type OutboundPart,
+  pathOf,
   type Receipt,
   reasonOf,
 } from '@parley/core';
@@ -116,9 +117,10 @@ async function changed(
 async function filesOf({ file }: OutboundPart, channelId: string): Promise<RawFile[] | undefined> {
   if (file === undefined) return undefined;
   try {
-    const { size } = await stat(file.path);
+    const path = pathOf(file);
+    const { size } = await stat(path);
     if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
-    return [{ name: file.name, data: await readFile(file.path), contentType: file.mimeType }];
+    return [{ name: file.name, data: await readFile(path), contentType: file.mimeType }];
   } catch (thrown) {
     const message = `Discord channel ${channelId}: ${file.name} cannot be sent: ${reasonOf(thrown)}.`;
     throw new ChannelError({ kind: 'refused' }, message, thrown);

@@ -7,7 +7,7 @@ import {
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
 import { Poller, Webhook } from './connection.ts';
-import { createFiles } from './files.ts';
+import { createFiles, MAX_UPLOAD_BYTES } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { createAdmitUpdate } from './intake.ts';
 import { registerMenu } from './menu.ts';
@@ -29,6 +29,7 @@ const CAPABILITIES: Capabilities = {
   buttons: true,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
+  maxFileBytes: MAX_UPLOAD_BYTES,
 };
 
 /** 30 at once, then 30 a second; a few at once and one a second in a private chat; 20 in any minute of a group. */

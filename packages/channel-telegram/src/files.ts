@@ -1,6 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type FilesFacet, readUpTo } from '@parley/channels';
-import { ChannelError, type ChannelFailure, type OutboundFile, reasonOf } from '@parley/core';
+import {
+  ChannelError,
+  type ChannelFailure,
+  type OutboundFile,
+  pathOf,
+  reasonOf,
+} from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
@@ -99,7 +105,7 @@ export interface Upload {
  * unsent. Throws only `ChannelError`.
  */
 export async function openUpload(file: OutboundFile): Promise<Upload> {
-  const handle = await open(file.path).catch((error: unknown) => {
+  const handle = await open(pathOf(file)).catch((error: unknown) => {
     throw refused(file, `it cannot be read (${reasonOf(error)})`, error);
   });
   try {
@@ -146,7 +152,7 @@ export interface FileMethod {
 
 const MB = 1024 * 1024;
 /** Largest file a bot may send, in bytes. */
-const MAX_UPLOAD_BYTES = 50 * MB;
+export const MAX_UPLOAD_BYTES = 50 * MB;
 const MAX_PHOTO_BYTES = 10 * MB;
 
 /** Takes anything. */

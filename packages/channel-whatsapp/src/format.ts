@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ChannelError, type OutboundFile, reasonOf } from '@parley/core';
+import { ChannelError, type OutboundFile, pathOf, reasonOf } from '@parley/core';
 import { pixelsOf } from '@parley/tools/documents';
 import {
   type AnyMediaMessageContent,
@@ -34,7 +34,7 @@ export async function fileMessage(
   caption: string,
   { upload }: Pick<MediaGenerationOptions, 'upload'>,
 ): Promise<proto.IMessage> {
-  const handle = await open(file.path).catch((thrown: unknown) => {
+  const handle = await open(pathOf(file)).catch((thrown: unknown) => {
     throw unreadable(file, reasonOf(thrown), thrown);
   });
   try {

@@ -54,6 +54,8 @@ export const CAPABILITIES: Capabilities = {
   // WhatsApp counts each edit as a message, and blocks numbers that send many.
   streaming: 'none',
   media: ['image', 'audio', 'voice', 'video', 'document'],
+  // Phones refuse larger pictures and videos; documents may have 2 GB.
+  maxFileBytes: 64 * 1024 * 1024,
 };
 
 /** Three messages a second have led to 429s and blocked numbers: a person does not write as fast. */

@@ -7,6 +7,7 @@ import type {
   InboundMessage,
   LiveToolCall,
   Logger,
+  OutboundFile,
   OutboundPart,
   Receipt,
   RenderedPart,
@@ -108,6 +109,8 @@ export interface ChatsFacet {
   >;
   /** The tools that turns have called, in their order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
+  /** A file that was sent to the chat, by its part; null when it is not there (any more). */
+  sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
   /** A file of a message of the chat; null when it is not there (any more). */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
@@ -129,6 +132,7 @@ export type HistoryEntry =
       readonly turnId: string | null;
       readonly body: RenderedPart;
       readonly buttons?: readonly Button[];
+      readonly file?: OutboundFile;
       readonly at: number;
     }
   /** Id of a message or a part that a later message has replaced: it is not shown any more. */

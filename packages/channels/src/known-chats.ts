@@ -158,9 +158,10 @@ export async function chatHistory(
         return { kind: 'inbound', messageId, text: typed ?? text, files: sentAlong, at, outcome };
       }),
     ...outbound.map(({ part, createdAt: at, isReplaced }): HistoryEntry => {
-      const { id, turnId, body, buttons } = part;
+      const { id, turnId, body, buttons, file } = part;
       if (isReplaced) return { kind: 'replaced', id, at };
-      return { kind: 'outbound', partId: id, turnId, body, ...(buttons && { buttons }), at };
+      const more = { ...(buttons && { buttons }), ...(file && { file }) };
+      return { kind: 'outbound', partId: id, turnId, body, ...more, at };
     }),
   ];
   // The sort is stable: a question stored in the same millisecond as its answer stays above it.

@@ -41,6 +41,8 @@ export const Capabilities = z.strictObject({
   /** How an unfinished answer is shown: not at all, or by replacing what was shown before. */
   streaming: z.enum(['none', 'replace']),
   media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),
+  /** Largest file that can be sent, in bytes; absent: none can. */
+  maxFileBytes: z.int().positive().optional(),
   /** How fast the core may send (D05); undefined where the library or platform needs no help. */
   rates: z
     .strictObject({ account: Rate.optional(), direct: Rate.optional(), group: Rate.optional() })
@@ -61,6 +63,8 @@ export const ReplyRoute = z.strictObject({
   quotes: z.literal(true).optional(),
   /** Answers are shown there while they are written. */
   streams: z.literal(true).optional(),
+  /** Largest file that can be sent there, in bytes; absent: none can. */
+  maxFileBytes: z.int().positive().optional(),
   target: RenderTarget,
 });
 export type ReplyRoute = z.infer<typeof ReplyRoute>;
@@ -77,14 +81,24 @@ export const Button = z.strictObject({
 });
 export type Button = z.infer<typeof Button>;
 
-/** A file to send natively. `path` is absolute and readable by the gateway. */
+/** A file to send natively. */
 export const OutboundFile = z.strictObject({
   kind: z.enum(['image', 'audio', 'voice', 'video', 'document']),
   name: z.string().min(1).max(255),
   mimeType: z.string(),
-  path: z.string(),
+  /** In bytes. */
+  size: z.int().nonnegative().optional(),
+  /** Absolute and readable by this process; delivery sets it while it sends. */
+  path: z.string().optional(),
 });
 export type OutboundFile = z.infer<typeof OutboundFile>;
+
+/** Where an adapter reads the file that it sends. @throws ChannelError where delivery could not provide it. */
+export function pathOf({ name, path }: OutboundFile): string {
+  if (path !== undefined) return path;
+  const message = `The file ${name} is not kept any more, so it is not sent. Ask for it again.`;
+  throw new ChannelError({ kind: 'refused' }, message);
+}
 
 /** What a part may carry besides text, on platforms that declare it. */
 export const PartExtras = z.strictObject({

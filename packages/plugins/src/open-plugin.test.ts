@@ -21,6 +21,7 @@ const view: SourceTurn['view'] = {
   list: async () => [],
   write: () => Promise.reject(new Error('nothing is written here')),
   change: () => Promise.reject(new Error('nothing is written here')),
+  readBytes: async () => ({ kind: 'absent', reason: 'missing' }),
   plan: () => Promise.reject(new Error('nothing is written here')),
 };
 const context: PromptContext = { facts, reader, view, identity: { name: 'Mori' }, messages: [] };

@@ -118,19 +118,21 @@ export function attachmentRepository(database: Database) {
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
-    /** How many bytes are kept of all accounts together. */
+    /** How many bytes are kept of all accounts together, files of the agent included. */
     async bytesKept(): Promise<number> {
       return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
     },
 
     /**
-     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over.
+     * Drops what no turn will read: bytes that were fetched before `before` and whose message is over, and those of
+     * the agent's files that no part has to be sent with.
      * The row stays, so that a history can say that there was a file.
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: TOO_LATE });
       // Bytes are overwritten on the disk when they go, so a few files make a step.
       while ((await database.change('process', DROP_BYTES, { before })) === FILES_AT_ONCE);
+      while ((await database.change('process', DROP_AGENTS, { before })) === FILES_AT_ONCE);
     },
   };
 }
@@ -203,9 +205,18 @@ function fileOf(row: FileRow | undefined): KeptFile | null {
 
 const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
 
-const BYTES_KEPT = statement(
-  'select sum(size) as kept from attachment where bytes is not null',
-).rows<{ readonly kept: number | null }>();
+const BYTES_KEPT = statement(`
+  select coalesce((select sum(size) from attachment where bytes is not null), 0)
+    + coalesce((select sum(size) from agent_file where bytes is not null), 0) as kept`).rows<{
+  readonly kept: number;
+}>();
+
+const DROP_AGENTS = statement(`
+  update agent_file set bytes = null where id in (
+    select id from agent_file where bytes is not null and created_at < :before
+      and not exists (select 1 from outbox
+        where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
+    order by created_at limit ${FILES_AT_ONCE})`);
 
 const IS_OVER = `exists (select 1 from inbox
   where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;

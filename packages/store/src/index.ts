@@ -6,6 +6,7 @@ export type {
 } from './access.ts';
 export { ROLES, type Role, type SignIn, type SignInRepository } from './access.ts';
 export type { AccountPause, SeenGroup } from './accounts.ts';
+export type { AgentFile, AgentFileRepository } from './agent-files.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type {
   AttachmentRepository,

@@ -11,6 +11,7 @@ import {
 } from '@parley/core';
 import { pageSessionRepository, pairingRepository, signInRepository } from './access.ts';
 import { accountPauseRepository, seenGroupRepository } from './accounts.ts';
+import { agentFileRepository } from './agent-files.ts';
 import { approvalRepository } from './approvals.ts';
 import { attachmentRepository } from './attachments.ts';
 import { conversationViews } from './conversation-views.ts';
@@ -105,6 +106,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
   const prompts = promptRepository(database);
   return {
     inbox: inboxRepository(database, newId),
+    agentFiles: agentFileRepository(database),
     attachments: attachmentRepository(database),
     lanes: laneRepository(database, newId, prompts),
     summaries: summaryRepository(database),

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
+import { insertAgentFile } from './agent-files.ts';
 import { isTurnRunning, lockConversation } from './conversations.ts';
 import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
 import type { NewPart } from './rows.ts';
@@ -110,9 +111,10 @@ export function insertParts(
   origin: Origin,
 ): readonly OutboundPart[] {
   const { turnId, noticeOf } = origin;
-  return parts.map((part, index) => {
+  return parts.map(({ bytes, ...part }, index) => {
     const row = newRow(part, origin.newId('part'), index, origin);
     sql.send(INSERT_PART, row);
+    insertFile(sql, { ...part, ...(bytes && { bytes }) }, row.id, origin.now);
     return {
       ...part,
       id: row.id,
@@ -132,7 +134,14 @@ async function insertPartOnce(
   part: NewPart,
   by: Pick<Origin, 'turnId' | 'now'>,
 ): Promise<boolean> {
-  return (await sql.run(INSERT_ONCE, { ...newRow(part, id, 0, by), index: null })) > 0;
+  const isNew = (await sql.run(INSERT_ONCE, { ...newRow(part, id, 0, by), index: null })) > 0;
+  if (isNew) insertFile(sql, part, id, by.now);
+  return isNew;
+}
+
+function insertFile(sql: Sql, { file, bytes }: NewPart, partId: string, now: number): void {
+  if (file === undefined || bytes === undefined) return;
+  insertAgentFile(sql, { id: partId, partId, file: { ...file, bytes }, now });
 }
 
 /** A part as a row that waits to be sent. */

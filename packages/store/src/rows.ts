@@ -37,6 +37,8 @@ export interface InboxRow extends AdmittedMessage {
 export interface NewPart extends PartExtras {
   readonly route: ReplyRoute;
   readonly body: RenderedPart;
+  /** Of `file`. */
+  readonly bytes?: Uint8Array;
 }
 
 /** The right to work on one lane: every write of a turn is refused once the epoch has moved on. */

@@ -210,6 +210,21 @@ const SCHEMA: readonly string[] = [
   `create index attachment_pending on attachment (channel, account, inbox_seq)
     where state = 'pending'`,
   'create index attachment_kept on attachment (updated_at) where bytes is not null',
+  // Bytes that the agent sends (`part_id`), or that a tool has given it (`turn_id`).
+  `create table agent_file (
+    id text not null primary key,
+    part_id text references outbox (id) on delete cascade,
+    turn_id text references turn (id) on delete cascade,
+    kind text not null,
+    name text not null,
+    mime_type text not null,
+    size bigint not null,
+    bytes bytea,
+    created_at bigint not null
+  )`,
+  'create index agent_file_part on agent_file (part_id) where part_id is not null',
+  'create index agent_file_turn on agent_file (turn_id) where turn_id is not null',
+  'create index agent_file_kept on agent_file (created_at) where bytes is not null',
   // Strangers who ask for access (F05). Nothing but the name is kept of them.
   `create table pairing_request (
     code text not null primary key,

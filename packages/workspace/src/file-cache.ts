@@ -75,6 +75,23 @@ export class FileCache {
     }
   }
 
+  /** The bytes of a file, at most `limit`; never cached. Who may have them is decided by the caller. */
+  async bytes(name: FileName, limit: number): Promise<{ readonly bytes: Uint8Array } | FileFault> {
+    try {
+      const { folder } = this.#options;
+      const walked = walkPath(folder, name);
+      if (walked.kind !== 'file') return FAULTS[walked.kind];
+      if (walked.file.bytes > limit) return tooLarge(walked.file.bytes, limit);
+      await using handle = await openInside(folder, name.segments);
+      const opened = identityOf(await handle.stat({ bigint: true }));
+      if (opened !== walked.file.identity) return FAULTS.replaced;
+      const bytes = await handle.readFile();
+      return bytes.length > limit ? tooLarge(bytes.length, limit) : { bytes };
+    } catch (error) {
+      return faultOf(error);
+    }
+  }
+
   async #read(name: FileName, found: FoundFile): Promise<ParsedFile | FileFault> {
     try {
       const file = await load(this.#options, name, found);
@@ -126,8 +143,8 @@ async function load(
   return file;
 }
 
-function tooLarge(bytes: number): FileFault {
-  return { reason: 'too-large', detail: `${bytes} bytes, at most ${MAX_BYTES} are read` };
+function tooLarge(bytes: number, limit: number = MAX_BYTES): FileFault {
+  return { reason: 'too-large', detail: `${bytes} bytes, at most ${limit} are read` };
 }
 
 function faultOf(error: unknown): FileFault {

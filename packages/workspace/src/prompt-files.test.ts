@@ -17,6 +17,10 @@ function everyFile(): { view: WorkspaceView; asked: string[] } {
       asked.push(name);
       return { kind: 'file', text: name, source: name, audience, characters: 1, cut: null };
     },
+    async readBytes(name) {
+      asked.push(name);
+      return { bytes: new Uint8Array() };
+    },
     list: async () => ['AGENTS.md', 'notes/a.md'].map((name) => ({ name, characters: 1 })),
     async write(name) {
       asked.push(name);

@@ -37,6 +37,8 @@ export function restrictView(
     reader: view.reader,
     groupMemory: view.groupMemory,
     read: (name, limit) => (allows(name) ? view.read(name, limit) : Promise.resolve(UNDECLARED)),
+    readBytes: (name, limit) =>
+      allows(name) ? view.readBytes(name, limit) : Promise.resolve(UNDECLARED),
     list: async () => (await view.list()).filter(({ name }) => declares(name)),
     write: async (name, text) => (allows(name) ? view.write(name, text) : NOT_WRITTEN),
     change: async (name, change) => (allows(name) ? view.change(name, change) : NOT_WRITTEN),

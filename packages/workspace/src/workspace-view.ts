@@ -18,6 +18,11 @@ export interface WorkspaceFile extends PromptPart {
   readonly cut: Cut | null;
 }
 
+/** A file as it is on the disk. */
+export interface FileBytes {
+  readonly bytes: Uint8Array;
+}
+
 /** Nothing to read, and why. `detail` is for people and never holds text of the file. */
 export interface AbsentFile {
   readonly kind: 'absent';
@@ -42,6 +47,11 @@ export interface WorkspaceView {
   readonly groupMemory: string;
   /** Reads one file, cut at `limit` characters (20,000 where not given) with a notice (P10). */
   read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
+  /**
+   * Reads one file as it is on the disk, front matter included, of at most `limit` bytes. One that is no text has
+   * no front matter to open it, so it is the owner's alone (W03).
+   */
+  readBytes(name: string, limit: number): Promise<FileBytes | AbsentFile>;
   /** The Markdown files this reader may see, by name. */
   list(): Promise<readonly WorkspaceEntry[]>;
   /**
@@ -125,6 +135,15 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
       const { name: source, audience } = file;
       return { kind: 'file', text, source, audience, characters: text.length, cut };
     },
+    async readBytes(name, limit) {
+      const file = await look(name);
+      const path = parseFileName(name);
+      if (path === null || ('kind' in file && !isForBytes(file, reader))) {
+        return 'kind' in file ? file : PRIVATE;
+      }
+      const found = await sources.files.bytes(path, limit);
+      return 'reason' in found ? absent(found) : found;
+    },
     async list() {
       const files = await Promise.all((await sources.names()).map(look));
       return files.flatMap((file) =>
@@ -172,6 +191,11 @@ async function visible(
   if (file.isBlank) return absent({ reason: 'empty' });
   if (!isOwn || file.audience.kind === 'owner') return file;
   return { ...file, audience: { kind: 'conversation', conversationId: reader.conversationId } };
+}
+
+/** What is no text, or too much of it, can still be bytes for its owner. */
+function isForBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
+  return kind === 'owner' && ['empty', 'too-large', 'unreadable'].includes(reason);
 }
 
 const PRIVATE: AbsentFile = { kind: 'absent', reason: 'private' };

@@ -28,6 +28,7 @@ import {
   startAttachmentFetcher,
   startDeliveryWorker,
   undeclared,
+  withPartFile,
 } from '@parley/channels';
 import {
   type AdapterValues,
@@ -180,6 +181,7 @@ function chatsOf({ store, media, clock }: AdapterDeps, account: AccountName): Ch
         answeredAt,
       })),
     calls: (turnIds) => store.turns.calls(turnIds),
+    sentFile: (chatId, partId) => store.agentFiles.ofChat({ ...account, chatId }, partId),
     file: (chatId, messageId, index) =>
       attachments.ofChat({ ...account, chatId, messageId }, index),
   };
@@ -280,7 +282,12 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
           { kind: 'transient', untried: true },
           'the account is served elsewhere',
         );
-      return adapter.send(scrubPart(part, deps.scrub), signal, onStart);
+      const { agentFiles } = deps.store;
+      return withPartFile(
+        { agentFiles, capabilities: adapter.capabilities },
+        scrubPart(part, deps.scrub),
+        (whole) => adapter.send(whole, signal, onStart),
+      );
     },
   };
   return startDeliveryWorker(delivery, {

@@ -13,6 +13,7 @@ import {
   type Tracer,
 } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
+import type { AgentFile } from '@parley/store';
 import { type ApprovalGate, noApproverText } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
@@ -22,6 +23,7 @@ import {
   needOf,
   subjectOf,
 } from '../approvals/approval-policy.ts';
+import { givenText, kindOf } from '../tools/send-file.ts';
 import {
   type CallMoment,
   type PersonQuestion,
@@ -48,6 +50,8 @@ export interface CallToolsDeps {
   readonly limits: ToolLimits;
   /** Called before anything that changes something: from then on the turn is not ended for a later message. */
   readonly beforeActing?: (() => Promise<void>) | undefined;
+  /** Keeps a file that a tool has made; without it such files are dropped. */
+  readonly keepFile?: ((id: string, file: AgentFile) => Promise<void>) | undefined;
   /** Called when a tool is started and when it has ended, for people who watch. */
   readonly onCall?: (call: LiveToolCall) => void;
   readonly clock: Clock;
@@ -55,7 +59,10 @@ export interface CallToolsDeps {
   readonly meter?: Meter;
   /** Without it nothing is traced. */
   readonly tracer?: Tracer | undefined;
-  readonly at: Pick<ToolCall, 'facts' | 'reader' | 'view' | 'session' | 'messages' | 'show'> & {
+  readonly at: Pick<
+    ToolCall,
+    'facts' | 'reader' | 'view' | 'session' | 'messages' | 'route' | 'show'
+  > & {
     /** Where the messages are Parley’s own: what caused them. */
     readonly origin?: TurnOrigin;
   };
@@ -164,7 +171,21 @@ async function outcomeOf(
   onCall?.({ ...shown, state: ended, ms });
   deps.meter?.observe('parley_tool_seconds', ms, { tool: tool.name, outcome: ended });
   log.info({ tool: tool.name, ms, failed: outcome.failed }, 'tool');
-  return { ...outcome, ran: true, foreign };
+  const text = await withFiles(deps, key, outcome);
+  return { ...outcome, text, ran: true, foreign };
+}
+
+/** The result with the files that the tool has made, which are kept first. */
+async function withFiles(
+  { keepFile, tools }: CallToolsDeps,
+  key: string,
+  { text, files = [] }: ToolOutcome,
+): Promise<string> {
+  if (files.length === 0 || keepFile === undefined || !tools.names.includes('send_file'))
+    return text;
+  const given = files.map((file, nth) => ({ ...file, id: `${key}.f${nth + 1}` }));
+  for (const { id, ...file } of given) await keepFile(id, { ...file, kind: kindOf(file.mimeType) });
+  return `${text}\n\n${givenText(given)}`;
 }
 
 /** What a call would change, for people to see. What cannot be planned is not asked about: the tool says why. */

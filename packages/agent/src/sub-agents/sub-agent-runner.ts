@@ -74,7 +74,7 @@ async function runSubAgent(
 type Found = Exclude<UnseenAnswer, { outcome: unknown }>;
 
 /** Tools that message people or schedule jobs; the last depth has none to delegate either. */
-const WITHHELD = ['message', 'cron', 'ask_user'];
+const WITHHELD = ['message', 'cron', 'ask_user', 'send_file'];
 
 async function answerOf(
   deps: TurnServices,

@@ -13,6 +13,7 @@ import { type ExecDeps, execTool } from './exec.ts';
 import { messageTool } from './message.ts';
 import { proposeSoulChangeTool } from './propose-soul-change.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';
+import { type SendFileDeps, sendFileTool } from './send-file.ts';
 import { loadSkillTool } from './skills.ts';
 import { cronTool, currentTimeTool } from './time-tools.ts';
 import { writeTodosTool } from './todos.ts';
@@ -30,6 +31,7 @@ export interface BuiltInToolDeps {
   readonly delegation?: Parameters<typeof delegateTaskTool>[0];
   readonly cron?: Parameters<typeof cronTool>[0];
   readonly messages?: Parameters<typeof messageTool>[0];
+  readonly sendFile?: SendFileDeps;
   readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
   readonly exec?: ExecDeps;
   readonly web?: WebSettings;
@@ -43,6 +45,7 @@ export function builtInTools({
   delegation,
   cron,
   messages,
+  sendFile,
   todos,
   soul,
   exec,
@@ -62,6 +65,7 @@ export function builtInTools({
     ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     ...(cron === undefined ? [] : [cronTool(cron)]),
     ...(messages === undefined ? [] : [messageTool(messages)]),
+    ...(sendFile === undefined ? [] : [sendFileTool(sendFile)]),
     ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
     ...(exec === undefined ? [] : [execTool(exec)]),
     ...(web === undefined ? [] : webTools(web)),

@@ -27,6 +27,9 @@ async function open(chats: Parameters<typeof messageTool>[0]['chats'] = {}, extr
     get groupContext() {
       return scene.store.groupContext;
     },
+    get agentFiles() {
+      return scene.store.agentFiles;
+    },
   };
   const tool = messageTool({
     store: stored,

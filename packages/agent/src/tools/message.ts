@@ -3,11 +3,12 @@ import type { InboundMessage, ReplyRoute } from '@parley/core';
 import type { InboxRow, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, type PostedMessage, postMessage } from '../post-message.ts';
+import { FILE_HINT, openOutgoing } from './send-file.ts';
 import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 interface MessageToolDeps extends OwnersChatDeps, Omit<PostDeps, 'clock'> {
   readonly chats: Readonly<Record<string, NamedChat>>;
-  readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'groupContext'>;
+  readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'groupContext' | 'agentFiles'>;
 }
 
 const MAX_PER_TURN = 5;
@@ -33,10 +34,15 @@ export function messageTool(deps: MessageToolDeps): Tool {
     approval: names.length === 0 ? 'never' : 'ask',
     spares: ({ to }) => OWNER.test(to),
     input: inputWith(names),
-    async run({ to, text }, call): Promise<ToolOutcome> {
+    async run({ to, text, file: name }, call): Promise<ToolOutcome> {
       const here = call.messages?.at(-1);
       const found = await findChat(deps, to, here);
       if (found.kind === 'none') return failure(`Not sent. ${found.reason}`);
+      const file =
+        name === undefined
+          ? undefined
+          : await openOutgoing(deps.store, call, { name }, found.route);
+      if (file !== undefined && 'reason' in file) return failure(`Not sent. ${file.reason}`);
       const isAsked = found.isOwners && here !== undefined && here.trigger === undefined;
       const posted = await postMessage(
         { ...deps, clock: call.clock },
@@ -46,6 +52,7 @@ export function messageTool(deps: MessageToolDeps): Tool {
           route: found.route,
           markdown: text,
           isMarked: !isAsked,
+          ...(file !== undefined && { file }),
         },
       );
       if (!('chat' in posted)) return failure(REFUSED[posted.kind]);
@@ -73,6 +80,7 @@ function inputWith(names: readonly string[]) {
         `\`owner\`: another direct chat of the owner, the one used last; \`owner:telegram\` and the like: the one on that channel.${others}`,
       ),
     text: z.string().min(1).max(MAX_CHARACTERS).describe('In Markdown, as you would answer.'),
+    file: z.string().min(1).max(500).optional().describe(FILE_HINT),
   });
 }
 

@@ -4,6 +4,7 @@ import {
   type Logger,
   ParleyError,
   type Reader,
+  type ReplyRoute,
   type RuntimeFacts,
   reasonOf,
 } from '@parley/core';
@@ -39,6 +40,8 @@ export interface ToolCall {
   readonly session: number;
   /** The messages that this turn answers; absent where no person wrote one. */
   readonly messages?: readonly InboundMessage[];
+  /** Where the answer goes. */
+  readonly route?: ReplyRoute;
   /** What the turn had read when it was called. */
   readonly moment?: CallMoment;
   /** The content of the tool's own proposal, if a person approved one. */
@@ -95,6 +98,15 @@ export interface ToolOutcome {
   /** Parley's own text before it: of a foreign tool only `text` is framed as untrusted. */
   readonly note?: string;
   readonly failed?: boolean;
+  /** Files that it made: kept for this conversation, to be sent with `send_file`. */
+  readonly files?: readonly ToolFile[];
+}
+
+/** A file that a tool has made. */
+export interface ToolFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Something the agent can do (G02). */
@@ -162,6 +174,16 @@ const Outcome = z.object({
   text: z.string(),
   note: z.string().default(''),
   failed: z.boolean().default(false),
+  files: z
+    .array(
+      z.object({
+        name: z.string().min(1).max(255),
+        mimeType: z.string().min(1).max(255),
+        bytes: z.instanceof(Uint8Array),
+      }),
+    )
+    .max(10)
+    .default([]),
 });
 
 /** Invalid arguments, errors and timeouts are outcomes for the model. Throws only when `stop` has fired. */
@@ -171,7 +193,7 @@ export async function runTool(
   at: Omit<ToolCall, 'signal'>,
   { toolMs, outputCharacters }: ToolLimits,
   stop: AbortSignal,
-): Promise<Required<Omit<ToolOutcome, 'note'>>> {
+): Promise<Omit<ToolOutcome, 'note'> & { readonly failed: boolean }> {
   const input = toolArguments(call);
   const fault = input === null ? unparsedArguments(call) : invalidArguments(tool, input);
   if (fault !== null) return { text: fault, failed: true };
@@ -179,10 +201,11 @@ export async function runTool(
     const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),
     );
-    const { text, note, failed } = Outcome.parse(result);
+    const { text, note, failed, files } = Outcome.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
     const cut = cutText(text, characters, `what ${tool.name} said`).text;
-    return { text: framed(foreign, note, cut) || '(It said nothing.)', failed };
+    const shown = framed(foreign, note, cut) || '(It said nothing.)';
+    return { text: shown, failed, ...(files.length > 0 && { files }) };
   } catch (error) {
     stop.throwIfAborted();
     if (error instanceof TurnSuspendedError) throw error;

@@ -19,6 +19,7 @@ export function routeOf(
     ...(chat.type === 'direct' ? {} : { replyToMessageId: messageId }),
     ...(capabilities.quotes === true ? { quotes: true } : {}),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
+    ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     target: {
       ...capabilities.target,
       ...(mentions === 'live' ? { mentions } : {}),

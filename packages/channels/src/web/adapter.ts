@@ -1,7 +1,7 @@
 import type { Capabilities, RenderTarget } from '@parley/core';
 import { joinParts } from '@parley/markup';
 import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
-import { createEventHub, type EventHub, followingHub, shownEntry } from './events.ts';
+import { createEventHub, type EventHub, followingHub, sentFile, shownEntry } from './events.ts';
 import type { WebFront } from './front.ts';
 
 /** Shown typing fades in the page soon after this; repeated while the agent works. */
@@ -31,12 +31,13 @@ export function createWebAdapter(
       await Promise.allSettled(underWay);
       context.report({ kind: 'stopped' });
     },
-    async send({ id, turnId, body, buttons, route }) {
+    async send({ id, turnId, body, buttons, file, route }) {
       const shown = { partId: id, turnId, text: body.text, at: context.clock() };
       hub.publish(route.chatId, {
         type: 'part',
         ...shown,
         ...(front.buttons && buttons && { buttons }),
+        ...(file && { file: sentFile(file) }),
       });
       return { platformMessageId: id };
     },
@@ -87,6 +88,9 @@ function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<
   };
 }
 
+/** What one file may take of the database, in bytes. */
+const MOST_BYTES = 50 * 1_024 * 1_024;
+
 function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
   return {
     target,
@@ -99,7 +103,8 @@ function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
     threads: false,
     buttons,
     streaming: 'replace',
-    media: [],
+    media: ['image', 'audio', 'voice', 'video', 'document'],
+    maxFileBytes: MOST_BYTES,
   };
 }
 

@@ -2,6 +2,7 @@ import {
   type Attachment,
   type Button,
   type Logger,
+  type OutboundFile,
   reasonOf,
   type ToolCallOfTurn,
 } from '@parley/core';
@@ -27,6 +28,8 @@ export type WebEvent =
       readonly partId: string;
       readonly turnId: string | null;
       readonly text: string;
+      /** Above it; its bytes are below `/sent/PART`. */
+      readonly file?: WebFile;
       /** Below it; pressing one is as writing its data. */
       readonly buttons?: readonly Button[];
       readonly at: number;
@@ -43,7 +46,7 @@ export type WebEvent =
 
 /** A file of a message, below `/files/MESSAGE/INDEX`, where INDEX is its place in the list. */
 export interface WebFile {
-  readonly kind: Attachment['kind'];
+  readonly kind: Attachment['kind'] | OutboundFile['kind'];
   /** Chosen by its sender; never trusted. */
   readonly name: string | null;
   /** In bytes. */
@@ -92,8 +95,14 @@ export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
     return { type: 'inbound', messageId, text, at, outcome, ...(files.length > 0 && { files }) };
   }
   if (entry.kind === 'replaced') return { type: 'replaced', id: entry.id };
-  const { partId, turnId, body, buttons, at } = entry;
-  return { type: 'part', partId, turnId, text: body.text, ...(buttons && { buttons }), at };
+  const { partId, turnId, body, buttons, file, at } = entry;
+  const more = { ...(buttons && { buttons }), ...(file && { file: sentFile(file) }) };
+  return { type: 'part', partId, turnId, text: body.text, ...more, at };
+}
+
+/** A file that was sent, as pages show it. */
+export function sentFile({ kind, name, size }: OutboundFile): WebFile {
+  return { kind, name, size: size ?? null, isKept: true };
 }
 
 /** Sends events to the current viewers of a chat. Keeps nothing: the tables are the history. */

@@ -73,6 +73,11 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
     return fileResponse(file);
   });
+  app.get('/sent/:part', async (c) => {
+    const file = await context.chats?.sentFile(chatOf(c) ?? CHAT_ID, c.req.param('part'));
+    if (!file) return c.json({ error: 'That file is not kept any more.' }, 404);
+    return fileResponse(file);
+  });
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     if (c.req.header('content-type')?.startsWith('multipart/form-data')) {

@@ -32,6 +32,7 @@ export function viewOf(
       const audience = { kind: 'everyone' } as const;
       return { kind: 'file', text, source: name, audience, characters: text.length, cut: null };
     },
+    readBytes: async () => ({ kind: 'absent', reason: 'missing' }),
     list: async () => [],
     groupMemory: 'groups/here.md',
     write: async () => ({ kind: 'refused', reason: 'private', detail: 'a test writes nothing' }),

@@ -101,6 +101,7 @@ export async function carryOver(
       notice_of: '(select o.id from outbox o where o.id = old.notice_of)',
     },
   });
+  await copy('agent_file', { where: `part_id in ${parts} or turn_id in ${turns}`, key: 'id' });
   await copy('approval', { where: `turn_id in ${turns}`, key: 'code' });
   await copy('sub_agent', { where: "state = 'running'", key: 'id' });
   for (const { channel, kind } of forget) {

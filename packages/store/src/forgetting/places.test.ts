@@ -24,6 +24,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
     'decided_by',
     'result',
   ],
+  agent_file: ['id', 'part_id', 'turn_id', 'kind', 'mime_type'],
   attachment: ['channel', 'account', 'kind', 'mime_type', 'ref', 'state'],
   conversation: ['id', 'lease_owner', 'mode', 'model', 'plan'],
   heartbeat_run: ['id', 'agent', 'task', 'target', 'state', 'turn_id'],

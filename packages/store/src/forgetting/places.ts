@@ -49,6 +49,17 @@ const PLACES: readonly UnusualPlace[] = [
     of: 'inbox_seq in (select seq from inbox where conversation_id = :conversation)',
   },
   {
+    // Files that the agent sent there or that its tools have made.
+    table: 'agent_file',
+    keys: ['id'],
+    texts: { name: 'plain' },
+    counts: 'answers',
+    of: `(turn_id in (select id from turn where conversation_id = :conversation)
+      or part_id in (select outbox.id from outbox join inbox on outbox.channel = inbox.channel
+        and outbox.account = inbox.account and outbox.chat_id = inbox.chat_id
+        where inbox.conversation_id = :conversation))`,
+  },
+  {
     // What went to the chats of the conversation, answers to commands included.
     table: 'outbox',
     keys: ['id'],

@@ -145,11 +145,31 @@ export function promptText(said: unknown): string {
 export interface McpResult {
   readonly text: string;
   readonly failed: boolean;
+  readonly files?: readonly McpFile[];
+}
+
+/** A picture, a recording or another file of a result. */
+export interface McpFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
 }
 
 const Part = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.enum(['image', 'audio']), mimeType: z.string().catch('') }),
+  z.object({
+    type: z.enum(['image', 'audio']),
+    mimeType: z.string().catch(''),
+    data: z.base64().catch(''),
+  }),
+  z.object({
+    type: z.literal('resource'),
+    resource: z.object({
+      uri: z.string(),
+      mimeType: z.string().catch(''),
+      blob: z.base64(),
+    }),
+  }),
   z.object({
     type: z.literal('resource'),
     resource: z.object({ uri: z.string(), text: z.string() }),
@@ -176,12 +196,42 @@ export function resultText(said: unknown): McpResult {
   if (parts.length === 0 && structuredContent !== undefined) {
     parts.push(JSON.stringify(structuredContent));
   }
-  return { text: cleanLines(parts.join('\n')), failed: isError };
+  const files = filesIn(content);
+  const text = cleanLines(parts.join('\n'));
+  return { text, failed: isError, ...(files.length > 0 && { files }) };
+}
+
+/** More of one result are left out. */
+const MOST_FILES = 10;
+
+function filesIn(content: readonly unknown[]): readonly McpFile[] {
+  return content
+    .flatMap((one, nth) => {
+      const part = Part.safeParse(one).data;
+      if (part === undefined) return [];
+      if ('data' in part && part.data !== '') {
+        return [fileOf(`${part.type}-${nth + 1}`, part.mimeType, part.data)];
+      }
+      if (!('resource' in part && 'blob' in part.resource)) return [];
+      const { uri, mimeType, blob } = part.resource;
+      return [fileOf(cleanLine(uri.split('/').at(-1) ?? '', 200) || 'file', mimeType, blob)];
+    })
+    .slice(0, MOST_FILES);
+}
+
+function fileOf(name: string, mimeType: string, base64: string): McpFile {
+  const type = cleanLine(mimeType, 100) || 'application/octet-stream';
+  const extension = name.includes('.') ? '' : `.${type.split('/').at(-1)?.split(/[+;]/)[0]}`;
+  return { name: `${name}${extension}`, mimeType: type, bytes: Buffer.from(base64, 'base64') };
 }
 
 function partText(part: Part): string {
   if ('text' in part) return part.text;
-  if ('resource' in part) return `[${cleanLine(part.resource.uri, 500)}]\n${part.resource.text}`;
+  if ('resource' in part) {
+    const { resource } = part;
+    const uri = cleanLine(resource.uri, 500);
+    return 'text' in resource ? `[${uri}]\n${resource.text}` : `[${uri}: not shown]`;
+  }
   if ('uri' in part) return `[Link: ${cleanLine(`${part.name} ${part.uri}`, 500)}]`;
   if ('mimeType' in part) return `[${part.type} (${cleanLine(part.mimeType, 80)}): not shown]`;
   return `[${cleanLine(part.type, 80)}: not shown]`;

@@ -132,6 +132,7 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
   return {
     filePath: (message: string, index: number) =>
       `/channels/web/default/files/${message}/${index}?chat=${client.chat.peek()}`,
+    sentPath: (part: string) => `/channels/web/default/sent/${part}?chat=${client.chat.peek()}`,
     dismiss: client.dismiss,
     askAgain() {
       const last = lastQuestion(client.conversation.peek().entries);

@@ -36,6 +36,8 @@ export interface Answer {
   readonly id: string;
   readonly turnId: string | null;
   readonly html: string;
+  /** A file that was sent, above the text. */
+  readonly file?: WebFile;
   readonly buttons: readonly Button[];
   readonly at: number;
   /** Id of the entry it stands below: what was sent while it was written stands below it. By its time when absent. */
@@ -239,8 +241,9 @@ function entryOf(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
 ): readonly Entry[] {
   if (entry.type === 'part') {
-    const { partId, turnId, text, buttons = [], at } = entry;
-    return [{ kind: 'answer', id: partId, turnId, html: text, buttons, at }];
+    const { partId, turnId, text, buttons = [], file, at } = entry;
+    const more = file && { file };
+    return [{ kind: 'answer', id: partId, turnId, html: text, buttons, at, ...more }];
   }
   if (entry.type !== 'inbound') return [];
   const { messageId, text, files = [], at } = entry;
@@ -288,7 +291,10 @@ function rank(entry: Entry): number {
 }
 
 function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
-  return entries.some((entry) => entry.kind === 'answer' && entry.turnId === turnId);
+  // A file is sent before the answer.
+  return entries.some(
+    (entry) => entry.kind === 'answer' && entry.turnId === turnId && entry.file === undefined,
+  );
 }
 
 /**

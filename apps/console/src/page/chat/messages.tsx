@@ -111,6 +111,8 @@ function Log(props: { readonly label: string; readonly children: readonly VNode[
 export interface MessageActions {
   /** The address of a file of a message. */
   readonly filePath: (message: string, index: number) => string;
+  /** The address of a file that was sent. */
+  readonly sentPath: (part: string) => string;
   /** Takes a refused message back into the field. */
   readonly edit: (message: Mine) => void;
   readonly dismiss: (id: string) => void;
@@ -228,7 +230,7 @@ interface AnswerProps {
 /** What was answered; commands and notices, which no model wrote, are set apart. */
 function AnswerMessage(props: AnswerProps): VNode {
   const { message, agent, chosen, actions, isLast, calls } = props;
-  const { html, buttons, at, turnId } = message;
+  const { id, html, file, buttons, at, turnId } = message;
   const box = useRef<HTMLElement>(null);
   return (
     <article ref={box} class={turnId === null ? 'answer is-notice' : 'answer'}>
@@ -236,7 +238,8 @@ function AnswerMessage(props: AnswerProps): VNode {
         {agent}, {timeOf(at)}:
       </span>
       <Calls calls={calls} isLive={false} />
-      <HtmlBlock html={html} />
+      {file && <MessageFiles files={[file]} path={() => actions.sentPath(id)} />}
+      {(html !== '' || !file) && <HtmlBlock html={html} />}
       <Choices
         buttons={buttons}
         chosen={chosen}

@@ -68,6 +68,11 @@ function workOf({ soul, tools }: LoadedSettings['settings']): Work {
       clock: () => 0,
     },
     messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
+    sendFile: {
+      store: UNUSED_STORE,
+      deliver: unused,
+      agentFiles: { ofConversation: unused },
+    },
     soul: {
       service: { current: unused, propose: unused },
       localTime: () => ({ date: '', time: '' }),
@@ -91,6 +96,9 @@ const UNUSED_STORE = {
     throw noToolHere();
   },
   get groupContext(): never {
+    throw noToolHere();
+  },
+  get agentFiles(): never {
     throw noToolHere();
   },
 };

@@ -1,0 +1,147 @@
+import { basename, extname } from 'node:path';
+import type { OutboundFile, ReplyRoute } from '@parley/core';
+import type { AgentFile, AgentFileRepository } from '@parley/store';
+import { z } from 'zod';
+import { type PostDeps, postMessage } from '../post-message.ts';
+import { absentText, workspacePath } from './read-files.ts';
+import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+
+export interface SendFileDeps extends Omit<PostDeps, 'clock'> {
+  readonly agentFiles: Pick<AgentFileRepository, 'ofConversation'>;
+}
+
+const MAX_PER_TURN = 10;
+const CAPTION_CHARACTERS = 4_000;
+
+export const FILE_HINT =
+  'Path inside the workspace, or the id of a file that a tool has given you.';
+
+/**
+ * Sends a file to the chat that is answered, natively on each platform (F10): what its reader may see of the
+ * workspace, and what tools gave in this conversation (W09). Bytes are stored with the part, so a crash neither
+ * loses nor repeats it.
+ */
+export function sendFileTool(deps: SendFileDeps): Tool {
+  return defineTool({
+    name: 'send_file',
+    summary: 'Sends a file to this chat: a picture, a document, a recording.',
+    hint: 'It arrives at once, before your answer.',
+    tier: 'middleware',
+    effect: 'external',
+    actsOnce: true,
+    audience: 'everyone',
+    approval: 'never',
+    input: z.strictObject({
+      file: z.string().min(1).max(500).describe(FILE_HINT),
+      caption: z.string().max(CAPTION_CHARACTERS).optional().describe('Below it, in Markdown.'),
+      as: z.enum(['document', 'voice']).optional().describe('Instead of what its type suggests.'),
+    }),
+    async run({ file: name, caption = '', as }, call): Promise<ToolOutcome> {
+      const { route } = call;
+      if (route === undefined) return failure('Not sent: no chat is answered here.');
+      const file = await openOutgoing(deps, call, { name, as }, route);
+      if ('reason' in file) return failure(`Not sent. ${file.reason}`);
+      const posted = await postMessage(
+        { ...deps, clock: call.clock },
+        {
+          key: call.callId,
+          turn: { id: call.turnId, most: MAX_PER_TURN },
+          ...{ route, markdown: caption, isMarked: false, file },
+        },
+      );
+      if (!('chat' in posted)) return failure(REFUSED[posted.kind]);
+      const { bytes, kind } = file;
+      call.log.info({ turn: call.turnId, kind, size: bytes.byteLength }, 'file posted');
+      return { text: `${file.name} is on its way to this chat, as ${kind}.` };
+    },
+  });
+}
+
+const REFUSED = {
+  nothing: 'Not sent: there is nothing to send.',
+  over: 'Not sent: this turn was stopped, or its conversation started again.',
+  'too-many': `Not sent: one turn sends ${MAX_PER_TURN} files at most.`,
+} as const;
+
+/** A file to send, read as the reader of the turn sees it; or why not, for the model. */
+export async function openOutgoing(
+  { agentFiles }: Pick<SendFileDeps, 'agentFiles'>,
+  { view, facts, reader }: Pick<ToolCall, 'view' | 'facts' | 'reader'>,
+  { name, as }: { readonly name: string; readonly as?: 'document' | 'voice' | undefined },
+  { maxFileBytes, channel }: ReplyRoute,
+): Promise<AgentFile | { readonly reason: string }> {
+  if (maxFileBytes === undefined) return { reason: `Files cannot be sent on ${channel}.` };
+  const given = await agentFiles.ofConversation(name, reader.conversationId);
+  const path = workspacePath(name, facts.workspace);
+  const file = given ?? (await view.readBytes(path, maxFileBytes));
+  if ('reason' in file) {
+    if (file.reason !== 'too-large') return { reason: absentText(path, file) };
+    return { reason: tooLarge(basename(path), maxFileBytes) };
+  }
+  const { bytes } = file;
+  if (bytes.byteLength > maxFileBytes) return { reason: tooLarge(name, maxFileBytes) };
+  if (given !== null) return { ...given, kind: kindOf(given.mimeType, as) };
+  const mimeType = mimeTypeOf(path);
+  return { name: basename(path), mimeType, kind: kindOf(mimeType, as), bytes };
+}
+
+function tooLarge(name: string, limit: number): string {
+  const megabytes = Math.floor(limit / 1_024 / 1_024);
+  return `${name} is larger than ${megabytes} MB, the most that can be sent here. Send a link or a smaller file.`;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.svg': 'image/svg+xml',
+  '.mp4': 'video/mp4',
+  '.mp3': 'audio/mpeg',
+  '.m4a': 'audio/mp4',
+  '.wav': 'audio/wav',
+  '.ogg': 'audio/ogg',
+  '.oga': 'audio/ogg',
+  '.opus': 'audio/ogg',
+  '.pdf': 'application/pdf',
+  '.csv': 'text/csv',
+  '.html': 'text/html',
+  '.json': 'application/json',
+  '.md': 'text/markdown',
+  '.txt': 'text/plain',
+  '.zip': 'application/zip',
+  '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.pptx': 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+};
+
+function mimeTypeOf(path: string): string {
+  return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
+}
+
+/** What platforms show by themselves; everything else is a document. */
+const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
+  [/^image\/(png|jpeg|gif|webp)$/, 'image'],
+  [/^video\/mp4$/, 'video'],
+  [/^audio\//, 'audio'],
+];
+
+/** How a file of this type is sent. */
+export function kindOf(mimeType: string, as?: 'document' | 'voice'): OutboundFile['kind'] {
+  if (as === 'document') return 'document';
+  const kind = SHOWN.find(([type]) => type.test(mimeType))?.[1] ?? 'document';
+  return as === 'voice' && kind === 'audio' ? 'voice' : kind;
+}
+
+/** Files that tools have given the agent, as the model learns of them. */
+export function givenText(
+  files: readonly (Pick<AgentFile, 'name' | 'mimeType' | 'bytes'> & { readonly id: string })[],
+): string {
+  return files
+    .map(({ id, name, mimeType, bytes }) => {
+      const size = Math.ceil(bytes.byteLength / 1_024);
+      return `[A file was made: ${name} (${mimeType}, ${size} kB). send_file sends it as "${id}".]`;
+    })
+    .join('\n');
+}
