@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
@@ -137,5 +138,16 @@ describe('a conversation in Discord', () => {
     await new Promise((wake) => setTimeout(wake, 3_000));
     const all = await say('three', 3);
     expect(all.slice(before)).toEqual(['one', 'two', 'three'].map((t) => `You said: ${t}`));
+  });
+
+  it('[F10] gets a file of the workspace with its caption', async () => {
+    writeFileSync(join(folder.path, 'workspace/minutes.txt'), 'We agreed on tea.');
+    const before = answers(direct).length;
+    const file = { file: 'minutes.txt', caption: 'As agreed' };
+    model.queue({ toolCalls: [{ name: 'send_file', arguments: file }] }, 'Sent.');
+    discord.say({ channel: direct, text: 'the minutes, please' });
+    expect((await untilAnswers(direct, before + 2)).slice(before)).toEqual(['As agreed', 'Sent.']);
+    const sent = discord.conversation(direct).find(({ visible }) => visible === 'As agreed');
+    expect(JSON.stringify(sent)).toContain('minutes.txt');
   });
 });

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imagesOf, textOf } from '../model/chat-request.ts';
-import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 const JPEG = latin1('\u00ff\u00d8\u00ff\u00e0 and pixels');
@@ -77,6 +79,27 @@ describe('what people send in Telegram besides text', () => {
     scene.telegram.say({ chat: ANN, text: 'too much?', file });
     expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can take');
     expect(imagesOf(newest())).toEqual([]);
+  });
+
+  it('[F10] [W09] the agent sends a picture of its workspace with a caption, and no private one to a group', async () => {
+    writeFileSync(join(scene.folder.path, 'workspace/chart.png'), PNG);
+    const send = { name: 'send_file', arguments: { file: 'chart.png', caption: '**This week**' } };
+    const before = count(ANN);
+    scene.model.queue({ toolCalls: [send] }, 'That is all.');
+    scene.telegram.say({ chat: ANN, text: 'how was the week?' });
+    expect(await next(ANN, before, 2)).toEqual(['This week', 'That is all.']);
+    const [picture] = scene.telegram.conversation(ANN).slice(-2);
+    expect(picture?.file).toMatchObject({ name: 'chart.png' });
+    expect(scene.telegram.calls('sendPhoto')).toHaveLength(1);
+    scene.model.queue({ toolCalls: [send] }, 'I cannot.');
+    const inGroup = count(GROUP);
+    scene.telegram.say({
+      chat: GROUP,
+      from: ANN,
+      text: '@parley_test_bot the chart!',
+    });
+    expect(await next(GROUP, inGroup)).toEqual(['I cannot.']);
+    expect(scene.telegram.calls('sendPhoto')).toHaveLength(1);
   });
 
   it('[F10] a file that cannot be fetched at first comes a little later', async () => {

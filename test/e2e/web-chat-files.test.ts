@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { field, mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
@@ -53,6 +55,36 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     const stream = await (await saved).createReadStream();
     expect(await text(stream)).toBe('<script>1</script>');
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.context().close();
+  });
+
+  it('[F10] [U08] the agent sends pictures and downloads, which a reload shows again and nobody else gets', async () => {
+    writeFileSync(join(scene.folder.path, 'workspace/point.png'), PNG);
+    writeFileSync(join(scene.folder.path, 'workspace/page.html'), '<script>alert(1)</script>');
+    const send = (file: string) => ({ name: 'send_file', arguments: { file, caption: file } });
+    scene.model.queue({ toolCalls: [send('point.png'), send('page.html')] }, 'Two files.');
+    const page = await scene.open();
+    await say(page, 'Send me both');
+    await untilAnswer(page, 'Two files.');
+    for (const _again of [1, 2]) {
+      await page.locator('.answer img.picture').waitFor();
+      await page.getByRole('button', { name: /page\.html/ }).waitFor();
+      await page.reload();
+      await untilAnswer(page, 'Two files.');
+    }
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: /page\.html/ }).click();
+    expect((await downloading).suggestedFilename()).toBe('page.html');
+    const base = `${scene.parley.address}/channels/web/default`;
+    const headers = { authorization: `Bearer ${scene.parley.token}` };
+    const history = await (await fetch(`${base}/history`, { headers })).text();
+    const [, part] = /"partId":"([^"]+)"[^{}]*"file":\{[^}]*page\.html/.exec(history) ?? [];
+    const path = `${base}/sent/${part}`;
+    expect((await fetch(path)).status).toBe(401);
+    const found = await fetch(path, { headers });
+    expect(found.headers.get('content-type')).toBe('application/octet-stream');
+    expect(found.headers.get('content-disposition')).toMatch(/^attachment/);
+    expect((await fetch(`${path}?chat=another-chat`, { headers })).status).toBe(404);
     await page.context().close();
   });
 

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imagesOf, textOf } from '../model/chat-request.ts';
@@ -58,6 +58,18 @@ describe('a whole Parley in WhatsApp', () => {
     expect(answer).toMatchObject({ quoted: id });
     expect(answer?.text).toContain('for you');
     expect(count(ann.id)).toBe(direct);
+  });
+
+  it('[F10] sends a file of its workspace natively, with its caption', async () => {
+    const { double, ann, parley, model } = scene;
+    const before = count(ann.id);
+    writeFileSync(join(parley.data, 'workspace/minutes.pdf'), '%PDF-1.7 minutes');
+    const file = { file: 'minutes.pdf', caption: 'As agreed' };
+    model.queue({ toolCalls: [{ name: 'send_file', arguments: file }] }, 'Sent.');
+    await double.say({ chat: ann.id, text: 'the minutes, please' });
+    const [document, answer] = (await scene.untilAnswers(ann.id, before + 2)).slice(before);
+    expect(document).toMatchObject({ text: 'As agreed', attachment: { kind: 'document' } });
+    expect(answer?.text).toBe('Sent.');
   });
 
   it('[F08] [F10] takes an album as one turn with all its pictures', async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
@@ -114,6 +116,8 @@ const Part = z.object({
   partId: z.string(),
   turnId: z.string().nullable(),
   text: z.string(),
+  /** A file above the text. */
+  file: z.object({ name: z.string().nullable() }).optional(),
 });
 const Inbound = z.object({
   type: z.literal('inbound'),
@@ -151,8 +155,11 @@ export interface GatewayListener {
 
 const RETRY_MS = 500;
 
-/** Talks to the terminal channel of a gateway, which may go away and come back, until `signal` fires. */
-export function createGatewayClient(find: FindGateway, signal: AbortSignal) {
+/**
+ * Talks to the terminal channel of a gateway, which may go away and come back, until `signal` fires. Files that
+ * arrive meanwhile are saved in the folder `downloads`.
+ */
+export function createGatewayClient(find: FindGateway, signal: AbortSignal, downloads: string) {
   const json = async (path: string, body?: object): Promise<unknown> =>
     (await askTerminal(find, signal, path, body)).json();
   return {
@@ -164,13 +171,14 @@ export function createGatewayClient(find: FindGateway, signal: AbortSignal) {
       return { id, kind: outcome.kind, reason: outcome.reason };
     },
     async history(): Promise<ChatHistory> {
-      return History.parse(await insist(() => json('/history'), signal)).entries;
+      const { entries } = History.parse(await insist(() => json('/history'), signal));
+      return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
     },
     /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
     async watch(listener: GatewayListener): Promise<void> {
       while (!signal.aborted) {
         try {
-          await watchOnce(find, signal, listener);
+          await watchOnce(find, signal, listener, downloads);
         } catch (error) {
           if (error instanceof CliError) throw error;
         }
@@ -215,6 +223,7 @@ async function watchOnce(
   find: FindGateway,
   signal: AbortSignal,
   listener: GatewayListener,
+  downloads: string,
 ): Promise<void> {
   const response = await askTerminal(find, signal, '/events');
   if (response.body === null) return;
@@ -226,7 +235,36 @@ async function watchOnce(
     for (const line of lines) {
       if (!line.startsWith('data:')) continue;
       const event = Event.safeParse(JSON.parse(line.slice('data:'.length)));
-      if (event.success) listener.event(event.data);
+      if (!event.success) continue;
+      const { data } = event;
+      if (data.type !== 'part' || data.file === undefined) listener.event(data);
+      else listener.event(withLine(data, await save(find, signal, data, downloads)));
     }
+  }
+}
+
+/** The part with a line for its file, which a terminal cannot show. */
+function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
+  if (part.file === undefined) return part;
+  const line = `[File ${part.file.name ?? ''}${saved === undefined ? '' : `: ${saved}`}]`;
+  return { ...part, text: [line, part.text].filter((text) => text !== '').join('\n') };
+}
+
+/** Saves the file of a part; where, or why not. Its name is not trusted. */
+async function save(
+  find: FindGateway,
+  signal: AbortSignal,
+  { partId, file }: z.infer<typeof Part>,
+  downloads: string,
+): Promise<string> {
+  const name = (file?.name ?? 'file').replaceAll(/[^\p{L}\p{N}._ -]/gu, '_').replace(/^\.+/, '_');
+  const path = join(downloads, `${partId.slice(-6)}-${name.slice(-100)}`);
+  try {
+    const response = await askTerminal(find, signal, `/sent/${encodeURIComponent(partId)}`);
+    await mkdir(downloads, { recursive: true, mode: 0o700 });
+    await writeFile(path, await response.bytes(), { mode: 0o600 });
+    return `saved as ${path}`;
+  } catch (error) {
+    return `not saved (${reasonOf(error)}); the page shows it`;
   }
 }

@@ -23,7 +23,11 @@ export async function chat({ folder, env }: Pick<Cli, 'folder' | 'env'>): Promis
   const message = isTalk ? '' : await readAll(stdin);
   const own = (await findGateway(folder, env)) ? null : await startOwn(folder, env);
   const ended = new AbortController();
-  const client = createGatewayClient(() => findGateway(folder, env), ended.signal);
+  const client = createGatewayClient(
+    () => findGateway(folder, env),
+    ended.signal,
+    join(folder.path, 'downloads'),
+  );
   const interrupted = onInterrupt(ended);
   try {
     if (isTalk) {

@@ -26,7 +26,7 @@ export function mortalStore(store: Store): MortalStore {
       if (dies) throw new Error('killed');
       return result;
     };
-  const { approvals, turns, lanes } = store;
+  const { approvals, turns, lanes, outbox } = store;
   Object.assign(store, {
     approvals: {
       ...approvals,
@@ -35,6 +35,7 @@ export function mortalStore(store: Store): MortalStore {
     },
     turns: { ...turns, appendStep: mortal('step', turns.appendStep) },
     lanes: { ...lanes, commit: mortal('commit', lanes.commit) },
+    outbox: { ...outbox, post: mortal('post', outbox.post) },
   });
   return {
     written,

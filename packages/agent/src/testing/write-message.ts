@@ -10,6 +10,8 @@ export interface Writing {
   /** It may be a part of a burst for so long, in ms. */
   readonly settlesInMs?: number;
   readonly quotes?: true;
+  /** Largest file that may be sent to the chat. */
+  readonly maxFileBytes?: number | undefined;
 }
 
 /** For tests: a file that somebody sends; with `bytes` null it could not be fetched. */
@@ -27,7 +29,7 @@ const OWNER = { id: '1', name: 'Ada', isBot: false };
 export async function writeMessage(
   store: Store,
   { messageId, text, now }: { messageId: string; text: string; now: number },
-  { chat = DIRECT, sender = OWNER, files = [], quotes, fromOwner, settlesInMs }: Writing,
+  { chat = DIRECT, sender = OWNER, files = [], quotes, fromOwner, settlesInMs, ...more }: Writing,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {
@@ -42,7 +44,7 @@ export async function writeMessage(
     variables: {},
     ...(attachments.length > 0 && { attachments }),
   };
-  const route = { ...PLACE, chatId: chat.id, target: TARGET, ...(quotes && { quotes }) };
+  const route = { ...PLACE, chatId: chat.id, target: TARGET, ...(quotes && { quotes }), ...more };
   await store.inbox.accept({
     conversationId: chat.id,
     message,

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { resultText } from './catalogue.ts';
+
+const DATA = Buffer.from('pixels').toString('base64');
+
+describe('the result of an MCP call', () => {
+  it('[G03] [F10] has its pictures, recordings and files beside the text', () => {
+    const found = resultText({
+      content: [
+        { type: 'text', text: 'Here.' },
+        { type: 'image', mimeType: 'image/png', data: DATA },
+        { type: 'resource', resource: { uri: 'demo://a/plan.pdf', mimeType: 'a/b', blob: DATA } },
+        { type: 'audio', mimeType: 'audio/ogg;codecs=opus', data: 'no base64!' },
+      ],
+    });
+    expect(found.text).toBe(
+      'Here.\n[image (image/png): not shown]\n[demo://a/plan.pdf: not shown]\n[audio (audio/ogg;codecs=opus): not shown]',
+    );
+    const bytes = Buffer.from('pixels');
+    expect(found.files).toEqual([
+      { name: 'image-2.png', mimeType: 'image/png', bytes },
+      { name: 'plan.pdf', mimeType: 'a/b', bytes },
+    ]);
+  });
+
+  it('[G03] has no list of files where there is none', () => {
+    expect(resultText({ content: [{ type: 'text', text: 'a' }] })).toEqual({
+      text: 'a',
+      failed: false,
+    });
+  });
+});
