@@ -30,6 +30,7 @@ const ANSWERS: readonly (readonly [id: string, title: string, look: string])[] =
   ['plan', 'Plan with tasks', 'Ticked and open boxes, numbers below them.'],
   ['quoted-mail', 'Quoted mail', 'List, code and another quote inside a quote.'],
   ['sloppy', 'Sloppy marks', 'Unclosed marks and fences, stars that mean times.'],
+  ['signs', 'Signs that are no marks', 'Products, powers, files and names keep every sign.'],
   ['html', 'HTML in the answer', 'Shown as written, all but underline and line breaks.'],
   ['marks', 'Every mark', 'Bold, italic, struck, underlined, hidden, and all of them nested.'],
   ['mentions', 'Mentions', 'Nobody may be pinged; everything stays readable.'],

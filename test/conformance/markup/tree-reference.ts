@@ -2,6 +2,7 @@ import type { Nodes, Root, RootContent, TableRow } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
+import { emphasis } from '../../../packages/markup/src/parse/inline-syntax.ts';
 import type { Expected, ExpectedRow, Format, Formats, ItemMarker } from './expected.ts';
 import { unmasked } from './inline-maths.ts';
 import { expectedInlines, literalHtml } from './inline-reference.ts';
@@ -10,7 +11,8 @@ import { hasSeen } from './visible.ts';
 
 const OPTIONS = {
   // `~20` and `~/folder` are no strike.
-  extensions: [gfm({ singleTilde: false })],
+  // Where emphasis begins and ends is tested by tables beside its syntax.
+  extensions: [gfm({ singleTilde: false }), { text: { 42: emphasis } }],
   mdastExtensions: [gfmFromMarkdown()],
 };
 

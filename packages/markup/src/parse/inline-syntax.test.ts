@@ -49,7 +49,9 @@ const table: [what: string, markdown: string, shown: string][] = [
     '**Note:**text **(a)**b',
     '<b>Note:</b>text <b>(a)</b>b',
   ],
-  ['inside words', '**foo**bar foo*bar*', '<b>foo</b>bar foo<i>bar</i>'],
+  ['inside words', '**foo**bar un**foo**bar', '<b>foo</b>bar un<b>foo</b>bar'],
+  ['round signs that are none', '**2*3*4** *a*b* *x**2*', '<b>2*3*4</b> <i>a*b</i> <i>x**2</i>'],
+  ['round a name that begins with a dot', '**.env**', '<b>.env</b>'],
   [
     'in each other',
     '***a** b* *c **d*** **e *f***',
@@ -64,6 +66,16 @@ const literal: [what: string, markdown: string][] = [
   ['before an opening bracket', '**(**foo)'],
   ['of a product', '2 * 3 * 4'],
   ['of one asterisk behind a label', '*a:*b'],
+  ['of products without spaces', '2*3*4 5*3 cm, 2*4 cm f(x)=a*x*b $5*2, $3*2 2*n*(n+1)'],
+  ['of brackets', '(a)*(b)*(c) a[i]*b[j]*c'],
+  ['of powers', '2**8 and 2**10, x**2 + y**2, f(x)**2**3'],
+  ['of files', 'src/*.ts, lib/*.js and *.log'],
+  ['in words', 'f*cking sh*t foo*bar*'],
+  ['of names in code', '__init__.py, __main__ and path/to/__tests__/a_b.ts'],
+  ['of a shrug', '¯\\_(ツ)_/¯'],
+  ['of underscores', 'a_b_c snake_case_name _private'],
+  ['of pointers', 'int *a, *b; char **argv'],
+  ['of footnotes', 'Price* and tax*, 4* hotel. *Only today'],
 ];
 
 describe('emphasis', () => {

@@ -62,8 +62,9 @@ const ENDS_PHRASE = /[.,:;!?%)\]"'”’»]/;
 const CJK = /[\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]/;
 
 /**
- * Emphasis with `*` as CommonMark has it, and in two cases more. Its rules take spaces between words
- * for granted: `**「注意」**文字` would show its asterisks, and so would `**Note:**text`.
+ * Emphasis with `*` as CommonMark has it, in two cases more, and not where the sign is meant. Its rules take
+ * spaces between words for granted: `**「注意」**文字` would show its asterisks, and so would `**Note:**text`; and
+ * `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would lose theirs.
  */
 export const emphasis: Construct = {
   name: 'emphasis',
@@ -76,8 +77,8 @@ export const emphasis: Construct = {
         if (token !== undefined) {
           const length = token.end.offset - token.start.offset;
           const flanked = { before: characterOf(previous), after: characterOf(code) };
-          token._open ||= mayOpen(flanked);
-          token._close ||= mayClose(flanked, length);
+          token._open = (token._open || mayOpen(flanked)) && !isOperator(flanked, length);
+          token._close = (token._close || mayClose(flanked, length)) && !isInWord(flanked, length);
         }
         return ok(code);
       },
@@ -103,6 +104,25 @@ function mayClose({ before, after }: Flanked, length: number): boolean {
   if (before.trim() === '') return false;
   if (CJK.test(before + after)) return true;
   return length === 2 && ENDS_PHRASE.test(before) && /[\p{L}\p{N}]/u.test(after);
+}
+
+/**
+ * Whether `*` stands where no phrase begins: behind a letter, a number or a bracket and before another one, as in
+ * `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
+ */
+function isOperator({ before, after }: Flanked, length: number): boolean {
+  if (CJK.test(before + after)) return false;
+  const isWithin = /[\p{L}\p{N})\]}]/u.test(before) && /[\p{L}\p{N}([{]/u.test(after);
+  // `un**believ**able` is bold, `2**8` and `f(x)**2` are not.
+  if (length !== 1) return isWithin && /\p{N}/u.test(before + after);
+  return isWithin || /[.,/;:=)\]}]/.test(after);
+}
+
+/** Whether `*` stands between letters or numbers, where no phrase ends: `**2*3**` is bold as a whole. */
+function isInWord({ before, after }: Flanked, length: number): boolean {
+  if (CJK.test(before + after)) return false;
+  const isWithin = /^[\p{L}\p{N}]{2}$/u.test(before + after);
+  return isWithin && (length === 1 || /\p{N}/u.test(before + after));
 }
 
 /** A line end and the beginning or end of the text count as a space, as in CommonMark. */
@@ -176,6 +196,17 @@ const MATHS = new RegExp(
   'gu',
 );
 
+/** Names in code that bold text would be, and a shrug: their signs are no marks either. */
+const NAMES = new RegExp(
+  [
+    /(?<![\p{L}\p{N}_\\])__(?:init|name|main|str|repr|dict|doc|file|all|call|len|eq|ne|lt|gt|hash|iter|next|enter|exit|new|del|class|slots|version|author|bases|module|path|package|annotations|import|getattr|setattr|getitem|setitem|delitem|contains|add|sub|mul|get|set|bool|int|float|await|aiter|anext|aenter|aexit|future|builtins|tests?|mocks?|fixtures|snapshots|pycache|proto|typename)__(?![\p{L}\p{N}_])/u,
+    /¯\\_\(ツ\)_\/¯/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gu',
+);
+
 /** Brackets that are escaped: words in them, a number, the `x` of a box. */
 const PROSE = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
@@ -186,12 +217,13 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The maths in the text of this Markdown, as syntax. */
+/** The maths and the names in the text of this Markdown, as syntax. */
 export function mathsIn(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {
     if (!PROSE.test(text)) ends.set(index, index + text.length);
   }
+  for (const { index, 0: text } of markdown.matchAll(NAMES)) ends.set(index, index + text.length);
   return {
     name: 'maths',
     tokenize(effects, ok, nok) {

@@ -64,7 +64,7 @@ function tryParse(markdown: string): Root | undefined {
   }
 }
 
-const CODE = { dollar: 36, asterisk: 42, backslash: 92 } as const;
+const CODE = { dollar: 36, asterisk: 42, backslash: 92, underscore: 95, macron: 175 } as const;
 
 const gfmFor = quickAddresses(gfm({ singleTilde: false }));
 const TREE = [
@@ -90,6 +90,8 @@ function ownSyntax(markdown: string): SyntaxExtension {
       [CODE.dollar]: maths,
       [CODE.asterisk]: emphasis,
       [CODE.backslash]: [maths, escapedBar],
+      [CODE.underscore]: maths,
+      [CODE.macron]: maths,
     },
   };
 }

@@ -16,7 +16,7 @@ const show = (markdown: string, dialect: Dialect, mentions?: 'live') =>
 
 const telegram: [what: string, markdown: string, shown: string][] = [
   ['a username', 'Ask @durov, (@ada_1).', 'Ask @·durov, (@·ada_1).'],
-  ['a username with marks', '@**durov** <u>@</u>durov @*dur*ov', '@·durov @·durov @·durov'],
+  ['a username with marks', '@**durov** <u>@</u>durov @du**r**ov', '@·durov @·durov @·durov'],
   ['usernames in links', '[@durov](https://e.org)', '@·durov (https://e.org)'],
   ['usernames behind signs', '.@ada @@ada /@ada', '.@·ada @@·ada /@·ada'],
   ['usernames in headings and items', '# @ada\n- @ada', '@·ada\n• @·ada'],
