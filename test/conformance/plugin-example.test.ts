@@ -104,6 +104,7 @@ describe('the example plugin', () => {
       revise: async () => {},
       commands: [],
       report: (state) => void states.push(state),
+      tellOwner: async () => {},
       history: async () => [],
     };
     const adapter = (await brought.channels[0]?.load())?.(context);

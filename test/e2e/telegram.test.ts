@@ -224,3 +224,24 @@ describe('sending to Telegram', () => {
     await scene.telegram.waitFor(() => buttons().length === 0);
   });
 });
+
+describe('a group that becomes a supergroup', () => {
+  it('[D05] keeps access, history and jobs as a supergroup, and the owner is notified once', async () => {
+    const owners = count(ANN);
+    scene.telegram.say({ chat: GROUP, from: 77, text: 'the code word is heron @parley_test_bot' });
+    const before = (await scene.untilAnswers(GROUP, count(GROUP) + 1)).length;
+    const now = scene.telegram.migrate(GROUP);
+    scene.telegram.say({ chat: now, from: 77, text: 'which word? @parley_test_bot' });
+    await scene.telegram.waitFor(() => count(now) === 1);
+    expect(JSON.stringify(scene.model.requests.at(-1)?.body.messages)).toContain('heron');
+    expect(count(GROUP)).toBe(before);
+    const [note] = (await scene.untilAnswers(ANN, owners + 1)).slice(owners);
+    expect(note).toMatch(/became a supergroup .*keeps its history, memory, jobs and permissions/);
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    scene.telegram.say({ chat: now, from: 77, text: 'and after a start? @parley_test_bot' });
+    await scene.telegram.waitFor(() => count(now) === 2);
+    expect(JSON.stringify(scene.model.requests.at(-1)?.body.messages)).toContain('heron');
+    expect(count(ANN)).toBe(owners + 1);
+  });
+});

@@ -26,6 +26,8 @@ export interface Told {
   readonly revised: Revision[];
   readonly states: ChannelState[];
   readonly logged: string[];
+  /** Keys of the notes for the owner. */
+  readonly notes: string[];
 }
 
 /** The core as one adapter sees it; `changed` is called whenever something is told. */
@@ -35,7 +37,7 @@ export function coreAround(
   wishes: CoreWishes = {},
   log: { readonly debug?: boolean } = {},
 ) {
-  const told: Told = { received: [], revised: [], states: [], logged: [] };
+  const told: Told = { received: [], revised: [], states: [], logged: [], notes: [] };
   const context = {
     account: 'default',
     settings,
@@ -56,6 +58,10 @@ export function coreAround(
     },
     report: (state: ChannelState) => {
       told.states.push(state);
+      changed();
+    },
+    tellOwner: async (key: string) => {
+      told.notes.push(key);
       changed();
     },
     history: async () => [],

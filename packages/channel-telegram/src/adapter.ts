@@ -11,6 +11,7 @@ import { createFiles, MAX_UPLOAD_BYTES } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { createAdmitUpdate } from './intake.ts';
 import { registerMenu } from './menu.ts';
+import { MovedChats, withMoves } from './moved-chats.ts';
 import { createMessageFacet, findSent, sendPart } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping } from './stream.ts';
@@ -47,12 +48,13 @@ export function createTelegramAdapter(
   const { log, settings, values } = context;
   const stop = new AbortController();
   const stopping = stop.signal;
-  const api = connectTelegramApi(settings);
+  const moved = new MovedChats(values);
+  const api = withMoves(connectTelegramApi(settings), moved);
   const note = (facts: object, message: string): void => log.warn(facts, message);
-  const sending = { api, values, linkPreviews: settings.linkPreviews, note };
+  const sending = { api, moved, values, linkPreviews: settings.linkPreviews, note };
   const typing = createTyping(api, stopping);
   const { finish, ...streaming } = createDrafts({ ...context, api, stopping });
-  const admit = createAdmitUpdate({ ...context, api, stopping, seen: typing.seen });
+  const admit = createAdmitUpdate({ ...context, api, moved, stopping, seen: typing.seen });
   const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
@@ -73,7 +75,7 @@ export function createTelegramAdapter(
     reportsStart: true,
     findSent(part, before, signal) {
       // One after another, which keeps to Telegram's rates.
-      const found = looking.then(() => findSent(api, part, before, signal));
+      const found = looking.then(() => findSent({ api, moved }, part, before, signal));
       looking = found;
       return found;
     },
@@ -85,7 +87,7 @@ export function createTelegramAdapter(
     typing,
     streaming,
     files: createFiles({ api, settings }),
-    messages: createMessageFacet(api, settings.linkPreviews, stopping),
+    messages: createMessageFacet({ api, moved }, settings.linkPreviews, stopping),
     ...(called && { http: called }),
   };
 }

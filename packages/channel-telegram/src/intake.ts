@@ -5,6 +5,7 @@ import type { TelegramApi } from './api.ts';
 import { chatOf, personOf, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
+import { type MovedChats, moveText } from './moved-chats.ts';
 import {
   type BotIdentity,
   WireMembership,
@@ -16,8 +17,9 @@ import {
 export interface AdmitDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'receive' | 'revise' | 'log' | 'clock'
+    'account' | 'commands' | 'receive' | 'revise' | 'tellOwner' | 'log' | 'clock'
   > {
+  readonly moved: MovedChats;
   readonly api: Pick<TelegramApi, 'call'>;
   /** Ends what is still said to Telegram about an update. */
   readonly stopping: AbortSignal;
@@ -30,9 +32,12 @@ export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>
 
 /** Distinguishes the kinds of updates. An unknown one is logged and confirmed. */
 export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
-  const { account, revise, seen } = deps;
+  const { account, revise, seen, moved } = deps;
   const factsOf = createAdministrators(deps.api, deps.clock);
-  const receive = (message: InboundMessage) => deps.receive(message, factsOf(message));
+  const receive = (message: InboundMessage) => {
+    const named = moved.named(message);
+    return deps.receive(named, factsOf(named));
+  };
   const read = <T>(schema: z.ZodType<T>, content: unknown, update: WireUpdate): T | undefined => {
     const parsed = schema.safeParse(content);
     if (parsed.success) return parsed.data;
@@ -41,6 +46,7 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
     return undefined;
   };
   return async (update, me) => {
+    await moved.load();
     const written = update.message ?? update.channel_post;
     const edited = update.edited_message ?? update.edited_channel_post;
     const content = written ?? edited;
@@ -48,9 +54,9 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
       const message = read(WireMessage, content, update);
       if (message === undefined) return;
       seen(message);
-      logMigration(deps, message);
+      await admitMove(deps, message);
       const inbound = toInbound(message, account, me, deps.commands);
-      if (written === undefined) await revise({ kind: 'edited', message: inbound });
+      if (written === undefined) await revise({ kind: 'edited', message: moved.named(inbound) });
       else await receive(inbound);
     } else if (update.callback_query !== undefined) {
       const press = read(WirePress, update.callback_query, update);
@@ -62,11 +68,19 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
   };
 }
 
-/** Answers follow a group by themselves; a list of allowed groups does not. */
-function logMigration({ log }: AdmitDeps, { chat, migrate_to_chat_id }: WireMessage): void {
-  if (migrate_to_chat_id === undefined) return;
-  const facts = { chat: chat.id, migrateTo: migrate_to_chat_id };
-  log.warn(facts, 'a group became a supergroup; if groups are allowed by id, allow the new one');
+/** Both chats get a message about it, the old one first; the owner reads it once. */
+async function admitMove(
+  { moved, tellOwner, log }: AdmitDeps,
+  { chat, migrate_to_chat_id, migrate_from_chat_id }: WireMessage,
+): Promise<void> {
+  const from = String(migrate_from_chat_id ?? chat.id);
+  const to = String(migrate_to_chat_id ?? chat.id);
+  if (from === to) return;
+  // A part that was refused may have told of it before.
+  if (await moved.note(from, to)) {
+    log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
+  }
+  await tellOwner(`moved ${from}`, moveText(chat.title, from, to));
 }
 
 /** Parts that wait for such a chat fail when they are sent, which the agent sees; this is for operators. */
@@ -179,7 +193,7 @@ function createAdministrators(
   return ({ chat, sender }) => ({
     async isAdministrator(signal) {
       // Anonymous administrators and posts of a channel count as the chat itself; other chats are no members.
-      if (!/^\d+$/.test(sender.id)) return sender.id === chat.id;
+      if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
       const key = `${chat.id} ${sender.id}`;
       const before = known.get(key);
       if (before !== undefined && clock() < before.until) return before.is;

@@ -28,10 +28,12 @@ import {
   replyTo,
   threadOf,
 } from './format.ts';
+import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
 
 /** `note` reports to operators. */
 interface SendDeps {
   readonly api: Pick<TelegramApi, 'send'>;
+  readonly moved: MovedChats;
   readonly linkPreviews: boolean;
   readonly note: (facts: object, message: string) => void;
   /** Called before the first byte of a message leaves. */
@@ -62,7 +64,7 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
       text: attempt.html ? part.body.text : plainText(part.body),
       ...markupOf(attempt),
       ...previews,
-      ...placeOf(part, attempt),
+      ...placeOf(deps, part, attempt),
       ...keyboard,
     },
   });
@@ -70,8 +72,14 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
 }
 
 /** Chat, topic and the message to quote; in a chat that has moved the question has another number. */
-function placeOf({ route }: OutboundPart, { chatId }: Attempt): object {
-  const quoted = chatId === route.chatId ? route.replyToMessageId : undefined;
+function placeOf(
+  { moved }: Pick<SendDeps, 'moved'>,
+  { route }: OutboundPart,
+  { chatId }: Attempt,
+): object {
+  const id = route.replyToMessageId;
+  const isThere = id !== undefined && moved.isThere(route.chatId, id);
+  const quoted = isThere && chatId === route.chatId ? id : undefined;
   return { chat_id: chatId, ...threadOf(route.threadId), ...replyTo(quoted) };
 }
 
@@ -85,7 +93,7 @@ function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
  * repeats nothing because Telegram sent nothing. Throws only `ChannelError`.
  */
 async function sendCall(
-  { api, note, onStart }: SendDeps,
+  { api, moved, note, onStart }: SendDeps,
   part: OutboundPart,
   make: (attempt: Attempt) => Call,
   signal: AbortSignal,
@@ -96,14 +104,14 @@ async function sendCall(
     if (signal.aborted) throw notStarted(chatId);
     const { method, payload } = make(attempt);
     try {
-      const platformMessageId = await api.send(method, payload, signal, onStart);
-      const moved = attempt.chatId !== chatId;
-      return { platformMessageId, ...(moved ? { migratedTo: attempt.chatId } : {}) };
+      const messageId = await api.send(method, payload, signal, onStart);
+      return { platformMessageId: moved.idOf(chatId, messageId) };
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       const next = nextAttempt(attempt, failure);
       if (next === undefined) throw sendErrorOf(failure, attempt.chatId, thrown);
       note({ part: part.id, chatId, reason: failure.reason }, next.because);
+      if (next.attempt.chatId !== attempt.chatId) await moved.note(chatId, next.attempt.chatId);
       attempt = next.attempt;
     }
   }
@@ -184,7 +192,7 @@ async function upload(
   const opened = await openUpload(file);
   const broken = new AbortController();
   const make = (attempt: Attempt): Call =>
-    fileCall(part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
+    fileCall(deps, part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
   try {
     return await sendCall(deps, part, make, AbortSignal.any([signal, broken.signal]));
   } finally {
@@ -194,6 +202,7 @@ async function upload(
 
 /** Beside a file telegraf loses objects, so they go as JSON text, which the Bot API takes alike. */
 function fileCall(
+  deps: Pick<SendDeps, 'moved'>,
   part: OutboundPart,
   file: OutboundFile,
   attempt: Attempt,
@@ -202,7 +211,7 @@ function fileCall(
   const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, source.bytes);
   const caption = attempt.html ? part.body.text : plainText(part.body, MAX_CAPTION);
   const beside = {
-    ...placeOf(part, attempt),
+    ...placeOf(deps, part, attempt),
     ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
     ...keyboardOf(part.buttons),
   };
@@ -217,7 +226,7 @@ const NO_TEXT = /there is no text in the message/i;
 
 /** Changes that end in the same state however often they are made, so each may be repeated. */
 export function createMessageFacet(
-  api: Pick<TelegramApi, 'call'>,
+  { api, moved }: Pick<SendDeps, 'moved'> & { readonly api: Pick<TelegramApi, 'call'> },
   linkPreviews: boolean,
   stopping: AbortSignal,
 ): Required<MessageFacet> {
@@ -228,7 +237,8 @@ export function createMessageFacet(
     more: object,
   ): Promise<void> => {
     const message_id = messageNumber(messageId);
-    if (message_id === undefined) throw unknownMessage(chatId, messageId);
+    if (message_id === undefined || !moved.isThere(chatId, messageId))
+      throw unknownMessage(chatId, messageId);
     await api.call(method, { chat_id: chatId, message_id, ...more }, stopping);
   };
   const content = (body: RenderedPart, { html, below }: EditForm): object => ({
@@ -311,13 +321,13 @@ const OWN_NUMBERS = /^-100\d{10}/;
  * follow the last one known before are asked for, in order.
  */
 export async function findSent(
-  api: Pick<TelegramApi, 'call'>,
+  { api, moved }: Pick<SendDeps, 'moved'> & { readonly api: Pick<TelegramApi, 'call'> },
   part: OutboundPart,
   before: BeforePart,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { chatId } = part.route;
-  const first = firstNumber(chatId, before);
+  const first = firstNumber(chatId, before, moved.now(chatId));
   // A file and a text that does not fit below it are two messages.
   if (first === undefined || part.file !== undefined) return undefined;
   const keyboard = keyboardOf(part.buttons);
@@ -329,7 +339,8 @@ export async function findSent(
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind !== 'refused' || failure.code !== 400) return undefined;
-      if (/message is not modified/i.test(failure.reason)) return String(number);
+      if (/message is not modified/i.test(failure.reason))
+        return moved.idOf(chatId, String(number));
       if (!/message to edit not found|message can't be edited/i.test(failure.reason))
         return undefined;
     }
@@ -344,10 +355,15 @@ export async function findSent(
 export function firstNumber(
   chatId: string,
   { known, uncertainAt }: BeforePart,
+  now: string = chatId,
 ): number | undefined {
-  const hasOwn = OWN_NUMBERS.test(chatId);
+  const hasOwn = OWN_NUMBERS.test(now);
+  // Those of a group from before it became a supergroup are in the common row.
+  const isMoved = chatId !== now;
   const row = known.filter((each) =>
-    hasOwn ? each.chatId === chatId : !OWN_NUMBERS.test(each.chatId),
+    hasOwn
+      ? each.chatId === chatId && isOfSupergroup(each.messageId) === isMoved
+      : !OWN_NUMBERS.test(each.chatId) && !isOfSupergroup(each.messageId),
   );
   // What was sent since has a higher number than that part; what came in may have been waiting for long.
   const isDoubtful = ({ direction, at }: (typeof row)[number]) =>

@@ -92,6 +92,7 @@ export const WireMessage = z.looseObject({
   via_bot: User.optional(),
   /** The supergroup that this group has just become. */
   migrate_to_chat_id: z.int().optional(),
+  migrate_from_chat_id: z.int().optional(),
   /** The same for all messages of an album. */
   media_group_id: z.string().optional(),
   reply_to_message: z.looseObject(content).optional(),

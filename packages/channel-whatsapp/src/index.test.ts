@@ -36,6 +36,7 @@ async function accountWithout(name: string) {
     revise: async () => {},
     commands: [],
     report: (state) => states.push(state),
+    tellOwner: async () => {},
     history: async () => [],
   });
   return { adapter, states };

@@ -81,6 +81,11 @@ export interface ChannelContext<Settings> {
   revise(revision: Revision): Promise<void>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
+  /**
+   * Sends the owner a note, where they last wrote in a direct chat; once for each `key`. For what only a person
+   * can do or should know.
+   */
+  tellOwner(key: string, markdown: string): Promise<void>;
   /** Reports the state of the connection to the core. */
   report(state: ChannelState): void;
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */

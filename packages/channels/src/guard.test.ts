@@ -19,6 +19,7 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     revise: blame,
     commands: [],
     report: () => void blame(),
+    tellOwner: async () => {},
     history: () => blame().then(() => []),
   };
   const connect = (core: ChannelContext<object>): ChannelAdapter => ({

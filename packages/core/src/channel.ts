@@ -128,8 +128,6 @@ export interface OutboundPart extends PartExtras {
 /** What the platform said when it took a part. */
 export interface Receipt {
   readonly platformMessageId: string;
-  /** The chat has a new id for good (Telegram: a group became a supergroup). */
-  readonly migratedTo?: string;
 }
 
 /**

@@ -14,6 +14,8 @@ export const Chat = z.strictObject({
   threadId: Id.optional(),
   /** One of several chats of the same person: it has its own history, also where accounts are linked (F13). */
   separate: z.literal(true).optional(),
+  /** The id by which the platform knows it since it moved; inside Parley it keeps `id`. */
+  movedTo: Id.optional(),
 });
 export type Chat = z.infer<typeof Chat>;
 

@@ -135,16 +135,6 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
     });
 
-    it('[H08] move with their chat, and belong to the conversation that they run in', async () => {
-      await add('a');
-      await store.outbox.migrateChat({ channel: 'web', account: 'default', chatId: 'c1' }, 'c9');
-      const { origin, route } = await got('a');
-      expect([origin.chat.id, route.chatId]).toEqual(['c9', 'c9']);
-      const moved = { ...reminder('x'), conversationId: 'web:c9' };
-      await store.cronJobs.fire(await got('a'), moved, 2 * HOUR, HOUR);
-      expect(await got('a')).toMatchObject({ conversationId: 'web:c9' });
-    });
-
     it('[H08] [G15] lose the text that is to be forgotten, and stay', async () => {
       await add('a');
       const phrases = ['water the plants'];

@@ -1,7 +1,6 @@
 import { InboundMessage, ReplyRoute, Timetable } from '@parley/core';
 import { ensureConversation, lockConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
-import type { ChatKey } from './outbox-parts.ts';
 import { type AdmittedMessage, addMessage } from './rows.ts';
 
 /** `over`: it was for once, or it has failed for good. */
@@ -257,26 +256,6 @@ const UNSETTLED = statement(`
 
 const POSTPONE = statement(`
   update cron_job set next_at = :nextAt where id = :id and next_at = :dueAt and state = 'on'`);
-
-/** Jobs go with a chat that gets a new id, such as a group that becomes a supergroup (H08). */
-export async function moveCronJobs(
-  sql: Sql,
-  { channel, account, chatId }: ChatKey,
-  newChatId: string,
-): Promise<void> {
-  // There are few of them, and no column names their chat.
-  for (const row of await sql.all(ALL_JOBS)) {
-    const route = fromCheckedJson(ReplyRoute, row.route, `reply route of the job ${row.id}`);
-    const isThere = route.channel === channel && route.account === account;
-    if (!isThere || route.chatId !== chatId) continue;
-    const origin = fromCheckedJson(InboundMessage, row.origin, `message of the job ${row.id}`);
-    const chat = { ...origin.chat, id: newChatId };
-    const moved = { origin: { ...origin, chat }, route: { ...route, chatId: newChatId } };
-    sql.send(MOVE, { id: row.id, origin: toJson(moved.origin), route: toJson(moved.route) });
-  }
-}
-
-const MOVE = statement('update cron_job set origin = :origin, route = :route where id = :id');
 
 const readCronJobIf = (row: CronJobRow | undefined) =>
   row === undefined ? null : readCronJob(row);

@@ -153,20 +153,6 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.counts()).toMatchObject({ sent: 1, failed: 0, pending: 0 });
     });
 
-    it('moves what is unfinished to the new id of a chat, in order, and leaves the past', async () => {
-      await store.outbox.enqueue([part('past'), part('a'), part('b')], 0);
-      await store.outbox.markSent(await sending(), 'p1', 1);
-      await sending();
-      await store.outbox.migrateChat(C1, 'c9');
-      expect(await store.outbox.next(C1)).toBeNull();
-      const moved = await store.outbox.recent({ ...C1, chatId: 'c9' }, 9);
-      expect(moved.map(({ part: { body, route }, state }) => [body.text, route, state])).toEqual([
-        ['a', routeTo('c9'), 'sending'],
-        ['b', routeTo('c9'), 'pending'],
-      ]);
-      expect(await store.outbox.recent(C1, 9)).toHaveLength(1);
-    });
-
     it('finds the chats of an account whose first unfinished part is due', async () => {
       await store.outbox.enqueue([part('a', 'waits'), part('b', 'waits')], 0);
       await store.outbox.enqueue([part('a', 'due'), part('b', 'due'), part('a', 'future')], 0);

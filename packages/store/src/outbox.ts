@@ -1,13 +1,5 @@
-import { type NewId, ReplyRoute } from '@parley/core';
-import { moveCronJobs } from './cron-jobs.ts';
-import {
-  type Database,
-  fromCheckedJson,
-  type Sql,
-  StoreError,
-  statement,
-  toJson,
-} from './database.ts';
+import type { NewId } from '@parley/core';
+import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import {
   type AccountWork,
@@ -132,9 +124,6 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 /** Operations on whole chats and accounts, by any process. */
 function chatsOf(database: Database, newId: NewId) {
   return {
-    /** Moves every unfinished part of a chat to its new id (Telegram's group migration). */
-    migrateChat: (chat: ChatKey, newChatId: string) =>
-      database.write((sql) => migrateChat(sql, chat, newChatId)),
     /** Adds parts that no turn wrote (notices). */
     enqueue: (parts: readonly NewPart[], now: number): Promise<void> =>
       database.write(async (sql) => void insertParts(sql, parts, { turnId: null, now, newId })),
@@ -300,19 +289,3 @@ const COUNTS = statement('select state, count(*) as count from outbox group by s
   readonly state: PartState;
   readonly count: number;
 }>();
-
-const ROUTES = statement(`
-  select id, route from outbox where ${OF_CHAT} and ${UNFINISHED} order by seq`).rows<
-  Pick<PartRow, 'id' | 'route'>
->();
-
-const MOVE = statement('update outbox set chat_id = :chatId, route = :route where id = :id');
-
-/** Gives the unfinished parts of a chat its new id, in the column and in the route, and its jobs. */
-async function migrateChat(sql: Sql, chat: ChatKey, chatId: string): Promise<void> {
-  for (const { id, route } of await sql.all(ROUTES, chat)) {
-    const old = fromCheckedJson(ReplyRoute, route, `route of part ${id}`);
-    sql.send(MOVE, { id, chatId, route: toJson({ ...old, chatId }) });
-  }
-  await moveCronJobs(sql, chat, chatId);
-}

@@ -171,7 +171,6 @@ async function useEverything(store: Store): Promise<void> {
     await store.why.ask({ message: name, chat }, 0);
   }
   await store.outbox.recent(chat, 5);
-  await store.outbox.migrateChat(chat, 'c9');
   const values = store.adapterValues('web', 'default');
   await values.set([
     { kind: 'k', id: 'a', value: '1' },

@@ -193,14 +193,42 @@ describe('what people do besides writing', () => {
     ]);
   });
 
-  it('[D05] reports to operators the new id of a group, and keeps what it says out of turns', async () => {
-    const { double, adapter, logged, received } = await scene();
+  it('[D05] keeps the first id of a group that becomes a supergroup, also after a start, and notifies the owner', async () => {
+    const { double, adapter, again, received, notes } = await scene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
     await double.waitFor(() => received.length === 3);
-    expect(logged.join()).toContain(`"migrateTo":${newId}`);
     expect(received.map(({ sender }) => sender.isBot)).toEqual([false, true, true]);
+    expect(new Set(notes)).toEqual(new Set([`moved ${GROUP}`]));
+    await adapter.stop();
+    const second = again();
+    await second.start();
+    const question = double.say({ chat: newId, text: 'and now?' });
+    const asked = () => received.find(({ text }) => text === 'and now?');
+    await double.waitFor(() => asked() !== undefined);
+    const message = asked();
+    expect(message).toMatchObject({
+      chat: { id: String(GROUP), movedTo: String(newId) },
+      messageId: `${question.message_id}s`,
+    });
+    const answer = part(GROUP, 'here', { replyToMessageId: message?.messageId ?? '' });
+    const { platformMessageId } = await second.send(answer, noSignal());
+    expect(platformMessageId).toMatch(/^\d+s$/);
+    await second.send(part(GROUP, 'old', { replyToMessageId: '1' }), noSignal());
+    const sent = double.calls('sendMessage').map(({ params }) => params.reply_parameters);
+    expect(sent).toEqual([expect.objectContaining({ message_id: question.message_id }), undefined]);
+    expect(
+      double
+        .conversation(newId)
+        .map(({ text }) => text)
+        .slice(-2),
+    ).toEqual(['here', 'old']);
+    await second.messages?.react?.({ chatId: String(GROUP) }, message?.messageId ?? '', '👍');
+    await expect(
+      second.messages?.react?.({ chatId: String(GROUP) }, '1', '👍'),
+    ).rejects.toMatchObject({ code: 'channel-refused' });
+    await second.stop();
   });
 
   it('continues after presses and edits it does not understand', async () => {

@@ -18,6 +18,8 @@ export interface Scene extends Told {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
+  /** Another adapter with what the first one remembers. */
+  readonly again: () => ChannelAdapter;
 }
 
 /** What is not as usual. */
@@ -52,7 +54,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     await adapter.stop();
     await double.close();
   });
-  return { ...told, double, adapter, waits };
+  return { ...told, double, adapter, waits, again: () => connect(context, env) };
 }
 
 /** Ends all that `scene` began. */

@@ -123,8 +123,7 @@ describe('files that the bot sends', () => {
     double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
     const file = await onDisk('document', 'text/plain', bytes(1));
-    const receipt = await adapter.send(part(GROUP, 'x', { file }), noSignal());
-    expect(receipt.migratedTo).toBe(String(newId));
+    await adapter.send(part(GROUP, 'x', { file }), noSignal());
     expect(double.conversation(newId).at(-1)?.file?.name).toBe('a.bin');
   });
 

@@ -20,6 +20,7 @@ import {
   type OnFault,
   oneTimeCode,
   parseCommand,
+  partsOf,
   type Revision,
   type SendNotes,
   type Situation,
@@ -156,6 +157,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       wakeFiles();
     },
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
+    tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: deps.report,
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
     chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
@@ -164,6 +166,16 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
   const adapter = guardAdapter(connect, context, deps.onFault);
   assertCapabilities(channel, adapter);
   return adapter;
+}
+
+/** Through the outbox, so that it arrives, and only once. */
+async function tellOwner({ store, bus, clock }: AdapterDeps, key: string, markdown: string) {
+  const route = await store.inbox.ownerRoute();
+  if (route === null) return;
+  const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
+  if (first === undefined) return;
+  await store.outbox.post({ key, parts: [first, ...others] }, clock());
+  await wakeDeliveryOn(bus)(route.channel, route.account, route.chatId);
 }
 
 const LISTED_CHATS = 200;

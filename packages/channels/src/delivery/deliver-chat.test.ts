@@ -23,11 +23,9 @@ let scene: DeliveryScene;
 let now: number;
 let points: DurablePoint[];
 let folder: string;
-let woken: string[];
 beforeEach(async () => {
   now = 1_000;
   points = [];
-  woken = [];
   folder = mkdtempSync(join(tmpdir(), 'parley-delivery-'));
   scene = await openDeliveryScene(() => now);
 });
@@ -42,7 +40,6 @@ function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
     capabilities: { idempotentSend: false, buttons: true },
     pacer: createPacer(),
     send: scene.send,
-    wake: async (chatId) => void woken.push(chatId),
     log: recordingLogger().log,
     meter: silentMeter,
     clock: () => now,
@@ -296,16 +293,6 @@ describe('delivering to a chat', () => {
       });
     expect(await deliverChat(deps({ send }), CHAT, stop.signal)).toBeNull();
     expect(await scene.states('c')).toEqual(['unknown', 'pending']);
-  });
-
-  it('follows a group that has moved, with all that is still owed', async () => {
-    await scene.owe('c', ['one', 'two']);
-    scene.answer('c', { kind: 'sent', migratedTo: 'new' });
-    await deliver();
-    expect(woken).toEqual(['new']);
-    await deliver({}, { ...CHAT, chatId: 'new' });
-    expect(seen('new')).toEqual(['one', 'two']);
-    expect(seen('c')).toEqual([]);
   });
 });
 

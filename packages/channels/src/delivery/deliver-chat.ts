@@ -15,8 +15,6 @@ import { afterThrow, type FailureDeps, mayRepeat, recover } from './after-failur
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
   send(part: OutboundPart, signal: AbortSignal, onStart: () => void): Promise<Receipt>;
-  /** Wakes the delivery of another chat of this account: where a group has moved to. */
-  readonly wake: (chatId: string) => Promise<void>;
   /** Without it nothing is traced. */
   readonly tracer?: Tracer | undefined;
   readonly pass: PassPoint;
@@ -144,10 +142,10 @@ interface Marked {
   readonly following: DuePart | undefined;
 }
 
-/** `followingAt`: when the following part was marked as being sent; null: it is not. `moved`: the chat has another id. */
+/** `followingAt`: when the following part was marked as being sent; null: it is not. */
 type Sent =
   | { readonly kind: 'sent'; readonly followingAt: number | null }
-  | { readonly kind: 'not-sent' | 'moved' };
+  | { readonly kind: 'not-sent' };
 
 /** Sends a part, as a stage of the trace it belongs to. */
 function deliver(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
@@ -182,9 +180,8 @@ async function sendPart(
     await afterThrow(deps, due, thrown);
     return { kind: 'not-sent' };
   }
-  const { platformMessageId, migratedTo } = receipt;
-  // Where a group has moved to is not in a note: such a part stays uncertain.
-  if (migratedTo === undefined) notes?.write(attempt, { kind: 'arrived', platformMessageId });
+  const { platformMessageId } = receipt;
+  notes?.write(attempt, { kind: 'arrived', platformMessageId });
   deps.pass('part-sent');
   const { channel } = part.route;
   deps.meter.observe('parley_delivery_seconds', deps.clock() - startedAt, { channel });
@@ -219,15 +216,15 @@ async function record(
   deps: DeliveryDeps,
   {
     part,
-    receipt: { platformMessageId, migratedTo },
+    receipt: { platformMessageId },
     following,
   }: { part: OutboundPart; receipt: Receipt; following: DuePart | undefined },
   signal: AbortSignal,
 ): Promise<Sent> {
-  const { channel, account, chatId } = part.route;
+  const { channel } = part.route;
   const at = deps.clock();
-  const mayFollow = migratedTo === undefined && !isOver(deps, signal);
-  const next = mayFollow && following && isReady(deps, following) ? following.part : undefined;
+  const next =
+    !isOver(deps, signal) && following && isReady(deps, following) ? following.part : undefined;
   if (next !== undefined) noteMarked(deps, next, at);
   const isMarked = await untilStored(signal, () =>
     deps.outbox.markSent(part.id, platformMessageId, at, next?.id),
@@ -235,10 +232,7 @@ async function record(
   if (next !== undefined && !isMarked) deps.notes?.remove(next.id);
   deps.pass('part-recorded');
   deps.meter.count('parley_outbox_parts_total', { channel, state: 'sent' });
-  if (migratedTo === undefined) return { kind: 'sent', followingAt: isMarked ? at : null };
-  await deps.outbox.migrateChat({ channel, account, chatId }, migratedTo);
-  await deps.wake(migratedTo);
-  return { kind: 'moved' };
+  return { kind: 'sent', followingAt: isMarked ? at : null };
 }
 
 function isReady(deps: DeliveryDeps, due: DuePart): boolean {

@@ -42,7 +42,7 @@ const LOOK_AGAIN_MS = 10;
  * platforms ask for are timers of this process; after a restart the sweep finds what they were for.
  */
 export function startDeliveryWorker(
-  deps: Omit<DeliveryDeps, 'wake' | 'pacer'>,
+  deps: Omit<DeliveryDeps, 'pacer'>,
   { channel, account, bus, concurrency, sweep: startSweep }: DeliveryWorkerOptions,
 ): DeliveryWorker {
   const name = `deliveries ${channel}/${account}`;
@@ -50,7 +50,6 @@ export function startDeliveryWorker(
   const pacer = createPacer(deps.capabilities.rates);
   const sending: DeliveryDeps = {
     ...deps,
-    wake: async (chatId) => work.wake(chatId),
     pacer,
     isEnding: () => isEnding,
   };

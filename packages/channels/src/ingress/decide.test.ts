@@ -42,6 +42,11 @@ describe('what ingress does with a message', () => {
       'turn',
     ],
     [
+      '[D05] a group that is named by the id to which it has moved is served',
+      aMessage({ chat: { ...elsewhere, movedTo: '-100' }, addressed: true }),
+      'turn',
+    ],
+    [
       'a stranger in a served group may ask',
       aMessage({ chat: group, sender: stranger, addressed: true }),
       'turn',

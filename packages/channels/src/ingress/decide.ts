@@ -186,7 +186,13 @@ export function decideAccess(
   rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): AccessDecision {
   const { chat, sender } = message;
-  if (chat.type !== 'direct') return ofGroup(access.groups, access.allowGroups.includes(chat.id));
+  if (chat.type !== 'direct') {
+    const ids = [chat.id, ...(chat.movedTo === undefined ? [] : [chat.movedTo])];
+    return ofGroup(
+      access.groups,
+      ids.some((id) => access.allowGroups.includes(id)),
+    );
+  }
   if (rights.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
   return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }

@@ -9,7 +9,7 @@ import { CAPABILITIES } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 
 /** For tests: how the platform answers one send. */
-export type Answer = ChannelFailure | { readonly kind: 'sent'; readonly migratedTo?: string };
+export type Answer = ChannelFailure | { readonly kind: 'sent' };
 
 /** For tests: an outbox in memory and a platform that does as it is told. */
 export interface DeliveryScene {
@@ -47,12 +47,10 @@ export async function openDeliveryScene(clock: () => number): Promise<DeliverySc
       const answer = answers.get(chatId)?.shift() ?? { kind: 'sent' };
       if (answer.kind !== 'sent')
         throw new ChannelError(answer, `the platform says ${answer.kind}`);
-      const shownIn = answer.migratedTo ?? chatId;
       if (!known.has(idempotencyKey))
-        visible.set(shownIn, [...(visible.get(shownIn) ?? []), body.text]);
+        visible.set(chatId, [...(visible.get(chatId) ?? []), body.text]);
       known.add(idempotencyKey);
-      const migrated = answer.migratedTo === undefined ? {} : { migratedTo: answer.migratedTo };
-      return { platformMessageId: `m${sends.length}`, ...migrated };
+      return { platformMessageId: `m${sends.length}` };
     },
     async owe(chatId, texts, at = 0) {
       turns += 1;

@@ -44,6 +44,7 @@ function webFront(
       return receive(message);
     },
     report: () => undefined,
+    tellOwner: async () => {},
     history: async () => history,
   };
   const adapter = createWebAdapter(context, WEB);

@@ -27,6 +27,7 @@ describe('a preview', () => {
       revise: async () => {},
       commands: [],
       report: () => {},
+      tellOwner: async () => {},
       history: async () => [],
     };
     const adapter = (await definition.load())(context);
