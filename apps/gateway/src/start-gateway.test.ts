@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import {
   type ChannelContext,
   type ChannelDefinition,
+  type ChannelState,
   conversationIdOf,
   type DecisionRules,
 } from '@parley/channels';
@@ -67,6 +68,7 @@ function platform(id: string): {
   say(text: string, attachments?: Attachment[]): Promise<unknown>;
   /** Tells that a message became another. */
   change(message: InboundMessage): Promise<void>;
+  report(state: ChannelState): void;
   readonly sent: OutboundPart[];
 } {
   let context: ChannelContext<unknown> | undefined;
@@ -100,7 +102,8 @@ function platform(id: string): {
     Promise.resolve();
   const change = async (message: InboundMessage): Promise<void> =>
     context?.revise({ kind: 'edited', message });
-  return { definition, say, change, sent };
+  const report = (state: ChannelState): void => context?.report(state);
+  return { definition, say, change, report, sent };
 }
 
 function messageIn(channel: string, text: string): InboundMessage {
@@ -118,9 +121,9 @@ function messageIn(channel: string, text: string): InboundMessage {
   };
 }
 
-const ready = (definition: ChannelDefinition): PlannedAccount => ({
+const ready = (definition: ChannelDefinition, rules = RULES): PlannedAccount => ({
   kind: 'ready',
-  plan: { definition, account: 'default', settings: {}, rules: RULES },
+  plan: { definition, account: 'default', settings: {}, rules },
 });
 
 async function open(
@@ -278,6 +281,20 @@ describe('a gateway', () => {
       reason: 'token must be a token.',
     });
     expect(await good.say('hello')).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('[D05] notifies the owner, on another account, of one that stops working, once a day', async () => {
+    const [good, bad] = [platform('good'), platform('bad')];
+    const rules = { ...RULES, owners: ['good:u'] };
+    await open([ready(good.definition, rules), ready(bad.definition, rules)]);
+    await good.say('hello');
+    const failed = { kind: 'failed', reason: 'no intent', fix: 'Switch it on.' } as const;
+    for (const state of [failed, failed]) bad.report(state);
+    await expect.poll(() => good.sent.length).toBe(1);
+    expect(good.sent[0]?.body.plain).toBe('⚙️ bad/default does not work: no intent. Switch it on.');
+    good.report(failed);
+    await good.say('again');
+    expect(good.sent).toHaveLength(1);
   });
 
   it('[D12] opens, closes and opens again what other settings change, and leaves the rest connected', async () => {

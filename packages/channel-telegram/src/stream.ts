@@ -34,19 +34,23 @@ const REMEMBERED = 1_000;
 export function createDrafts(deps: DraftsDeps): Drafts {
   const { log, clock } = deps;
   const underWay = new Map<string, Promise<void>>();
-  const state: DraftState = { known: true, notBefore: 0, over: new BoundedMap(REMEMBERED) };
+  const state: DraftState = {
+    known: true,
+    notBefore: new BoundedMap(REMEMBERED),
+    over: new BoundedMap(REMEMBERED),
+  };
   return {
     minIntervalMs: 1_000,
     // A quick answer would overtake its draft, which costs a call.
     firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
       if (!state.known || !isPrivate(chatId) || state.over.has(turnId)) return;
-      if (clock() < state.notBefore) return;
+      if (clock() < (state.notBefore.get(chatId) ?? 0)) return;
       const showing = answer.show().then(async (parts) => {
         const text = parts.at(-1)?.text;
         if (text === undefined) return;
         const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...threadOf(threadId) };
-        await show(deps, state, turnId, draft);
+        await show(deps, state, { turnId, chatId }, draft);
       });
       underWay.set(turnId, showing);
       await showing.finally(() => underWay.delete(turnId));
@@ -68,8 +72,8 @@ export function createDrafts(deps: DraftsDeps): Drafts {
 interface DraftState {
   /** The server knows drafts. */
   known: boolean;
-  /** Telegram asked to be left alone until then. */
-  notBefore: number;
+  /** By chat: Telegram asked to leave it alone until then. */
+  readonly notBefore: BoundedMap<string, number>;
   /** Turns of which no more is shown. */
   readonly over: BoundedMap<string, true>;
 }
@@ -77,7 +81,7 @@ interface DraftState {
 async function show(
   { api, log, clock, stopping, holdsAccount }: DraftsDeps,
   state: DraftState,
-  turnId: string,
+  { turnId, chatId }: { readonly turnId: string; readonly chatId: string },
   draft: object,
 ): Promise<void> {
   const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
@@ -89,8 +93,9 @@ async function show(
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused') throw thrown;
     if (failure.code === 404) state.known = false;
-    else if (failure.code === 429) state.notBefore = clock() + (failure.retryAfterMs ?? 5_000);
-    else state.over.set(turnId, true);
+    else if (failure.code === 429) {
+      state.notBefore.set(chatId, clock() + (failure.retryAfterMs ?? 5_000));
+    } else state.over.set(turnId, true);
     log.debug({ turn: turnId, reason: failure.reason }, 'draft not shown');
   }
 }

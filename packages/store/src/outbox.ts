@@ -102,19 +102,25 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       await database.read((sql) => requireState(sql, partId, 'pending'));
     },
 
-    /** sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. */
+    /**
+     * sending → failed or unknown, for good; `notice` (if any) joins the end of the chat's outbox. `answer`: what
+     * waits behind it of the same answer fails with it, untried.
+     */
     markFailed: (
       partId: string,
       state: 'failed' | 'unknown',
       error: string,
       now: number,
       notice: NewPart | null,
+      scope: 'part' | 'answer' = 'part',
     ): Promise<void> =>
       database.write(async (sql) => {
         if ((await sql.run(FAIL, { partId, state, error, now, epoch })) === 0) {
           return await requireState(sql, partId, state);
         }
         recordDeadPart(sql, partId, state, now);
+        const rest = scope === 'answer' ? await sql.all(FAIL_REST, { partId, error, now }) : [];
+        for (const { id } of rest) recordDeadPart(sql, id, 'failed', now);
         if (notice !== null)
           insertParts(sql, [notice], { turnId: null, noticeOf: partId, now, newId });
       }),
@@ -238,6 +244,12 @@ const RETRY = statement(`
 
 const FAIL = statement(`
   update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
+
+const FAIL_REST = statement(`
+  update outbox set state = 'failed', error = :error, updated_at = :now
+  where state = 'pending' and turn_id = (select turn_id from outbox where id = :partId)
+    and chat_id = (select chat_id from outbox where id = :partId)
+  returning id`).rows<{ readonly id: string }>();
 
 const STATE = statement('select state from outbox where id = :partId').rows<{
   readonly state: PartState;

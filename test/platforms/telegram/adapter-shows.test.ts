@@ -87,7 +87,7 @@ describe('an answer that grows', () => {
     expect(logged).toEqual([]);
   });
 
-  it('[D05] pauses for as long as Telegram says, and loses nothing of the answer', async () => {
+  it('[D05] pauses in that chat for as long as Telegram says, and loses nothing of the answer', async () => {
     let now = 1_000_000;
     const { double, adapter } = await scene({ clock: () => now });
     const show = (text: string) => adapter.streaming?.update(ann, 't', growing(text));
@@ -95,12 +95,14 @@ describe('an answer that grows', () => {
     const refusal = { code: 429, description: 'slow', parameters: { retry_after: 9 } };
     double.fault({ kind: 'refuse', method: 'sendMessageDraft', ...refusal });
     await show('a');
+    double.say({ chat: 502, text: 'q' });
+    await adapter.streaming?.update({ chatId: '502' }, 'o', growing('other'));
     now += 8_999;
     await show('b');
     now += 1;
     await show('c');
-    expect(double.calls('sendMessageDraft')).toHaveLength(2);
-    expect(double.drafts().map(({ text }) => text)).toEqual(['c']);
+    expect(double.calls('sendMessageDraft')).toHaveLength(3);
+    expect(double.drafts().map(({ text }) => text)).toEqual(['other', 'c']);
   });
 
   it('[F12] is not tried again for a turn whose draft was refused', async () => {

@@ -36,10 +36,13 @@ import {
   ChannelError,
   type Clock,
   fromOutside,
+  inlineCode,
   type LiveBus,
   type Logger,
+  literal,
   type Meter,
   type PassPoint,
+  reasonOf,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
@@ -158,7 +161,10 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     },
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
-    report: deps.report,
+    report: (state) => {
+      deps.report(state);
+      if (state.kind === 'failed') void tellOfFailure(deps, `${channel}/${account}`, state);
+    },
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
     chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
   };
@@ -176,6 +182,30 @@ async function tellOwner({ store, bus, clock }: AdapterDeps, key: string, markdo
   if (first === undefined) return;
   await store.outbox.post({ key, parts: [first, ...others] }, clock());
   await wakeDeliveryOn(bus)(route.channel, route.account, route.chatId);
+}
+
+/** Once a day for each reason; elsewhere than on the account that has failed. */
+async function tellOfFailure(
+  deps: AdapterDeps,
+  name: string,
+  { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
+): Promise<void> {
+  try {
+    const route = await deps.store.inbox.ownerRoute();
+    if (route === null || `${route.channel}/${route.account}` === name) return;
+    const day = new Date(deps.clock()).toISOString().slice(0, 10);
+    const key = `failed ${name} ${day} ${reason}`;
+    await tellOwner(
+      deps,
+      key,
+      `${inlineCode(name)} does not work: ${literal(`${reason}. ${fix}`)}`,
+    );
+  } catch (error) {
+    deps.log.warn(
+      { reason: reasonOf(error) },
+      'the owner could not be notified of a failed account',
+    );
+  }
 }
 
 const LISTED_CHATS = 200;

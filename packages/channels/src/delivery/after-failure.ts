@@ -140,8 +140,12 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   const { state } = decision;
   const reason = error.message;
   const about = state === 'unknown' ? uncertain(deps, part) : refusedNotice(reason);
-  const notice = canBeReported(error.failure) ? about : null;
-  await failPart(deps, part, { state, reason, notice });
+  const isOpen = canBeReported(error.failure);
+  // Nothing else of the answer can arrive there either.
+  await failPart(deps, part, {
+    ...{ state, reason, notice: isOpen ? about : null },
+    scope: isOpen ? 'part' : 'answer',
+  });
 }
 
 interface Ending {
@@ -149,15 +153,17 @@ interface Ending {
   readonly reason: string;
   /** Null where the chat cannot be notified. */
   readonly notice: Notice | null;
+  /** What fails with it; `part` when absent. */
+  readonly scope?: 'part' | 'answer';
 }
 
 async function failPart(deps: FailureDeps, part: OutboundPart, ending: Ending): Promise<void> {
   const { route } = part;
-  const { state, reason, notice } = ending;
+  const { state, reason, notice, scope } = ending;
   // A failed notice must not trigger another notice.
   const ownNotice =
     part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
-  await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice);
+  await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice, scope);
   deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }

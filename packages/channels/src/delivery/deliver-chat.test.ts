@@ -194,13 +194,16 @@ describe('delivering to a chat', () => {
   });
 
   it.each(['gone', 'forbidden'] as const)(
-    '[D05] notifies no one in a chat that is %s',
+    '[D05] notifies no one in a chat that is %s, and tries no more of that answer',
     async (kind) => {
-      await scene.owe('c', ['one']);
+      await scene.owe('c', ['one', 'two', 'three']);
       scene.answer('c', { kind });
       await deliver();
-      expect(await scene.states('c')).toEqual(['failed']);
+      expect(await scene.states('c')).toEqual(['failed', 'failed', 'failed']);
       expect(scene.sends).toHaveLength(1);
+      await scene.owe('c', ['later']);
+      await deliver();
+      expect(scene.sends).toHaveLength(2);
     },
   );
 
