@@ -102,6 +102,30 @@ describe('what people send in Telegram besides text', () => {
     expect(scene.telegram.calls('sendPhoto')).toHaveLength(1);
   });
 
+  it('[F04] the agent reacts, and edits and deletes its own messages', async () => {
+    const before = count(ANN);
+    scene.model.queue('A first version');
+    scene.telegram.say({ chat: ANN, text: 'write something' });
+    await next(ANN, before);
+    const calls = [
+      { name: 'react', arguments: { emoji: '👍' } },
+      { name: 'edit_message', arguments: { message: 1, text: 'A *second* version' } },
+    ];
+    scene.model.queue({ toolCalls: calls }, 'Better?');
+    const question = scene.telegram.say({ chat: ANN, text: 'better, please' });
+    await scene.telegram.waitFor(() => scene.answers(ANN).at(-1) === 'Better?');
+    expect(scene.answers(ANN).slice(before)).toEqual(['A second version', 'Better?']);
+    const [reacted] = scene.telegram.calls('setMessageReaction');
+    expect(reacted?.params).toMatchObject({ message_id: question.message_id });
+    scene.model.queue(
+      { toolCalls: [{ name: 'delete_message', arguments: { message: 2 } }] },
+      'It is gone.',
+    );
+    scene.telegram.say({ chat: ANN, text: 'delete the other one' });
+    await scene.telegram.waitFor(() => scene.answers(ANN).at(-1) === 'It is gone.');
+    expect(scene.answers(ANN).slice(before)).toEqual(['Better?', 'It is gone.']);
+  });
+
   it('[F10] a file that cannot be fetched at first comes a little later', async () => {
     const before = count(ANN);
     scene.telegram.fault({ kind: 'status', status: 502, method: 'getFile' });

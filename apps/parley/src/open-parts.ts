@@ -86,6 +86,7 @@ export async function openParts(
       delegation,
       messages,
       sendFile: { store, deliver, agentFiles: store.agentFiles },
+      ownMessages: { store, deliver },
       todos: store.todos,
       ...soul.tool,
     },

@@ -142,7 +142,7 @@ async function turnDraft(
 ): Promise<TurnDraft> {
   const additions = await runBefore(deps, opened, signal);
   // Once: servers come and go, and the prompt must list exactly the tools that are offered.
-  const tools = toolsInMode(toolsOf(deps, opened.reader), turn.mode);
+  const tools = toolsInMode(toolsOf(deps, opened.reader, turn), turn.mode);
   const { tracer, meter, clock, history } = deps;
   const promptAt = clock();
   const [prompt, read] = await tracer.span('parley.prompt', {}, () =>

@@ -17,6 +17,7 @@ import type {
 import type { ClaimedTurn, Store } from '@parley/store';
 import { decideBootstrap, restrictView, type Workspace } from '@parley/workspace';
 import { approvalsNote } from './approvals/approval-policy.ts';
+import { actsLacking } from './tools/own-messages.ts';
 import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
 import type { TurnAdditions } from './turn-hooks.ts';
 import { type AgentContext, leadingMessage, type OpenedTurn, openTurn } from './turn-opening.ts';
@@ -50,7 +51,7 @@ export async function turnPrompt(
   const fixing = deps.pins === undefined ? {} : { fix: fixIn(deps.pins, turn, reader, deps) };
   const atHand = { facts, reader, view, messages, ...fixing, conversationId, session };
   const features = await gatherFeatures(deps.sources, atHand, deps.log);
-  const tools = extras.tools ?? toolsInMode(toolsOf(deps, reader), turn.mode);
+  const tools = extras.tools ?? toolsInMode(toolsOf(deps, reader, turn), turn.mode);
   const context = {
     ...attachmentsOf(messages),
     ...silenceIn(facts, features),
@@ -84,8 +85,12 @@ function fixIn(
     schema.parse(await pins.fix(turn, `${kind}:${key}`, value, clock()));
 }
 
-export function toolsOf({ tools }: Pick<PromptServices, 'tools'>, reader: Reader): ToolSet {
-  return tools?.for(reader) ?? NO_TOOLS;
+export function toolsOf(
+  { tools }: Pick<PromptServices, 'tools'>,
+  reader: Reader,
+  turn: ClaimedTurn,
+): ToolSet {
+  return tools?.for(reader, actsLacking(leadingMessage(turn).route)) ?? NO_TOOLS;
 }
 
 const NO_TOOLS: ToolSet = {

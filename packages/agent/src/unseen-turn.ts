@@ -53,8 +53,8 @@ export function unseenServices<Services extends PromptServices>(
 
 function toolsWithout(tools: ToolRegistry, withheld: ReadonlySet<string>): ToolRegistry {
   return {
-    for(reader) {
-      const all = tools.for(reader);
+    for(reader, lacking) {
+      const all = tools.for(reader, lacking);
       return withoutTools(all, (name) => withheld.has(name) || asksAlways(all.get(name)));
     },
   };

@@ -40,6 +40,7 @@ export {
   scrubPart,
   startDeliveryWorker,
 } from './delivery/delivery-worker.ts';
+export { actOn } from './delivery/part-act.ts';
 export { withPartFile } from './delivery/part-file.ts';
 export { bootOfMachine, openSendNotes, type SendNotes } from './delivery/send-notes.ts';
 export {

@@ -157,12 +157,14 @@ export async function chatHistory(
         const sentAlong = files.filter(({ messageSeq }) => messageSeq === seq);
         return { kind: 'inbound', messageId, text: typed ?? text, files: sentAlong, at, outcome };
       }),
-    ...outbound.map(({ part, createdAt: at, isReplaced }): HistoryEntry => {
-      const { id, turnId, body, buttons, file } = part;
-      if (isReplaced) return { kind: 'replaced', id, at };
-      const more = { ...(buttons && { buttons }), ...(file && { file }) };
-      return { kind: 'outbound', partId: id, turnId, body, ...more, at };
-    }),
+    ...outbound
+      .filter(({ part }) => part.act === undefined)
+      .map(({ part, createdAt: at, isReplaced }): HistoryEntry => {
+        const { id, turnId, body, buttons, file } = part;
+        if (isReplaced) return { kind: 'replaced', id, at };
+        const more = { ...(buttons && { buttons }), ...(file && { file }) };
+        return { kind: 'outbound', partId: id, turnId, body, ...more, at };
+      }),
   ];
   // The sort is stable: a question stored in the same millisecond as its answer stays above it.
   return entries.sort((a, b) => a.at - b.at).slice(-limit);

@@ -65,6 +65,8 @@ export const ReplyRoute = z.strictObject({
   streams: z.literal(true).optional(),
   /** Largest file that can be sent there, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
+  /** What can be done there besides sending. */
+  acts: z.array(z.enum(['react', 'edit', 'delete'])).optional(),
   target: RenderTarget,
 });
 export type ReplyRoute = z.infer<typeof ReplyRoute>;
@@ -100,11 +102,23 @@ export function pathOf({ name, path }: OutboundFile): string {
   throw new ChannelError({ kind: 'refused' }, message);
 }
 
+/**
+ * What a part does to a message of its chat instead of being sent: a reaction to any, a new text for an own one, or
+ * its end. Each may be repeated.
+ */
+export const PartAct = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('react'), messageId: z.string(), emoji: z.string() }),
+  z.strictObject({ kind: z.literal('edit'), messageId: z.string() }),
+  z.strictObject({ kind: z.literal('delete'), messageId: z.string() }),
+]);
+export type PartAct = z.infer<typeof PartAct>;
+
 /** What a part may carry besides text, on platforms that declare it. */
 export const PartExtras = z.strictObject({
   buttons: z.array(Button).min(1).max(8).optional(),
   /** The part's text becomes its caption. */
   file: OutboundFile.optional(),
+  act: PartAct.optional(),
 });
 export type PartExtras = z.infer<typeof PartExtras>;
 

@@ -146,7 +146,7 @@ function insertFile(sql: Sql, { file, bytes }: NewPart, partId: string, now: num
 
 /** A part as a row that waits to be sent. */
 function newRow(
-  { route, body, buttons, file }: NewPart,
+  { route, body, buttons, file, act }: NewPart,
   id: string,
   index: number,
   { turnId, noticeOf, now, answers, trace }: Omit<Origin, 'newId'>,
@@ -161,7 +161,7 @@ function newRow(
     account: route.account,
     chatId: route.chatId,
     route: toJson(route),
-    body: toJson({ ...body, buttons, file }),
+    body: toJson({ ...body, buttons, file, act }),
     now,
     answers: answers ?? null,
     trace: trace ?? null,

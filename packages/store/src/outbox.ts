@@ -1,4 +1,4 @@
-import type { NewId } from '@parley/core';
+import type { NewId, ReplyRoute } from '@parley/core';
 import { type Database, type Sql, StoreError, statement } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
 import {
@@ -155,6 +155,21 @@ function chatsOf(database: Database, newId: NewId) {
       return counts;
     },
     /** What a chat was sent, oldest first, the newest `limit` rows; for the web history. */
+    /** The platform's ids of what was sent to a place, the newest first, without what only changed a message. */
+    ownMessages: async (
+      { channel, account, chatId, threadId }: ReplyRoute,
+      limit: number,
+    ): Promise<readonly string[]> => {
+      const chat = { channel, account, chatId };
+      const rows = await database.read((sql) => sql.all(OWN, { ...chat, limit: 4 * limit }));
+      const gone = new Set<string>();
+      const found = rows.flatMap(({ messageId, ...row }) => {
+        const { act, route } = readPart(row);
+        if (act?.kind === 'delete') gone.add(act.messageId);
+        return act === undefined && route.threadId === threadId ? messageId : [];
+      });
+      return found.filter((id) => !gone.has(id)).slice(0, limit);
+    },
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({
@@ -277,6 +292,12 @@ const RECENT = statement(`
       and inbox.outcome = 'replaced') as replaced
   from outbox where ${OF_CHAT} order by seq desc limit :limit`).rows<
   PartRow & Omit<OutboxEntry, 'part' | 'isReplaced'> & { readonly replaced: number | boolean }
+>();
+
+const OWN = statement(`
+  select ${OUTBOX_COLUMNS}, platform_message_id as "messageId"
+  from outbox where ${OF_CHAT} and state = 'sent' order by seq desc limit :limit`).rows<
+  PartRow & { readonly messageId: string }
 >();
 
 /**

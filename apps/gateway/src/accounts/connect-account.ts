@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   type AttachmentFetcher,
+  actOn,
   type ChannelAdapter,
   type ChannelContext,
   type ChannelDefinition,
@@ -328,7 +329,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
       return withPartFile(
         { agentFiles, capabilities: adapter.capabilities },
         scrubPart(part, deps.scrub),
-        (whole) => adapter.send(whole, signal, onStart),
+        (whole) =>
+          whole.act === undefined ? adapter.send(whole, signal, onStart) : actOn(adapter, whole),
       );
     },
   };

@@ -73,6 +73,7 @@ const EXCLUDED_SOURCES: ReadonlySet<string> = new Set([
 /** A heartbeat reports by its answer alone (H03); to-dos and SOUL.md belong to conversations. */
 const EXCLUDED_TOOLS: ReadonlySet<string> = new Set([
   ...['message', 'delegate_task', 'cron', 'ask_user', 'send_file'],
+  ...['react', 'edit_message', 'delete_message'],
   ...['write_todos', 'propose_soul_change'],
 ]);
 

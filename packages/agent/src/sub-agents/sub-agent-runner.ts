@@ -74,7 +74,10 @@ async function runSubAgent(
 type Found = Exclude<UnseenAnswer, { outcome: unknown }>;
 
 /** Tools that message people or schedule jobs; the last depth has none to delegate either. */
-const WITHHELD = ['message', 'cron', 'ask_user', 'send_file'];
+const WITHHELD = [
+  ...['message', 'cron', 'ask_user', 'send_file'],
+  ...['react', 'edit_message', 'delete_message'],
+];
 
 async function answerOf(
   deps: TurnServices,

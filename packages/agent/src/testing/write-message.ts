@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Attachment, InboundMessage } from '@parley/core';
+import type { Attachment, InboundMessage, ReplyRoute } from '@parley/core';
 import type { CommandEffect, CommandResult, Store } from '@parley/store';
 
 export interface Writing {
@@ -12,6 +12,7 @@ export interface Writing {
   readonly quotes?: true;
   /** Largest file that may be sent to the chat. */
   readonly maxFileBytes?: number | undefined;
+  readonly acts?: ReplyRoute['acts'];
 }
 
 /** For tests: a file that somebody sends; with `bytes` null it could not be fetched. */

@@ -11,6 +11,7 @@ import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { askUserTool } from './ask-user.ts';
 import { type ExecDeps, execTool } from './exec.ts';
 import { messageTool } from './message.ts';
+import { type OwnMessagesDeps, ownMessageTools } from './own-messages.ts';
 import { proposeSoulChangeTool } from './propose-soul-change.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';
 import { type SendFileDeps, sendFileTool } from './send-file.ts';
@@ -32,6 +33,7 @@ export interface BuiltInToolDeps {
   readonly cron?: Parameters<typeof cronTool>[0];
   readonly messages?: Parameters<typeof messageTool>[0];
   readonly sendFile?: SendFileDeps;
+  readonly ownMessages?: OwnMessagesDeps;
   readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
   readonly exec?: ExecDeps;
   readonly web?: WebSettings;
@@ -46,6 +48,7 @@ export function builtInTools({
   cron,
   messages,
   sendFile,
+  ownMessages,
   todos,
   soul,
   exec,
@@ -66,6 +69,7 @@ export function builtInTools({
     ...(cron === undefined ? [] : [cronTool(cron)]),
     ...(messages === undefined ? [] : [messageTool(messages)]),
     ...(sendFile === undefined ? [] : [sendFileTool(sendFile)]),
+    ...(ownMessages === undefined ? [] : ownMessageTools(ownMessages)),
     ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
     ...(exec === undefined ? [] : [execTool(exec)]),
     ...(web === undefined ? [] : webTools(web)),

@@ -41,9 +41,12 @@ export interface ToolSet {
   readonly foreign: ReadonlySet<string>;
 }
 
-/** All tools of an installation. A turn asks once: its set stays the same while tools come and go. */
+/**
+ * All tools of an installation. A turn asks once: its set stays the same while tools come and go. `lacking`: names of
+ * those that its chat has no use for.
+ */
 export interface ToolRegistry {
-  for(reader: Reader): ToolSet;
+  for(reader: Reader, lacking?: readonly string[]): ToolSet;
 }
 
 /** `snake_case`, as the strictest provider wants it. */
@@ -81,17 +84,27 @@ export function createToolRegistry(options: ToolRegistryOptions): {
     };
   };
   let sets = setsWith(live());
+  const without = new Map<string, ToolSet>();
   const registry: ToolRegistry = {
-    for({ kind }) {
+    for({ kind }, lacking = NO_NAMES) {
       const lively = live();
-      if (lively !== sets.lively) sets = setsWith(lively);
-      return sets[kind];
+      if (lively !== sets.lively) {
+        sets = setsWith(lively);
+        without.clear();
+      }
+      if (lacking.length === 0) return sets[kind];
+      // Few kinds of chats, and describing all tools takes its time.
+      const key = [kind, ...lacking].join(' ');
+      const known = without.get(key) ?? withoutTools(sets[kind], (name) => lacking.includes(name));
+      without.set(key, known);
+      return known;
     },
   };
   return { registry, problems };
 }
 
 const NONE: readonly AddedTools[] = [];
+const NO_NAMES: readonly string[] = [];
 const BUILT_IN = 'Parley';
 
 interface Held extends Entry {

@@ -143,7 +143,7 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   const isOpen = canBeReported(error.failure);
   // Nothing else of the answer can arrive there either.
   await failPart(deps, part, {
-    ...{ state, reason, notice: isOpen ? about : null },
+    ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
   });
 }
@@ -220,7 +220,7 @@ export function mayRepeat(
 ): boolean {
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
   const isKeyKnown = idempotentSend && clock() - sentAt <= idempotentForMs;
-  const isHarmless = isKeyKnown || part.noticeOf !== undefined;
+  const isHarmless = isKeyKnown || part.noticeOf !== undefined || part.act !== undefined;
   return isHarmless || whenUncertain === 'resend';
 }
 

@@ -19,6 +19,7 @@ export function routeOf(
     ...(chat.type === 'direct' ? {} : { replyToMessageId: messageId }),
     ...(capabilities.quotes === true ? { quotes: true } : {}),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
+    ...actsOf(capabilities),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     target: {
       ...capabilities.target,
@@ -26,6 +27,11 @@ export function routeOf(
       ...(numbered ? { numbered } : {}),
     },
   };
+}
+
+function actsOf(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
+  const acts = (['react', 'edit', 'delete'] as const).filter((act) => capabilities[act]);
+  return acts.length === 0 ? {} : { acts };
 }
 
 /** The conversation of a message: the one that all linked accounts of its sender share, or that of its chat. */

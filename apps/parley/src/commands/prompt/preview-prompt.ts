@@ -73,6 +73,7 @@ function workOf({ soul, tools }: LoadedSettings['settings']): Work {
       deliver: unused,
       agentFiles: { ofConversation: unused },
     },
+    ownMessages: { store: UNUSED_STORE, deliver: unused },
     soul: {
       service: { current: unused, propose: unused },
       localTime: () => ({ date: '', time: '' }),

@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { openTurnScene, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
+import { PLACE } from '../testing/write-message.ts';
+import { actsLacking, ownMessageTools } from './own-messages.ts';
+
+const ACTS = ['react', 'edit', 'delete'] as const;
+const CHAT = { ...PLACE, chatId: 'c' };
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function open(): Promise<void> {
+  const stored = {
+    get outbox() {
+      return scene.store.outbox;
+    },
+  };
+  const tools = ownMessageTools({ store: stored, deliver: async () => {} });
+  scene = await openTurnScene({}, { tools });
+}
+
+/** What is owed to the chat is sent, as messages p1, p2 … */
+async function deliver(): Promise<void> {
+  for (const { part } of await scene.store.outbox.unfinished(CHAT, 99)) {
+    await scene.store.outbox.markSending(part.id, 1);
+    if (part.act === undefined) sent += 1;
+    const id = part.act === undefined ? `p${sent}` : `act:${part.id}`;
+    await scene.store.outbox.markSent(part.id, id, 2);
+  }
+}
+let sent = 0;
+
+async function calls(name: string, input: object, acts: (typeof ACTS)[number][] = [...ACTS]) {
+  await scene.write('do it', { acts });
+  scene.model.next({ calls: [{ name, with: input }] }, { say: 'Done.' });
+  await scene.answerNext();
+  const acted = await scene.store.outbox.unfinished(CHAT, 99);
+  const heard = toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+  await deliver();
+  return { heard: heard.at(-1), acts: acted.flatMap(({ part }) => part.act ?? []) };
+}
+
+describe('what the agent does with messages', () => {
+  it('[F04] reacts to the message that it answers', async () => {
+    await open();
+    const { acts } = await calls('react', { emoji: '👍' });
+    expect(acts).toEqual([{ kind: 'react', messageId: 'm1', emoji: '👍' }]);
+  });
+
+  it('[F04] edits and deletes its own messages, counted from the newest', async () => {
+    await open();
+    sent = 0;
+    for (const text of ['one', 'two']) {
+      await scene.write(text);
+      scene.model.next({ say: text });
+      await scene.answerNext();
+      await deliver();
+    }
+    const edited = await calls('edit_message', { message: 2, text: '**uno**' });
+    expect(edited.acts).toEqual([{ kind: 'edit', messageId: 'p1' }]);
+    // Its answer is p3 now.
+    const deleted = await calls('delete_message', { message: 2 });
+    expect(deleted.acts).toEqual([{ kind: 'delete', messageId: 'p2' }]);
+    const missing = await calls('delete_message', { message: 9 });
+    expect([missing.acts, missing.heard]).toEqual([[], expect.stringContaining('Not done')]);
+  });
+
+  it('[F04] is offered those tools alone that its chat can carry out', async () => {
+    await open();
+    const { heard, acts } = await calls('react', { emoji: '👍' }, ['edit']);
+    expect([heard, acts]).toEqual([expect.stringContaining('There is no tool "react"'), []]);
+    expect(scene.model.asked[0]?.tools?.map(({ name }) => name)).toEqual(['edit_message']);
+    expect(actsLacking({})).toHaveLength(3);
+    expect(actsLacking({ acts: ['react', 'edit', 'delete'] })).toEqual([]);
+  });
+});

@@ -1,0 +1,32 @@
+import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
+import type { ChannelAdapter } from '../adapter.ts';
+
+/** Does what a part does to a message of its chat. @throws ChannelError */
+export async function actOn(
+  { messages }: Pick<ChannelAdapter, 'messages'>,
+  { id, act, route, body }: OutboundPart,
+): Promise<Receipt> {
+  const { chatId, threadId } = route;
+  const address = { chatId, threadId };
+  switch (act?.kind) {
+    case 'react':
+      await must(messages?.react)(address, act.messageId, act.emoji);
+      break;
+    case 'edit':
+      await must(messages?.edit)(address, act.messageId, body);
+      break;
+    case 'delete':
+      await must(messages?.delete)(address, act.messageId);
+      break;
+    case undefined:
+      throw new Error(`Part ${id} does nothing to a message.`);
+  }
+  // It made no message of its own.
+  return { platformMessageId: `act:${id}` };
+}
+
+function must<Act>(act: Act | undefined): Act {
+  if (act !== undefined) return act;
+  const message = 'This channel cannot do that to a message.';
+  throw new ChannelError({ kind: 'refused' }, message);
+}
