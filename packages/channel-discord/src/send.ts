@@ -67,9 +67,11 @@ function bodyOf(part: OutboundPart, linkPreviews: boolean): MessageBody {
 async function put(
   { api, log }: SendDeps,
   { part, body, extras }: Message,
-  { messageId, nonce }: Streamed,
+  { messageId, text, nonce }: Streamed,
 ): Promise<string> {
   const { chatId, threadId = chatId, replyToMessageId } = part.route;
+  // An answer that came whole is shown already.
+  if (messageId !== undefined && text === part.body.text.trim() && isText(part)) return messageId;
   const isChangeable = messageId !== undefined && !notifies(part);
   if (isChangeable && (await changed(api, threadId, messageId, body, extras))) return messageId;
   // The first part quotes the question; the others follow it.
@@ -86,6 +88,11 @@ async function put(
     });
   }
   return sent.id;
+}
+
+/** Whether nothing but its text is to be seen. */
+function isText(part: OutboundPart): boolean {
+  return part.buttons === undefined && part.file === undefined && !notifies(part);
 }
 
 /** Whether it mentions people, whom a change of a message does not notify. */

@@ -10,6 +10,8 @@ import { contentBody, originBody } from './format.ts';
 /** The streamed message in the place of a finished part, or the nonce of one that may exist. */
 export interface Streamed {
   readonly messageId?: string;
+  /** What it shows, trimmed; absent where an earlier process wrote it. */
+  readonly text?: string;
   readonly nonce?: string;
 }
 
@@ -256,6 +258,7 @@ export function nonceOf(turnId: string, place: number): string {
 
 function streamedOf(turnId: string, place: number, shown: Shown | undefined): Streamed {
   if (shown === undefined) return {};
-  const { messageId } = shown;
-  return messageId === undefined ? { nonce: nonceOf(turnId, place) } : { messageId };
+  const { messageId, text } = shown;
+  if (messageId === undefined) return { nonce: nonceOf(turnId, place) };
+  return { messageId, ...(text !== undefined && { text }) };
 }

@@ -57,6 +57,14 @@ describe('[F12] an answer grows on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message', 'edit', 'edit']);
   });
 
+  it('in one request where it came whole', async () => {
+    const here = await scene();
+    await grow(here, START);
+    const [id] = await finish(here, START);
+    expect(here.double.conversation(here.double.channelId)).toMatchObject([{ id, visible: START }]);
+    expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message']);
+  });
+
   it('over several messages, one edit at a time, none of them lost or shown twice', async () => {
     const here = await scene();
     const { double } = here;
