@@ -29,7 +29,7 @@ export function toInbound(
     messageId: String(message.message_id),
     chat: chatOf(message),
     sender: senderOf(message, me),
-    text: withOrigin(text || spokenContent(message), message),
+    text: withOrigin(text || spokenContent(message) || unreadContent(message), message),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
     ...replyOf(message),
@@ -89,6 +89,24 @@ function replyOf(message: WireMessage): Pick<InboundMessage, 'replyTo'> {
 }
 
 type Sender = InboundMessage['sender'];
+
+/** What people send that has neither text nor a file, by its field. */
+const UNREAD: Readonly<Record<string, string>> = {
+  story: 'a story',
+  game: 'a game',
+  invoice: 'an invoice',
+  checklist: 'a checklist',
+  paid_media: 'paid media',
+};
+
+/** A person in a private chat waits for an answer, whatever they sent; in groups it means nobody. */
+function unreadContent(message: WireMessage): string {
+  const isService = Object.keys(message).some((field) => SERVICE.test(field));
+  if (message.chat.type !== 'private' || isService || attachmentsOf(message).length > 0) return '';
+  const field = Object.keys(UNREAD).find((name) => name in message);
+  const what = field === undefined ? 'something' : UNREAD[field];
+  return `[They sent ${what}, which cannot be read here. Say so, and ask for text, a picture or a file.]`;
+}
 
 /** What the platform writes about a chat rather than a person in it; such messages carry one of these. */
 const SERVICE =

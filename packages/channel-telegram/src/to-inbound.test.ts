@@ -20,6 +20,8 @@ function inbound(fields: object) {
   return InboundMessage.parse(toInbound(message, 'default', ME));
 }
 
+const ME_AND_BOT = { id: 5, type: 'private' };
+
 describe('what the core learns of a Telegram message', () => {
   it('[F01] has place, person, text and time', () => {
     expect(inbound({ text: 'hello', chat: { id: 5, type: 'private' } })).toEqual({
@@ -141,6 +143,24 @@ describe('what the core learns of a Telegram message', () => {
       text: '',
       attachments,
     });
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'a story in a private chat',
+      { story: {}, chat: ME_AND_BOT },
+      '[They sent a story, which cannot be read here.',
+    ],
+    [
+      'anything new there',
+      { hologram: {}, chat: ME_AND_BOT },
+      '[They sent something, which cannot be read here.',
+    ],
+    ['the same in a group', { hologram: {}, chat: { id: -5, type: 'group' } }, ''],
+    ['what Telegram says itself', { pinned_message: {}, chat: ME_AND_BOT }, ''],
+  ])('[F10] %s is named to the agent, or nobody is meant', (_what, message, start) => {
+    const { text } = inbound(message);
+    expect(start === '' ? text : text.slice(0, start.length)).toBe(start);
   });
 
   it('[F01] describes as text what has none, and who sent it first', () => {

@@ -63,8 +63,11 @@ describe('the busy policy', () => {
     [{ group: 'followup' }, 'thread', 'collect'],
     [{ thread: 'followup' }, 'thread', 'followup'],
     [{ channel: 'interrupt' }, 'channel', 'interrupt'],
+    [{ group: 'steer', channels: { telegram: 'followup' } }, 'group', 'followup'],
+    [{ group: 'steer', channels: { telegram: { direct: 'followup' } } }, 'group', 'steer'],
+    [{ group: 'steer', channels: { discord: 'followup' } }, 'group', 'steer'],
   ])('[D03] %j in a %s chat: %s', (policy, chatType, mode) => {
-    expect(busyIn(policy, chatType)).toBe(mode);
+    expect(busyIn(policy, { channel: 'telegram', chat: { type: chatType } })).toBe(mode);
   });
 
   it.each(['sometimes', { direct: 'sometimes' }, { chats: 'steer' }, 3])(

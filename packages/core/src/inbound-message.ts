@@ -131,19 +131,34 @@ export type RuntimeFacts = z.infer<typeof RuntimeFacts>;
 export const BusyMode = z.enum(['collect', 'steer', 'followup', 'interrupt']);
 export type BusyMode = z.infer<typeof BusyMode>;
 
-/** One for all chats, or one for each kind of chat; kinds that are not named collect. */
+const BusyKinds = z.strictObject({
+  direct: BusyMode.optional(),
+  group: BusyMode.optional(),
+  channel: BusyMode.optional(),
+  thread: BusyMode.optional(),
+});
+
+/**
+ * One for all chats, or one for each kind of chat and, before that, for a channel such as `telegram`; kinds that are
+ * not named collect.
+ */
 export const BusyPolicy = z.union([
   BusyMode,
-  z.strictObject({
-    direct: BusyMode.optional(),
-    group: BusyMode.optional(),
-    channel: BusyMode.optional(),
-    thread: BusyMode.optional(),
+  BusyKinds.extend({
+    channels: z.record(z.string(), z.union([BusyMode, BusyKinds])).optional(),
   }),
 ]);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
-/** What a policy says of one kind of chat. */
-export function busyIn(policy: BusyPolicy, chatType: ChatType): BusyMode {
-  return typeof policy === 'string' ? policy : (policy[chatType] ?? 'collect');
+/** What a policy says of the chat of a message. */
+export function busyIn(
+  policy: BusyPolicy,
+  {
+    channel,
+    chat: { type },
+  }: Pick<InboundMessage, 'channel'> & { readonly chat: Pick<Chat, 'type'> },
+): BusyMode {
+  if (typeof policy === 'string') return policy;
+  const own = policy.channels?.[channel];
+  return (typeof own === 'string' ? own : own?.[type]) ?? policy[type] ?? 'collect';
 }

@@ -165,8 +165,8 @@ function isOfTheDatabase(error: unknown): boolean {
 
 /** Messages that get a turn each need not be waited for. */
 function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
-  const chatType = messages.at(-1)?.message.chat.type;
-  return chatType !== undefined && busyIn(busy, chatType) === 'followup';
+  const last = messages.at(-1)?.message;
+  return last !== undefined && busyIn(busy, last) === 'followup';
 }
 
 /** A lease that cannot be released runs out by itself, so the work does not fail. */

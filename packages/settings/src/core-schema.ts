@@ -7,7 +7,7 @@ import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 /** `lanes`: what becomes of messages that come faster than answers (D03). */
 const Lanes = section('What happens when messages arrive faster than answers.', {
   busy: BusyPolicy.default('collect').describe(
-    'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }.',
+    'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }, and per channel: { channels: { telegram: steer } }.',
   ),
   collectPauseMs: wholeNumber(
     { min: 0, max: 60_000, default: 500 },

@@ -161,7 +161,7 @@ function askedBy(messages: readonly InboxRow[], { message: { channel, sender } }
 async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
   if (typeof policy === 'string') return policy;
   const newest = await sql.get(NEWEST, { conversationId });
-  return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message.chat.type);
+  return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message);
 }
 
 /** What waits in a lane, oldest first; as much of it as one turn can take. */

@@ -15,7 +15,7 @@ export function openLaterMessages(
   signal: AbortSignal,
 ) {
   const { turnId, mode } = turn;
-  const busy = busyIn(deps.busy, leadingMessage(turn).message.chat.type);
+  const busy = busyIn(deps.busy, leadingMessage(turn).message);
   const interruption =
     busy === 'interrupt' ? openInterruption(deps, { turn, journal }, lease) : null;
   // A turn that has acted must not be started again, or it would act twice: then they join it.

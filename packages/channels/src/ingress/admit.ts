@@ -133,7 +133,7 @@ async function accept(
   { explain, backlog }: Memory,
 ): Promise<IngressOutcome> {
   const { limits, busy = 'collect' } = deps.rules;
-  const { channel, chat } = admitted.message;
+  const { channel } = admitted.message;
   const inItsConversation = limits.waitingPerConversation;
   // Also at the limit: a message that is known already is never refused.
   let replaced: readonly string[] | undefined;
@@ -156,7 +156,7 @@ async function accept(
   // Also for a duplicate: the process may have died between storing and waking the first time.
   await deps.lanes.kick(admitted.conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
-  if (busyIn(busy, chat.type) === 'interrupt') {
+  if (busyIn(busy, admitted.message) === 'interrupt') {
     deps.bus.publish({ type: 'message-waiting', conversationId: admitted.conversationId });
   }
   const { conversationId } = admitted;
