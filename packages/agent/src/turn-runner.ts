@@ -49,11 +49,12 @@ export function createTurnRunner(options: TurnServices): RunTurn {
   const deps: TurnServices = { sentParts: new WeakMap(), ...options };
   return async (turn, lease, signal) => {
     const { turnId, conversationId } = turn;
-    const { route, receivedAt } = leadingMessage(asStarted(turn));
+    const { message, route, receivedAt } = leadingMessage(asStarted(turn));
     const startedAt = deps.clock();
     deps.pass('turn-claimed');
     deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
-    deps.bus.publish({ type: 'turn-started', conversationId, turnId, route });
+    const shown = route.acknowledge === undefined ? {} : { messageId: message.messageId };
+    deps.bus.publish({ type: 'turn-started', conversationId, turnId, route, ...shown });
     let ended: Ended = { outcome: 'handed-back' };
     try {
       ended = await answerTurn(withChosenModel(deps, turn), turn, lease, signal);

@@ -165,6 +165,8 @@ export type LiveEvent =
       readonly conversationId: string;
       readonly turnId: string;
       readonly route: ReplyRoute;
+      /** The message that is answered, where the route says that it is acknowledged. */
+      readonly messageId?: string;
     }
   | {
       readonly type: 'turn-delta';

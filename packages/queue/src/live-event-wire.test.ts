@@ -10,7 +10,11 @@ const route = { channel: 'web', account: 'default', chatId: '1', target };
 
 /** One of each kind; a kind that is added later does not compile without its example. */
 const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: T }> } = {
-  'turn-started': { type: 'turn-started', ...turn, route: { ...route, quotes: true } },
+  'turn-started': {
+    type: 'turn-started',
+    ...turn,
+    ...{ route: { ...route, quotes: true, acknowledge: '👀' }, messageId: 'm' },
+  },
   'turn-delta': { type: 'turn-delta', ...turn, text: 'a', step: 1, replyToMessageId: 'm' },
   'turn-ended': { type: 'turn-ended', ...turn, outcome: 'answered' },
   'tool-call': {

@@ -178,7 +178,12 @@ const turn = { conversationId: z.string(), turnId: z.string() };
 
 /** Unknown keys are left away: during a rolling restart a newer version may say more. */
 const WireEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('turn-started'), ...turn, route: ReplyRoute }),
+  z.object({
+    type: z.literal('turn-started'),
+    ...turn,
+    route: ReplyRoute,
+    messageId: z.string().exactOptional(),
+  }),
   z.object({
     type: z.literal('turn-delta'),
     ...turn,

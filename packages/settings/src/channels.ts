@@ -43,6 +43,14 @@ export const AnswerSettings = z.strictObject({
     'dead: names in answers are shown but ping no one. live: they do what they say.',
   ),
   numbered: flag(false, 'Long answers say which part is which: (2/5).'),
+  acknowledge: z
+    .string()
+    .min(1)
+    .max(16)
+    .optional()
+    .describe(
+      'An emoji such as 👀: a reaction on a message while it is answered, where that takes longer than a moment.',
+    ),
 });
 export type AnswerSettings = z.infer<typeof AnswerSettings>;
 

@@ -78,6 +78,8 @@ export interface AnswerStyle {
   readonly mentions: 'dead' | 'live';
   /** Several parts of an answer say which they are. */
   readonly numbered: boolean;
+  /** An emoji on a message while it is answered; absent: none. */
+  readonly acknowledge?: string | undefined;
 }
 
 /** `open`: everyone; `allowlist`: listed people; `pairing`: also people whom an owner allowed; `disabled`: no one. */

@@ -7,7 +7,7 @@ import type { AnswerStyle } from './decide.ts';
 export function routeOf(
   message: InboundMessage,
   capabilities: Capabilities,
-  { mentions, numbered }: AnswerStyle,
+  { mentions, numbered, acknowledge }: AnswerStyle,
 ): ReplyRoute {
   const { channel, account, chat, messageId } = message;
   return {
@@ -20,6 +20,7 @@ export function routeOf(
     ...(capabilities.quotes === true ? { quotes: true } : {}),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...actsOf(capabilities),
+    ...(acknowledge && capabilities.react && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     target: {
       ...capabilities.target,

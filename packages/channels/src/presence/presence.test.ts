@@ -25,6 +25,7 @@ let updateTakesMs: number;
 let owed: boolean;
 let mayPreview: boolean;
 let presence: Presence;
+let reactions: (string | undefined)[];
 
 const textOf = async (answer: GrowingAnswer): Promise<string> =>
   (await answer.show()).map(({ text }) => text).join('⏎');
@@ -35,6 +36,7 @@ const adapter: ChannelAdapter = {
   start: async () => {},
   stop: async () => {},
   send: async () => ({ platformMessageId: '1' }),
+  messages: { react: async (_address, id, emoji) => void reactions.push(`${id} ${emoji}`) },
   typing: { repeatMs: 4_000, show: async (address) => void typed.push(address) },
   streaming: {
     minIntervalMs: 1_000,
@@ -52,6 +54,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   shown = [];
   typed = [];
+  reactions = [];
   updateTakesMs = 0;
   owed = false;
   served = adapter;
@@ -137,6 +140,32 @@ describe('typing', () => {
     expect(vi.getTimerCount()).toBe(0);
     bus.publish(started);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a reaction on the message', () => {
+  const acknowledged: LiveEvent = {
+    ...{ type: 'turn-started', ...ref, messageId: 'm1' },
+    route: { ...route, acknowledge: '👀' },
+  };
+
+  it('[F12] is shown while an answer takes its time, and taken back', async () => {
+    bus.publish(acknowledged);
+    await vi.advanceTimersByTimeAsync(1_499);
+    expect(reactions).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    bus.publish(ended('answered'));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(reactions).toEqual(['m1 👀', 'm1 undefined']);
+  });
+
+  it('[F12] is not shown where the settings say nothing, nor for a quick answer', async () => {
+    bus.publish(started);
+    await vi.advanceTimersByTimeAsync(2_000);
+    bus.publish(acknowledged);
+    bus.publish(ended('answered'));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(reactions).toEqual([]);
   });
 });
 

@@ -64,7 +64,8 @@ export function startPresence(deps: PresenceDeps): Presence {
     signs.get(turnId)?.end(comes);
     signs.delete(turnId);
   };
-  const begin = ({ turnId, route }: Extract<LiveEvent, { type: 'turn-started' }>): void => {
+  const begin = (event: Extract<LiveEvent, { type: 'turn-started' }>): void => {
+    const { turnId, route, messageId } = event;
     // The same turn once more: its first run died without an event.
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
@@ -76,9 +77,15 @@ export function startPresence(deps: PresenceDeps): Presence {
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const shown = { address, turnId, target: route.target, owes, mayPreview };
     const sign = showSign(adapter, shown, deps.log);
+    const react = adapter.messages?.react;
+    const endReaction =
+      messageId !== undefined && route.acknowledge !== undefined && react !== undefined
+        ? acknowledge((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
+        : () => {};
     const timer = setTimeout(() => end(turnId), LONGEST_TURN_MS).unref();
     const endAll = (comes: Comes): void => {
       clearTimeout(timer);
+      endReaction();
       sign.end(comes);
     };
     signs.set(turnId, { grow: sign.grow, call: sign.call, end: endAll });
@@ -244,6 +251,35 @@ function createThrottle(
 
 /** Quick answers need no "typing": it would cost a call and arrive with the answer. In ms. */
 const TYPING_AFTER_MS = 300;
+
+/** A quick answer needs no reaction either, in ms. */
+const ACKNOWLEDGE_AFTER_MS = 1_500;
+
+/** Puts a reaction on a message after a moment, and takes it back when the returned function is called. */
+function acknowledge(
+  react: (emoji: string | undefined) => Promise<void>,
+  emoji: string,
+  log: Logger,
+): () => void {
+  let shown = Promise.resolve();
+  const show = async (what: string | undefined): Promise<void> => {
+    try {
+      await react(what);
+    } catch (error) {
+      log.debug({ reason: reasonOf(error) }, 'reaction not shown');
+    }
+  };
+  let isShown = false;
+  const timer = setTimeout(() => {
+    isShown = true;
+    shown = show(emoji);
+  }, ACKNOWLEDGE_AFTER_MS).unref();
+  return () => {
+    clearTimeout(timer);
+    // In their order, or it would stay.
+    if (isShown) void shown.then(() => show(undefined));
+  };
+}
 
 /** Shows "typing" after a moment, and again as often as the platform needs it, until the returned function is called. */
 function keepTyping(
