@@ -76,7 +76,7 @@ async function admitMove(
   const from = String(migrate_from_chat_id ?? chat.id);
   const to = String(migrate_to_chat_id ?? chat.id);
   if (from === to) return;
-  // A part that was refused may have told of it before.
+  // A part that was refused may have been the first to report it.
   if (await moved.note(from, to)) {
     log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
   }

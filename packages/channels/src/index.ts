@@ -5,11 +5,9 @@ export type {
   ChannelDefinition,
   ChannelState,
   ChatAddress,
-  ChatsFacet,
   CommandInfo,
   FilesFacet,
   GrowingAnswer,
-  HistoryEntry,
   HttpFacet,
   IngressOutcome,
   MessageFacet,
@@ -77,3 +75,4 @@ export {
 } from './known-chats.ts';
 export { startPresence } from './presence/presence.ts';
 export { callOutcome } from './send-outcome.ts';
+export type { ChatsFacet, HistoryEntry } from './shown-chats.ts';

@@ -1,6 +1,5 @@
 import type { InboundMessage } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
-import type { HistoryEntry } from './adapter.ts';
 import {
   decideAccess,
   ownershipOf,
@@ -9,6 +8,7 @@ import {
   senderRights,
 } from './ingress/decide.ts';
 import { conversationOf } from './ingress/route.ts';
+import type { HistoryEntry } from './shown-chats.ts';
 
 /** A direct chat in which an owner has written. */
 export interface OwnersChat {

@@ -51,7 +51,7 @@ async function open(files: readonly ToolFile[] = [], model?: ScriptedModel): Pro
   writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron');
   writeFileSync(join(scene.folder, 'large.bin'), new Uint8Array(1_001));
 }
-/** It wants the call until it is told what came of it. */
+/** It calls the tool until it has the result. */
 function obedient(model: ScriptedModel): Pick<ScriptedModel, 'id' | 'stream'> {
   return {
     id: model.id,

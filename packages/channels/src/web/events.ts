@@ -6,8 +6,9 @@ import {
   reasonOf,
   type ToolCallOfTurn,
 } from '@parley/core';
-import type { CommandInfo, HistoryEntry, IngressOutcome } from '../adapter.ts';
+import type { CommandInfo, IngressOutcome } from '../adapter.ts';
 import { guarded } from '../guard.ts';
+import type { HistoryEntry } from '../shown-chats.ts';
 
 /**
  * Events for an open page or terminal that shows a chat. Events may be missed: after a

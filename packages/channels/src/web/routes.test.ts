@@ -1,7 +1,8 @@
 import { type InboundMessage, type Logger, memoryValues, ParleyError } from '@parley/core';
 import { describe, expect, it, vi } from 'vitest';
-import type { ChannelAdapter, HistoryEntry, IngressOutcome } from '../adapter.ts';
+import type { ChannelAdapter, IngressOutcome } from '../adapter.ts';
 import { COMMANDS } from '../ingress/command.ts';
+import type { HistoryEntry } from '../shown-chats.ts';
 import { createWebAdapter } from './adapter.ts';
 import { createEventHub, eventStream } from './events.ts';
 import { WEB } from './front.ts';

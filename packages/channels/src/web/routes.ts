@@ -1,8 +1,9 @@
 import type { Attachment, InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { type ChannelContext, type ChatsFacet, readUpTo } from '../adapter.ts';
+import { type ChannelContext, readUpTo } from '../adapter.ts';
 import { fileResponse } from '../attachments/file-response.ts';
+import type { ChatsFacet } from '../shown-chats.ts';
 import {
   type EventHub,
   eventStream,
