@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { NOTE } from './approval-scene.ts';
 import { runCommand } from './parley-process.ts';
@@ -14,7 +15,9 @@ const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm
 
 describe.runIf(chromiumUrl)('approvals on the page', () => {
   let scene: WebScene;
-  beforeEach(async () => {
+  /** Each test has a chat of its own. */
+  let chat: string;
+  beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
@@ -25,7 +28,21 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
       return { toolCalls: [{ name: 'write', arguments: { path: FILE, text } }] };
     });
   });
-  afterEach(() => scene.close());
+  beforeEach(() => {
+    chat = randomUUID().replaceAll('-', '');
+  });
+  afterEach(async () => {
+    rmSync(join(scene.folder.path, 'workspace', FILE), { force: true });
+    await Promise.all(scene.browser.contexts().map((context) => context.close()));
+  });
+  afterAll(() => scene.close());
+
+  const open = async (options: BrowserContextOptions = {}): Promise<Page> => {
+    const page = await scene.open(options);
+    await page.goto(`${scene.parley.address}/#/chat/${chat}`);
+    await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
+    return page;
+  };
 
   const noted = () => {
     const path = join(scene.folder.path, 'workspace', FILE);
@@ -39,14 +56,14 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
     (await answers(page)).filter((text) => text.includes(words));
 
   it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call is run once', async () => {
-    const page = await scene.open();
+    const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await scene.kill();
     await scene.startAgain();
     await page.getByText('Connected', { exact: true }).waitFor();
     const other = await page.context().newPage();
-    await other.goto(scene.parley.address);
+    await other.goto(`${scene.parley.address}/#/chat/${chat}`);
     await button(other, 'Deny').waitFor();
     expect(noted()).toBeNull();
     // Whichever is first takes the button away from under the other one, which then finds none.
@@ -68,7 +85,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   });
 
   it('[G05] by keyboard alone, and the focus is not lost; a refusal is reported to the model', async () => {
-    const page = await scene.open();
+    const page = await open();
     await say(page, 'please note it');
     await button(page, 'Deny').waitFor();
     await page.getByRole('group', { name: 'Your choice' }).waitFor();
@@ -81,7 +98,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   });
 
   it('[G05] pressed while the gateway is away, it is sent when the gateway is back, once', async () => {
-    const page = await scene.open();
+    const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await scene.kill();
@@ -95,7 +112,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   });
 
   it('[G05] a long call is there to its last character, and nothing of it beside the page', async () => {
-    const page = await scene.open({ viewport: { width: 360, height: 740 } });
+    const page = await open({ viewport: { width: 360, height: 740 } });
     await say(page, 'please note it at length');
     await button(page, 'Approve').waitFor();
     const call = page.locator('.is-notice pre').last();
@@ -107,7 +124,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   });
 
   it('[G04] [G05] a plan is run by its own button, once; /mode runs nothing', async () => {
-    const page = await scene.open();
+    const page = await open();
     await say(page, '/mode plan');
     await untilAnswer(page, /plan mode: I look/);
     await say(page, 'tidy up');
@@ -133,7 +150,7 @@ describe.runIf(chromiumUrl)('approvals on the page', () => {
   it.each(['light', 'dark'] as const)(
     '[G05] [U03] are readable in %s and fit a telephone',
     async (colorScheme) => {
-      const page = await scene.open({ colorScheme, viewport: { width: 360, height: 740 } });
+      const page = await open({ colorScheme, viewport: { width: 360, height: 740 } });
       await say(page, 'please note it');
       await button(page, 'Approve').waitFor();
       expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);

@@ -62,8 +62,11 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
       .locator('rect.bar-one')
       .evaluateAll((bars) => bars.map((bar) => Math.round(Number(bar.getAttribute('height')))));
     expect(heights).toHaveLength(30);
-    // 2,700 of 3,000 tokens are in; nothing was used 29 days ago.
-    expect(heights.slice(0, 4)).toEqual([0, 90, 90, 90]);
+    // 2,700 of 3,000 tokens are in, and today's turn may be the highest bar; nothing was used 29 days ago.
+    const [first, second = 0, ...others] = heights.slice(0, 4);
+    expect([first, ...others]).toEqual([0, second, second]);
+    expect(second).toBeGreaterThan(75);
+    expect(second).toBeLessThanOrEqual(90);
   });
 
   it('[U07] groups by what is chosen; the address keeps it, and the browser goes back', async () => {

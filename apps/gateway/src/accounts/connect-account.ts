@@ -176,7 +176,11 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
 }
 
 /** Through the outbox, so that it arrives, and only once. */
-async function tellOwner({ store, bus, clock }: AdapterDeps, key: string, markdown: string) {
+async function tellOwner(
+  { store, bus, clock }: Pick<AdapterDeps, 'store' | 'bus' | 'clock'>,
+  key: string,
+  markdown: string,
+) {
   const route = await store.inbox.ownerRoute();
   if (route === null) return;
   const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
@@ -318,6 +322,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     capabilities: adapter.capabilities,
     findSent: adapter.findSent,
     notes: adapter.reportsStart ? deps.sendNotes : undefined,
+    tellOwner: (key: string, markdown: string) =>
+      tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
       // The new holder of the right sends this part.
       if (!right.isHeld())

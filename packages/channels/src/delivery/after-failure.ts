@@ -4,7 +4,9 @@ import {
   ChannelError,
   type ChannelFailure,
   type Clock,
+  inlineCode,
   type Logger,
+  literal,
   type Meter,
   type OutboundPart,
   type ReplyRoute,
@@ -103,6 +105,8 @@ export interface FailureDeps {
   readonly pacer: Pacer;
   /** See `ChannelAdapter`. Absent: the platform cannot be asked. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
+  /** See `ChannelContext`. Absent: the log alone says which groups and topics are closed to the bot. */
+  readonly tellOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
   /** Absent: after a crash every part that was marked as being sent is uncertain. */
   readonly notes?: SendNotes | undefined;
   readonly log: Logger;
@@ -146,6 +150,22 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
   });
+  if (!isOpen && part.route.chatType !== 'direct') await tellOfClosed(deps, part, reason);
+}
+
+/** A group or topic that nobody there can be notified in: deleted, locked, or the bot was removed. */
+async function tellOfClosed(
+  { tellOwner, log }: FailureDeps,
+  { id, route: { channel, chatId, threadId } }: OutboundPart,
+  reason: string,
+): Promise<void> {
+  const place = [channel, chatId, ...(threadId === undefined ? [] : [threadId])].join(' ');
+  const text = `An answer could not be delivered to ${inlineCode(place)}: ${literal(reason)}`;
+  try {
+    await tellOwner?.(`closed ${place} ${reason}`, text);
+  } catch (error) {
+    log.warn({ part: id, reason: reasonOf(error) }, 'the owner could not be notified');
+  }
 }
 
 interface Ending {

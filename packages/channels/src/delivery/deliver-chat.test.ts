@@ -198,7 +198,9 @@ describe('delivering to a chat', () => {
     async (kind) => {
       await scene.owe('c', ['one', 'two', 'three']);
       scene.answer('c', { kind });
-      await deliver();
+      const told: string[] = [];
+      await deliver({ tellOwner: async (key) => void told.push(key) });
+      expect(told).toEqual([expect.stringContaining('closed')]);
       expect(await scene.states('c')).toEqual(['failed', 'failed', 'failed']);
       expect(scene.sends).toHaveLength(1);
       await scene.owe('c', ['later']);
