@@ -115,9 +115,9 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
   });
 
   it.each([
+    // web-views opens every view in the other two.
     ['light', 1280],
-    ['dark', 390],
-    ['light', 320],
+    ['dark', 320],
   ] as const)('[U03] are readable in %s at %i pixels, and fit', async (colorScheme, width) => {
     const own = await scene.open({ colorScheme, viewport: { width, height: 800 } });
     await own.goto(`${scene.parley.address}/#/conversations`);

@@ -194,9 +194,9 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the page', () => {
   });
 
   it.each([
+    // web-views opens every view in the other two.
     ['light', 1280],
-    ['dark', 1280],
-    ['light', 320],
+    ['dark', 320],
   ] as const)('[U03] is readable in %s at %i pixels, and fits', async (colorScheme, width) => {
     scene.model.fault({ kind: 'status', status: 401 });
     telegram.say({ chat: CLEO, text: 'x'.repeat(400) });

@@ -94,9 +94,9 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   });
 
   it.each([
+    // web-views opens every view in the other two.
     ['light', 1280],
-    ['dark', 1280],
-    ['light', 320],
+    ['dark', 320],
   ] as const)(
     '[U03] is readable in %s at %i pixels, by keyboard, and fits',
     async (colorScheme, width) => {

@@ -131,10 +131,9 @@ describe.runIf(chromiumUrl)('usage on the page', () => {
   });
 
   it.each([
-    [320, 'light'],
+    // web-views opens every view in the other two.
     [320, 'dark'],
     [1280, 'light'],
-    [1280, 'dark'],
   ] as const)(
     '[U07] at %i pixels in %s fits, is readable, and has no fault that axe finds',
     async (width, colorScheme) => {
