@@ -39,11 +39,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
             ...message('m1', 'c1', { at: 1_763_700_000_001 }),
             seq: expect.any(Number),
             outcome: null,
+            turnId: null,
           },
           {
             ...message('m0', 'c1', { at: 5, threadId: 't9' }),
             seq: expect.any(Number),
             outcome: null,
+            turnId: null,
           },
         ]);
         expect(rows[1]?.seq).toBeGreaterThan(rows[0]?.seq ?? Number.POSITIVE_INFINITY);

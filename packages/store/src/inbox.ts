@@ -27,6 +27,12 @@ export interface MessageKey extends ChatKey {
 const LATELY = 200;
 
 /** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
+/** A message with what became of it; null: it still waits for a turn. */
+interface RecentRow extends InboxRow {
+  readonly outcome: InboxOutcome | null;
+  readonly turnId: string | null;
+}
+
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
 export function inboxRepository(database: Database, newId: NewId) {
@@ -106,13 +112,12 @@ export function inboxRepository(database: Database, newId: NewId) {
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
     /** What a chat wrote, oldest first, the newest `limit` rows; for the web history. */
-    recent: (
-      chat: ChatKey,
-      limit: number,
-    ): Promise<readonly (InboxRow & { readonly outcome: string | null })[]> =>
+    recent: (chat: ChatKey, limit: number): Promise<readonly RecentRow[]> =>
       database.read(async (sql) => {
         const rows = await sql.all(RECENT, { ...chat, limit });
-        return rows.reverse().map((row) => ({ ...readInboxRow(row), outcome: row.outcome }));
+        return rows.reverse().map((row): RecentRow => {
+          return { ...readInboxRow(row), outcome: row.outcome, turnId: row.turn_id };
+        });
       }),
 
     /**
@@ -144,32 +149,38 @@ const OWNER_CHATS = statement(
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
 const RECENT = statement(`
-  select ${INBOX_COLUMNS}, outcome from inbox where ${OF_CHAT}
-  order by seq desc limit :limit`).rows<MessageRow & { readonly outcome: InboxOutcome | null }>();
+  select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT}
+  order by seq desc limit :limit`).rows<
+  MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
+>();
 
 const OF_ACCOUNT = 'channel = :channel and account = :account';
+
+/**
+ * The rows of `chat.id`. A range, so that their order is that of `chat_id` and `seq`, for which there is one index: with
+ * `=`, PostgreSQL may go through all chats by their `seq` to find one row of this.
+ */
+const OF_LISTED = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
+const NEWEST_OF_IT = `${OF_LISTED} order by chat_id desc, seq desc limit 1`;
 
 /**
  * Steps from chat to chat along the index, so that the number of messages does not matter. The first message of a
  * chat is one that is no command and not replaced, where there is one.
  */
-const CHATS = statement(`
+export const CHATS = statement(`
   with recursive chat (id) as (
     select min(chat_id) from inbox where ${OF_ACCOUNT}
     union all
     select (select min(chat_id) from inbox where ${OF_ACCOUNT} and chat_id > chat.id)
     from chat where chat.id is not null)
-  select newest.chat_id as "chatId", newest.received_at as at, first.message,
-    (select created_at from outbox where ${OF_ACCOUNT} and chat_id = newest.chat_id
-      order by seq desc limit 1) as "answeredAt"
-  from chat
-  join inbox newest on newest.seq =
-    (select max(seq) from inbox where ${OF_ACCOUNT} and chat_id = chat.id)
-  join inbox first on first.seq = coalesce(
-    (select seq from inbox where ${OF_ACCOUNT} and chat_id = chat.id
-      and coalesce(outcome, '') not in ('command', 'replaced') order by seq limit 1),
-    (select min(seq) from inbox where ${OF_ACCOUNT} and chat_id = chat.id))
-  order by newest.seq desc limit :limit`).rows<{
+  select id as "chatId", coalesce(
+      (select message from inbox where ${OF_LISTED}
+        and coalesce(outcome, '') not in ('command', 'replaced') order by chat_id, seq limit 1),
+      (select message from inbox where ${OF_LISTED} order by chat_id, seq limit 1)) as message,
+    (select received_at from inbox where ${NEWEST_OF_IT}) as at,
+    (select created_at from outbox where ${NEWEST_OF_IT}) as "answeredAt"
+  from chat where id is not null
+  order by (select seq from inbox where ${NEWEST_OF_IT}) desc limit :limit`).rows<{
   readonly chatId: string;
   readonly at: number;
   readonly message: string;

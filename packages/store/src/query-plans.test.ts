@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { silentLogger } from '@parley/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { textFor, valuesOf } from './database.ts';
+import { CHATS } from './inbox.ts';
 import type { LinkAction } from './links.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
 import { type Store, storeOn, timedIds, watchDatabase } from './open-store.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
+import { bothDatabases } from './testing/databases.ts';
 import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
 
 /**
@@ -80,6 +84,44 @@ describe('the plan of every query', () => {
     const [first] = [...queries].filter((text) => text.includes('as goes_on'));
     expect(planOf(look, first ?? '')[0]).toMatch(/^SEARCH outbox USING INDEX outbox_unfinished/);
   });
+
+  it('[U08] lists chats by steps from one to the next, not by their messages', () => {
+    const [chats] = [...queries].filter((text) => text.includes('with recursive chat'));
+    const steps = planOf(look, chats ?? '').filter((detail) => /(in|out)box/.test(detail));
+    expect(steps.length).toBeGreaterThan(4);
+    for (const step of steps)
+      expect(step).toMatch(/^SEARCH (in|out)box USING (COVERING )?INDEX (in|out)box_chat/);
+  });
+});
+
+const [, postgres] = bothDatabases(inject('postgresUrl'));
+
+describe.runIf(postgres?.available)('on PostgreSQL', () => {
+  afterAll(() => postgres?.dispose());
+
+  it('[U08] the list of chats reads a few rows of each chat, however much was said there', async () => {
+    const store = await postgres?.openEmpty();
+    await store?.inbox.accept(message('m1'));
+    await store?.inbox.accept(message('m2', 'c2'));
+    const client = new Client({ connectionString: postgres?.url() });
+    await client.connect();
+    const others = 'conversation_id, account, chat_id, message, route, received_at, state';
+    for (const channel of ['web', 'telegram']) {
+      await client.query(`insert into inbox (${others}, channel, message_id)
+        select ${others}, '${channel}', message_id || n from inbox, generate_series(1, 2000) n
+        where message_id in ('m1', 'm2')`);
+    }
+    await client.query('analyze inbox');
+    const values = valuesOf(CHATS, [{ ...routeTo('c1'), limit: 9 }]);
+    const plan = await client.query(`explain (analyze) ${textFor('postgres', CHATS)}`, values);
+    await client.end();
+    const lines = plan.rows.map((row) => String(row['QUERY PLAN']));
+    const scans = lines.filter((line) => / Scan .*on (inbox|outbox)/.test(line));
+    expect(scans.length).toBeGreaterThan(6);
+    expect(scans.filter((line) => !/ using (in|out)box_ch/.test(line))).toEqual([]);
+    expect(scans.filter((line) => !/(actual .*rows=[01]\b|never executed)/.test(line))).toEqual([]);
+    expect(lines.filter((line) => /Removed by Filter: \d\d|Seq Scan/.test(line))).toEqual([]);
+  });
 });
 
 /** Rows lie in the order that is asked for, by their number or by an index: this ends at its limit. */
@@ -148,6 +190,8 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.waiting('web:c1');
   await store.inbox.waitingInAll();
   await store.inbox.recent(chat, 5);
+  await store.inbox.chats(chat, 5);
+  await store.turns.calls(['t1']);
   for (const finish of [
     (id: string) => store.outbox.retryLater(id, 0, 'x', 'free'),
     (id: string) => store.outbox.markSent(id, 'p', 0),
