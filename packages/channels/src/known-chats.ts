@@ -151,11 +151,12 @@ export async function chatHistory(
   const entries: HistoryEntry[] = [
     ...inbound
       .filter(({ message }) => message.trigger === undefined)
-      .map(({ message, seq, receivedAt: at, outcome }): HistoryEntry => {
+      .map(({ message, seq, receivedAt: at, outcome, turnId }): HistoryEntry => {
         const { messageId, typed, text } = message;
         if (outcome === 'replaced') return { kind: 'replaced', id: messageId, at };
         const sentAlong = files.filter(({ messageSeq }) => messageSeq === seq);
-        return { kind: 'inbound', messageId, text: typed ?? text, files: sentAlong, at, outcome };
+        const said = { messageId, text: typed ?? text, files: sentAlong };
+        return { kind: 'inbound', ...said, at, outcome, turnId };
       }),
     ...outbound
       .filter(({ part }) => part.act === undefined)

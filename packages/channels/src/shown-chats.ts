@@ -38,6 +38,8 @@ export type HistoryEntry =
       readonly at: number;
       /** Null while it waits for its turn, else how that turn ended. */
       readonly outcome: string | null;
+      /** The turn that answers it, or did; null: none has started. */
+      readonly turnId?: string | null;
     }
   | {
       readonly kind: 'outbound';

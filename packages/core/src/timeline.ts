@@ -110,6 +110,8 @@ export const StepFacts = z.discriminatedUnion('kind', [
     kind: z.literal('tool'),
     tool: z.string(),
     outcome: z.enum(['done', 'failed', 'not-run']),
+    /** The key of the call in the journal of its turn. */
+    call: z.string().optional(),
   }),
 ]);
 export type StepFacts = z.infer<typeof StepFacts>;

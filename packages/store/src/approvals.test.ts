@@ -70,6 +70,26 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await awaits()).toEqual([undefined, undefined]);
     });
 
+    it.each([
+      ['in its own chat', 'c1'],
+      ['in the chat of an owner', 'c9'],
+    ])(
+      '[G05] a decision on the page is written once where it was asked: %s',
+      async (_where, chatId) => {
+        await store.inbox.accept({ ...message('o1', chatId), fromOwner: true });
+        await ask({ askedIn: `web:${chatId}` });
+        const decideOnPage = (verdict: 'approved' | 'denied') =>
+          store.approvals.decide('ABC234', { verdict, by: 'console:owner' }, 2, (found, route) => [
+            { ...part(found.kind), route },
+          ]);
+        await decideOnPage('denied');
+        expect(await decideOnPage('approved')).toMatchObject({ kind: 'closed' });
+        const sent = await store.outbox.recent({ channel: 'web', account: 'default', chatId }, 9);
+        const asked = chatId === 'c1' ? ['May I?'] : [];
+        expect(sent.map((one) => one.part.body.plain)).toEqual([...asked, 'decided']);
+      },
+    );
+
     it('[G05] [D02] a turn with an open question is nobody’s, and what is written meanwhile waits behind it', async () => {
       expect(await ask()).toBe('asked');
       await store.inbox.accept(message('m2'));

@@ -1,3 +1,4 @@
+import type { StepFacts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './open-store.ts';
 import { bothDatabases } from './testing/databases.ts';
@@ -28,16 +29,25 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         { name: 'read', arguments: '{"path":"a.md"}' },
         { name: 'list', arguments: 'broken' },
       ];
-      const result = (nth: number, failed: boolean) => ({
-        ...{ kind: 'result', call: `t1.0.${nth}`, failed },
-      });
-      const timing = {
-        startedAt: 5,
-        facts: { kind: 'tool', tool: 'read', outcome: 'done' },
+      const model = {
+        kind: 'model',
+        model: 'm',
+        inputTokens: 1,
+        outputTokens: 1,
+        calls: [],
       } as const;
-      await store.turns.appendStep(lease, 't1', { index: 0, content: { kind: 'model', calls } }, 4);
-      await store.turns.appendStep(lease, 't1', { index: 1, content: result(0, false), timing }, 9);
-      await store.turns.appendStep(lease, 't1', { index: 2, content: result(1, true) }, 9);
+      const step = async (index: number, content: object, facts: StepFacts): Promise<unknown> =>
+        store.turns.appendStep(
+          lease,
+          't1',
+          { index, content, timing: { startedAt: 5, facts } },
+          index === 2 ? 5 : 9,
+        );
+      await step(0, { kind: 'model', text: '{"kind":"tool"}', calls }, model);
+      const tool = { kind: 'tool', tool: 'read', outcome: 'done', call: 't1.0.0' } as const;
+      await step(1, { kind: 'result', text: '\u0000 \ud83d' }, tool);
+      const denied = { ...tool, tool: 'list', outcome: 'not-run', call: 't1.0.1' } as const;
+      await step(2, { kind: 'result' }, denied);
       expect(await store.turns.calls(['t1', 't9'])).toEqual([
         { turnId: 't1', callId: 't1.0.0', tool: 'read', about: 'a.md', state: 'done', ms: 4 },
         { turnId: 't1', callId: 't1.0.1', tool: 'list', about: '', state: 'failed', ms: 0 },

@@ -116,12 +116,12 @@ interface Outcome extends ToolOutcome {
 /** The facts of a call; an unknown tool name was invented by the model. */
 function toolFacts(
   tools: ToolSet,
-  { call }: JournalledCall,
+  { call, key }: JournalledCall,
   { failed = false, ran = false }: Outcome,
 ): StepFacts {
   const tool = tools.get(call.name)?.name ?? 'a tool that is not there';
   const ended = failed ? 'failed' : 'done';
-  return { kind: 'tool', tool, outcome: ran ? ended : 'not-run' };
+  return { kind: 'tool', tool, outcome: ran ? ended : 'not-run', call: key };
 }
 
 /** Null when the lease was lost. */

@@ -49,7 +49,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     const entries = await context.history(chatOf(c) ?? CHAT_ID, HISTORY_ENTRIES);
     c.header('cache-control', 'no-store');
     const media = context.chats?.media;
-    const turns = entries.flatMap((one) => (one.kind === 'outbound' ? (one.turnId ?? []) : []));
+    const turns = entries.flatMap((one) => (one.kind === 'replaced' ? [] : (one.turnId ?? [])));
     const calls = await context.chats?.calls([...new Set(turns)]);
     const history: WebHistory = {
       entries: entries.map(shownEntry),

@@ -1,15 +1,10 @@
 import { argumentLine, type ToolCallOfTurn } from '@parley/core';
+import { StepFacts } from '@parley/core/timeline';
 import { z } from 'zod';
 import { fromJson, type Sql, statement, toJson } from '../database.ts';
 
-/** As much of a step of the journal as a list of calls needs. */
-const Step = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('model'),
-    calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
-  }),
-  z.object({ kind: z.literal('result'), call: z.string(), failed: z.boolean() }),
-]);
+/** As much of a request to the model as a list of calls needs. */
+const ModelStep = z.object({ calls: z.array(z.object({ arguments: z.string() })) });
 
 /** The tools that turns have called and that have ended, in their order. */
 export async function readToolCalls(
@@ -17,32 +12,36 @@ export async function readToolCalls(
   turnIds: readonly string[],
 ): Promise<readonly ToolCallOfTurn[]> {
   const rows = turnIds.length === 0 ? [] : await sql.all(STEPS, { turns: toJson(turnIds) });
-  const asked = new Map<string, { readonly tool: string; readonly about: string }>();
+  const about = new Map<string, string>();
   const ended: ToolCallOfTurn[] = [];
-  for (const { turnId, index, content, startedAt, at } of rows) {
-    const step = Step.safeParse(fromJson(content)).data;
-    if (step?.kind === 'model') {
-      for (const [nth, { name, arguments: json }] of step.calls.entries()) {
-        asked.set(`${turnId}.${index}.${nth}`, { tool: name, about: argumentLine(json) });
+  for (const { turnId, index, content, startedAt, facts: json, at } of rows) {
+    const facts = StepFacts.safeParse(fromJson(json)).data;
+    if (facts?.kind === 'model') {
+      const { calls = [] } = ModelStep.safeParse(fromJson(content ?? 'null')).data ?? {};
+      for (const [nth, call] of calls.entries()) {
+        about.set(`${turnId}.${index}.${nth}`, argumentLine(call.arguments));
       }
     }
-    const call = step?.kind === 'result' ? asked.get(step.call) : undefined;
-    if (step?.kind !== 'result' || call === undefined) continue;
-    const state = step.failed ? 'failed' : 'done';
-    ended.push({ ...call, turnId, callId: step.call, state, ms: at - (startedAt ?? at) });
+    if (facts?.kind !== 'tool' || facts.call === undefined) continue;
+    const { tool, call: callId, outcome } = facts;
+    const state = outcome === 'done' ? 'done' : 'failed';
+    const call = { turnId, callId, tool, about: about.get(callId) ?? '', state } as const;
+    ended.push({ ...call, ms: at - (startedAt ?? at) });
   }
   return ended;
 }
 
-// Only turns that called tools have more than one step.
+// What tools have answered stays in the database: a history is read often, and that can be megabytes. The `_` is a
+// colon, which would begin a parameter.
 const STEPS = statement(`
-  select turn_id as "turnId", step_index as "index", content, started_at as "startedAt",
-    created_at as at
-  from turn_step where turn_id in (select value from json_each(:turns))
+  select turn_id as "turnId", step_index as "index", started_at as "startedAt", facts,
+    created_at as at, case when facts like '{"kind"_"tool"%' then null else content end as content
+  from turn_step where facts is not null and turn_id in (select value from json_each(:turns))
   order by turn_id, step_index`).rows<{
   readonly turnId: string;
   readonly index: number;
-  readonly content: string;
+  readonly content: string | null;
   readonly startedAt: number | null;
+  readonly facts: string;
   readonly at: number;
 }>();
