@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { faultsOf } from './page-faults.ts';
 import {
   answers,
   field,
@@ -102,14 +103,16 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const ask = { question: 'Which sail?', choices: ['Red', 'White'] };
     scene.model.pieceMs = 150;
     scene.model.queue(
-      { toolCalls: [{ name: 'list', arguments: { path: 'no-such-folder' } }] },
+      { toolCalls: [{ name: 'list', arguments: { path: `no-such-folder${'/deep'.repeat(20)}` } }] },
       { toolCalls: [{ name: 'ask_user', arguments: ask }] },
       { text: ['Then ', 'red ', 'it ', 'is.'] },
     );
     await say(page, 'Hoist a sail');
     await page.locator('.is-live .calls').getByText('no-such-folder').waitFor();
     await untilAnswer(page, 'Which sail?');
+    await page.reload();
     await page.getByRole('group', { name: 'Your choice' }).getByText('Red').click();
+    await page.locator('.is-live .calls').getByText('no-such-folder').waitFor();
     await untilAnswer(page, 'Then red it is.');
     scene.model.pieceMs = 0;
     const folded = page.locator('.answer', { hasText: 'Then red it is.' }).locator('summary');
@@ -120,6 +123,8 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await folded.click();
     await page.locator('.calls li', { hasText: 'no-such-folder' }).waitFor();
     await page.getByText('Your answer: Red').waitFor();
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await faultsOf(page)).toEqual([]);
     await page.context().close();
   });
 

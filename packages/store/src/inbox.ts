@@ -26,13 +26,13 @@ export interface MessageKey extends ChatKey {
 /** Messages of owners that are looked at to find where they write. */
 const LATELY = 200;
 
-/** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
 /** A message with what became of it; null: it still waits for a turn. */
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
 }
 
+/** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
 export function inboxRepository(database: Database, newId: NewId) {

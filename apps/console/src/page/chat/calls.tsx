@@ -18,7 +18,7 @@ export function Calls({ calls, isLive }: CallsProps): VNode | null {
         {calls.map(({ callId, tool, about, state, ms }) => (
           <li key={callId} class={`is-${state}`}>
             <b>{tool}</b> <span class="clip">{about}</span>
-            <span class="hint">{state === 'running' ? 'running' : ending(state, ms)}</span>
+            <span class="hint">{stateText(state, ms, isLive)}</span>
           </li>
         ))}
       </ul>
@@ -36,6 +36,8 @@ function summaryOf(calls: readonly ToolCallOfTurn[]): string {
   ].join(', ');
 }
 
-function ending(state: 'done' | 'failed', ms: number): string {
+/** A turn that was stopped, or waits for a person, leaves a call that has not ended. */
+function stateText(state: ToolCallOfTurn['state'], ms: number, isLive: boolean): string {
+  if (state === 'running') return isLive ? 'running' : 'not finished';
   return state === 'failed' ? `failed, ${spanOf(ms)}` : spanOf(ms);
 }

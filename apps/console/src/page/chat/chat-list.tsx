@@ -15,6 +15,8 @@ const AGAIN_MS = 10_000;
 interface ChatListProps {
   /** The one that is shown. */
   readonly chat: string;
+  /** When its newest answer came, in ms; 0: there is none. */
+  readonly answeredAt: number;
   readonly isOnline: boolean;
 }
 
@@ -27,14 +29,14 @@ export function ChatList(props: ChatListProps): VNode {
   );
 }
 
-function Chats({ chat, isOnline }: ChatListProps): VNode {
+function Chats({ chat, answeredAt, isOnline }: ChatListProps): VNode {
   const box = useRef<HTMLElement>(null);
   const path = isOnline ? '/channels/web/default/chats' : null;
   const known = useData<readonly WebChat[]>(path, AGAIN_MS).value ?? [];
   const none = { id: 'main', title: 'First chat', at: 0, answeredAt: 0 };
   const first = known.find(({ id }) => id === 'main') ?? none;
   const chats = known.some(({ id }) => id === 'main') ? known : [...known, first];
-  const unseen = unseenChats(known, chat, localStorage);
+  const unseen = unseenChats(known, { id: chat, answeredAt }, localStorage);
   const title = chats.find(({ id }) => id === chat)?.title ?? 'Empty chat';
   return (
     <div class="chat-bar column">

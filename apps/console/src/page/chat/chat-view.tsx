@@ -8,14 +8,7 @@ import { List, TextButton } from '../ui/widgets.tsx';
 import { ChatList } from './chat-list.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import {
-  type Answer,
-  chosenOf,
-  type Entry,
-  isBusy,
-  lastQuestion,
-  type Mine,
-} from './conversation.ts';
+import { type Answer, chosenOf, isBusy, lastQuestion, type Mine } from './conversation.ts';
 import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
@@ -42,12 +35,12 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
     setDraft(text);
     field.current?.focus();
   }, []);
-  const [edited, setEdited] = useEdited(chat, conversation.entries);
+  const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
     // A command takes no files: they wait for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
-    client.send(text, files, edited?.id);
+    client.send(text, files, edited ?? undefined);
     setEdited(null);
     if (files.length > 0) chosen.clear();
     write('');
@@ -73,7 +66,11 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   return (
     <main class="chat" onDragOver={(event) => event.preventDefault()} onDrop={chosen.drop}>
       {conversation.link !== 'signed-out' && (
-        <ChatList chat={chat} isOnline={conversation.link === 'online'} />
+        <ChatList
+          chat={chat}
+          answeredAt={entries.findLast(({ kind }) => kind === 'answer')?.at ?? 0}
+          isOnline={conversation.link === 'online'}
+        />
       )}
       <div ref={scroller} class="scroller" tabIndex={0} role="region" aria-label="Messages">
         <div ref={content} class="column">
@@ -83,7 +80,9 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
       </div>
       <div class="dock column">
         {!stuck && <JumpButton toEnd={toEnd} />}
-        {edited !== null && <EditNote edited={edited} onCancel={() => setEdited(null)} />}
+        {edited !== null && loaded && (
+          <EditNote last={lastQuestion(entries)} edited={edited} onCancel={() => setEdited(null)} />
+        )}
         <ChosenFiles {...chosen} />
         <Composer
           field={field}
@@ -108,13 +107,28 @@ export function ChatView({ client, agent }: { client: ChatClient; agent: AgentIn
   );
 }
 
+interface EditNoteProps {
+  /** What can be replaced. */
+  readonly last: Mine | undefined;
+  /** Id of the message that is in the field again. */
+  readonly edited: string;
+  readonly onCancel: () => void;
+}
+
 /** What sending does while a message that was sent is in the field again. */
-function EditNote(props: { readonly edited: Mine; readonly onCancel: () => void }): VNode {
-  const files = props.edited.files.length > 0 ? ' Its files go along, unless you add others.' : '';
+function EditNote({ last, edited, onCancel }: EditNoteProps): VNode {
+  if (last?.id !== edited) {
+    return (
+      <p class="hint" role="status">
+        The message you edit is not your last one any more: this is sent as a new one.
+      </p>
+    );
+  }
+  const files = last.files.length > 0 ? ' Its files go along, unless you add others.' : '';
   return (
     <p class="hint" role="status">
       This takes the place of your last message and its answer.{files}{' '}
-      <TextButton label="Send as a new one" onPress={props.onCancel} />
+      <TextButton label="Send as a new one" onPress={onCancel} />
     </p>
   );
 }
@@ -169,13 +183,9 @@ function useDraft(chat: string): readonly [string, (text: string) => void] {
   return [draft, change];
 }
 
-/** The last message, whose place the draft is to take; it is that over a reload, too. */
-function useEdited(
-  chat: string,
-  entries: readonly Entry[],
-): readonly [Mine | null, (id: string | null) => void] {
+/** Id of the message whose place the draft is to take; it is that over a reload, too. */
+function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
-  const last = lastQuestion(entries);
   const change = useCallback(
     (next: string | null): void => {
       keep(EDITED + chat, next ?? '');
@@ -183,7 +193,7 @@ function useEdited(
     },
     [chat],
   );
-  return [last !== undefined && last.id === id ? last : null, change];
+  return [id, change];
 }
 
 /** One key for each chat. */

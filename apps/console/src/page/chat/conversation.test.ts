@@ -137,6 +137,24 @@ describe('what the chat shows', () => {
     expect(after(event(question)).entries).toMatchObject([{ kind: 'answer', buttons }]);
   });
 
+  it.each([
+    ['before', [0, 1, 2]],
+    ['after', [1, 0, 2]],
+  ])(
+    '[U08] keeps that a message took no place, whether its event comes %s the receipt',
+    (_when, order) => {
+      const changes: Change[] = [
+        event(inbound('m1', 11)),
+        { type: 'delivery', id: 'm1', delivery: { kind: 'sent', outcome: null, isNew: true } },
+        history(inbound('m1', 11, 'answered')),
+      ];
+      const conversation = after(composed('m1', 10), ...order.flatMap((nth) => changes[nth] ?? []));
+      expect(deliveryOf(conversation, 'm1')).toEqual({
+        ...{ kind: 'sent', outcome: 'answered', isNew: true },
+      });
+    },
+  );
+
   it('keeps why a message was refused until it is dismissed', () => {
     const refused: Change = {
       type: 'delivery',

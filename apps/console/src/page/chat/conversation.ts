@@ -272,7 +272,8 @@ function merged(old: Entry | undefined, entry: Entry): Entry {
   if (old?.kind !== 'mine' || entry.kind !== 'mine' || old.delivery.kind !== 'sent') return entry;
   // It is in the tables already, so a second sending of it changes nothing.
   if (entry.delivery.kind !== 'sent') return old;
-  return entry.delivery.outcome === null ? { ...entry, delivery: old.delivery } : entry;
+  const outcome = entry.delivery.outcome ?? old.delivery.outcome;
+  return { ...entry, delivery: { ...old.delivery, ...entry.delivery, outcome } };
 }
 
 /** The parts of an answer stay where it grew. */

@@ -13,10 +13,19 @@ describe('marks of chats', () => {
       getItem: (key: string) => kept.get(key) ?? null,
       setItem: (key: string, value: string) => void kept.set(key, value),
     };
-    expect([...unseenChats(chats(5, 0), 'a', storage)]).toEqual([]);
-    expect([...unseenChats(chats(5, 7), 'a', storage)]).toEqual(['b']);
-    expect([...unseenChats(chats(9, 7), 'b', storage)]).toEqual(['a']);
-    expect([...unseenChats(chats(9, 7), 'c', storage)]).toEqual(['a']);
-    expect([...unseenChats(chats(9, 7), 'a', storage)]).toEqual([]);
+    const unseen = (list: ReturnType<typeof chats>, id: string, answeredAt = 0) => [
+      ...unseenChats(list, { id, answeredAt }, storage),
+    ];
+    expect(unseen(chats(5, 0), 'a')).toEqual([]);
+    expect(unseen(chats(5, 7), 'a')).toEqual(['b']);
+    expect(unseen(chats(9, 7), 'b')).toEqual(['a']);
+    expect(unseen(chats(9, 7), 'c')).toEqual(['a']);
+    expect(unseen(chats(9, 7), 'a')).toEqual([]);
+    // Read as it came, before the list was asked for again.
+    unseen(chats(9, 7), 'a', 12);
+    expect(unseen(chats(12, 7), 'b')).toEqual([]);
+    // A new chat, left before the list knows of it.
+    unseen(chats(12, 7), 'new');
+    expect(unseen([{ id: 'new', answeredAt: 20 }], 'b')).toEqual(['new']);
   });
 });

@@ -27,7 +27,7 @@ function scene(replies: Reply[], hold = false) {
   });
   const states = (id: string) => heard.filter(([its]) => its === id).map(([, { kind }]) => kind);
   const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
-  return { sender, sent, states, settle };
+  return { sender, sent, heard, states, settle };
 }
 const message = (id: string) => ({ id, text: 'hello', at: 1 });
 
@@ -39,6 +39,20 @@ describe('sending', () => {
     expect(sent).toEqual(['a', 'a', 'a', 'a']);
     expect(states('a')).toEqual(['sending', 'sending', 'sending', 'sent']);
   });
+
+  it.each([
+    ['of itself', ['old'], undefined],
+    ['that it could not', [], true],
+  ])(
+    '[U08] a message that is to take the place of another one says %s',
+    async (_what, replaced, isNew) => {
+      const reply = Response.json({ outcome: { kind: 'accepted', replaced }, at: 7 });
+      const { sender, heard, settle } = scene([reply]);
+      sender.send({ ...message('a'), replaces: 'old' });
+      await settle();
+      expect(heard).toEqual([['a', { kind: 'sent', outcome: null, ...(isNew && { isNew }) }]]);
+    },
+  );
 
   it('[D02] keeps the order: the second waits for the first', async () => {
     const { sender, sent, settle } = scene(['unreachable', 'unreachable']);
