@@ -36,7 +36,10 @@ function Chats({ chat, answeredAt, isOnline }: ChatListProps): VNode {
   const none = { id: 'main', title: 'First chat', at: 0, answeredAt: 0 };
   const first = known.find(({ id }) => id === 'main') ?? none;
   const chats = known.some(({ id }) => id === 'main') ? known : [...known, first];
-  const unseen = unseenChats(known, { id: chat, answeredAt }, localStorage);
+  // Not before it is clear who reads: nothing is stored in the browser of someone who is signed out.
+  const unseen: ReadonlySet<string> = isOnline
+    ? unseenChats(known, { id: chat, answeredAt }, localStorage)
+    : new Set();
   const title = chats.find(({ id }) => id === chat)?.title ?? 'Empty chat';
   return (
     <div class="chat-bar column">
