@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import type { TelegramDouble } from '@parley/simulators/telegram';
 
 /** The owner of the installation, and the group in which people talk among themselves. */
 export const OWNER = 501;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { startModelSide, startTelegramSide } from './doubles.ts';
 import {
   type ByPart,

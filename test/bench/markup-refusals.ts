@@ -1,7 +1,7 @@
+import { parseTelegramHtml } from '@parley/simulators/telegram';
 import fc from 'fast-check';
 import { sampleDocument } from '../conformance/markdown-arbitrary.ts';
 import { readAnswers } from '../gallery/read-answers.ts';
-import { parseTelegramHtml } from '../platforms/telegram/parse-html.ts';
 import { type Convert, loadConverter, TELEGRAM_LIMIT } from './converters.ts';
 
 /** The same documents in every run. */

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TelegramDouble } from '../platforms/telegram/telegram-double.ts';
-import type { VisibleMessage } from '../platforms/telegram/transcript.ts';
+import type { TelegramDouble, VisibleMessage } from '@parley/simulators/telegram';
 import type { Disturbance, Load, Steady } from './doubles.ts';
 import { preciseNow } from './processes.ts';
 

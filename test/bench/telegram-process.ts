@@ -1,5 +1,4 @@
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
-import type { VisibleMessage } from '../platforms/telegram/transcript.ts';
+import { startTelegramDouble, type VisibleMessage } from '@parley/simulators/telegram';
 import { liveADay } from './day.ts';
 import { Order } from './doubles.ts';
 import { type Crowd, disturb, oneByOne, sideBySide, steady } from './people.ts';

@@ -1,4 +1,4 @@
-import { startDiscordDouble } from '../platforms/discord/discord-double.ts';
+import { startDiscordDouble } from '@parley/simulators/discord';
 import { type Side, sendersFrom } from './side.ts';
 import { ask } from './words.ts';
 

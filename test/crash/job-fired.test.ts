@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { embedded } from './embedded.ts';
 import type { KeptAlive } from './kept-alive.ts';
 

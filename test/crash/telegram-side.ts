@@ -1,4 +1,4 @@
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { type Side, sendersFrom } from './side.ts';
 import { ask } from './words.ts';
 

@@ -1,5 +1,4 @@
-import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
-import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
+import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { type Side, sendersFrom } from './side.ts';
 import { ask } from './words.ts';
 

@@ -1,7 +1,7 @@
+import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { textOf } from '../model/chat-request.ts';
 import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
-import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { type Deployment, type Member, openDeployment, type Services } from './deployment.ts';
 
 /** The first of the people who write in Telegram; the others have the numbers after it. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { openStore, type Store } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { type Deployment, type Member, openDeployment } from './deployment.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];

@@ -1,7 +1,7 @@
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { freePort } from '../services/free-port.ts';
 import { openDeployment } from './deployment.ts';
 

@@ -1,6 +1,6 @@
+import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
-import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
 import { type Closing, NOTE, noted, record, start, writingModel } from './approval-scene.ts';
 import { untilConnected } from './channel-states.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { z } from 'zod';
-import type { WhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
 import type { ParleyProcess } from './parley-process.ts';
 
 const Status = z.object({

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
 import {
   type DataFolder,
   makeDataFolder,

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { channelStates, untilConnected } from './channel-states.ts';
 import {
   type DataFolder,

@@ -1,7 +1,7 @@
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { type Closing, start } from './approval-scene.ts';
 import { webClient } from './web-client.ts';
 

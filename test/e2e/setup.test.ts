@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { freePort } from '../services/free-port.ts';
 import {
   type DataFolder,

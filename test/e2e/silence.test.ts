@@ -1,8 +1,8 @@
+import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { type DiscordDouble, startDiscordDouble } from '../platforms/discord/discord-double.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import {
   type DataFolder,
   makeDataFolder,

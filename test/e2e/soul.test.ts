@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { openStore } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { type Closing, start } from './approval-scene.ts';
 import { runCommand } from './parley-process.ts';
 

@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import {
   type DataFolder,
   makeDataFolder,

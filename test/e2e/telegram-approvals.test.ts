@@ -1,6 +1,6 @@
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { type Closing, NOTE, noted, record, start, writingModel } from './approval-scene.ts';
 
 const ANN = 501;

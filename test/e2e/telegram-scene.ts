@@ -1,3 +1,4 @@
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { textOf } from '../model/chat-request.ts';
 import {
   type HeldAnswer,
@@ -5,7 +6,6 @@ import {
   type ModelDouble,
   startModelDouble,
 } from '../model/index.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import {
   type DataFolder,
   makeDataFolder,

@@ -1,6 +1,6 @@
+import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startModelDouble } from '../model/index.ts';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { freePort } from '../services/free-port.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 

@@ -1,6 +1,6 @@
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
 

@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { faultsOf } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
 import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');

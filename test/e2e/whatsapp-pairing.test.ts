@@ -1,7 +1,6 @@
+import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
-import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
 import { openChromium } from '../services/open-chromium.ts';
 import { channelStates } from './channel-states.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';

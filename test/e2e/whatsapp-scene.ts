@@ -1,5 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  type Group,
+  hushLibsignal,
+  type Person,
+  startWhatsAppDouble,
+  type VisibleMessage,
+  type WhatsAppDouble,
+} from '@parley/simulators/whatsapp';
 import { textOf } from '../model/chat-request.ts';
 import {
   type HeldAnswer,
@@ -7,11 +15,6 @@ import {
   type ModelDouble,
   startModelDouble,
 } from '../model/index.ts';
-import type { Group } from '../platforms/whatsapp/groups.ts';
-import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
-import type { Person } from '../platforms/whatsapp/people.ts';
-import type { VisibleMessage } from '../platforms/whatsapp/transcript.ts';
-import { startWhatsAppDouble, type WhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
 import { linkWhatsApp } from './channel-states.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 

@@ -1,3 +1,5 @@
+import { startDiscordDouble } from '@parley/simulators/discord';
+import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { linkWhatsApp, untilConnected } from '../e2e/channel-states.ts';
 import {
@@ -8,9 +10,6 @@ import {
 } from '../e2e/parley-process.ts';
 import { webClient } from '../e2e/web-client.ts';
 import { textOf } from '../model/chat-request.ts';
-import { startDiscordDouble } from '../platforms/discord/discord-double.ts';
-import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
-import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
 import { type BeatModel, putFile, restartDue, startBeatModel, TASK } from './beat-scene.ts';
 
 const ANN = '491700000001';

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type DataFolder,
@@ -10,7 +11,6 @@ import {
   startParleyProcess,
 } from '../e2e/parley-process.ts';
 import { textOf } from '../model/chat-request.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import {
   type BeatModel,
   PATIENCE_MS,

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { makeDataFolder, startParleyProcess, writeSettings } from '../e2e/parley-process.ts';
 import { startModelDouble } from '../model/index.ts';
-import { startTelegramDouble, type TelegramDouble } from '../platforms/telegram/telegram-double.ts';
 import type { Attack } from './attack.ts';
 import { CAREFUL } from './careful-settings.ts';
 import { type ObeyingModel, obeyingModel } from './obeying-model.ts';

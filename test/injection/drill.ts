@@ -1,5 +1,4 @@
-import type { Saying } from '../platforms/telegram/people.ts';
-import type { VisibleMessage } from '../platforms/telegram/transcript.ts';
+import type { Saying, VisibleMessage } from '@parley/simulators/telegram';
 import type { Attack, TurnKey } from './attack.ts';
 import { labelOf } from './attack.ts';
 import type { DrillScene } from './drill-scene.ts';

@@ -1,4 +1,4 @@
-import type { Saying } from '../platforms/telegram/people.ts';
+import type { Saying } from '@parley/simulators/telegram';
 import type { DrillTurn, Step, TurnKey } from './attack.ts';
 import type { Where } from './drill.ts';
 

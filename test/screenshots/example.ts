@@ -2,14 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startDiscordDouble } from '@parley/simulators/discord';
+import { startTelegramDouble } from '@parley/simulators/telegram';
+import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { linkWhatsApp } from '../e2e/channel-states.ts';
 import { runCommand } from '../e2e/parley-process.ts';
 import { say, startWebScene, untilAnswer, type WebScene } from '../e2e/web-scene.ts';
 import { textOf } from '../model/chat-request.ts';
-import { startDiscordDouble } from '../platforms/discord/discord-double.ts';
-import { startTelegramDouble } from '../platforms/telegram/telegram-double.ts';
-import { hushLibsignal } from '../platforms/whatsapp/hush-libsignal.ts';
-import { startWhatsAppDouble } from '../platforms/whatsapp/whatsapp-double.ts';
 
 /** A Parley with chats on every channel, some weeks of usage, jobs, a failed message and what else views show. */
 export interface Example {

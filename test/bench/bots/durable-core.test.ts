@@ -1,12 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../../model/index.ts';
-import {
-  startTelegramDouble,
-  type TelegramDouble,
-} from '../../platforms/telegram/telegram-double.ts';
 import { type StartedProcess, startProcess } from '../processes.ts';
 
 const CHATS = Array.from({ length: 20 }, (_, index) => index + 1);

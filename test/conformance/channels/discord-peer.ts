@@ -1,5 +1,4 @@
-import { type DiscordDouble, startDiscordDouble } from '../../platforms/discord/discord-double.ts';
-import { buttonsOf } from '../../platforms/discord/typed-line.ts';
+import { buttonsOf, type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 

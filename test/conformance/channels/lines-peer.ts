@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Changes } from '../../platforms/changes.ts';
+import { Changes } from '@parley/simulators/telegram';
 import { LinesServer } from './lines-server.ts';
 import type { Peer } from './peer.ts';
 

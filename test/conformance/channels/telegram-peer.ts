@@ -1,7 +1,4 @@
-import {
-  startTelegramDouble,
-  type TelegramDouble,
-} from '../../platforms/telegram/telegram-double.ts';
+import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 

@@ -1,9 +1,9 @@
-import { linkWhatsApp } from '../../e2e/channel-states.ts';
-import { hushLibsignal } from '../../platforms/whatsapp/hush-libsignal.ts';
 import {
+  hushLibsignal,
   startWhatsAppDouble,
   type WhatsAppDouble,
-} from '../../platforms/whatsapp/whatsapp-double.ts';
+} from '@parley/simulators/whatsapp';
+import { linkWhatsApp } from '../../e2e/channel-states.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
 const OWNER = '491700000001';

@@ -2,7 +2,7 @@ import {
   parseDiscordMarkdown,
   type RunFormat,
   type ViolationKind,
-} from '../../platforms/discord/parse-markdown.ts';
+} from '@parley/simulators/discord';
 import type { Format } from './expected.ts';
 import type { Stretch } from './seen.ts';
 

@@ -1,4 +1,4 @@
-import { parseTelegramHtml } from '../../platforms/telegram/parse-html.ts';
+import { parseTelegramHtml } from '@parley/simulators/telegram';
 import type { Format } from './expected.ts';
 import type { Stretch } from './seen.ts';
 

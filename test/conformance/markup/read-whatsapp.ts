@@ -1,8 +1,8 @@
-import { lineRuns } from '../../platforms/whatsapp/format-runs.ts';
 import {
+  lineRuns,
   parseWhatsApp,
   type Format as WhatsAppFormat,
-} from '../../platforms/whatsapp/parse-formatting.ts';
+} from '@parley/simulators/whatsapp';
 import type { Format } from './expected.ts';
 import type { Stretch } from './seen.ts';
 import { hasSeen } from './visible.ts';

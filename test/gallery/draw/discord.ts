@@ -1,4 +1,4 @@
-import { type DiscordNode, parseDiscordMarkdown } from '../../platforms/discord/parse-markdown.ts';
+import { type DiscordNode, parseDiscordMarkdown } from '@parley/simulators/discord';
 import type { Screen } from './bubble.ts';
 import { escapeText } from './escape.ts';
 

@@ -1,4 +1,4 @@
-import { type HtmlEntity, parseTelegramHtml } from '../../platforms/telegram/parse-html.ts';
+import { type HtmlEntity, parseTelegramHtml } from '@parley/simulators/telegram';
 import type { Screen } from './bubble.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';

@@ -1,8 +1,4 @@
-import {
-  type FormattedLine,
-  type Inline,
-  parseWhatsApp,
-} from '../../platforms/whatsapp/parse-formatting.ts';
+import { type FormattedLine, type Inline, parseWhatsApp } from '@parley/simulators/whatsapp';
 import type { Screen } from './bubble.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';

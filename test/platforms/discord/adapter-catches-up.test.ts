@@ -1,9 +1,9 @@
 import { type AdapterValues, memoryValues } from '@parley/core';
+import type { GatewayFault } from '@parley/simulators/discord';
 import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
 import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
-import type { GatewayFault } from './faults.ts';
 
 afterEach(endScenes);
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
+import type { GatewayFault } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
-import type { GatewayFault } from './faults.ts';
 
 afterEach(endScenes);
 

@@ -1,6 +1,6 @@
 import { memoryValues } from '@parley/core';
+import { OPTIONAL } from '@parley/simulators/discord';
 import { afterEach, expect, it } from 'vitest';
-import { OPTIONAL } from '../optional-fields.ts';
 import { ANN, endScenes, scene } from './adapter-scene.ts';
 
 afterEach(endScenes);

@@ -1,6 +1,6 @@
 import { discord } from '@parley/channel-discord';
+import { type DiscordDoubleOptions, startDiscordDouble } from '@parley/simulators/discord';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type DiscordDoubleOptions, startDiscordDouble } from './discord-double.ts';
 
 async function openDouble(options: DiscordDoubleOptions = {}) {
   const double = await startDiscordDouble(options);

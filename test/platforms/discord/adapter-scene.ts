@@ -1,12 +1,12 @@
 import { discord } from '@parley/channel-discord';
 import type { ChannelAdapter, ChannelEnv } from '@parley/channels';
 import type { InboundMessage, OutboundPart } from '@parley/core';
-import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 import {
   type DiscordDouble,
   type DiscordDoubleOptions,
   startDiscordDouble,
-} from './discord-double.ts';
+} from '@parley/simulators/discord';
+import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
 /** A person of the double. */
 export const ANN = '200000000000000501';

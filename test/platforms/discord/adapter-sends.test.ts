@@ -1,11 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { REAL_LIMITS, type RestFault } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, scene } from './adapter-scene.ts';
-import type { RestFault } from './faults.ts';
-import { REAL_LIMITS } from './rate-limits.ts';
 
 afterEach(endScenes);
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GrowingAnswer } from '@parley/channels';
 import { memoryValues } from '@parley/core';
 import { createPrefixRenderer, render } from '@parley/markup';
+import { WIDE_LIMITS } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
-import { WIDE_LIMITS } from './rate-limits.ts';
 
 afterEach(endScenes);
 

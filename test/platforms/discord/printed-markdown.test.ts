@@ -1,9 +1,9 @@
 import { type RenderTarget, render } from '@parley/markup';
+import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RUN_LENGTH, TIMEOUT } from '../../conformance/markup/run-length.ts';
 import { readStrictHtml } from '../../conformance/strict-html.ts';
-import { parseDiscordMarkdown } from './parse-markdown.ts';
 
 const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
 const HTML: RenderTarget = { dialect: 'html', maxLength: 1_000_000, unit: 'utf16' };

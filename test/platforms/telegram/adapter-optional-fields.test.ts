@@ -1,5 +1,5 @@
+import { OPTIONAL } from '@parley/simulators/telegram';
 import { afterEach, expect, it } from 'vitest';
-import { OPTIONAL } from '../optional-fields.ts';
 import { endScenes, scene } from './adapter-scene.ts';
 
 afterEach(endScenes);

@@ -1,8 +1,7 @@
 import type { Rate } from '@parley/core';
+import { FloodControl, REAL_LIMITS, Refusal } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endScenes, scene } from './adapter-scene.ts';
-import { FloodControl, REAL_LIMITS } from './flood.ts';
-import { Refusal } from './refusal.ts';
 
 afterEach(endScenes);
 

@@ -1,10 +1,10 @@
 import { telegram } from '@parley/channel-telegram';
-import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   startTelegramDouble,
   type TelegramDouble,
   type TelegramDoubleOptions,
-} from './telegram-double.ts';
+} from '@parley/simulators/telegram';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 async function openDouble(options: TelegramDoubleOptions = {}): Promise<TelegramDouble> {
   const double = await startTelegramDouble(options);

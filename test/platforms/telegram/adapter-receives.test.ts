@@ -1,9 +1,9 @@
 import type { IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
+import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
 import { endScenes, scene } from './adapter-scene.ts';
-import type { TelegramDouble } from './telegram-double.ts';
 
 const ANN = 501;
 const GROUP = -5;

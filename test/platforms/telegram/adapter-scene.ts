@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { telegram } from '@parley/channel-telegram';
 import type { ChannelAdapter, ChannelEnv } from '@parley/channels';
-import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 import {
   startTelegramDouble,
   type TelegramDouble,
   type TelegramDoubleOptions,
-} from './telegram-double.ts';
+} from '@parley/simulators/telegram';
+import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
 /** Between attempts nothing waits longer, in ms. */
 const LONGEST_PAUSE_MS = 60_000;

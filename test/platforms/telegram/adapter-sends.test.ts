@@ -1,8 +1,8 @@
+import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
 import { part } from './adapter-parts.ts';
 import { endScenes, scene } from './adapter-scene.ts';
-import type { TelegramDouble } from './telegram-double.ts';
 
 const ANN = 501;
 const GROUP = -5;

@@ -3,9 +3,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { OutboundPart } from '@parley/core';
+import { selfSignedCertificate } from '@parley/simulators/whatsapp';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { failureOf } from '../adapter-core.ts';
-import { selfSignedCertificate } from '../whatsapp/media/self-signed-certificate.ts';
 import { part } from './adapter-parts.ts';
 import { endScenes, scene } from './adapter-scene.ts';
 

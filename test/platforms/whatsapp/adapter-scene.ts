@@ -6,14 +6,14 @@ import {
   memoryValues,
   type OutboundPart,
 } from '@parley/core';
-import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
-import { onTestFinished } from 'vitest';
-import { accepted, type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
   type WhatsAppDoubleOptions,
-} from './whatsapp-double.ts';
+} from '@parley/simulators/whatsapp';
+import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
+import { onTestFinished } from 'vitest';
+import { accepted, type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
 
 /** What a core does around the adapter, as far as tests change it. */
 export interface Wishes extends CoreWishes {

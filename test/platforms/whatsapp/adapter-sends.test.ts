@@ -1,7 +1,7 @@
+import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, scene } from './adapter-scene.ts';
-import type { WhatsAppDouble } from './whatsapp-double.ts';
 
 describe('the WhatsApp adapter sends', () => {
   it('to a person, and waits until the server has it', async () => {

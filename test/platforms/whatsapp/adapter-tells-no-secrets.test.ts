@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { part } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
-import type { WhatsAppDouble } from './whatsapp-double.ts';
 
 /** Everything a value holds, as JSON, keys in base64. */
 function printedValue(value: unknown): string {

@@ -1,10 +1,10 @@
 import { type RenderedPart, render } from '@parley/markup';
+import { parseTelegramHtml } from '@parley/simulators/telegram';
+import { type Formatted, parseWhatsApp } from '@parley/simulators/whatsapp';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from '../../conformance/markdown-arbitrary.ts';
 import { RUN_LENGTH } from '../../conformance/markup/run-length.ts';
-import { parseTelegramHtml } from '../telegram/parse-html.ts';
-import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 
 const limits = fc.integer({ min: 64, max: 1_200 });
 const RUNS = RUN_LENGTH;

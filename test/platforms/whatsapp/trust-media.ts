@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { onTestFinished } from 'vitest';
-import type { WhatsAppDouble } from './whatsapp-double.ts';
 
 /** Makes this process trust the double's file server until the test ends. */
 export function trustMedia({ media }: Pick<WhatsAppDouble, 'media'>): void {

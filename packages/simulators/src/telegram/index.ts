@@ -1,0 +1,12 @@
+export { Changes } from '../changes.ts';
+export { OPTIONAL } from '../optional-fields.ts';
+export { FloodControl, REAL_LIMITS } from './flood.ts';
+export { type HtmlEntity, parseTelegramHtml } from './parse-html.ts';
+export type { Saying } from './people.ts';
+export { Refusal } from './refusal.ts';
+export {
+  startTelegramDouble,
+  type TelegramDouble,
+  type TelegramDoubleOptions,
+} from './telegram-double.ts';
+export type { VisibleMessage } from './transcript.ts';
