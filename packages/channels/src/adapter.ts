@@ -33,6 +33,8 @@ export type ChannelState =
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
+  /** Its answer is for the person who asks alone, where the platform can do that. */
+  readonly private?: true;
 }
 
 /** What a person did to a message they had sent before. */
@@ -97,6 +99,8 @@ export interface ChatAddress {
   readonly threadId?: string | undefined;
   /** The message that a growing answer answers, where the route quotes it. */
   readonly replyToMessageId?: string | undefined;
+  /** See `ReplyRoute`. */
+  readonly response?: string | undefined;
 }
 
 /**

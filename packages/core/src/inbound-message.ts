@@ -69,6 +69,11 @@ export const InboundMessage = z.strictObject({
   replyTo: z
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),
+  /**
+   * The platform waits for the answer to this one (a slash command): what the adapter needs to give it there, which
+   * only the adapter understands. The route takes it along.
+   */
+  response: z.string().min(1).max(1_024).optional(),
   /** Id of the sender's last message of this chat: this one takes its place, and its files along (U08). */
   replaces: Id.optional(),
   /** Platform user ids that the text mentions. */
