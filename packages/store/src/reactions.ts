@@ -27,8 +27,6 @@ export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
 /** Begins the ids of reactions in table `group_context`; no platform has ids with a space. */
 export const REACTION_PREFIX = 'reaction ';
 
-export type ReactionRepository = ReturnType<typeof reactionRepository>;
-
 /** Reactions to messages, as lines of the table `group_context`. */
 export function reactionRepository(database: Database) {
   return {
