@@ -9,7 +9,7 @@ import {
 import { type Capabilities, ParleyError, reasonOf } from '@parley/core';
 import { DiscordApi } from './api.ts';
 import { Connection, later } from './connection.ts';
-import { createAdministrators, createPlaces } from './content.ts';
+import { createPlaces, createSenderFacts } from './content.ts';
 import { translated } from './failures.ts';
 import { createFiles } from './files.ts';
 import { MAX_TEXT } from './format.ts';
@@ -141,7 +141,7 @@ class Receiver {
     this.#seen = new Seen(context.values, context.log, later);
     const me = () => this.#connection.client?.user?.id ?? this.#seen.position?.me;
     const findPlace = createPlaces(() => this.#connection.client, api);
-    const factsOf = createAdministrators(() => this.#connection.client);
+    const factsOf = createSenderFacts(() => this.#connection.client, api);
     const deps = { ...context, ...env, api, responses, findPlace, factsOf, me };
     const intake = new Intake({ ...deps, seen: this.#seen });
     this.#intake = intake;

@@ -52,6 +52,7 @@ export type MenuCommand = z.infer<typeof MenuCommand>;
 /** Longer waits for a rate limit are left to the delivery, which serves other chats meanwhile. In ms. */
 const LONGEST_OWN_WAIT_MS = 6_000;
 const Own = z.object({ id: Snowflake, content: z.string().default(''), flags: z.int().default(0) });
+const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
 
@@ -113,6 +114,13 @@ export class DiscordApi {
 
   channel(id: string): Promise<WireChannel> {
     return this.#call(async (rest) => WireChannel.parse(await rest.get(Routes.channel(id))));
+  }
+
+  /** The roles of a member of a server. */
+  async rolesOf(guildId: string, userId: string, signal: AbortSignal): Promise<string[]> {
+    const route = Routes.guildMember(guildId, userId);
+    const member = await this.#call((rest) => rest.get(route, { signal }));
+    return Member.parse(member).roles;
   }
 
   message(channelId: string, messageId: string, signal: AbortSignal): Promise<WireMessage> {

@@ -71,7 +71,7 @@ export class Intake {
     const message = parsed.data;
     const channelId = message.channel_id;
     this.#push(channelId, async () => {
-      const inbound = await this.#inbound(message);
+      const { inbound } = await this.#inbound(message);
       if (inbound !== undefined && !inbound.sender.isBot)
         await this.#deps.revise({ kind: 'edited', message: inbound });
     });
@@ -133,13 +133,14 @@ export class Intake {
     const { account, findPlace, me } = this.#deps;
     const own = me();
     if (own === undefined) throw new Error('the id of the bot is not known yet');
-    return toInbound(message, await findPlace(message.channel_id), account, own);
+    const place = await findPlace(message.channel_id);
+    return { inbound: toInbound(message, place, account, own), place };
   }
 
   async #admit(message: WireMessage): Promise<void> {
-    const inbound = await this.#inbound(message);
-    const { guild_id: guildId, author, member } = message;
-    const facts = this.#deps.factsOf({ guildId, userId: author.id, member });
+    const { inbound, place } = await this.#inbound(message);
+    const { author, member } = message;
+    const facts = this.#deps.factsOf({ guildId: place.guildId, userId: author.id, member });
     const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound, facts);
     const byPerson = inbound?.sender.isBot === false;
     const served = byPerson && outcome !== undefined && outcome.kind !== 'refused';

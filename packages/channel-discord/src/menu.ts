@@ -7,7 +7,7 @@ import {
 } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MenuCommand, MessageBody } from './api.ts';
-import { displayName, type FindPlace, type GuildAuthor } from './content.ts';
+import { type FindPlace, type GuildAuthor, personOf } from './content.ts';
 import { readButtonId } from './format.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
 import { WireInteraction } from './wire.ts';
@@ -157,12 +157,7 @@ async function inboundOf(
     account,
     messageId: id,
     chat,
-    sender: {
-      id: user.id,
-      name: displayName(user, member?.nick),
-      username: user.username,
-      isBot: user.bot === true,
-    },
+    sender: personOf(user, member, user.bot === true),
     text,
     ...(message == null ? {} : { replyTo: { messageId: message.id } }),
     ...(interaction.type === COMMAND && { response: writePlace({ application, token, ...only }) }),

@@ -26,6 +26,8 @@ export const Sender = z.strictObject({
   username: z.string().optional(),
   /** A bot, a webhook or the platform itself; such senders never start a turn (F07). */
   isBot: z.boolean(),
+  /** Ids of the roles that they have in this group, where the platform has roles and says so (F05). */
+  roles: z.array(Id).max(500).optional(),
 });
 export type Sender = z.infer<typeof Sender>;
 

@@ -181,7 +181,7 @@ export function groupRight(
   return rule === 'administrators' ? 'ask' : 'denied';
 }
 
-/** A platform that takes longer has not confirmed that the sender is an administrator. In ms. */
+/** What a platform says later about a sender does not count. In ms. */
 const ANSWER_WITHIN_MS = 3_000;
 
 /** As `groupRight`, and asks the platform where that decides; without an answer in time the sender has no right. */
@@ -195,14 +195,24 @@ export async function hasGroupRight(
   const right = groupRight(rule, rank);
   if (right !== 'ask') return right === 'granted';
   if (isAdministrator === undefined) return false;
+  return (await askPlatform(isAdministrator, 'who is an administrator', log, withinMs)) ?? false;
+}
+
+/** What a platform says of a sender; undefined where it does not answer in time. */
+export async function askPlatform<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  what: string,
+  log: Pick<Logger, 'warn'>,
+  withinMs = ANSWER_WITHIN_MS,
+): Promise<T | undefined> {
   const signal = AbortSignal.timeout(withinMs);
   const late = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => late.reject(signal.reason), { once: true });
   try {
-    return await Promise.race([isAdministrator(signal), late.promise]);
+    return await Promise.race([ask(signal), late.promise]);
   } catch (error) {
-    log.warn({ reason: reasonOf(error) }, 'the platform did not say who is an administrator');
-    return false;
+    log.warn({ reason: reasonOf(error) }, `the platform did not say ${what}`);
+    return undefined;
   }
 }
 

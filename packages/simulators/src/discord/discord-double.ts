@@ -57,6 +57,8 @@ export interface DiscordDouble {
   readonly channelId: string;
   /** The role in that guild that has the bot's name. */
   readonly botRoleId: string;
+  /** The role in that guild of those who were promoted. */
+  readonly moderatorRoleId: string;
   readonly transcript: Transcript;
   /** How often a bot identified and resumed, and how many connections there are. */
   gateway(): {
@@ -172,6 +174,7 @@ function handleFor(parts: Parts): DiscordDouble {
     guildId: guild.id,
     channelId: channel.id,
     botRoleId: guild.botRoleId,
+    moderatorRoleId: guild.moderatorRoleId,
     transcript: world.transcript,
     ...placesOf(world),
     ...peopleOf(world, parts.interactions),
