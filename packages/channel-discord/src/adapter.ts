@@ -15,6 +15,7 @@ import { createFiles } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { Intake, knownChannels } from './intake.ts';
 import { admitInteraction, type InteractionDeps, registerMenu } from './menu.ts';
+import { createContentWatch } from './missing-content.ts';
 import { Responses } from './responses.ts';
 import { type Position, positionAfter, type Resumed, resumeSession, Seen } from './resume.ts';
 import { createMessageFacet, sendPart } from './send.ts';
@@ -143,7 +144,11 @@ class Receiver {
     const findPlace = createPlaces(() => this.#connection.client, api);
     const factsOf = createSenderFacts(() => this.#connection.client, api);
     const deps = { ...context, ...env, api, responses, findPlace, factsOf, me };
-    const intake = new Intake({ ...deps, seen: this.#seen });
+    const intake = new Intake({
+      ...deps,
+      seen: this.#seen,
+      watchContent: createContentWatch(context),
+    });
     this.#intake = intake;
     this.#events = {
       MESSAGE_CREATE: (data, before) => intake.created(data, before),

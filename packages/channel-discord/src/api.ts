@@ -18,7 +18,7 @@ import {
   Routes,
 } from 'discord.js';
 import { z } from 'zod';
-import { afterConnectionFailure, callFailureOf } from './failures.ts';
+import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
 import { download, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
 import { Snowflake, WireChannel, WireMessage } from './wire.ts';
@@ -288,9 +288,8 @@ function invitationOf(applicationId: string): string {
   return `https://discord.com/oauth2/authorize?${asked}`;
 }
 
-/** The close codes with which the gateway would end a login. */
+/** The close code with which the gateway would end a login. */
 const WRONG_TOKEN = 4004;
-const NO_CONTENT = 4014;
 
 function problemOf(thrown: unknown, host: string): ChannelProbe {
   const failure = callFailureOf(thrown);

@@ -1,5 +1,5 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
-import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import { type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
 import type { DiscordApi } from './api.ts';
 import { type FindPlace, type GuildAuthor, toInbound } from './content.ts';
@@ -15,6 +15,7 @@ interface IntakeDeps
   /** The bot's own id. */
   readonly me: () => string | undefined;
   readonly seen: Seen;
+  readonly watchContent: (message: InboundMessage) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -139,6 +140,7 @@ export class Intake {
 
   async #admit(message: WireMessage): Promise<void> {
     const { inbound, place } = await this.#inbound(message);
+    if (inbound !== undefined) this.#deps.watchContent(inbound);
     const { author, member } = message;
     const facts = this.#deps.factsOf({ guildId: place.guildId, userId: author.id, member });
     const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound, facts);
