@@ -137,6 +137,12 @@ export class DiscordApi {
     });
   }
 
+  /** The thread gets the id of the message. */
+  async startThread(channelId: string, messageId: string, name: string): Promise<void> {
+    const route = Routes.threads(channelId, messageId);
+    await this.#call((rest) => rest.post(route, { body: { name } }));
+  }
+
   menu(applicationId: string): Promise<MenuCommand[]> {
     const route = Routes.applicationCommands(applicationId);
     return this.#call(async (rest) => z.array(MenuCommand).parse(await rest.get(route)));
@@ -259,7 +265,11 @@ export async function probeDiscord(
       if (bot.avatar === null) return undefined;
       return download(settings, pictureUrl(settings.apiRoot, bot.id, bot.avatar), limit, within);
     });
-    const facts = { as: `@${bot.username}`, invitation: invitationOf(application.id), ...picture };
+    const facts = {
+      as: `@${bot.username}`,
+      invitation: invitationOf(application.id, settings),
+      ...picture,
+    };
     return { kind: 'works', warnings, clock: reading, ...facts };
   } catch (thrown) {
     return problemOf(thrown, host);
@@ -279,11 +289,12 @@ const PERMISSIONS =
   PermissionFlagsBits.AddReactions;
 
 /** The page on which a person takes the bot into a server. */
-function invitationOf(applicationId: string): string {
+function invitationOf(applicationId: string, { threads }: DiscordSettings): string {
+  const more = threads === 'never' ? 0n : PermissionFlagsBits.CreatePublicThreads;
   const asked = new URLSearchParams({
     client_id: applicationId,
     scope: `${OAuth2Scopes.Bot} ${OAuth2Scopes.ApplicationsCommands}`,
-    permissions: String(PERMISSIONS),
+    permissions: String(PERMISSIONS | more),
   });
   return `https://discord.com/oauth2/authorize?${asked}`;
 }

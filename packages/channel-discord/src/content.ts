@@ -3,6 +3,7 @@ import type { InboundMessage } from '@parley/core';
 import { type Client, PermissionFlagsBits, PermissionsBitField } from 'discord.js';
 import type { DiscordApi } from './api.ts';
 import { writeRef } from './files.ts';
+import type { DiscordSettings } from './settings.ts';
 import type {
   WireAttachment,
   WireChannel,
@@ -26,8 +27,7 @@ const FORWARD = 1;
 export function toInbound(
   message: WireMessage,
   place: Place,
-  account: string,
-  me: string,
+  { account, me, threads }: Receiving,
 ): InboundMessage | undefined {
   if (message.author.id === me || !WRITTEN.has(message.type)) return undefined;
   const attachments = attachmentsOf(message);
@@ -35,17 +35,24 @@ export function toInbound(
   const mentions = message.mentions.map(({ id }) => id);
   const named = mentions.includes(me) || leading;
   const replied = message.referenced_message?.author.id === me;
+  const sender = senderOf(message);
+  const isDirect = place.chat.type === 'direct';
+  const addressed = isDirect || named || replied || namesRole(message, place);
+  const perThread = threads === 'per-conversation' && !isDirect;
+  // In a thread that the bot has started one need not mention it, but may address others.
+  const goesOn = perThread && place.threadOwner === me && mentions.length === 0;
+  const opens = perThread && addressed && !sender.isBot && place.takesThreads === true;
   return {
     channel: 'discord',
     account,
     messageId: message.id,
-    chat: place.chat,
-    sender: senderOf(message),
+    chat: opens ? threadOf(message, place, me) : place.chat,
+    sender,
     text,
     ...(attachments.length === 0 ? {} : { attachments }),
     ...replyOf(message, place),
     mentions,
-    addressed: place.chat.type === 'direct' || named || replied || namesRole(message, place),
+    addressed: addressed || goesOn,
     sentAt: Date.parse(message.timestamp),
     variables: {},
   };
@@ -59,6 +66,29 @@ function displayName(user: WireUser, nick: string | null | undefined): string {
 function senderOf({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
   const isBot = author.bot === true || author.system === true || webhook_id != null;
   return personOf(author, member, isBot);
+}
+
+/** The thread that the answer will start from this message; it has the id of the message. */
+function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMessage['chat'] {
+  const title = [chat.title, `#${threadName(message, me)}`].filter(Boolean).join(' › ');
+  return { ...chat, type: 'thread', threadId: message.id, title };
+}
+
+/** Longest name of a thread that the bot starts; Discord allows 100 characters. */
+const LONGEST_NAME = 60;
+
+/** A thread is called by the first words of its message. */
+export function threadName(
+  { content, mentions, author }: WireMessage,
+  me: string | undefined,
+): string {
+  const others = content.replaceAll(`<@${me}>`, '').replaceAll(`<@!${me}>`, '');
+  const named = plainMentions(others, namesIn(mentions), () => undefined).replace(MARK, '');
+  const text = named.replace(/\s+/g, ' ').trim();
+  if (text === '') return displayName(author, undefined).slice(0, LONGEST_NAME);
+  if (text.length <= LONGEST_NAME) return text;
+  const cut = text.slice(0, LONGEST_NAME).toWellFormed();
+  return `${cut.replace(/\s\S*$/, '')} …`;
 }
 
 /** A person; in a server with their name and their roles there. */
@@ -197,10 +227,22 @@ export function plainMentions(
   });
 }
 
+/** For whom messages are normalised. */
+export interface Receiving {
+  readonly account: string;
+  /** The bot's own id. */
+  readonly me: string;
+  readonly threads: DiscordSettings['threads'];
+}
+
 /** The chat a message belongs to, and the names of roles and channels there. */
 export interface Place {
   readonly chat: InboundMessage['chat'];
   readonly guildId?: string | undefined;
+  /** Who has started the thread. */
+  readonly threadOwner?: string | undefined;
+  /** A thread can be started from a message. */
+  readonly takesThreads?: boolean;
   /** The role with the bot's own name, which people mention instead of the bot. */
   readonly botRole?: string | undefined;
   nameOf(kind: 'role' | 'channel', id: string): string | undefined;
@@ -209,6 +251,8 @@ export interface Place {
 /** Finds the chat of a channel. Rejects when Discord has to be asked and does not answer. */
 export type FindPlace = (channelId: string) => Promise<Place>;
 
+/** Text and announcement channels. */
+const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
 const isThread = (type: number): boolean => type >= 10 && type <= 12;
 
 /**
@@ -239,6 +283,8 @@ export function createPlaces(
     return {
       chat: chatOf(here, above, guild?.name),
       guildId: here.guild_id ?? undefined,
+      threadOwner: isThread(here.type) ? (here.owner_id ?? undefined) : undefined,
+      takesThreads: TAKES_THREADS.has(here.type),
       botRole: me == null ? undefined : guild?.roles.botRoleFor(me)?.id,
       nameOf: (kind, id) =>
         kind === 'role'
@@ -257,7 +303,8 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
   if (channel === undefined || channel.isDMBased() || channel.partial) return undefined;
   if (channel.isThread() && channel.parentId === null) return undefined;
   const { type, guildId, name, parentId } = channel;
-  return { id, type, guild_id: guildId, name, parent_id: parentId };
+  const owner = channel.isThread() ? channel.ownerId : undefined;
+  return { id, type, guild_id: guildId, name, parent_id: parentId, owner_id: owner };
 }
 
 /** Decides which chat a channel is. */

@@ -5,10 +5,12 @@ import type { DiscordApi } from './api.ts';
 import { type FindPlace, type GuildAuthor, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { type Cursors, isLater, type Position, type Seen } from './resume.ts';
+import type { DiscordSettings } from './settings.ts';
 import { WireDeletion, WireMessage } from './wire.ts';
 
 interface IntakeDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise' | 'log'> {
+  readonly settings: Pick<DiscordSettings, 'threads'>;
   readonly api: Pick<DiscordApi, 'messagesAfter'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
@@ -131,11 +133,14 @@ export class Intake {
   }
 
   async #inbound(message: WireMessage) {
-    const { account, findPlace, me } = this.#deps;
+    const { account, settings, findPlace, me } = this.#deps;
     const own = me();
     if (own === undefined) throw new Error('the id of the bot is not known yet');
     const place = await findPlace(message.channel_id);
-    return { inbound: toInbound(message, place, account, own), place };
+    return {
+      inbound: toInbound(message, place, { account, me: own, threads: settings.threads }),
+      place,
+    };
   }
 
   async #admit(message: WireMessage): Promise<void> {

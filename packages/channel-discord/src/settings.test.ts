@@ -9,6 +9,7 @@ describe('[D12] the settings of a Discord bot', () => {
       token,
       messageContent: true,
       linkPreviews: false,
+      threads: 'never',
       shards: 'auto',
       apiRoot: 'https://discord.com/api',
     });

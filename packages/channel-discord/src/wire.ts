@@ -131,6 +131,7 @@ export const WireChannel = received({
   guild_id: Snowflake.nullish(),
   name: z.string().nullish(),
   parent_id: Snowflake.nullish(),
+  owner_id: Snowflake.nullish(),
   last_message_id: Snowflake.nullish(),
 });
 export type WireChannel = z.infer<typeof WireChannel>;
