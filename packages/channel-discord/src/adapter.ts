@@ -9,13 +9,13 @@ import {
 import { type Capabilities, ParleyError, reasonOf } from '@parley/core';
 import { DiscordApi } from './api.ts';
 import { Connection, later } from './connection.ts';
-import { createPlaces, createSenderFacts } from './content.ts';
 import { translated } from './failures.ts';
 import { createFiles } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { Intake, knownChannels } from './intake.ts';
 import { admitInteraction, type InteractionDeps, registerMenu } from './menu.ts';
 import { createContentWatch } from './missing-content.ts';
+import { createPlaces, createSenderFacts } from './places.ts';
 import { Responses } from './responses.ts';
 import { type Position, positionAfter, type Resumed, resumeSession, Seen } from './resume.ts';
 import { createMessageFacet, sendPart } from './send.ts';

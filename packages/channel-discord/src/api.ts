@@ -143,6 +143,20 @@ export class DiscordApi {
     await this.#call((rest) => rest.post(route, { body: { name } }));
   }
 
+  /** The last messages before `before`, oldest first, at most 100. */
+  messagesBefore(
+    channelId: string,
+    before: string,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<unknown[]> {
+    const query = new URLSearchParams({ before, limit: String(limit) });
+    return this.#call(async (rest) => {
+      const page = await rest.get(Routes.channelMessages(channelId), { query, signal });
+      return z.array(z.unknown()).parse(page).reverse();
+    });
+  }
+
   menu(applicationId: string): Promise<MenuCommand[]> {
     const route = Routes.applicationCommands(applicationId);
     return this.#call(async (rest) => z.array(MenuCommand).parse(await rest.get(route)));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, plainMentions, toInbound } from './content.ts';
+import { plainMentions, toInbound } from './content.ts';
+import type { Place } from './places.ts';
 import { WireMessage } from './wire.ts';
 
 const ME = '900';

@@ -130,6 +130,28 @@ describe('the Discord adapter receives', () => {
     expect(await after.senders[0]?.roles?.(noSignal())).toEqual([double.moderatorRoleId]);
   });
 
+  it('[F06] with what was said before, once for each channel and thread, if the settings want it', async () => {
+    const { double, connect, hears, senders } = await scene({ settings: { history: 2 } });
+    const { channelId, me } = double;
+    for (const text of ['zero', 'one', 'two']) double.say({ channel: channelId, from: BEN, text });
+    await connect();
+    const ask = (channel: string) =>
+      double.say({ channel, from: ANN, text: `<@${me.id}> what was said?` });
+    ask(channelId);
+    await hears(1);
+    const before = (await senders[0]?.earlier?.(noSignal())) ?? [];
+    expect(before.map(({ text, sender }) => [text, sender.id])).toEqual([
+      ['one', BEN],
+      ['two', BEN],
+    ]);
+    ask(channelId);
+    ask(double.thread({ channel: channelId, name: 'plans', from: BEN, text: 'first' }));
+    ask(double.dmWith(ANN));
+    await hears(5);
+    const offered = senders.slice(1).map((facts) => facts?.earlier !== undefined);
+    expect(offered).toEqual([false, true, true, false]);
+  });
+
   it('edits and deletions by people as changes of what they wrote', async () => {
     const { double, connect, hears, revised } = await scene();
     await connect();
