@@ -16,6 +16,7 @@ import { Intake, knownChannels } from './intake.ts';
 import { admitInteraction, type InteractionDeps, registerMenu } from './menu.ts';
 import { createContentWatch } from './missing-content.ts';
 import { createPlaces, createSenderFacts } from './places.ts';
+import { Reactions } from './reactions.ts';
 import { Responses } from './responses.ts';
 import { type Position, positionAfter, type Resumed, resumeSession, Seen } from './resume.ts';
 import { createMessageFacet, sendPart } from './send.ts';
@@ -155,11 +156,14 @@ class Receiver {
       watchContent: createContentWatch(context),
     });
     this.#intake = intake;
+    const reactions = new Reactions(deps);
     this.#events = {
       MESSAGE_CREATE: (data, before) => intake.created(data, before),
       MESSAGE_UPDATE: (data) => intake.updated(data),
       MESSAGE_DELETE: (data) => intake.deleted(data),
       MESSAGE_DELETE_BULK: (data) => intake.deleted(data),
+      MESSAGE_REACTION_ADD: (data) => intake.reacted(reactions.read(data, 'added')),
+      MESSAGE_REACTION_REMOVE: (data) => intake.reacted(reactions.read(data, 'removed')),
       INTERACTION_CREATE: (data) => this.#interact(deps, data),
     };
     this.#connection = new Connection({

@@ -21,7 +21,7 @@ import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
 import { download, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
-import { Snowflake, WireChannel, WireMessage } from './wire.ts';
+import { Snowflake, WireChannel, WireMessage, WireUser } from './wire.ts';
 
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
@@ -114,6 +114,10 @@ export class DiscordApi {
 
   channel(id: string): Promise<WireChannel> {
     return this.#call(async (rest) => WireChannel.parse(await rest.get(Routes.channel(id))));
+  }
+
+  user(userId: string): Promise<WireUser> {
+    return this.#call(async (rest) => WireUser.parse(await rest.get(Routes.user(userId))));
   }
 
   /** The roles of a member of a server. */

@@ -6,6 +6,7 @@ import { toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { Lanes } from './lanes.ts';
 import type { FindPlace, GuildAuthor, Place } from './places.ts';
+import type { Reacted } from './reactions.ts';
 import { type Cursors, isLater, type Position, type Seen } from './resume.ts';
 import type { DiscordSettings } from './settings.ts';
 import { WireDeletion, WireMessage } from './wire.ts';
@@ -95,6 +96,11 @@ export class Intake {
       for (const messageId of id === undefined ? ids : [id])
         await this.#deps.revise({ kind: 'deleted', chatId: chat.id, messageId });
     });
+  }
+
+  /** MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages that came before. */
+  reacted(reaction: Reacted | undefined): void {
+    if (reaction !== undefined) this.#push(reaction.channelId, reaction.work);
   }
 
   /** A shard starts a session: its messages wait until the missed ones are queued. */
