@@ -114,14 +114,22 @@ describe('a document', () => {
 
   it('[F10] stays in the history with its beginning, not as a whole', async () => {
     await ask([document(`first line\n${'x'.repeat(150)}`, 'a.txt')]);
-    expect(await remembered()).toContain('[document \\"a.txt\\", which begins: \\"first line');
+    expect(await remembered()).toContain('[document \\"a.txt\\", which says: \\"first line');
   });
 
-  it('[F10] shares what the model is shown with the others of its turn', async () => {
-    await ask([document('a'.repeat(150)), document('b'.repeat(100)), document('c')]);
-    expect(content()).toContain(`${'b'.repeat(50)}\n[cut: 50 of 100 characters]`);
+  it('[F10] shares what the model is shown with the others of its turn, and says how they are read on', async () => {
+    await ask([document('a'.repeat(150)), document('b'.repeat(1_100)), document('c')]);
+    expect(content()).toMatch(
+      /\nb{50}\n<\/file id="\w+">\n\[Characters 0 to 50 of 1,100 are shown/,
+    );
+    expect(content()).toContain('shown. read_document reads it as "1-1", from offset 50.]');
     expect(content()).not.toContain('\nc\n');
-    expect((await scene.owed()).at(-1)).toContain('as long as I can take');
+    expect(content()).toContain('[document: not shown, because the documents before it are');
+    expect(await remembered()).toContain(
+      '[document; read_document reads it as \\"1-1\\"; it begins:',
+    );
+    expect(await remembered()).toContain('[document; read_document reads it as \\"1-2\\"]');
+    expect(await scene.owed()).toEqual(['fine']);
   });
 
   it('[F10] that cannot be read is reported to the person by name, where no markup works', async () => {
@@ -137,7 +145,8 @@ describe('a document', () => {
     const senders: string[] = [];
     const readDocument: ReadDocument = async ({ sender, load }) => {
       senders.push(sender);
-      return { kind: 'text', text: `${(await load())?.length} bytes` };
+      const text = `${(await load())?.length} bytes`;
+      return { kind: 'text', text, next: null, length: text.length, pagesLeft: 0 };
     };
     scene = await openTurnScene({ readDocument });
     await ask([document('one'), document('three')]);

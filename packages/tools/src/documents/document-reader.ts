@@ -5,7 +5,8 @@ import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 export interface DocumentRequest {
   /** Who sent it, in any form: documents are read fairly among senders. */
   readonly sender: string;
-  /** How much of its text is wanted, in characters (UTF-16 units). */
+  /** Which part of its text is wanted, in characters (UTF-16 units): from where (0 when absent), and how much. */
+  readonly from?: number;
   readonly characters: number;
   /** Fetches it when its turn has come, so that a document that waits takes no memory; null: it is gone. */
   load(): Promise<Uint8Array | null>;
@@ -56,10 +57,13 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
       if (rests.left(sender) > 0) return refused(resting(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refused('it is no longer kept');
-      const { characters } = request;
+      const { from, characters } = request;
       // Loaded here: most installations run for days without a document.
       const { readInProcess } = await import('./read-in-process.ts');
-      const outcome = await readInProcess({ bytes, characters, limits: limits[lane], signal });
+      const outcome = await readInProcess({
+        ...{ bytes, characters, limits: limits[lane], signal },
+        ...(from !== undefined && { from }),
+      });
       onProcess?.(outcome);
       if (outcome.kind === 'read') return outcome.result;
       if (outcome.why === 'stopped') return refused(STOPPED);

@@ -29,6 +29,7 @@ export type ProcessOutcome =
 /** One document and what its process may take. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
+  readonly from?: number;
   readonly characters: number;
   readonly limits: ProcessLimits;
   readonly signal: AbortSignal;
@@ -50,7 +51,13 @@ const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 
 const Report = z.strictObject({
   text: z.union([
-    z.strictObject({ kind: z.literal('text'), text: z.string() }),
+    z.strictObject({
+      kind: z.literal('text'),
+      text: z.string(),
+      next: z.int().min(0).nullable(),
+      length: z.int().min(0),
+      pagesLeft: z.int().min(0),
+    }),
     z.strictObject({ kind: z.literal('refused'), reason: z.string().max(500) }),
   ]),
   /** As the process saw it: the watch may have come too late to kill it. */
@@ -107,12 +114,12 @@ export async function readInProcess(order: ProcessOrder): Promise<ProcessOutcome
   });
 }
 
-function start({ bytes, characters, entry = ENTRY }: ProcessOrder): ChildProcess {
+function start({ bytes, from = 0, characters, entry = ENTRY }: ProcessOrder): ChildProcess {
   const folders = readable(entry).map((folder) => `${folder}${sep}`);
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
   const flags = [...HEAP, '--permission', '--disallow-code-generation-from-strings', ...access];
   // Output of the libraries is dropped. A session of its own: Ctrl-C is for Parley.
-  const order = [String(characters), String(bytes.length)];
+  const order = [bytes.length, from, characters].map(String);
   const child = spawn(process.execPath, [...flags, fileURLToPath(entry), ...order], {
     env: {},
     cwd: sep,

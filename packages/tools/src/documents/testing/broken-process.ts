@@ -36,7 +36,8 @@ const deeds: Readonly<Record<string, () => unknown>> = {
 };
 
 function report(text: string, peakBytes = 0): void {
-  const result = JSON.stringify({ text: { kind: 'text', text }, peakBytes });
+  const part = { kind: 'text', text, next: null, length: text.length, pagesLeft: 0 };
+  const result = JSON.stringify({ text: part, peakBytes });
   process.stdout.write(result, () => process.exit(0));
 }
 
