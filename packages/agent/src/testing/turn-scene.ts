@@ -13,7 +13,7 @@ import {
 } from '@parley/prompt';
 import { createLocalBus } from '@parley/queue';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
-import { createDocumentReader } from '@parley/tools/documents';
+import { createDocumentReader, createPictureScaler, openPlaces } from '@parley/tools/documents';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
@@ -193,8 +193,11 @@ function approvalsWith(rules: Partial<ApprovalRules> = {}) {
 }
 
 function quietMedia(): MediaDeps {
+  const queue = openPlaces();
   return {
-    readDocument: createDocumentReader(),
+    readDocument: createDocumentReader({ queue }),
+    scalePicture: createPictureScaler({ queue }),
+    pictureSide: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,

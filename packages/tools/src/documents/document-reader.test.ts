@@ -1,6 +1,7 @@
 import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { createDocumentReader, type DocumentReaderOptions } from './document-reader.ts';
+import type { DocumentText } from './document-text.ts';
 import type { ProcessOutcome } from './read-in-process.ts';
 import { aDocx, aPdf, crowdedZip, pdfBomb, xlsxBomb, zipBomb } from './testing/sample-files.ts';
 
@@ -11,7 +12,7 @@ const WORD =
 
 /** A reader, who waits for what, and what became of the processes. */
 function openReader(options: DocumentReaderOptions = {}) {
-  const processes: ProcessOutcome[] = [];
+  const processes: ProcessOutcome<DocumentText>[] = [];
   const read = createDocumentReader({ ...options, onProcess: (one) => processes.push(one) });
   return {
     processes,
