@@ -54,7 +54,7 @@ export function framedForHistory(named: StoredAttachment, read: ReadAttachment):
 }
 
 /** How the model names a document of its conversation. */
-export function documentId({ messageSeq, index }: AttachmentKey): string {
+function documentId({ messageSeq, index }: AttachmentKey): string {
   return `${messageSeq}-${index}`;
 }
 

@@ -52,6 +52,8 @@ export interface SentAttachment {
 export interface TurnMediaDeps {
   readonly store: Pick<Store, 'attachments'>;
   readonly media: MediaDeps;
+  /** What the model can take at a time, in tokens; unlimited when absent. */
+  readonly contextTokens?: (() => number) | undefined;
   readonly clock: () => number;
   readonly log: Logger;
 }

@@ -188,6 +188,23 @@ describe('a document', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
+  it.each([
+    ['letters', 'x'.repeat(9_000), '6,144'],
+    ['Chinese', '是'.repeat(9_000), '1,536'],
+  ])(
+    '[F10] leaves room for what was written with it, also in a small model: %s',
+    async (_what, text, shown) => {
+      await scene.close();
+      scene = await openTurnScene({ characters: 10_000 }, { contextTokens: () => 8_192 });
+      await ask([document(text), document('more')], 'what is it about?');
+      expect(content()).toMatch(/what is it about\?$/);
+      expect(content()).toContain(
+        `[Characters 0 to ${shown} of 9,000 are shown. read_document reads`,
+      );
+      expect(content()).toContain('[document: not shown, because the documents before it are');
+    },
+  );
+
   it('[F10] that cannot be read is reported to the person by name, where no markup works', async () => {
     await ask([{ kind: 'document', name: '**x**`\n.exe', bytes: Uint8Array.of(0, 1, 2) }]);
     expect((await scene.owed()).at(-1)).toMatch(

@@ -1,6 +1,7 @@
 import type { Reader } from '@parley/core';
 import type { ModelImage } from '@parley/models';
 import type { InboxRow, StoredAttachment } from '@parley/store';
+import { estimateTokens } from '@parley/workspace';
 import {
   FILES_NOTE,
   framedForHistory,
@@ -84,6 +85,11 @@ interface Read {
   readonly read: ReadAttachment;
 }
 
+/** The newest message has a quarter of what the model can take; three quarters of that are for documents. */
+const SHARE = 3 / 16;
+/** A document of which less would be shown is not opened, in tokens. */
+const LEAST = 50;
+
 /** One after another: their bytes need not all be in memory, and documents share their limit. */
 async function readAll(
   deps: TurnMediaDeps,
@@ -92,11 +98,16 @@ async function readAll(
 ): Promise<readonly Read[]> {
   const all: Read[] = [];
   let characters = deps.media.characters;
+  let tokens = SHARE * (deps.contextTokens?.() ?? Number.POSITIVE_INFINITY);
   let images = 0;
   let imageBytes = 0;
   for (const one of sent) {
-    let read = await readAttachment(deps, one, characters, signal);
-    if (read.kind === 'document') characters -= read.text.length;
+    let read = await readAttachment(deps, one, tokens < LEAST ? 0 : characters, signal);
+    if (read.kind === 'document') {
+      read = shortened(read, tokens);
+      characters -= read.text.length;
+      tokens -= estimateTokens(read.text);
+    }
     if (read.kind === 'image') {
       const size = read.image.bytes.byteLength;
       if (images >= MAX_IMAGES) {
@@ -111,6 +122,19 @@ async function readAll(
     all.push({ stored: one.stored, read });
   }
   return all;
+}
+
+type ReadDocument = Extract<ReadAttachment, { kind: 'document' }>;
+
+/** The beginning that has room, so that what was written with the document is not cut off behind it. */
+function shortened(read: ReadDocument, tokens: number): ReadDocument {
+  const all = estimateTokens(read.text);
+  if (all <= tokens) return read;
+  // The estimate is by characters, which do not all cost the same.
+  let length = Math.floor((read.text.length * tokens) / all);
+  while (estimateTokens(read.text.slice(0, length)) > tokens) length = Math.floor(length * 0.9);
+  const text = read.text.slice(0, length).toWellFormed();
+  return { ...read, text, next: length };
 }
 
 /** Each reason once, however many files it concerns; owners read what they can do about it. */
