@@ -8,6 +8,7 @@ describe('the settings of a Telegram bot', () => {
     expect(TelegramSettings.parse({ token })).toEqual({
       token,
       apiRoot: 'https://api.telegram.org',
+      growInGroups: true,
       linkPreviews: false,
       pace: true,
     });

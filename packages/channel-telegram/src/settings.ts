@@ -18,6 +18,10 @@ export const TelegramSettings = z.strictObject({
     .boolean()
     .default(true)
     .describe('Keep to the rates Telegram grants bots; false only for a server without them.'),
+  growInGroups: z
+    .boolean()
+    .default(true)
+    .describe('Show longer answers in groups while they are written, by edits of their message.'),
   webhook: z
     .strictObject({
       url: z
