@@ -7,7 +7,7 @@ import {
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
 import { Poller, Webhook } from './connection.ts';
-import { createFiles, MAX_UPLOAD_BYTES } from './files.ts';
+import { createFiles, limitsOf } from './files.ts';
 import { findSent } from './find-sent.ts';
 import { MAX_TEXT } from './format.ts';
 import { GrowingMessages } from './growing.ts';
@@ -20,7 +20,7 @@ import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
-const CAPABILITIES: Capabilities = {
+const CAPABILITIES = {
   // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.
   target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: false,
@@ -33,8 +33,7 @@ const CAPABILITIES: Capabilities = {
   buttons: true,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  maxFileBytes: MAX_UPLOAD_BYTES,
-};
+} satisfies Capabilities;
 
 /** 30 at once, then 30 a second; a few at once and one a second in a private chat; 20 in any minute of a group. */
 const RATES: Capabilities['rates'] = {
@@ -56,7 +55,9 @@ export function createTelegramAdapter(
   const note = (facts: object, message: string): void => log.warn(facts, message);
   const growing = new GrowingMessages({ ...context, api, moved, stopping });
   const forget = (turnId: string) => growing.forget(turnId);
-  const sending = { api, moved, values, linkPreviews: settings.linkPreviews, note, forget };
+  const { linkPreviews } = settings;
+  const { upload: maxFileBytes } = limitsOf(settings);
+  const sending = { api, moved, values, linkPreviews, maxFileBytes, note, forget };
   const typing = createTyping(api, stopping);
   const { finish, ...drafts } = createDrafts({ ...context, api, stopping });
   const seen = (message: WireMessage): void => {
@@ -71,7 +72,7 @@ export function createTelegramAdapter(
   let running: Promise<unknown> | undefined;
   let looking: Promise<unknown> = Promise.resolve();
   return {
-    capabilities: settings.pace ? { ...CAPABILITIES, rates: RATES } : CAPABILITIES,
+    capabilities: { ...CAPABILITIES, maxFileBytes, ...(settings.pace && { rates: RATES }) },
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller(source)).run(stopping);
@@ -110,7 +111,7 @@ export function createTelegramAdapter(
     typing,
     streaming: streamingOf(drafts, growing),
     files: createFiles({ api, settings }),
-    messages: createMessageFacet({ api, moved }, settings.linkPreviews, stopping),
+    messages: createMessageFacet({ api, moved }, linkPreviews, stopping),
     ...(called && { http: called }),
   };
 }

@@ -175,6 +175,7 @@ function notStarted(chatId: string): ChannelError {
 
 /** What sending files needs besides. */
 interface SendFileDeps extends SendDeps {
+  readonly maxFileBytes: number;
   readonly values: AdapterValues;
 }
 
@@ -238,7 +239,7 @@ async function upload(
   file: OutboundFile,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  const opened = await openUpload(file);
+  const opened = await openUpload(file, deps.maxFileBytes);
   const broken = new AbortController();
   const make = (attempt: Attempt): Call =>
     fileCall(deps, part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
