@@ -29,6 +29,7 @@ const EXAMPLES: readonly string[] = [
   'model.contextTokens',
   'model.vision',
   'channels.telegram.token',
+  'channels.telegram.localFiles',
   'channels.telegram.webhook.url',
   'channels.telegram.webhook.secret',
   'channels.discord.token',

@@ -99,9 +99,9 @@ export function withMoves(api: TelegramApi, moved: MovedChats): TelegramApi {
   };
   return {
     ...api,
-    async call(method, payload, signal) {
+    async call(method, payload, signal, limitMs) {
       await moved.load();
-      return api.call(method, translated(payload), signal);
+      return api.call(method, translated(payload), signal, limitMs);
     },
     async send(method, payload, signal, onStart) {
       await moved.load();

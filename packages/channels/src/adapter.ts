@@ -113,11 +113,20 @@ export interface ChatAddress {
  */
 export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 
-/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
-export interface StreamingFacet {
+/** How often an unfinished answer is shown. */
+export interface StreamPace {
   readonly minIntervalMs: number;
   /** Answers that are complete sooner after their first text are not streamed; 0 when absent. In ms. */
   readonly firstAfterMs?: number | undefined;
+}
+
+/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
+export interface StreamingFacet extends StreamPace {
+  /**
+   * The pace in this chat once so many characters of Markdown have come; null: nothing is shown of such an answer.
+   * Without it the pace is the same everywhere. An update may take a part of the chat's rate, so none is asked for in vain.
+   */
+  pace?(address: ChatAddress, length: number): StreamPace | null;
   /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
   readonly maxLength?: number | undefined;
   /** After a tool call the same turn brings another answer, which starts from the beginning. */

@@ -4,6 +4,7 @@ import type { Optional } from '../optional-fields.ts';
 import { newAccount } from './account.ts';
 import { BotApiServer } from './bot-api-server.ts';
 import { type Fault, Faults } from './faults.ts';
+import type { LocalServer } from './files.ts';
 import { FloodControl, type FloodLimits } from './flood.ts';
 import { migrate, reword, type Saying, say, setAccess } from './people.ts';
 import { type Press, press } from './presses.ts';
@@ -23,6 +24,8 @@ export interface TelegramDoubleOptions {
   readonly webhookTarget?: string;
   /** How what the Bot API calls optional is sent; with its values when absent. */
   readonly optional?: Optional;
+  /** It behaves as a server of one's own in local mode. */
+  readonly localServer?: LocalServer;
   /** The picture of the bot; it has none when absent. */
   readonly picture?: Uint8Array<ArrayBuffer>;
   /** A path in front of `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
@@ -90,6 +93,7 @@ export async function startTelegramDouble(
     clock,
     webhookTarget: options.webhookTarget,
     optional: options.optional,
+    localServer: options.localServer,
     bytesOfPicture: options.picture,
   });
   const faults = new Faults();
