@@ -1,4 +1,10 @@
-import type { ChannelState, CommandInfo, IngressOutcome, Revision } from '@parley/channels';
+import type {
+  ChannelState,
+  CommandInfo,
+  IngressOutcome,
+  Revision,
+  SenderFacts,
+} from '@parley/channels';
 import {
   type AdapterValues,
   ChannelError,
@@ -30,6 +36,8 @@ export interface CoreWishes {
 /** All that an adapter told the core. */
 export interface Told {
   readonly received: InboundMessage[];
+  /** What the adapter can find out about the senders of these. */
+  readonly senders: (SenderFacts | undefined)[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
@@ -47,6 +55,7 @@ export function coreAround(
 ) {
   const told: Told = {
     received: [],
+    senders: [],
     revised: [],
     reactions: [],
     states: [],
@@ -61,8 +70,9 @@ export function coreAround(
     commands: wishes.commands ?? [],
     values: wishes.values ?? memoryValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),
-    receive: async (message: InboundMessage) => {
+    receive: async (message: InboundMessage, sender?: SenderFacts) => {
       told.received.push(message);
+      told.senders.push(sender);
       changed();
       return (await wishes.receive?.(message)) ?? accepted;
     },

@@ -34,6 +34,8 @@ export type ChannelState =
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
+  /** Its answer is for the person who asks alone, where the platform can do that. */
+  readonly private?: true;
 }
 
 /** What a person did to a message they had sent before. */
@@ -41,13 +43,15 @@ export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
-/** What an adapter can find out about the sender of a message, only when a command needs it. */
+/** What an adapter can find out about the sender of a message, only when it is needed. */
 export interface SenderFacts {
   /**
    * Whether the sender is an administrator of the message's group. It is given up after
    * some seconds; that and a rejection count as no. Absent: the platform has none.
    */
   readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
+  /** The roles of the sender, where the message itself does not say; asked for only if roles decide who may write. */
+  readonly roles?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
 }
 
 /** What the core gives an adapter. */
@@ -103,6 +107,8 @@ export interface ChatAddress {
   readonly threadId?: string | undefined;
   /** The message that a growing answer answers, where the route quotes it. */
   readonly replyToMessageId?: string | undefined;
+  /** See `ReplyRoute`. */
+  readonly response?: string | undefined;
 }
 
 /**
