@@ -47,6 +47,7 @@ export function createWhatsAppAdapter(
   });
   const keys = keyStore(values, (damage) => connection.breakOff(damage));
   const connection = new Connection({
+    phone: settings.phone,
     open: (creds) => openSocket({ settings, keys, encrypted, sent, groups, log }, creds),
     onOpen: () => void groups.askAll(),
     settled: () => encrypted.settled(),

@@ -18,8 +18,11 @@ import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
   | { readonly kind: 'starting' }
-  /** It waits to be linked: a person's phone has to scan `code` as a QR code. It changes, and is secret. */
-  | { readonly kind: 'pairing'; readonly code: string }
+  /**
+   * It waits to be linked with a person's phone, which scans `code` as a QR code, or on which it is typed. The
+   * code changes, and is secret.
+   */
+  | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
   /** `as` names the account for people, `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
   /** Another gateway, `holder`, is connected; this one takes over when that one ends. */

@@ -1,3 +1,4 @@
+import { whatsapp } from '@parley/channel-whatsapp';
 import { memoryValues } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
@@ -17,6 +18,45 @@ describe('the WhatsApp adapter receives', () => {
     await adapter.send(part(question.chat.id, 'hi *Ann*'), noSignal());
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ from: 'bot', text: 'hi *Ann*' });
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
+  });
+
+  it('[U02] [F03] by a code that is typed on the phone of its number, and a new one once that is too old', async () => {
+    const settings = { phone: '+49 1500 000001' };
+    const { double, adapter, states, connected, values } = await scene({
+      unlinked: true,
+      settings,
+    });
+    const codes = () => states.flatMap((state) => (state.kind === 'pairing' ? [state] : []));
+    await adapter.start();
+    await double.waitFor(() => codes().length === 1);
+    const env = { signal: noSignal(), clock: Date.now, values };
+    await expect.poll(async () => (await values.get('credentials', ['credentials'])).size).toBe(1);
+    expect(await whatsapp.probe({}, env)).toMatchObject({ kind: 'unlinked' });
+    double.kick(408);
+    const asked = () =>
+      double.stanzas('iq').filter(({ attrs }) => attrs.xmlns === 'md' && attrs.type === 'set');
+    await double.waitFor(() => codes().length === 2 && asked().length === 2);
+    const [old, fresh] = codes();
+    expect(fresh).toMatchObject({
+      how: 'type',
+      code: expect.stringMatching(/^[A-Z\d]{4}-[A-Z\d]{4}$/),
+    });
+    await expect(double.typeCode(old?.code ?? '')).rejects.toThrow('Wrong code');
+    await double.typeCode(fresh?.code ?? '');
+    await connected();
+    expect(await whatsapp.probe({}, env)).toMatchObject({ kind: 'works' });
+  });
+
+  it('[U02] asks for no code again and again where WhatsApp refuses the number, and says why', async () => {
+    const settings = { phone: '491500000001' };
+    const { double, adapter, states, waits } = await scene({ unlinked: true, settings });
+    double.fault({ kind: 'query-error', xmlns: 'md', code: 429 });
+    await adapter.start();
+    const retrying = await double.waitFor(() => states.find(({ kind }) => kind === 'retrying'));
+    expect(retrying).toMatchObject({
+      reason: 'WhatsApp gives no code for the number in channels.whatsapp.phone (429)',
+    });
+    expect(waits.length).toBeGreaterThan(0);
   });
 
   it('[F01] one person is one sender and one chat, whichever name is on a message', async () => {
