@@ -7,6 +7,7 @@ import {
   realWhatsAppEnv,
   type WhatsAppEnv,
 } from './connection.ts';
+import type { RawMessage } from './content.ts';
 import { endingOnFailure, keyStore } from './credentials.ts';
 import { EncryptedMessages } from './decrypt.ts';
 import { createFiles } from './files.ts';
@@ -37,7 +38,14 @@ export function createWhatsAppAdapter(
   // Messages are admitted inside Baileys' transactions; the core's own work is not part of those.
   const outside = AsyncLocalStorage.snapshot();
   const me = () => personIds(connection.creds?.me?.id, connection.creds?.me?.lid);
-  const intake = { context, me, contacts, recent, groups };
+  const read = ({ chat: remoteJid, id, participant }: RawMessage): void => {
+    if (!settings.readReceipts) return;
+    const key = { remoteJid, id, fromMe: false, ...(participant && { participant }) };
+    // It confirms the message, too: not before its session is saved.
+    const reading = encrypted.settled().then(() => socket()?.readMessages([key]));
+    reading.catch(() => log.debug({}, 'a message cannot be marked as read'));
+  };
+  const intake = { context, me, contacts, recent, groups, read };
   const encrypted = new EncryptedMessages({
     admit: async (envelope, plain, known) => {
       const read = await readMessage(envelope, plain, known);

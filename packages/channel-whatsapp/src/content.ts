@@ -9,6 +9,8 @@ export interface RawMessage {
   /** A person, a group, or something else that is ignored. */
   readonly chat: string;
   readonly id: string;
+  /** Which member of a group has sent it, as the envelope says. */
+  readonly participant?: string | undefined;
   /** All known ids of the sender. */
   readonly from: PersonIds;
   /** The sender's own display name. */

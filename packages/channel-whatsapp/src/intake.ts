@@ -55,7 +55,7 @@ export async function readMessage(
     sender_lid,
   );
   const from = await withNumber(written, people);
-  return { chat, id, from, name: notify, time: Number(t) || 0, content };
+  return { chat, id, participant, from, name: notify, time: Number(t) || 0, content };
 }
 
 /** The same person with the number known from earlier messages, if any. */
@@ -82,6 +82,8 @@ interface IntakeDeps {
   readonly contacts: Contacts;
   readonly recent: RecentMessages;
   readonly groups: Pick<Groups, 'title' | 'isAdmin'>;
+  /** Called with a message that is answered. */
+  readonly read: (raw: RawMessage) => void;
 }
 
 /**
@@ -108,6 +110,7 @@ export async function admitMessage(
   const outcome = await receive(message, {
     isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
   });
+  if (outcome.kind === 'accepted' || outcome.kind === 'command') deps.read(raw);
   if (outcome.kind === 'refused') deps.recent.forget(message);
   else if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);
 }

@@ -6,6 +6,7 @@ describe('settings of a WhatsApp account', () => {
     expect(WhatsAppSettings.parse({})).toEqual({
       url: 'wss://web.whatsapp.com/ws/chat',
       browser: 'Parley',
+      readReceipts: true,
       pace: true,
     });
   });

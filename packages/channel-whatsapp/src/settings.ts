@@ -26,6 +26,12 @@ export const WhatsAppSettings = z.strictObject({
     .max(40, 'must have at most 40 characters')
     .default('Parley')
     .describe('The name that the phone shows under "Linked devices".'),
+  readReceipts: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Mark messages that the agent answers as read (blue ticks); never those of people who may not talk to it.',
+    ),
   pace: z
     .boolean()
     .default(true)

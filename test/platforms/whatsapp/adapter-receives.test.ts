@@ -1,7 +1,8 @@
 import { whatsapp } from '@parley/channel-whatsapp';
-import { memoryValues } from '@parley/core';
+import type { IngressOutcome } from '@parley/channels';
+import { type InboundMessage, memoryValues } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { noSignal } from '../adapter-core.ts';
+import { accepted, noSignal } from '../adapter-core.ts';
 import { openScene, part, scene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter receives', () => {
@@ -57,6 +58,41 @@ describe('the WhatsApp adapter receives', () => {
       reason: 'WhatsApp gives no code for the number in channels.whatsapp.phone (429)',
     });
     expect(waits.length).toBeGreaterThan(0);
+  });
+
+  it('[F12] and marks as read what is answered, and nothing of people it does not answer', async () => {
+    const outcomes: Record<string, IngressOutcome> = {
+      stranger: { kind: 'refused', reason: 'x' },
+      overheard: { kind: 'ignored', reason: 'x' },
+      '/help': { kind: 'command', name: 'help' },
+    };
+    const receive = async ({ text }: InboundMessage) => outcomes[text] ?? accepted;
+    const { double, received } = await openScene({ receive });
+    const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
+    const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+    const chats = [ann.id, group.jid];
+    const texts = ['stranger', 'overheard', '/help', 'hello'];
+    for (const text of texts)
+      for (const chat of chats) await double.say({ chat, from: ann.id, text });
+    const read = (chat: string) =>
+      double.conversation(chat).flatMap(({ text, readBy }) => (readBy.has('bot') ? [text] : []));
+    await double.waitFor(() => chats.every((chat) => read(chat).includes('hello')));
+    expect(chats.map(read)).toEqual([
+      ['/help', 'hello'],
+      ['/help', 'hello'],
+    ]);
+    expect(received).toHaveLength(8);
+    await double.waitFor(() => double.waiting().length === 0);
+  });
+
+  it('[F12] and marks nothing as read where its settings say so', async () => {
+    const { double, received } = await openScene({ settings: { readReceipts: false } });
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'hello' });
+    await double.waitFor(() => received.length === 1 && double.waiting().length === 0);
+    await double.say({ chat: ann.id, text: 'again' });
+    await double.waitFor(() => received.length === 2 && double.waiting().length === 0);
+    expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'read')).toEqual([]);
   });
 
   it('[F01] one person is one sender and one chat, whichever name is on a message', async () => {

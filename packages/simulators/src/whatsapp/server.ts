@@ -188,10 +188,21 @@ export class Server implements LinkHandler {
     if (type === 'retry') this.#resend(receipt);
     else if (type === 'server-error') this.#sendFileAgain(receipt);
     else this.#account.mailbox.confirm(receipt);
-    if (type === 'read') {
-      const listed = children(child(receipt, 'list'), 'item').map(({ attrs }) => attrs.id ?? '');
-      this.#account.transcript.read(chatOf(this.#account, to).id, [id, ...listed], 'bot');
-    }
+    if (type === 'read') this.#read(receipt);
+  }
+
+  /** In a group a receipt that does not name the writer of the message is nobody's. */
+  #read(receipt: BinaryNode): void {
+    const { id = '', to = '', participant = '' } = receipt.attrs;
+    const { transcript, people } = this.#account;
+    const chat = chatOf(this.#account, to);
+    const listed = children(receipt, 'list').flatMap((list) => children(list, 'item'));
+    const ids = [id, ...listed.map(({ attrs }) => attrs.id ?? '')].filter(
+      (one) =>
+        chat.kind !== 'group' ||
+        people.find(participant)?.id === transcript.find(chat.id, one)?.from,
+    );
+    transcript.read(chat.id, ids, 'bot');
   }
 
   #sendFileAgain(receipt: BinaryNode): void {
