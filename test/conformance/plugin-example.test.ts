@@ -102,6 +102,7 @@ describe('the example plugin', () => {
       },
       holdsAccount: () => true,
       revise: async () => {},
+      reacted: async () => {},
       commands: [],
       report: (state) => void states.push(state),
       tellOwner: async () => {},

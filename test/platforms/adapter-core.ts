@@ -1,5 +1,11 @@
 import type { ChannelState, CommandInfo, IngressOutcome, Revision } from '@parley/channels';
-import { type AdapterValues, ChannelError, type InboundMessage, memoryValues } from '@parley/core';
+import {
+  type AdapterValues,
+  ChannelError,
+  type InboundMessage,
+  type InboundReaction,
+  memoryValues,
+} from '@parley/core';
 import { loggerInto } from './logger-into.ts';
 
 /** What ingress says to a message it has stored. */
@@ -12,6 +18,7 @@ export const noSignal = (): AbortSignal => new AbortController().signal;
 export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
+  readonly reacted?: (reaction: InboundReaction) => Promise<void>;
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
   /** Whether no other gateway may serve the account. */
@@ -24,6 +31,7 @@ export interface CoreWishes {
 export interface Told {
   readonly received: InboundMessage[];
   readonly revised: Revision[];
+  readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
   readonly logged: string[];
   /** Keys of the notes for the owner. */
@@ -37,7 +45,14 @@ export function coreAround(
   wishes: CoreWishes = {},
   log: { readonly debug?: boolean } = {},
 ) {
-  const told: Told = { received: [], revised: [], states: [], logged: [], notes: [] };
+  const told: Told = {
+    received: [],
+    revised: [],
+    reactions: [],
+    states: [],
+    logged: [],
+    notes: [],
+  };
   const context = {
     account: 'default',
     settings,
@@ -55,6 +70,11 @@ export function coreAround(
       told.revised.push(revision);
       changed();
       await wishes.revise?.(revision);
+    },
+    reacted: async (reaction: InboundReaction) => {
+      told.reactions.push(reaction);
+      changed();
+      await wishes.reacted?.(reaction);
     },
     report: (state: ChannelState) => {
       told.states.push(state);

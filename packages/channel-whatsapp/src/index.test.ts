@@ -34,6 +34,7 @@ async function accountWithout(name: string) {
     receive: async () => ({ kind: 'duplicate' }),
     holdsAccount: () => true,
     revise: async () => {},
+    reacted: async () => {},
     commands: [],
     report: (state) => states.push(state),
     tellOwner: async () => {},

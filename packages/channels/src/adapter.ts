@@ -4,6 +4,7 @@ import type {
   Capabilities,
   Clock,
   InboundMessage,
+  InboundReaction,
   LiveToolCall,
   Logger,
   OutboundPart,
@@ -79,6 +80,11 @@ export interface ChannelContext<Settings> {
   ): Promise<IngressOutcome>;
   /** A message that waits for its turn is changed or dropped; a later change is too late and ignored. */
   revise(revision: Revision): Promise<void>;
+  /**
+   * What a person's reactions to a message are now. Never starts a turn; resolves when it is stored or ignored.
+   * Rejects when it could not be stored.
+   */
+  reacted(reaction: InboundReaction): Promise<void>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
   /**

@@ -17,6 +17,7 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
     holdsAccount: () => true,
     revise: blame,
+    reacted: async () => {},
     commands: [],
     report: () => void blame(),
     tellOwner: async () => {},

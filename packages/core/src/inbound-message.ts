@@ -88,6 +88,25 @@ export const InboundMessage = z.strictObject({
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
+/**
+ * What one person's reactions to a message are now. It starts no turn and answers no question: it is context of the
+ * next turn (F06).
+ */
+export const InboundReaction = z.strictObject({
+  channel: Id,
+  account: Id,
+  chat: Chat,
+  /** Of the message that was reacted to. */
+  messageId: Id,
+  sender: Sender,
+  /** As text: emojis, or names of those that only the platform has. Empty: all were taken back. */
+  emojis: z.array(z.string().min(1).max(64)).max(20),
+  sentAt: z.int().nonnegative(),
+  /** Text of that message, if the event carried it. */
+  quoted: z.string().optional(),
+});
+export type InboundReaction = z.infer<typeof InboundReaction>;
+
 /** A message without what only Parley may set, so that no platform can pass for Parley itself. */
 export function fromOutside({
   trigger: _trigger,

@@ -49,6 +49,7 @@ describe('the Telegram adapter against a server by others', () => {
         },
         holdsAccount: () => true,
         revise: async () => undefined,
+        reacted: async () => {},
         report: (state) => void states.push(state),
         tellOwner: async () => {},
         history: async () => [],

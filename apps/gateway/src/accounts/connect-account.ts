@@ -12,11 +12,13 @@ import {
   type CommandServices,
   chatHistory,
   createIngress,
+  createReacted,
   type DecisionRules,
   type DeliveryDeps,
   type DeliveryWorker,
   guardAdapter,
   hasRoom,
+  type IngressDeps,
   type MediaLimits,
   type OnFault,
   oneTimeCode,
@@ -131,7 +133,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
   const channel = definition.id;
   const { store, log, clock, wakeFiles } = deps;
   const deliver = wakeDeliveryOn(deps.bus);
-  const receive = createIngress({
+  const ingress: IngressDeps = {
     ...deps,
     lanes: deps.turns,
     deliver: (to) => deliver(to.channel, to.account, to.chatId),
@@ -140,7 +142,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     get rules() {
       return deps.rules();
     },
-  });
+  };
+  const receive = createIngress(ingress);
   // A front of our own is the owner's; a platform shows its list to everyone.
   const audience = definition.servedByAll ? 'owner' : 'others';
   const context: ChannelContext<unknown> = {
@@ -160,6 +163,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       await revise(store, { channel, account }, change);
       wakeFiles();
     },
+    reacted: createReacted(ingress),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: (state) => {

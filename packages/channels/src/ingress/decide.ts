@@ -108,6 +108,9 @@ export interface SenderRights {
   readonly mainConversation: string | null;
 }
 
+/** Who did something, and where. */
+type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+
 export interface SenderRightsDeps {
   readonly store: {
     readonly pairing: Pick<PairingRepository, 'isAllowed'>;
@@ -122,7 +125,7 @@ export interface SenderRightsDeps {
  */
 export async function senderRights(
   deps: SenderRightsDeps,
-  message: InboundMessage,
+  message: Authored & Pick<InboundMessage, 'text'>,
 ): Promise<SenderRights> {
   const { store, rules } = deps;
   const { chat, sender } = message;
@@ -155,10 +158,7 @@ export async function ownershipOf(
   };
 }
 
-async function isAllowed(
-  { store, rules }: SenderRightsDeps,
-  message: InboundMessage,
-): Promise<boolean> {
+async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored): Promise<boolean> {
   const { channel, account, sender } = message;
   const { direct, allow } = rules.policy.access;
   if (direct !== 'pairing' || allow.includes(sender.id)) return false;
@@ -183,7 +183,7 @@ export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): s
  * the sender. Anything not clearly allowed is refused.
  */
 export function decideAccess(
-  message: InboundMessage,
+  message: Pick<Authored, 'chat' | 'sender'>,
   { access }: Pick<AccountPolicy, 'access'>,
   rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): AccessDecision {

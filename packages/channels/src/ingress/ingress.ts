@@ -106,10 +106,15 @@ const LOOP: IngressDecision = {
 function validate(unchecked: InboundMessage): InboundMessage {
   const parsed = InboundMessage.safeParse(unchecked);
   if (parsed.success) return fromOutside(parsed.data);
-  throw new ParleyError({
+  throw brokenContract(`The ${unchecked.channel} adapter made a message`, parsed.error);
+}
+
+/** An adapter's defect. */
+export function brokenContract(what: string, cause: z.ZodError): ParleyError {
+  return new ParleyError({
     code: 'inbound-invalid',
-    message: `The ${unchecked.channel} adapter made a message that breaks the contract: ${z.prettifyError(parsed.error)}. This is a defect of the adapter.`,
+    message: `${what} that breaks the contract: ${z.prettifyError(cause)}. This is a defect of the adapter.`,
     retryable: false,
-    cause: parsed.error,
+    cause,
   });
 }

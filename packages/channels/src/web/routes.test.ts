@@ -38,6 +38,7 @@ function webFront(
     clock: Date.now,
     holdsAccount: () => true,
     revise: () => Promise.resolve(),
+    reacted: async () => {},
     commands: COMMANDS,
     values: memoryValues(),
     receive: async (message: InboundMessage) => {

@@ -25,6 +25,7 @@ describe('a preview', () => {
       receive: () => Promise.reject(new Error('nothing is received')),
       holdsAccount: () => true,
       revise: async () => {},
+      reacted: async () => {},
       commands: [],
       report: () => {},
       tellOwner: async () => {},
