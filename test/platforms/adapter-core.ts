@@ -1,4 +1,10 @@
-import type { ChannelState, CommandInfo, IngressOutcome, Revision } from '@parley/channels';
+import type {
+  ChannelContext,
+  ChannelState,
+  CommandInfo,
+  IngressOutcome,
+  Revision,
+} from '@parley/channels';
 import {
   type AdapterValues,
   ChannelError,
@@ -19,6 +25,8 @@ export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly reacted?: (reaction: InboundReaction) => Promise<void>;
+  /** What is stored of a message. */
+  readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
   /** Whether no other gateway may serve the account. */
@@ -76,6 +84,8 @@ export function coreAround(
       changed();
       await wishes.reacted?.(reaction);
     },
+    message: async (chatId: string, messageId: string) =>
+      (await wishes.message?.(chatId, messageId)) ?? null,
     report: (state: ChannelState) => {
       told.states.push(state);
       changed();

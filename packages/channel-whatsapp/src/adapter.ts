@@ -11,8 +11,9 @@ import type { RawMessage } from './content.ts';
 import { endingOnFailure, keyStore } from './credentials.ts';
 import { EncryptedMessages } from './decrypt.ts';
 import { createFiles } from './files.ts';
-import { admitMessage, RecentMessages, readMessage } from './intake.ts';
+import { admitMessage, readMessage } from './intake.ts';
 import { Contacts, Groups, personIds } from './people.ts';
+import { RecentMessages } from './quotes.ts';
 import { createMessageFacet, SentMessages, sendPart, Typing } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
 
@@ -66,7 +67,7 @@ export function createWhatsAppAdapter(
     ...env,
   });
   const socket = () => connection.socket;
-  const outgoing = { socket, sent, recent, ackTimeoutMs };
+  const outgoing = { socket, sent, recent, groups, message: context.message, ackTimeoutMs };
   const typing = new Typing({ socket, signal, ...env });
   const pause = settings.pace ? typing.before.bind(typing) : async () => {};
   let running: Promise<void> | undefined;
@@ -82,7 +83,7 @@ export function createWhatsAppAdapter(
       await running;
       report({ kind: 'stopped' });
     },
-    send: (part, aborted) => sendPart({ ...outgoing, groups, pause }, part, aborted),
+    send: (part, aborted) => sendPart({ ...outgoing, pause }, part, aborted),
     typing,
     files: createFiles({ socket, server: settings.url, patienceMs: ackTimeoutMs }),
     messages: createMessageFacet({ ...outgoing, clock, signal }),

@@ -1,11 +1,5 @@
 import type { ChannelContext } from '@parley/channels';
-import { BoundedMap, type InboundMessage } from '@parley/core';
-import {
-  proto,
-  type SocketConfig,
-  unpadRandomMax16,
-  type WAMessage,
-} from '@whiskeysockets/baileys';
+import { proto, type SocketConfig, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import {
   type Change,
   changeIn,
@@ -26,6 +20,7 @@ import {
   personIds,
   personJid,
 } from './people.ts';
+import type { RecentMessages } from './quotes.ts';
 
 /** Baileys' mapping of identities to numbers. */
 type KnownPeople = Pick<
@@ -167,47 +162,4 @@ async function namesOf(
     if (name !== undefined) names.set(jid, name);
   }
   return names;
-}
-
-/** Messages that can be quoted, reacted to in a group, or changed by their sender; older ones cannot. */
-const REMEMBERED = 1_000;
-/** Characters of a text kept for quotes: phones show two or three lines. */
-const SHOWN = 300;
-
-/** A message with the start of its text, and all ids of its sender. */
-interface Remembered {
-  readonly message: InboundMessage;
-  readonly from: PersonIds;
-}
-
-/** The latest messages, in memory only. */
-export class RecentMessages {
-  readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
-
-  remember(message: InboundMessage, from: PersonIds): void {
-    const kept = { ...message, text: message.text.slice(0, SHOWN) };
-    this.#messages.set(keyOf(message.chat.id, message.messageId), { message: kept, from });
-  }
-
-  /** The text of a refused sender is not kept. */
-  forget({ chat, messageId }: InboundMessage): void {
-    this.#messages.delete(keyOf(chat.id, messageId));
-  }
-
-  find(chatId: string, messageId: string): Remembered | undefined {
-    return this.#messages.get(keyOf(chatId, messageId));
-  }
-}
-
-/** A message in WhatsApp's form for a quote, which shows the text the answer carries. */
-export function quoteOf({ message, from }: Remembered): WAMessage {
-  const participant = from.lid ?? from.pn ?? '';
-  return {
-    key: { remoteJid: message.chat.id, id: message.messageId, participant, fromMe: false },
-    message: { conversation: message.text },
-  };
-}
-
-function keyOf(chatId: string, messageId: string): string {
-  return `${chatId} ${messageId}`;
 }

@@ -12,7 +12,7 @@ import type {
   RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
-import type { BeforePart } from '@parley/store';
+import type { BeforePart, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
 import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 
@@ -85,6 +85,8 @@ export interface ChannelContext<Settings> {
    * Rejects when it could not be stored.
    */
   reacted(reaction: InboundReaction): Promise<void>;
+  /** A message of a chat as it is stored, also from before a restart; null: it is not, or not any more. */
+  message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
   /**
