@@ -12,15 +12,18 @@ import type {
   RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
-import type { BeforePart } from '@parley/store';
+import type { BeforePart, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
 import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
   | { readonly kind: 'starting' }
-  /** It waits to be linked: a person's phone has to scan `code` as a QR code. It changes, and is secret. */
-  | { readonly kind: 'pairing'; readonly code: string }
+  /**
+   * It waits to be linked with a person's phone, which scans `code` as a QR code, or on which it is typed. The
+   * code changes, and is secret.
+   */
+  | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
   /** `as` names the account for people, `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
   /** Another gateway, `holder`, is connected; this one takes over when that one ends. */
@@ -86,6 +89,8 @@ export interface ChannelContext<Settings> {
    * Rejects when it could not be stored.
    */
   reacted(reaction: InboundReaction): Promise<void>;
+  /** A message of a chat as it is stored, also from before a restart; null: it is not, or not any more. */
+  message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
   /**

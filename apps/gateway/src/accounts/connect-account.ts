@@ -165,6 +165,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       wakeFiles();
     },
     reacted: createReacted(ingress),
+    message: (chatId, messageId) =>
+      store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: (state) => {
