@@ -61,6 +61,11 @@ export class MovedChats {
     return this.#now.get(chatId) ?? chatId;
   }
 
+  /** The id by which the core knows a chat. */
+  first(now: string): string {
+    return this.#first.get(now) ?? now;
+  }
+
   /** Whether a message of the chat can still be named towards Telegram. */
   isThere(chatId: string, messageId: string): boolean {
     return !this.#now.has(chatId) || OF_SUPERGROUP.test(messageId);

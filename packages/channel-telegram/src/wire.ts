@@ -66,8 +66,11 @@ const Entity = z.object({
 });
 export type Entity = z.infer<typeof Entity>;
 
+const Topic = z.object({ name: z.string().optional() });
+
 const content = {
   message_id: z.int(),
+  forum_topic_created: Topic.optional(),
   from: User.optional(),
   sender_chat: WireChat.optional(),
   text: z.string().optional(),
@@ -85,6 +88,7 @@ export const WireMessage = z.looseObject({
   caption_entities: z.array(Entity).default([]),
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
+  forum_topic_edited: Topic.optional(),
   is_automatic_forward: z.boolean().optional(),
   /** The name an administrator chose to sign a post with. */
   author_signature: z.string().optional(),
@@ -121,7 +125,7 @@ export type WirePress = z.infer<typeof WirePress>;
 export const WireMembership = z.object({
   chat: WireChat,
   old_chat_member: z.object({ status: z.string() }),
-  new_chat_member: z.object({ status: z.string() }),
+  new_chat_member: z.object({ status: z.string(), can_send_messages: z.boolean().optional() }),
 });
 
 /** An update of any kind; what it brings is checked later, so that a strange one cannot block the rest. */

@@ -47,7 +47,7 @@ const RewordBody = z.strictObject({ chat: z.number(), message: z.number(), text:
 const ChatBody = z.strictObject({ chat: z.number() });
 const AccessBody = z.strictObject({
   chat: z.number(),
-  access: z.enum(['open', 'blocked', 'kicked']),
+  access: z.enum(['open', 'blocked', 'kicked', 'muted']),
 });
 
 /** Answers `/control/<action>` with JSON. */
