@@ -33,6 +33,7 @@ const EXAMPLES: readonly string[] = [
   'channels.telegram.webhook.url',
   'channels.telegram.webhook.secret',
   'channels.discord.token',
+  'channels.whatsapp.phone',
   'web.search.searxng.baseUrl',
   'web.search.brave.apiKey',
   'media.transcription.baseUrl',

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imagesOf, textOf } from '../model/chat-request.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
@@ -31,6 +32,32 @@ describe('what people send in Telegram besides text', () => {
     await next(ANN, before + 1);
     expect(imagesOf(newest())).toEqual([]);
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('[picture]');
+  });
+
+  it('[F10] a large photo is shown to the model as small as it sees it, and upright', async () => {
+    const before = count(ANN);
+    const size = { width: 3_000, height: 2_000, channels: 3, background: '#486' } as const;
+    const bytes = await sharp({ create: size }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    scene.telegram.say({ chat: ANN, text: 'and this?', file: { kind: 'document', bytes } });
+    await next(ANN, before);
+    const [shown] = imagesOf(newest());
+    const { width, height } = await sharp(shown?.bytes).metadata();
+    expect({ width, height }).toEqual({ width: 1_045, height: 1_568 });
+  });
+
+  it('[F10] a document is read on in a later turn', async () => {
+    const before = count(ANN);
+    const text = Array.from({ length: 8_000 }, (_, at) => String(at)).join(' ');
+    const file = { kind: 'document', name: 'long.txt', bytes: latin1(text) } as const;
+    scene.model.queue('It is long.');
+    scene.telegram.say({ chat: ANN, text: 'read', file });
+    await next(ANN, before);
+    const id = /read_document reads it as "([\d-]+)"/.exec(textOf(newest()))?.[1];
+    const call = { name: 'read_document', arguments: { file: id, offset: 38_000 } };
+    scene.model.queue({ toolCalls: [call] }, 'It ends with 7999.');
+    scene.telegram.say({ chat: ANN, text: 'how does it end?' });
+    expect(await next(ANN, before + 1)).toEqual(['It ends with 7999.']);
+    expect(textOf(newest())).toMatch(/are shown. This is its end..* 7998 7999\n<.outside/s);
   });
 
   it('[F08] [F10] an album is one turn with all its pictures', async () => {

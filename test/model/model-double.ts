@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { ChatRequest } from './chat-request.ts';
+import type { ChatRequest, StrictServer } from './chat-request.ts';
 import type { ModelFault } from './model-fault.ts';
 import { handleModelRequest } from './model-server.ts';
 import { echo, type Reply, type ReplyScript } from './scripted-reply.ts';
@@ -49,6 +49,8 @@ export class ModelDouble {
   pieceMs: number;
   /** Like many small local models: a request with tools is refused. */
   refusesTools = false;
+  /** Refuses a user message behind results of tools, as that server does. */
+  strictAs: StrictServer | null = null;
   /** What is said in every recording. */
   speech = 'words that were spoken';
   /** The recordings that came, oldest first. */

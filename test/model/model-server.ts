@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ChatRequest, ChatRequest as ChatRequestSchema, refusalOf } from './chat-request.ts';
+import {
+  type ChatRequest,
+  ChatRequest as ChatRequestSchema,
+  refusalOf,
+  strictRefusal,
+} from './chat-request.ts';
 import { type AnswerHead, answerEvents, DONE, wholeAnswer } from './chat-wire.ts';
 import { handleControl } from './control.ts';
 import { readBytes, readJson, sendJson } from './json-http.ts';
@@ -50,6 +55,8 @@ async function answerChat(
   if (double.refusesTools && body.tools !== undefined) {
     return sendRefusal(response, 400, `library/${body.model} does not support tools`);
   }
+  const strict = double.strictAs === null ? null : strictRefusal(body, double.strictAs);
+  if (strict !== null) return sendJson(response, strict.status, strict.body);
   const fault = double.nextFault();
   const reply = fullReply(await double.nextReply(body), body);
   if (double.latencyMs > 0) await wait(double.latencyMs);

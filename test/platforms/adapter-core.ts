@@ -1,4 +1,11 @@
-import type { ChannelState, CommandInfo, IngressOutcome, Revision } from '@parley/channels';
+import type {
+  ChannelContext,
+  ChannelState,
+  CommandInfo,
+  IngressOutcome,
+  Revision,
+  SenderFacts,
+} from '@parley/channels';
 import {
   type AdapterValues,
   ChannelError,
@@ -19,6 +26,8 @@ export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly reacted?: (reaction: InboundReaction) => Promise<void>;
+  /** What is stored of a message. */
+  readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
   /** Whether no other gateway may serve the account. */
@@ -30,6 +39,8 @@ export interface CoreWishes {
 /** All that an adapter told the core. */
 export interface Told {
   readonly received: InboundMessage[];
+  /** What the adapter can find out about the senders of these. */
+  readonly senders: (SenderFacts | undefined)[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
@@ -47,6 +58,7 @@ export function coreAround(
 ) {
   const told: Told = {
     received: [],
+    senders: [],
     revised: [],
     reactions: [],
     states: [],
@@ -61,8 +73,9 @@ export function coreAround(
     commands: wishes.commands ?? [],
     values: wishes.values ?? memoryValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),
-    receive: async (message: InboundMessage) => {
+    receive: async (message: InboundMessage, sender?: SenderFacts) => {
       told.received.push(message);
+      told.senders.push(sender);
       changed();
       return (await wishes.receive?.(message)) ?? accepted;
     },
@@ -76,6 +89,8 @@ export function coreAround(
       changed();
       await wishes.reacted?.(reaction);
     },
+    message: async (chatId: string, messageId: string) =>
+      (await wishes.message?.(chatId, messageId)) ?? null,
     report: (state: ChannelState) => {
       told.states.push(state);
       changed();

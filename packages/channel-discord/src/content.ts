@@ -52,17 +52,24 @@ export function toInbound(
 }
 
 /** The name people see: of this server, else their own, else the account's. */
-export function displayName(user: WireUser, nick: string | null | undefined): string {
+function displayName(user: WireUser, nick: string | null | undefined): string {
   return nick ?? user.global_name ?? user.username;
 }
 
 function senderOf({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
-  return {
-    id: author.id,
-    name: displayName(author, member?.nick),
-    username: author.username,
-    isBot: author.bot === true || author.system === true || webhook_id != null,
-  };
+  const isBot = author.bot === true || author.system === true || webhook_id != null;
+  return personOf(author, member, isBot);
+}
+
+/** A person; in a server with their name and their roles there. */
+export function personOf(
+  user: WireUser,
+  member: WireMember | null | undefined,
+  isBot: boolean,
+): InboundMessage['sender'] {
+  const { id, username } = user;
+  const roles = member?.roles;
+  return { id, name: displayName(user, member?.nick), username, isBot, ...(roles && { roles }) };
 }
 
 /** Discord's autocompletion offers a bot's role beside the bot itself, with the same name. */
@@ -193,6 +200,7 @@ export function plainMentions(
 /** The chat a message belongs to, and the names of roles and channels there. */
 export interface Place {
   readonly chat: InboundMessage['chat'];
+  readonly guildId?: string | undefined;
   /** The role with the bot's own name, which people mention instead of the bot. */
   readonly botRole?: string | undefined;
   nameOf(kind: 'role' | 'channel', id: string): string | undefined;
@@ -230,6 +238,7 @@ export function createPlaces(
     const me = client?.user;
     return {
       chat: chatOf(here, above, guild?.name),
+      guildId: here.guild_id ?? undefined,
       botRole: me == null ? undefined : guild?.roles.botRoleFor(me)?.id,
       nameOf: (kind, id) =>
         kind === 'role'
@@ -282,12 +291,14 @@ const ADMINISTRATORS = [
 
 /**
  * Whether the author of a message manages the server, from the event and the roles that discord.js knows,
- * without a request. Messages fetched after downtime do not say, which means no.
+ * without a request. Messages fetched after downtime do not say, which means no; of those the roles are requested.
  */
-export function createAdministrators(
+export function createSenderFacts(
   current: () => Client | undefined,
+  api: Pick<DiscordApi, 'rolesOf'>,
 ): (author: GuildAuthor) => SenderFacts {
   return ({ guildId, userId, member }) => ({
+    ...(guildId !== undefined && { roles: (signal) => api.rolesOf(guildId, userId, signal) }),
     isAdministrator: async () => {
       const guild = guildId === undefined ? undefined : current()?.guilds.cache.get(guildId);
       if (guild?.ownerId === userId) return true;

@@ -1,5 +1,5 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
-import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import { type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
 import type { DiscordApi } from './api.ts';
 import { type FindPlace, type GuildAuthor, toInbound } from './content.ts';
@@ -15,6 +15,7 @@ interface IntakeDeps
   /** The bot's own id. */
   readonly me: () => string | undefined;
   readonly seen: Seen;
+  readonly watchContent: (message: InboundMessage) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -71,7 +72,7 @@ export class Intake {
     const message = parsed.data;
     const channelId = message.channel_id;
     this.#push(channelId, async () => {
-      const inbound = await this.#inbound(message);
+      const { inbound } = await this.#inbound(message);
       if (inbound !== undefined && !inbound.sender.isBot)
         await this.#deps.revise({ kind: 'edited', message: inbound });
     });
@@ -133,13 +134,15 @@ export class Intake {
     const { account, findPlace, me } = this.#deps;
     const own = me();
     if (own === undefined) throw new Error('the id of the bot is not known yet');
-    return toInbound(message, await findPlace(message.channel_id), account, own);
+    const place = await findPlace(message.channel_id);
+    return { inbound: toInbound(message, place, account, own), place };
   }
 
   async #admit(message: WireMessage): Promise<void> {
-    const inbound = await this.#inbound(message);
-    const { guild_id: guildId, author, member } = message;
-    const facts = this.#deps.factsOf({ guildId, userId: author.id, member });
+    const { inbound, place } = await this.#inbound(message);
+    if (inbound !== undefined) this.#deps.watchContent(inbound);
+    const { author, member } = message;
+    const facts = this.#deps.factsOf({ guildId: place.guildId, userId: author.id, member });
     const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound, facts);
     const byPerson = inbound?.sender.isBot === false;
     const served = byPerson && outcome !== undefined && outcome.kind !== 'refused';

@@ -13,11 +13,13 @@ import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
 import { callFailureOf, translated } from './failures.ts';
 import { contentBody, originBody, partBody } from './format.ts';
+import type { Responses } from './responses.ts';
 import type { Streamed, Streams } from './stream.ts';
 
 interface SendDeps {
   readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
   readonly streams: Pick<Streams, 'claim'>;
+  readonly responses: Pick<Responses, 'send'>;
   readonly linkPreviews: boolean;
   readonly log: Logger;
 }
@@ -65,17 +67,20 @@ function bodyOf(part: OutboundPart, linkPreviews: boolean): MessageBody {
 
 /** Returns the id of the message that shows the part. */
 async function put(
-  { api, log }: SendDeps,
+  { api, responses, log }: SendDeps,
   { part, body, extras }: Message,
   { messageId, text, nonce }: Streamed,
 ): Promise<string> {
-  const { chatId, threadId = chatId, replyToMessageId } = part.route;
+  const { chatId, threadId = chatId, replyToMessageId, response } = part.route;
+  const answered = await responses.send({ part, body, extras });
+  if (answered !== undefined) return answered;
   // An answer that came whole is shown already.
   if (messageId !== undefined && text === part.body.text.trim() && isText(part)) return messageId;
   const isChangeable = messageId !== undefined && !notifies(part);
   if (isChangeable && (await changed(api, threadId, messageId, body, extras))) return messageId;
   // The first part quotes the question; the others follow it.
-  const replyTo = (part.index ?? 0) === 0 ? replyToMessageId : undefined;
+  const isQuoting = (part.index ?? 0) === 0 && response === undefined;
+  const replyTo = isQuoting ? replyToMessageId : undefined;
   const origin = originBody(nonce ?? part.idempotencyKey, replyTo);
   const sent = await api.create(threadId, { ...body, ...origin }, extras);
   // With the nonce of a streamed message Discord returns that one, with its earlier text.

@@ -1,6 +1,7 @@
 import { type CommandInfo, isCommand, parseCommand } from '@parley/channels';
 import { type Attachment, InboundMessage } from '@parley/core';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { z } from 'zod';
 import { attachmentIn, type MediaPlace } from './files.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 
@@ -9,6 +10,8 @@ export interface RawMessage {
   /** A person, a group, or something else that is ignored. */
   readonly chat: string;
   readonly id: string;
+  /** Which member of a group has sent it, as the envelope says. */
+  readonly participant?: string | undefined;
   /** All known ids of the sender. */
   readonly from: PersonIds;
   /** The sender's own display name. */
@@ -203,11 +206,33 @@ function textOf(content: proto.IMessage): string {
     content.imageMessage?.caption ||
     content.videoMessage?.caption ||
     content.documentMessage?.caption ||
-    content.buttonsResponseMessage?.selectedDisplayText ||
-    content.listResponseMessage?.title ||
-    content.templateButtonReplyMessage?.selectedDisplayText ||
+    choiceIn(content) ||
     descriptionOf(content)
   );
+}
+
+/**
+ * What was chosen below a message of a business: as the person saw it, else its id. Parley sends no such messages:
+ * phones do not show those of programs, so its own choices are numbered text.
+ */
+function choiceIn(content: proto.IMessage): string | null | undefined {
+  const { buttonsResponseMessage: button, listResponseMessage: list } = content;
+  const { templateButtonReplyMessage: reply, interactiveResponseMessage: answer } = content;
+  if (button) return button.selectedDisplayText || button.selectedButtonId;
+  if (list) return list.title || list.description || list.singleSelectReply?.selectedRowId;
+  if (reply) return reply.selectedDisplayText || reply.selectedId;
+  return answer?.body?.text || chosenId(answer?.nativeFlowResponseMessage?.paramsJson);
+}
+
+const Flow = z.looseObject({ id: z.string() });
+
+/** A choice without a text of its own: the JSON of the sender's app has an id. */
+function chosenId(json: string | null | undefined): string | undefined {
+  try {
+    return Flow.safeParse(JSON.parse(json ?? '')).data?.id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Mentions and the message it replies to. */
@@ -223,6 +248,7 @@ function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
     content.buttonsResponseMessage ??
     content.listResponseMessage ??
     content.templateButtonReplyMessage ??
+    content.interactiveResponseMessage ??
     content.locationMessage ??
     content.contactMessage;
   return holder?.contextInfo ?? undefined;

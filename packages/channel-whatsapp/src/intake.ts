@@ -1,11 +1,5 @@
 import type { ChannelContext } from '@parley/channels';
-import { BoundedMap, type InboundMessage } from '@parley/core';
-import {
-  proto,
-  type SocketConfig,
-  unpadRandomMax16,
-  type WAMessage,
-} from '@whiskeysockets/baileys';
+import { proto, type SocketConfig, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import {
   type Change,
   changeIn,
@@ -26,6 +20,7 @@ import {
   personIds,
   personJid,
 } from './people.ts';
+import type { RecentMessages } from './quotes.ts';
 
 /** Baileys' mapping of identities to numbers. */
 type KnownPeople = Pick<
@@ -55,7 +50,7 @@ export async function readMessage(
     sender_lid,
   );
   const from = await withNumber(written, people);
-  return { chat, id, from, name: notify, time: Number(t) || 0, content };
+  return { chat, id, participant, from, name: notify, time: Number(t) || 0, content };
 }
 
 /** The same person with the number known from earlier messages, if any. */
@@ -82,6 +77,8 @@ interface IntakeDeps {
   readonly contacts: Contacts;
   readonly recent: RecentMessages;
   readonly groups: Pick<Groups, 'title' | 'isAdmin'>;
+  /** Called with a message that is answered. */
+  readonly read: (raw: RawMessage) => void;
 }
 
 /**
@@ -108,6 +105,7 @@ export async function admitMessage(
   const outcome = await receive(message, {
     isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
   });
+  if (outcome.kind === 'accepted' || outcome.kind === 'command') deps.read(raw);
   if (outcome.kind === 'refused') deps.recent.forget(message);
   else if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);
 }
@@ -164,47 +162,4 @@ async function namesOf(
     if (name !== undefined) names.set(jid, name);
   }
   return names;
-}
-
-/** Messages that can be quoted, reacted to in a group, or changed by their sender; older ones cannot. */
-const REMEMBERED = 1_000;
-/** Characters of a text kept for quotes: phones show two or three lines. */
-const SHOWN = 300;
-
-/** A message with the start of its text, and all ids of its sender. */
-interface Remembered {
-  readonly message: InboundMessage;
-  readonly from: PersonIds;
-}
-
-/** The latest messages, in memory only. */
-export class RecentMessages {
-  readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
-
-  remember(message: InboundMessage, from: PersonIds): void {
-    const kept = { ...message, text: message.text.slice(0, SHOWN) };
-    this.#messages.set(keyOf(message.chat.id, message.messageId), { message: kept, from });
-  }
-
-  /** The text of a refused sender is not kept. */
-  forget({ chat, messageId }: InboundMessage): void {
-    this.#messages.delete(keyOf(chat.id, messageId));
-  }
-
-  find(chatId: string, messageId: string): Remembered | undefined {
-    return this.#messages.get(keyOf(chatId, messageId));
-  }
-}
-
-/** A message in WhatsApp's form for a quote, which shows the text the answer carries. */
-export function quoteOf({ message, from }: Remembered): WAMessage {
-  const participant = from.lid ?? from.pn ?? '';
-  return {
-    key: { remoteJid: message.chat.id, id: message.messageId, participant, fromMe: false },
-    message: { conversation: message.text },
-  };
-}
-
-function keyOf(chatId: string, messageId: string): string {
-  return `${chatId} ${messageId}`;
 }

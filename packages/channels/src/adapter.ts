@@ -12,15 +12,18 @@ import type {
   RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
-import type { BeforePart } from '@parley/store';
+import type { BeforePart, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
 import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
   | { readonly kind: 'starting' }
-  /** It waits to be linked: a person's phone has to scan `code` as a QR code. It changes, and is secret. */
-  | { readonly kind: 'pairing'; readonly code: string }
+  /**
+   * It waits to be linked with a person's phone, which scans `code` as a QR code, or on which it is typed. The
+   * code changes, and is secret.
+   */
+  | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
   /** `as` names the account for people, `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
   /** Another gateway, `holder`, is connected; this one takes over when that one ends. */
@@ -34,6 +37,8 @@ export type ChannelState =
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
+  /** Its answer is for the person who asks alone, where the platform can do that. */
+  readonly private?: true;
 }
 
 /** What a person did to a message they had sent before. */
@@ -41,13 +46,15 @@ export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
-/** What an adapter can find out about the sender of a message, only when a command needs it. */
+/** What an adapter can find out about the sender of a message, only when it is needed. */
 export interface SenderFacts {
   /**
    * Whether the sender is an administrator of the message's group. It is given up after
    * some seconds; that and a rejection count as no. Absent: the platform has none.
    */
   readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
+  /** The roles of the sender, where the message itself does not say; asked for only if roles decide who may write. */
+  readonly roles?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
 }
 
 /** What the core gives an adapter. */
@@ -82,6 +89,8 @@ export interface ChannelContext<Settings> {
    * Rejects when it could not be stored.
    */
   reacted(reaction: InboundReaction): Promise<void>;
+  /** A message of a chat as it is stored, also from before a restart; null: it is not, or not any more. */
+  message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
   /**
@@ -103,6 +112,8 @@ export interface ChatAddress {
   readonly threadId?: string | undefined;
   /** The message that a growing answer answers, where the route quotes it. */
   readonly replyToMessageId?: string | undefined;
+  /** See `ReplyRoute`. */
+  readonly response?: string | undefined;
 }
 
 /**

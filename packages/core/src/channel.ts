@@ -59,6 +59,8 @@ export const ReplyRoute = z.strictObject({
   threadId: z.string().optional(),
   /** The message being answered, where the platform can quote it. */
   replyToMessageId: z.string().optional(),
+  /** Of the inbound message; counts only together with `replyToMessageId`, for what does not answer it has neither. */
+  response: z.string().optional(),
   /** The platform can quote; the agent may choose another message (G10). */
   quotes: z.literal(true).optional(),
   /** Answers are shown there while they are written. */

@@ -1,3 +1,4 @@
+import { memoryValues } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, scene } from './adapter-scene.ts';
@@ -15,7 +16,7 @@ describe('the Discord adapter receives', () => {
       account: 'default',
       messageId: said.id,
       chat: { id: double.channelId, type: 'group', title: 'Test guild #general' },
-      sender: { id: ANN, name: 'user0501', username: 'user0501', isBot: false },
+      sender: { id: ANN, name: 'user0501', username: 'user0501', isBot: false, roles: [] },
       text: 'hello @user7',
       mentions: ['7'],
       addressed: false,
@@ -108,6 +109,25 @@ describe('the Discord adapter receives', () => {
       ['beep', true],
       ['extra', true],
     ]);
+  });
+
+  it('[F05] with the roles of their senders in the server, asked for where a message was missed', async () => {
+    const values = memoryValues();
+    const before = await scene({ values });
+    const { double } = before;
+    double.promote(double.guildId, ANN);
+    await before.connect();
+    double.say({ channel: double.channelId, from: ANN, text: 'one' });
+    double.say({ channel: double.channelId, from: BEN, text: 'two' });
+    await before.hears(2);
+    const roles = before.received.map(({ sender }) => sender.roles);
+    expect(roles).toEqual([[double.moderatorRoleId], []]);
+    await before.adapter.stop();
+    double.say({ channel: double.channelId, from: ANN, text: 'missed' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    expect((await after.hears(1)).sender.roles).toBeUndefined();
+    expect(await after.senders[0]?.roles?.(noSignal())).toEqual([double.moderatorRoleId]);
   });
 
   it('edits and deletions by people as changes of what they wrote', async () => {

@@ -13,6 +13,7 @@ import { type ExecDeps, execTool } from './exec.ts';
 import { messageTool } from './message.ts';
 import { type OwnMessagesDeps, ownMessageTools } from './own-messages.ts';
 import { proposeSoulChangeTool } from './propose-soul-change.ts';
+import { type ReadDocumentDeps, readDocumentTool } from './read-document.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';
 import { type SendFileDeps, sendFileTool } from './send-file.ts';
 import { loadSkillTool } from './skills.ts';
@@ -32,6 +33,7 @@ export interface BuiltInToolDeps {
   readonly delegation?: Parameters<typeof delegateTaskTool>[0];
   readonly cron?: Parameters<typeof cronTool>[0];
   readonly messages?: Parameters<typeof messageTool>[0];
+  readonly documents?: ReadDocumentDeps;
   readonly sendFile?: SendFileDeps;
   readonly ownMessages?: OwnMessagesDeps;
   readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
@@ -47,6 +49,7 @@ export function builtInTools({
   delegation,
   cron,
   messages,
+  documents,
   sendFile,
   ownMessages,
   todos,
@@ -68,6 +71,7 @@ export function builtInTools({
     ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     ...(cron === undefined ? [] : [cronTool(cron)]),
     ...(messages === undefined ? [] : [messageTool(messages)]),
+    ...(documents === undefined ? [] : [readDocumentTool(documents)]),
     ...(sendFile === undefined ? [] : [sendFileTool(sendFile)]),
     ...(ownMessages === undefined ? [] : ownMessageTools(ownMessages)),
     ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),

@@ -70,9 +70,9 @@ export function startPresence(deps: PresenceDeps): Presence {
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
-    const { chatId, threadId, replyToMessageId } = route;
+    const { chatId, threadId, replyToMessageId, response } = route;
     const { channel, account } = route;
-    const address = { chatId, threadId, replyToMessageId };
+    const address = { chatId, threadId, replyToMessageId, response };
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const shown = { address, turnId, target: route.target, owes, mayPreview };

@@ -68,6 +68,10 @@ function workOf({ soul, tools }: LoadedSettings['settings']): Work {
       clock: () => 0,
     },
     messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
+    documents: {
+      attachments: { ofConversation: unused },
+      media: { readDocument: unused },
+    },
     sendFile: {
       store: UNUSED_STORE,
       deliver: unused,
