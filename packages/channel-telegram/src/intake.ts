@@ -13,18 +13,20 @@ import { chatOf, personOf, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
+import { createReactionReader } from './reactions.ts';
 import {
   type BotIdentity,
   WireMembership,
   WireMessage,
   WirePress,
+  WireReaction,
   type WireUpdate,
 } from './wire.ts';
 
 export interface AdmitDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'receive' | 'revise' | 'tellOwner' | 'log' | 'clock'
+    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'tellOwner' | 'log' | 'clock'
   > {
   readonly moved: MovedChats;
   readonly api: Pick<TelegramApi, 'call'>;
@@ -41,6 +43,7 @@ export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>
 export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
   const { account, revise, seen, moved } = deps;
   const factsOf = createAdministrators(deps.api, deps.clock);
+  const readReaction = createReactionReader(deps);
   /** Groups in which somebody was answered. */
   const served = new BoundedMap<string, true>(MOST_KNOWN);
   const receive = async (message: InboundMessage) => {
@@ -73,6 +76,10 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
     } else if (update.callback_query !== undefined) {
       const press = read(WirePress, update.callback_query, update);
       if (press !== undefined) await admitPress({ ...deps, receive }, press);
+    } else if (update.message_reaction !== undefined) {
+      const reaction = read(WireReaction, update.message_reaction, update);
+      const inbound = reaction && (await readReaction(reaction));
+      if (inbound !== undefined) await deps.reacted(moved.named(inbound));
     } else if (update.my_chat_member !== undefined) {
       const membership = read(WireMembership, update.my_chat_member, update);
       if (membership !== undefined) await admitMembership(deps, served, membership);

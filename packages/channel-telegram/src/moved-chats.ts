@@ -76,8 +76,8 @@ export class MovedChats {
     return this.#now.has(chatId) ? messageId.replace(/^\d+/, '$&s') : messageId;
   }
 
-  /** The message as the core knows it: under the first id of its chat. */
-  named(message: InboundMessage): InboundMessage {
+  /** A message, or a reaction to one, as the core knows it: under the first id of its chat. */
+  named<T extends Pick<InboundMessage, 'chat' | 'messageId' | 'replyTo'>>(message: T): T {
     const { chat, messageId, replyTo } = message;
     const first = this.#first.get(chat.id);
     if (first === undefined) return message;

@@ -128,6 +128,24 @@ export const WireMembership = z.object({
   new_chat_member: z.object({ status: z.string(), can_send_messages: z.boolean().optional() }),
 });
 
+/** What one person's reactions to a message are now; the bot's own are not reported. */
+export const WireReaction = z.object({
+  chat: WireChat,
+  message_id: z.int(),
+  date: z.int(),
+  user: User.optional(),
+  /** Who reacts as a chat: an anonymous administrator, or a person as their channel. */
+  actor_chat: WireChat.optional(),
+  new_reaction: z.array(
+    z.object({
+      type: z.string(),
+      emoji: z.string().optional(),
+      custom_emoji_id: z.string().optional(),
+    }),
+  ),
+});
+export type WireReaction = z.infer<typeof WireReaction>;
+
 /** An update of any kind; what it brings is checked later, so that a strange one cannot block the rest. */
 export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
 export type WireUpdate = z.infer<typeof WireUpdate>;
@@ -144,4 +162,6 @@ export const UPDATE_KINDS: readonly string[] = [
   'edited_channel_post',
   'callback_query',
   'my_chat_member',
+  // In groups only where the bot is an administrator.
+  'message_reaction',
 ];

@@ -10,6 +10,8 @@ export interface ChatRecord {
   readonly topics: Set<number>;
   /** Topics in which only administrators write. */
   readonly closedTopics: Set<number>;
+  /** By message and person. */
+  readonly reactions: Map<string, readonly object[]>;
   /** Ids of the people who may manage it. */
   readonly administrators: Set<number>;
   closed: 'blocked' | 'kicked' | 'muted' | undefined;
@@ -34,6 +36,7 @@ export class Chats {
       messages: new Map(),
       topics: new Set(),
       closedTopics: new Set(),
+      reactions: new Map(),
       administrators: new Set(),
       closed: undefined,
       migratedTo: undefined,

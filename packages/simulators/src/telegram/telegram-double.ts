@@ -8,6 +8,7 @@ import type { LocalServer } from './files.ts';
 import { FloodControl, type FloodLimits } from './flood.ts';
 import { type Access, migrate, reword, type Saying, say, setAccess, setTopic } from './people.ts';
 import { type Press, press } from './presses.ts';
+import { type Reaction, react } from './reactions.ts';
 import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
@@ -42,6 +43,8 @@ export interface TelegramDouble {
   say(saying: Saying): WireMessage;
   /** A person changes what they wrote. */
   reword(chatId: number, messageId: number, text: string): void;
+  /** A person reacts to a message, or takes that back. */
+  react(reaction: Reaction): void;
   /** A person presses a button; gives back the id of the query. */
   press(press: Press): string;
   /** Whether the bot has answered a press. */
@@ -125,6 +128,7 @@ export async function startTelegramDouble(
     transcript,
     say: (saying) => say(account, saying),
     reword: (chatId, messageId, text) => reword(account, chatId, messageId, text),
+    react: (reaction) => react(account, reaction),
     press: (wish) => press(account, wish),
     pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
     update: (kind, content) => account.updates.push(kind, content),
