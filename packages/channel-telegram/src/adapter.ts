@@ -15,6 +15,7 @@ import { createAdmitUpdate } from './intake.ts';
 import { registerMenu } from './menu.ts';
 import { createMessageFacet } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
+import { ChatNames } from './names.ts';
 import { canGrow, finishGrown, sendPart } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
 import { createDrafts, createTyping, streamingOf } from './stream.ts';
@@ -53,6 +54,7 @@ export function createTelegramAdapter(
   const moved = new MovedChats(values);
   const api = withMoves(connectTelegramApi(settings), moved);
   const note = (facts: object, message: string): void => log.warn(facts, message);
+  const names = new ChatNames(api, moved);
   const growing = new GrowingMessages({ ...context, api, moved, stopping });
   const forget = (turnId: string) => growing.forget(turnId);
   const { linkPreviews } = settings;
@@ -62,6 +64,7 @@ export function createTelegramAdapter(
   const { finish, ...drafts } = createDrafts({ ...context, api, stopping });
   const seen = (message: WireMessage): void => {
     typing.seen(message);
+    names.seen(message);
     growing.seen(message);
   };
   const admit = createAdmitUpdate({ ...context, api, moved, stopping, seen });
@@ -70,7 +73,6 @@ export function createTelegramAdapter(
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
-  let looking: Promise<unknown> = Promise.resolve();
   return {
     capabilities: { ...CAPABILITIES, maxFileBytes, ...(settings.pace && { rates: RATES }) },
     async start() {
@@ -83,20 +85,7 @@ export function createTelegramAdapter(
       context.report({ kind: 'stopped' });
     },
     reportsStart: true,
-    findSent(part, before, signal) {
-      const find = async (): Promise<string | undefined> => {
-        const finished = await growing.claim(part, signal, async (grown) =>
-          grown && canGrow(part) ? finishGrown(sending, part, grown, signal) : undefined,
-        );
-        if (finished !== undefined) return finished.platformMessageId;
-        const isGrowing = growing.isGrowing.bind(growing);
-        return findSent({ api, moved, isGrowing }, part, before, signal);
-      };
-      // One after another, which keeps to Telegram's rates.
-      const found = looking.then(find, find);
-      looking = found;
-      return found;
-    },
+    findSent: createFinder(sending, growing),
     async send(part, signal, onStart) {
       const { turnId, route } = part;
       // A draft that came after the message would show its text once more.
@@ -108,10 +97,32 @@ export function createTelegramAdapter(
       growing.sent(route.chatId, receipt.platformMessageId);
       return receipt;
     },
+    chatName: (address) => names.of(address, stopping),
     typing,
     streaming: streamingOf(drafts, growing),
     files: createFiles({ api, settings }),
     messages: createMessageFacet({ api, moved }, linkPreviews, stopping),
     ...(called && { http: called }),
+  };
+}
+
+/** Finds parts one after another, which keeps to Telegram's rates; one in whose place an answer has grown is finished. */
+function createFinder(
+  sending: Parameters<typeof sendPart>[0],
+  growing: GrowingMessages,
+): NonNullable<ChannelAdapter['findSent']> {
+  const isGrowing = growing.isGrowing.bind(growing);
+  let looking: Promise<unknown> = Promise.resolve();
+  return (part, before, signal) => {
+    const find = async (): Promise<string | undefined> => {
+      const finished = await growing.claim(part, signal, async (grown) =>
+        grown && canGrow(part) ? finishGrown(sending, part, grown, signal) : undefined,
+      );
+      if (finished !== undefined) return finished.platformMessageId;
+      return findSent({ ...sending, isGrowing }, part, before, signal);
+    };
+    const found = looking.then(find, find);
+    looking = found;
+    return found;
   };
 }

@@ -192,6 +192,8 @@ export interface ChannelAdapter {
     before: BeforePart,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /** How people call a chat and its thread, for notes to the owner; undefined where that is not known. */
+  chatName?(address: ChatAddress): Promise<string | undefined>;
   /** `send` calls `onStart`: what it has not been called for did not arrive, also after a crash. */
   readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */

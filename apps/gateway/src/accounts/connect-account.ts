@@ -332,6 +332,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     lost,
     capabilities: adapter.capabilities,
     findSent: adapter.findSent,
+    chatName: adapter.chatName,
     notes: adapter.reportsStart ? deps.sendNotes : undefined,
     tellOwner: (key: string, markdown: string) =>
       tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),

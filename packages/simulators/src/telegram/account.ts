@@ -30,6 +30,8 @@ export interface BotAccount {
   readonly picture: unknown;
   /** Pressed buttons by the id of their query. */
   readonly queries: Map<string, { readonly pressedAt: number; answered: boolean }>;
+  /** Custom emoji that people have reacted with, and what each resembles. */
+  readonly customEmoji: Map<string, string>;
   /** All drafts in the order they were shown. */
   readonly drafts: Draft[];
 }
@@ -70,6 +72,7 @@ export function newAccount(
     commands: new Map(),
     files,
     queries: new Map(),
+    customEmoji: new Map(),
     drafts: [],
     ...parts,
   };
