@@ -39,6 +39,9 @@ const EXAMPLES: readonly string[] = [
   'media.transcription.baseUrl',
   'media.transcription.apiKey',
   'media.transcription.model',
+  'media.speech.baseUrl',
+  'media.speech.apiKey',
+  'media.speech.model',
   'queue.url',
   'store.url',
 ];

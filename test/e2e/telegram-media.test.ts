@@ -75,8 +75,38 @@ describe('what people send in Telegram besides text', () => {
     const before = count(ANN);
     scene.model.speech = 'when is the next train?';
     scene.telegram.say({ chat: ANN, file: { kind: 'voice', bytes: OGG, type: 'audio/ogg' } });
-    expect((await next(ANN, before))[0]).toContain('when is the next train?');
+    expect((await next(ANN, before, 2))[0]).toContain('when is the next train?');
     expect(scene.model.heard).toEqual([{ model: 'ears', fileName: 'speech.ogg', bytes: OGG }]);
+  });
+
+  it('[F10] [G18] an answer to a voice message is sent as text and as a voice note, or as text alone', async () => {
+    const before = count(ANN);
+    const notes = scene.telegram.calls('sendVoice').length;
+    const voice = { kind: 'voice', bytes: OGG, type: 'audio/ogg' } as const;
+    scene.model.queue('The next **train** goes at six.');
+    scene.telegram.say({ chat: ANN, file: voice });
+    expect(await next(ANN, before, 2)).toEqual(['The next train goes at six.', '']);
+    const [note] = scene.telegram.conversation(ANN).slice(-1);
+    expect(note?.file).toMatchObject({ name: 'voice.ogg', bytes: scene.model.voice });
+    await scene.telegram.waitFor(() => scene.telegram.calls('sendVoice').length === notes + 1);
+    const input = 'The next train goes at six.';
+    const asked = { model: 'mouth', voice: 'alloy', input, response_format: 'opus' };
+    expect(scene.model.spoken.at(-1)).toEqual(asked);
+    scene.model.voice = null;
+    scene.model.queue('At six.');
+    scene.telegram.say({ chat: ANN, file: voice });
+    expect(await next(ANN, before + 2)).toEqual(['At six.']);
+    await scene.telegram.waitFor(() => scene.model.spoken.at(-1)?.input === 'At six.');
+    expect(scene.telegram.calls('sendVoice')).toHaveLength(notes + 1);
+    scene.model.voice = Uint8Array.from(OGG);
+    const text = `Good night, ${scene.telegram.token}!`;
+    const call = { name: 'speak', arguments: { text } };
+    scene.model.queue({ toolCalls: [call] }, 'Said.');
+    scene.telegram.say({ chat: ANN, text: 'say good night' });
+    expect(await next(ANN, before + 3, 2)).toEqual(['', 'Said.']);
+    // What is spoken leaves the process like what is written (G18).
+    expect(scene.model.spoken.at(-1)?.input).toMatch(/^Good night, .+!$/);
+    expect(scene.model.spoken.at(-1)?.input).not.toContain(scene.telegram.token);
   });
 
   it('[F10] a document is read; one that cannot be read is named', async () => {

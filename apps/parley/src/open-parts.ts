@@ -88,6 +88,7 @@ export async function openParts(
       messages,
       documents: { attachments: store.attachments, media },
       sendFile: { store, deliver, agentFiles: store.agentFiles },
+      ...(media.speech !== undefined && { speak: { store, deliver, media } }),
       ownMessages: { store, deliver },
       todos: store.todos,
       ...soul.tool,

@@ -19,6 +19,7 @@ import { decideBootstrap, restrictView, type Workspace } from '@parley/workspace
 import { approvalsNote } from './approvals/approval-policy.ts';
 import { actsLacking } from './tools/own-messages.ts';
 import { READ_DOCUMENT } from './tools/read-document.ts';
+import { SPEAK } from './tools/speak.ts';
 import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
 import type { TurnAdditions } from './turn-hooks.ts';
 import {
@@ -100,10 +101,15 @@ export function toolsOf(
   turn: ClaimedTurn,
   hasDocuments = false,
 ): ToolSet {
-  const lacking = actsLacking(leadingMessage(turn).route);
+  const { route } = leadingMessage(turn);
   // What is answered elsewhere shows nobody there the files of this chat (W02).
   const mayReadOn = hasDocuments && !deliversElsewhere(turn);
-  return tools?.for(reader, mayReadOn ? lacking : [...lacking, READ_DOCUMENT]) ?? NO_TOOLS;
+  const lacking = [
+    ...actsLacking(route),
+    ...(mayReadOn ? [] : [READ_DOCUMENT]),
+    ...(route.voice === true ? [] : [SPEAK]),
+  ];
+  return tools?.for(reader, lacking) ?? NO_TOOLS;
 }
 
 const NO_TOOLS: ToolSet = {

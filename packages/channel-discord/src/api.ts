@@ -21,7 +21,7 @@ import { z } from 'zod';
 import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
 import { download, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
-import { Snowflake, WireChannel, WireMessage } from './wire.ts';
+import { Snowflake, WireChannel, WireMessage, WireUser } from './wire.ts';
 
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
@@ -116,6 +116,10 @@ export class DiscordApi {
     return this.#call(async (rest) => WireChannel.parse(await rest.get(Routes.channel(id))));
   }
 
+  user(userId: string): Promise<WireUser> {
+    return this.#call(async (rest) => WireUser.parse(await rest.get(Routes.user(userId))));
+  }
+
   /** The roles of a member of a server. */
   async rolesOf(guildId: string, userId: string, signal: AbortSignal): Promise<string[]> {
     const route = Routes.guildMember(guildId, userId);
@@ -133,6 +137,26 @@ export class DiscordApi {
     const query = new URLSearchParams({ after, limit: String(PAGE) });
     return this.#call(async (rest) => {
       const page = await rest.get(Routes.channelMessages(channelId), { query });
+      return z.array(z.unknown()).parse(page).reverse();
+    });
+  }
+
+  /** The thread gets the id of the message. */
+  async startThread(channelId: string, messageId: string, name: string): Promise<void> {
+    const route = Routes.threads(channelId, messageId);
+    await this.#call((rest) => rest.post(route, { body: { name } }));
+  }
+
+  /** The last messages before `before`, oldest first, at most 100. */
+  messagesBefore(
+    channelId: string,
+    before: string,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<unknown[]> {
+    const query = new URLSearchParams({ before, limit: String(limit) });
+    return this.#call(async (rest) => {
+      const page = await rest.get(Routes.channelMessages(channelId), { query, signal });
       return z.array(z.unknown()).parse(page).reverse();
     });
   }
@@ -259,7 +283,11 @@ export async function probeDiscord(
       if (bot.avatar === null) return undefined;
       return download(settings, pictureUrl(settings.apiRoot, bot.id, bot.avatar), limit, within);
     });
-    const facts = { as: `@${bot.username}`, invitation: invitationOf(application.id), ...picture };
+    const facts = {
+      as: `@${bot.username}`,
+      invitation: invitationOf(application.id, settings),
+      ...picture,
+    };
     return { kind: 'works', warnings, clock: reading, ...facts };
   } catch (thrown) {
     return problemOf(thrown, host);
@@ -279,11 +307,12 @@ const PERMISSIONS =
   PermissionFlagsBits.AddReactions;
 
 /** The page on which a person takes the bot into a server. */
-function invitationOf(applicationId: string): string {
+function invitationOf(applicationId: string, { threads }: DiscordSettings): string {
+  const more = threads === 'never' ? 0n : PermissionFlagsBits.CreatePublicThreads;
   const asked = new URLSearchParams({
     client_id: applicationId,
     scope: `${OAuth2Scopes.Bot} ${OAuth2Scopes.ApplicationsCommands}`,
-    permissions: String(PERMISSIONS),
+    permissions: String(PERMISSIONS | more),
   });
   return `https://discord.com/oauth2/authorize?${asked}`;
 }

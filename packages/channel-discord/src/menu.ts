@@ -7,8 +7,9 @@ import {
 } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MenuCommand, MessageBody } from './api.ts';
-import { type FindPlace, type GuildAuthor, personOf } from './content.ts';
+import { personOf } from './content.ts';
 import { readButtonId } from './format.ts';
+import type { FindPlace, GuildAuthor } from './places.ts';
 import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
 import { WireInteraction } from './wire.ts';
 

@@ -46,7 +46,7 @@ export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
-/** What an adapter can find out about the sender of a message, only when it is needed. */
+/** What an adapter can find out about a message and its sender, only when it is needed. */
 export interface SenderFacts {
   /**
    * Whether the sender is an administrator of the message's group. It is given up after
@@ -55,6 +55,11 @@ export interface SenderFacts {
   readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
   /** The roles of the sender, where the message itself does not say; asked for only if roles decide who may write. */
   readonly roles?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
+  /**
+   * What was said in the group just before the message, oldest first; asked for only when it gets a turn. Absent:
+   * the settings want none, or the core has it.
+   */
+  readonly earlier?: ((signal: AbortSignal) => Promise<readonly InboundMessage[]>) | undefined;
 }
 
 /** What the core gives an adapter. */

@@ -13,9 +13,12 @@ import {
   pictureFormat,
   type ReadDocument,
   type ScalePicture,
+  type SpeechSettings,
+  speak,
   type TranscriptionSettings,
   transcribe,
 } from '@parley/tools/documents';
+import type { Speech } from './voice-answer.ts';
 
 export interface MediaDeps {
   readonly readDocument: ReadDocument;
@@ -24,6 +27,8 @@ export interface MediaDeps {
   readonly pictureSide: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
+  /** Without it answers are text alone. */
+  readonly speech?: Speech | undefined;
   /** What the model is shown of all documents of one turn together. */
   readonly characters: number;
 }
@@ -189,17 +194,31 @@ export interface MediaSettings {
   readonly maxCharacters: number;
   readonly pictureSide: number;
   readonly transcription?: TranscriptionSettings | undefined;
+  readonly speech?: (SpeechSettings & Omit<Speech, 'speak'>) | undefined;
 }
 
-/** Loads nothing until a document comes. */
-export function openMedia({ maxCharacters, pictureSide, transcription }: MediaSettings): MediaDeps {
+/** Loads nothing until a file comes. Answers hold no secrets: the model passes on none (G18). */
+export function openMedia({
+  maxCharacters,
+  pictureSide,
+  transcription,
+  speech,
+}: MediaSettings): MediaDeps {
+  const { fetch } = globalThis;
   const queue = openPlaces();
   return {
     readDocument: createDocumentReader({ queue }),
     scalePicture: createPictureScaler({ queue }),
     pictureSide,
     transcription,
-    fetch: globalThis.fetch,
+    fetch,
+    ...(speech !== undefined && {
+      speech: {
+        when: speech.when,
+        maxCharacters: speech.maxCharacters,
+        speak: (text, signal) => speak(text, speech, { fetch, signal }),
+      },
+    }),
     characters: maxCharacters,
   };
 }

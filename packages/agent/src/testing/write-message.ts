@@ -13,6 +13,7 @@ export interface Writing {
   /** Largest file that may be sent to the chat. */
   readonly maxFileBytes?: number | undefined;
   readonly acts?: ReplyRoute['acts'];
+  readonly voice?: true;
   /** Another chat that the answer goes to. */
   readonly answersIn?: string;
 }

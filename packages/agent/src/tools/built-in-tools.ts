@@ -17,6 +17,7 @@ import { type ReadDocumentDeps, readDocumentTool } from './read-document.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';
 import { type SendFileDeps, sendFileTool } from './send-file.ts';
 import { loadSkillTool } from './skills.ts';
+import { type SpeakDeps, speakTool } from './speak.ts';
 import { cronTool, currentTimeTool } from './time-tools.ts';
 import { writeTodosTool } from './todos.ts';
 import type { Tool } from './tool.ts';
@@ -35,6 +36,7 @@ export interface BuiltInToolDeps {
   readonly messages?: Parameters<typeof messageTool>[0];
   readonly documents?: ReadDocumentDeps;
   readonly sendFile?: SendFileDeps;
+  readonly speak?: SpeakDeps;
   readonly ownMessages?: OwnMessagesDeps;
   readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
   readonly exec?: ExecDeps;
@@ -51,6 +53,7 @@ export function builtInTools({
   messages,
   documents,
   sendFile,
+  speak,
   ownMessages,
   todos,
   soul,
@@ -73,6 +76,7 @@ export function builtInTools({
     ...(messages === undefined ? [] : [messageTool(messages)]),
     ...(documents === undefined ? [] : [readDocumentTool(documents)]),
     ...(sendFile === undefined ? [] : [sendFileTool(sendFile)]),
+    ...(speak === undefined ? [] : [speakTool(speak)]),
     ...(ownMessages === undefined ? [] : ownMessageTools(ownMessages)),
     ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
     ...(exec === undefined ? [] : [execTool(exec)]),

@@ -8,4 +8,5 @@ export {
   type ScaledPicture,
   type ScalePicture,
 } from './picture-scaler.ts';
+export { type SpeechSettings, type SpokenText, speak } from './speak.ts';
 export { type Transcript, type TranscriptionSettings, transcribe } from './transcribe.ts';
