@@ -165,7 +165,8 @@ class DiscordSide implements PlatformSide {
       .calls()
       .slice(-SHOWN_CALLS)
       .map(({ at, call, outcome, code }) => ({
-        ...{ at, call, outcome: code === undefined ? String(outcome) : `${outcome} (${code})` },
+        ...{ at, call: shortened(call) },
+        outcome: code === undefined ? String(outcome) : `${outcome} (${code})`,
         isTrouble: typeof outcome !== 'number' || outcome >= 400,
       }));
   }
@@ -223,6 +224,11 @@ class DiscordSide implements PlatformSide {
     const id = /^<@!?(\d+)>$/.exec(source)?.[1];
     return id === undefined ? source : `@${this.#names.get(id) ?? id}`;
   }
+}
+
+/** Ids by their ends, and no tokens of interactions: a person reads it. */
+function shortened(call: string): string {
+  return call.replaceAll(/\/\d{14,}(?=\d{4})/g, '/…').replaceAll(/[\w-]{40,}/g, '…');
 }
 
 /** `name=value` for each option; a text without them is that of the first option. */

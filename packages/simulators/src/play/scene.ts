@@ -114,7 +114,7 @@ export type Difference =
   | { readonly kind: 'unexpected'; readonly seen: Shown };
 
 /** Codes for approvals and strangers, which are new each time. */
-export const CODES = /(?<=\/(?:approve|deny|pair) )[A-Z0-9]{6,8}\b/g;
+export const CODES = /(?<=\b(?:approve|deny|pair|code is) )[A-Z0-9]{6,8}\b/g;
 
 const PATIENCE_MS = 30_000;
 const SETTLE_MS = 2_000;

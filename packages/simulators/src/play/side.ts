@@ -24,6 +24,8 @@ export interface PlatformSide {
   clearFaults(): void;
   messages(chat: string): readonly MessageOnPlatform[];
   isTyping(chat: string): boolean;
+  /** What one person was shown about the last button that they pressed there, beside the messages. */
+  notice?(chat: string): NoticeOnPlatform | undefined;
   commands(): readonly { readonly name: string; readonly description: string }[];
   calls(): readonly SimulatedCall[];
   close(): Promise<void>;
@@ -33,6 +35,12 @@ export interface FaultAim {
   readonly chat?: string | undefined;
   readonly seconds: number;
   readonly times: number;
+}
+
+export interface NoticeOnPlatform {
+  readonly to: string;
+  readonly text: string;
+  readonly at: number;
 }
 
 export interface PlaceOnPlatform {

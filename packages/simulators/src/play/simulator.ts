@@ -117,7 +117,11 @@ class Play implements Simulator {
       chats: [...this.#chats.values()].map((chat) => {
         const { keys: _keys, counts: _counts, ...facts } = chat;
         const messages = this.#messages(chat).slice(-SHOWN_MESSAGES);
-        return { ...facts, messages, isTyping: this.#side.isTyping(chat.id) };
+        const notice = this.#side.notice?.(chat.id);
+        return {
+          ...{ ...facts, messages, isTyping: this.#side.isTyping(chat.id) },
+          ...(notice && { notice: { ...notice, to: this.#keyOf(notice.to) } }),
+        };
       }),
       commands: this.#side.commands(),
       calls: this.#side.calls(),

@@ -6,6 +6,7 @@ import { drawTelegram } from './draw/telegram.ts';
 import {
   type FileOnPlatform,
   type MessageOnPlatform,
+  type NoticeOnPlatform,
   type PlatformSide,
   type ReactionOnPlatform,
   type SayingOnPlatform,
@@ -50,6 +51,8 @@ class TelegramSide implements PlatformSide {
   /** By chat and message: what people sent and reacted with, which the transcript does not keep. */
   readonly #files = new Map<string, FileOnPlatform>();
   readonly #reactions = new Map<string, Map<number, string>>();
+  /** The last button that was pressed, by chat. */
+  readonly #presses = new Map<string, { readonly query: string; readonly from: string }>();
   readonly #drafts = new Map<number, { readonly draft: object; readonly at: number }>();
 
   constructor(double: TelegramDouble, clock: PlayClock) {
@@ -146,7 +149,17 @@ class TelegramSide implements PlatformSide {
 
   press(chat: string, message: string, from: string, label: string): void {
     const place = placeOf(chat).chat;
-    this.#double.press({ chat: place, message: Number(message), label, from: this.#user(from) });
+    const press = { chat: place, message: Number(message), label, from: this.#user(from) };
+    this.#presses.set(chat, { query: this.#double.press(press), from });
+  }
+
+  notice(chat: string): NoticeOnPlatform | undefined {
+    const press = this.#presses.get(chat);
+    if (press === undefined) return undefined;
+    const answers = this.#double.calls('answerCallbackQuery');
+    const answer = answers.find(({ params }) => params.callback_query_id === press.query);
+    const { text } = answer?.params ?? {};
+    return typeof text === 'string' ? { to: press.from, text, at: answer?.at ?? 0 } : undefined;
   }
 
   clearFaults(): void {

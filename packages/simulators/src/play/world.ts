@@ -44,6 +44,8 @@ export interface SimulatedChat {
   /** Out: kicked from the group, or blocked by the person. */
   readonly isBotIn: boolean;
   readonly isTyping: boolean;
+  /** What one person was shown about a button that they pressed, beside the messages. */
+  readonly notice?: { readonly to: string; readonly text: string; readonly at: number } | undefined;
   readonly messages: readonly SimulatedMessage[];
 }
 

@@ -9,18 +9,18 @@ interface Props {
   readonly play: Play;
 }
 
-/** What each fault does to the bot, for people. */
-const FAULTS: Readonly<Record<FaultName, string>> = {
-  'rate-limit': 'Rate limit: the next message waits',
-  'server-error': 'Server error for the next message',
-  'format-refused': 'The format of the next message is refused',
-  'reset-before': 'Connection breaks before the next message arrives',
-  'reset-after': 'Connection breaks after it arrived: the bot does not know',
-  hang: 'No answer to the next message',
-  duplicate: 'The next event comes twice',
-  silence: 'Connection goes silent',
-  drop: 'Connection drops',
-  'session-lost': 'Session ends: another login, or a restart of the servers',
+/** What each fault is called, and what it does to the bot. */
+const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>> = {
+  'rate-limit': ['Rate limit', 'The next message is refused with 429 and a time to wait'],
+  'server-error': ['Server error', 'The next message is answered with an error of the servers'],
+  'format-refused': ['Format refused', 'The markup of the next message is refused'],
+  'reset-before': ['Lost before', 'The connection breaks before the next message arrives'],
+  'reset-after': ['Lost after', 'The next message arrives, and the bot does not learn it'],
+  hang: ['No answer', 'The next message is never answered'],
+  duplicate: ['Twice', 'The next event comes twice'],
+  silence: ['Silence', 'The connection stays open and nothing comes any more'],
+  drop: ['Drop', 'The connection drops'],
+  'session-lost': ['Session ends', 'Another login, or a restart of the servers'],
 };
 
 /** The world at the player's hand. */
@@ -29,9 +29,9 @@ export function Controls({ state, play }: Props): VNode {
     <aside class="controls" aria-label="The world">
       <BotHere state={state} play={play} />
       <Faults state={state} play={play} />
+      <Calls play={play} />
       <Flood state={state} play={play} />
       <Clock state={state} play={play} />
-      <Calls play={play} />
       <button type="button" onClick={() => void download('/api/scene', 'scene.jsonl')}>
         Save what was played as a scene
       </button>
@@ -67,8 +67,8 @@ function Faults({ state, play: { chat, world } }: Props): VNode {
       <ul class="faults">
         {world.faults.map((fault) => (
           <li key={fault}>
-            <button type="button" onClick={() => strike(fault)}>
-              {FAULTS[fault]}
+            <button type="button" title={FAULTS[fault][1]} onClick={() => strike(fault)}>
+              {FAULTS[fault][0]}
             </button>
           </li>
         ))}

@@ -28,6 +28,14 @@ export function Conversation({ state, play }: Props): VNode {
     const { current } = box;
     if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
   }, [end]);
+  useEffect(() => {
+    // The menu of commands takes its room from the messages.
+    const observer = new ResizeObserver(() => {
+      if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+    });
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
   const onScroll = (): void => {
     const { current } = box;
     if (current === null) return;
@@ -57,9 +65,23 @@ export function Conversation({ state, play }: Props): VNode {
           <Message key={message.key} message={message} state={state} play={play} />
         ))}
         {chat.isTyping && <p class="typing">{world.bot} is typing…</p>}
+        <Notice play={play} />
       </div>
     </>
   );
+}
+
+/** Telegram shows it over the chat for a moment. In ms. */
+const NOTICE_MS = 10_000;
+
+function Notice({ play: { chat, speaker, world } }: Pick<Props, 'play'>): VNode | null {
+  const { notice } = chat;
+  const isShown = notice?.to === speaker.key && world.now - notice.at < NOTICE_MS;
+  return isShown ? (
+    <p class="notice" role="status">
+      {notice.text}
+    </p>
+  ) : null;
 }
 
 function Message({ message, state, play }: MessageProps): VNode {

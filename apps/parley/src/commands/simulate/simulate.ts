@@ -107,7 +107,7 @@ function isMissing(error: unknown): boolean {
 
 /** Starts the Parley and waits until it is connected; a phone scans the code of WhatsApp. */
 async function startPlayed(
-  { env }: Pick<Cli, 'env'>,
+  { folder: own, env }: Pick<Cli, 'folder' | 'env'>,
   folder: Cli['folder'],
   { simulator, clock }: { readonly simulator: StartedSimulator; readonly clock: PlayClock },
 ): Promise<RunningParley> {
@@ -119,6 +119,7 @@ async function startPlayed(
   const connected = Promise.withResolvers<void>();
   const parley = await startParley({
     folder,
+    settingsToEdit: own.settingsFile,
     env,
     clock: clock.now,
     pass: () => {},
