@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Simulator } from './simulator.ts';
 import { Act, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 
-/** What people see of one message of the bot. */
+/** What people see of one message of the bot. What is left out is not compared. */
 const Shown = z.strictObject({
   chat: z.string(),
   /** Such as `bot:2`: the second one of the bot in this chat. */
@@ -70,8 +70,10 @@ export function recordScene(
     const world = simulator.world();
     const at = Math.max(0, Math.round(world.now - start));
     const shown = shownIn(world);
-    for (const [key, one] of shown)
-      if (!isDeepStrictEqual(recorded.get(key), one)) add({ at, shown: one });
+    for (const [key, one] of shown) {
+      const before = recorded.get(key);
+      if (!isDeepStrictEqual(before, one)) add({ at, shown: telling(one, before) });
+    }
     for (const [key, { chat, message, gone }] of recorded) {
       if (shown.has(key) || gone) continue;
       shown.set(key, { chat, message, gone: true });
@@ -111,7 +113,9 @@ export interface PlayOptions {
 export type Difference =
   | { readonly kind: 'missing'; readonly expected: Shown }
   | { readonly kind: 'different'; readonly expected: Shown; readonly seen: Shown }
-  | { readonly kind: 'unexpected'; readonly seen: Shown };
+  | { readonly kind: 'unexpected'; readonly seen: Shown }
+  /** A player could not do it, such as press a button that is not there. */
+  | { readonly kind: 'impossible'; readonly act: Act; readonly reason: string };
 
 /** Codes for approvals and strangers, which are new each time. */
 export const CODES = /(?<=\b(?:approve|deny|pair|code is) )[A-Z0-9]{6,8}\b/g;
@@ -130,9 +134,15 @@ export async function playScene(
 ): Promise<Difference[]> {
   const isSame = (expected: Shown, seen: Shown | undefined) => fits(expected, seen, ignore);
   const expected = new Map<string, Shown>();
+  const impossible: Difference[] = [];
   for (const line of scene) {
-    if ('act' in line) await simulator.act(line.act);
-    else {
+    if ('act' in line) {
+      const { act } = line;
+      await simulator.act(act).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        impossible.push({ kind: 'impossible', act, reason });
+      });
+    } else {
       const { shown } = line;
       expected.set(keyOf(shown), shown);
       const look = () => shownIn(simulator.world()).get(keyOf(shown));
@@ -150,25 +160,32 @@ export async function playScene(
     return [{ kind: 'different', expected: one, seen: now }];
   });
   const more = [...seen].filter(([key]) => !expected.has(key));
-  return [...differences, ...more.map(([, one]) => ({ kind: 'unexpected', seen: one }) as const)];
+  return [
+    ...impossible,
+    ...differences,
+    ...more.map(([, one]) => ({ kind: 'unexpected', seen: one }) as const),
+  ];
 }
 
 /** One difference as text, for people. */
 export function describeDifference(difference: Difference): string {
-  const { chat, message } =
-    difference.kind === 'unexpected' ? difference.seen : difference.expected;
-  const place = `${chat} ${message}`;
+  const placeOf = ({ chat, message }: Shown) => `${chat} ${message}`;
   switch (difference.kind) {
     case 'missing':
-      return `${place} is missing: ${textOf(difference.expected)}`;
+      return `${placeOf(difference.expected)} is missing: ${textOf(difference.expected)}`;
     case 'unexpected':
-      return `${place} was not expected: ${textOf(difference.seen)}`;
-    case 'different':
-      return `${place} is different\n  expected: ${textOf(difference.expected)}\n  seen:     ${textOf(difference.seen)}`;
+      return `${placeOf(difference.seen)} was not expected: ${textOf(difference.seen)}`;
+    case 'different': {
+      const { expected, seen } = difference;
+      return `${placeOf(seen)} is different\n  expected: ${textOf(expected)}\n  seen:     ${textOf(seen)}`;
+    }
+    case 'impossible':
+      return `could not be done: ${JSON.stringify(difference.act)}: ${difference.reason}`;
   }
 }
 
-function textOf({ chat: _chat, message: _message, ...rest }: Shown): string {
+function textOf(shown: Shown): string {
+  const { chat: _chat, message: _message, ...rest } = telling(shown);
   return JSON.stringify(rest);
 }
 
@@ -189,21 +206,33 @@ function shownIn({ chats }: SimulatedWorld): Map<string, Shown> {
 function shownOf(chat: string, message: SimulatedMessage): Shown {
   const { key, text, buttons, files, reactions, replyTo, isDeleted } = message;
   if (isDeleted) return { chat, message: key, gone: true };
-  const emojis = reactions.map(({ emoji, by }) => `${emoji} ${by.join(', ')}`);
   return {
-    ...{ chat, message: key, text },
-    ...(buttons.length > 0 && { buttons: [...buttons] }),
-    ...(files.length > 0 && { files: files.map(({ name }) => name) }),
-    ...(emojis.length > 0 && { reactions: emojis }),
+    ...{ chat, message: key, text, buttons: [...buttons], files: files.map(({ name }) => name) },
+    reactions: reactions.map(({ emoji, by }) => `${emoji} ${by.join(', ')}`),
     ...(replyTo !== undefined && { replyTo }),
+  };
+}
+
+/** Without lists that are empty, unless they have become so. */
+function telling(shown: Shown, before?: Shown): Shown {
+  const { buttons = [], files = [], reactions = [], ...rest } = shown;
+  const had = (list: readonly string[] | undefined) => (list?.length ?? 0) > 0;
+  return {
+    ...rest,
+    ...((had(buttons) || had(before?.buttons)) && { buttons }),
+    ...((had(files) || had(before?.files)) && { files }),
+    ...((had(reactions) || had(before?.reactions)) && { reactions }),
   };
 }
 
 function fits(expected: Shown, seen: Shown | undefined, ignore: readonly RegExp[]): boolean {
   if (seen === undefined) return expected.gone === true;
   const { text, matches, ...rest } = expected;
-  const { text: seenText = '', ...seenRest } = seen;
-  if (!isDeepStrictEqual(rest, seenRest)) return false;
+  const { text: seenText = '' } = seen;
+  const isLike = Object.entries(rest).every(([name, value]) =>
+    isDeepStrictEqual(value, seen[name as keyof Shown]),
+  );
+  if (!isLike) return false;
   if (matches !== undefined) return new RegExp(matches, 'u').test(seenText);
   const bare = (one: string) => ignore.reduce((left, what) => left.replaceAll(what, '…'), one);
   return text === undefined || bare(text) === bare(seenText);

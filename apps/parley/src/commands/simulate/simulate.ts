@@ -55,7 +55,8 @@ async function play(cli: Cli, platform: Platform, flags: SimulateFlags): Promise
   const ended = untilInterrupted();
   const parley = await startPlayed(cli, made.folder, { simulator, clock });
   opened.defer(() => parley.close());
-  if (scene !== undefined) return playThrough(cli, simulator, scene);
+  // Awaited here: what is opened stays open until then.
+  if (scene !== undefined) return await playThrough(cli, simulator, scene);
 
   const { record } = flags;
   const toFile = record === undefined ? () => {} : appendTo(resolve(record));
