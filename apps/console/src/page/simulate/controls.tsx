@@ -44,7 +44,7 @@ function BotHere({ state, play: { chat, world } }: Props): VNode | null {
   if (chat.kind === 'thread' || (isDirect && !world.can.block)) return null;
   const label = isDirect
     ? `${chat.isBotIn ? 'Block' : 'Unblock'} the bot as ${chat.title}`
-    : `${chat.isBotIn ? 'Remove the bot from' : 'Add the bot to'} ${chat.title}`;
+    : `${chat.isBotIn ? 'Throw the bot out of' : 'Add the bot to'} ${chat.title}`;
   const change = () => state.act({ kind: 'bot', chat: chat.key, isIn: !chat.isBotIn });
   return (
     <section aria-label="The bot here">
@@ -109,7 +109,7 @@ function Flood({ state, play: { chat, speaker } }: Props): VNode {
     <section aria-label="Flood">
       <h3>Flood</h3>
       <label>
-        Messages from {speaker.name}
+        Messages of {speaker.name}
         <input
           type="number"
           min={1}

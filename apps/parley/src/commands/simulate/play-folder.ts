@@ -12,6 +12,8 @@ export interface PlayFolder {
   remove(): void;
 }
 
+/** What of a simulator stands in the settings. */
+type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
 type Block = Readonly<Record<string, unknown>>;
 
 /** Of the data folder: what the settings and the agent read there. */
@@ -27,7 +29,7 @@ const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews
  */
 export function makePlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
-  simulator: Simulator,
+  simulator: Simulated,
   { ownWorkspace }: { readonly ownWorkspace: boolean },
 ): PlayFolder {
   const { folder, env } = installation;
@@ -69,7 +71,7 @@ export function simulatedSettings(
   }: {
     readonly base: string;
     readonly workspace: string;
-    readonly simulator: Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
+    readonly simulator: Simulated;
   },
 ): Block {
   const kept = Object.fromEntries(Object.entries(written).filter(([k]) => !LEFT_OUT.includes(k)));

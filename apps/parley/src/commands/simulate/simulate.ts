@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { ParleyError, reasonOf } from '@parley/core';
+import { reasonOf } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
