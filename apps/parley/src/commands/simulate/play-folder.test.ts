@@ -8,7 +8,9 @@ import { readSettings } from '../../settings.ts';
 import { makePlayFolder, simulatedSettings } from './play-folder.ts';
 
 const SIMULATOR = {
-  ...{ platform: 'telegram', owner: 'telegram:1001', firstGroup: '-1001' },
+  platform: 'telegram',
+  owner: 'telegram:1001',
+  firstGroup: '-1001',
   settings: { token: '1:double', apiRoot: 'http://127.0.0.1:1' },
 } as const;
 
