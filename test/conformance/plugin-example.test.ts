@@ -103,6 +103,7 @@ describe('the example plugin', () => {
       holdsAccount: () => true,
       revise: async () => {},
       reacted: async () => {},
+      message: async () => null,
       commands: [],
       report: (state) => void states.push(state),
       tellOwner: async () => {},

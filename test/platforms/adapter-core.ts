@@ -1,4 +1,5 @@
 import type {
+  ChannelContext,
   ChannelState,
   CommandInfo,
   IngressOutcome,
@@ -25,6 +26,8 @@ export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly reacted?: (reaction: InboundReaction) => Promise<void>;
+  /** What is stored of a message. */
+  readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
   /** Whether no other gateway may serve the account. */
@@ -86,6 +89,8 @@ export function coreAround(
       changed();
       await wishes.reacted?.(reaction);
     },
+    message: async (chatId: string, messageId: string) =>
+      (await wishes.message?.(chatId, messageId)) ?? null,
     report: (state: ChannelState) => {
       told.states.push(state);
       changed();

@@ -35,6 +35,7 @@ async function accountWithout(name: string) {
     holdsAccount: () => true,
     revise: async () => {},
     reacted: async () => {},
+    message: async () => null,
     commands: [],
     report: (state) => states.push(state),
     tellOwner: async () => {},

@@ -12,15 +12,18 @@ import type {
   RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
-import type { BeforePart } from '@parley/store';
+import type { BeforePart, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
 import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 
 /** How a channel account is doing, for `parley status`, `/readyz` and the start banner. */
 export type ChannelState =
   | { readonly kind: 'starting' }
-  /** It waits to be linked: a person's phone has to scan `code` as a QR code. It changes, and is secret. */
-  | { readonly kind: 'pairing'; readonly code: string }
+  /**
+   * It waits to be linked with a person's phone, which scans `code` as a QR code, or on which it is typed. The
+   * code changes, and is secret.
+   */
+  | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
   /** `as` names the account for people, `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
   /** Another gateway, `holder`, is connected; this one takes over when that one ends. */
@@ -91,6 +94,8 @@ export interface ChannelContext<Settings> {
    * Rejects when it could not be stored.
    */
   reacted(reaction: InboundReaction): Promise<void>;
+  /** A message of a chat as it is stored, also from before a restart; null: it is not, or not any more. */
+  message(chatId: string, messageId: string): Promise<StoredMessage | null>;
   /** The commands there are, for the platform's own menu (F09). */
   readonly commands: readonly CommandInfo[];
   /**
@@ -124,11 +129,20 @@ export interface ChatAddress {
  */
 export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 
-/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
-export interface StreamingFacet {
+/** How often an unfinished answer is shown. */
+export interface StreamPace {
   readonly minIntervalMs: number;
   /** Answers that are complete sooner after their first text are not streamed; 0 when absent. In ms. */
   readonly firstAfterMs?: number | undefined;
+}
+
+/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
+export interface StreamingFacet extends StreamPace {
+  /**
+   * The pace in this chat once so many characters of Markdown have come; null: nothing is shown of such an answer.
+   * Without it the pace is the same everywhere. An update may take a part of the chat's rate, so none is asked for in vain.
+   */
+  pace?(address: ChatAddress, length: number): StreamPace | null;
   /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
   readonly maxLength?: number | undefined;
   /** After a tool call the same turn brings another answer, which starts from the beginning. */
@@ -183,6 +197,8 @@ export interface ChannelAdapter {
     before: BeforePart,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /** How people call a chat and its thread, for notes to the owner; undefined where that is not known. */
+  chatName?(address: ChatAddress): Promise<string | undefined>;
   /** `send` calls `onStart`: what it has not been called for did not arrive, also after a crash. */
   readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */

@@ -18,6 +18,7 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     holdsAccount: () => true,
     revise: blame,
     reacted: async () => {},
+    message: async () => null,
     commands: [],
     report: () => void blame(),
     tellOwner: async () => {},

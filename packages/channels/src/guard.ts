@@ -32,6 +32,8 @@ export function guardAdapter<Settings>(
     revise: (...args: Parameters<typeof context.revise>) => outside(() => context.revise(...args)),
     reacted: (...args: Parameters<typeof context.reacted>) =>
       outside(() => context.reacted(...args)),
+    message: (...args: Parameters<typeof context.message>) =>
+      outside(() => context.message(...args)),
     chats: context.chats && eachCall(context.chats, outside),
     report: (...args: Parameters<typeof context.report>) => outside(() => context.report(...args)),
     history: (...args: Parameters<typeof context.history>) =>

@@ -67,6 +67,8 @@ export const ReplyRoute = z.strictObject({
   streams: z.literal(true).optional(),
   /** Largest file that can be sent there, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
+  /** A recording is shown there as a voice note. */
+  voice: z.literal(true).optional(),
   /** An emoji that is put on a message while it is answered. */
   acknowledge: z.string().optional(),
   /** What can be done there besides sending. */

@@ -5,8 +5,8 @@ import type { MessageKey } from './inbox.ts';
 import { OF_CHAT, OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 
-/** A message that somebody reacted to. Names and texts of persons are untrusted. */
-export type ReactedMessage =
+/** A message of a chat, said by the agent or a person. Names and texts of persons are untrusted. */
+export type StoredMessage =
   | { readonly by: 'agent'; readonly text: string; readonly threadId?: string | undefined }
   | {
       readonly by: 'person';
@@ -46,7 +46,7 @@ export function reactionRepository(database: Database) {
   };
 }
 
-async function findMessage(sql: Sql, key: MessageKey): Promise<ReactedMessage | null> {
+async function findMessage(sql: Sql, key: MessageKey): Promise<StoredMessage | null> {
   const own = await sql.get(OWN, key);
   if (own !== undefined) {
     const { body, file, route } = readPart(own);
@@ -88,5 +88,5 @@ const HEARD = statement(`
   select sender_id as "senderId", sender_name as "senderName", text,
     conversation_id as "conversationId"
   from group_context where ${OF_CHAT} and message_id = :messageId`).rows<
-  Omit<Extract<ReactedMessage, { by: 'person' }>, 'by'>
+  Omit<Extract<StoredMessage, { by: 'person' }>, 'by'>
 >();

@@ -165,6 +165,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       wakeFiles();
     },
     reacted: createReacted(ingress),
+    message: (chatId, messageId) =>
+      store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: (state) => {
@@ -330,6 +332,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     lost,
     capabilities: adapter.capabilities,
     findSent: adapter.findSent,
+    chatName: adapter.chatName,
     notes: adapter.reportsStart ? deps.sendNotes : undefined,
     tellOwner: (key: string, markdown: string) =>
       tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),

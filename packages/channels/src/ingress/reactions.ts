@@ -1,5 +1,5 @@
 import { InboundReaction, type Logger } from '@parley/core';
-import type { ReactedMessage } from '@parley/store';
+import type { StoredMessage } from '@parley/store';
 import { decideAccess, senderRights } from './decide.ts';
 import { brokenContract } from './ingress.ts';
 import type { IngressDeps } from './ingress-deps.ts';
@@ -54,7 +54,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
 }
 
 /** Telegram's reactions do not say in which topic of the group they are; the message itself does. */
-function groupConversation(reaction: InboundReaction, found: ReactedMessage | null): string {
+function groupConversation(reaction: InboundReaction, found: StoredMessage | null): string {
   const { chat } = reaction;
   if (chat.threadId !== undefined || found === null) return conversationIdOf(reaction);
   if (found.by === 'person') return found.conversationId;
@@ -68,7 +68,7 @@ const LONGEST_QUOTE = 80;
 /** How the agent reads a reaction, as data (P18). */
 export function reactionText(
   { emojis, sender, quoted }: Pick<InboundReaction, 'emojis' | 'sender' | 'quoted'>,
-  found: ReactedMessage | null,
+  found: StoredMessage | null,
 ): string {
   const did =
     emojis.length === 0 ? 'took back the reaction to' : `reacted with ${emojis.join(' ')} to`;
@@ -76,7 +76,7 @@ export function reactionText(
   return `[${did} ${whose(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
 }
 
-function whose(found: ReactedMessage | null, reacting: string): string {
+function whose(found: StoredMessage | null, reacting: string): string {
   if (found === null) return 'a message';
   if (found.by === 'agent') return 'your message';
   return found.senderId === reacting

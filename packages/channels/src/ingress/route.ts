@@ -24,6 +24,7 @@ export function routeOf(
     ...actsOf(capabilities),
     ...(acknowledge && capabilities.react && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
+    ...(capabilities.maxFileBytes && capabilities.media.includes('voice') && { voice: true }),
     target: {
       ...capabilities.target,
       ...(mentions === 'live' ? { mentions } : {}),

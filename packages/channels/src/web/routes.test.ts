@@ -39,6 +39,7 @@ function webFront(
     holdsAccount: () => true,
     revise: () => Promise.resolve(),
     reacted: async () => {},
+    message: async () => null,
     commands: COMMANDS,
     values: memoryValues(),
     receive: async (message: InboundMessage) => {

@@ -26,6 +26,7 @@ describe('a preview', () => {
       holdsAccount: () => true,
       revise: async () => {},
       reacted: async () => {},
+      message: async () => null,
       commands: [],
       report: () => {},
       tellOwner: async () => {},
