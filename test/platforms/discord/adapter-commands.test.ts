@@ -128,6 +128,23 @@ describe('[F09] slash commands on Discord', () => {
     expect(await failureOf(late)).toEqual({ kind: 'refused' });
   });
 
+  it('are answered in place also where the answer is there before "thinking"', async () => {
+    const sent = Promise.withResolvers<unknown>();
+    const here: Scene = await withMenu({
+      receive: async ({ messageId }) => {
+        sent.resolve(here.answers(messageId, 'A fresh start'));
+        // Long enough for a call of its own.
+        await new Promise((wake) => setTimeout(wake, 100));
+        return { kind: 'command', name: 'new' };
+      },
+    });
+    const { channelId } = here.double;
+    const id = here.double.slash({ channel: channelId, from: ANN, name: 'new' });
+    await sent.promise;
+    await here.double.waitFor(() => here.double.interaction(id).answered);
+    expect(shownIn(here, channelId)).toEqual(['A fresh start']);
+  });
+
   it('lose their "thinking" when no answer follows, and show no unfinished one', async () => {
     const here = await withMenu();
     const { double, adapter } = here;
