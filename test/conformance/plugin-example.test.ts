@@ -102,6 +102,8 @@ describe('the example plugin', () => {
       },
       holdsAccount: () => true,
       revise: async () => {},
+      reacted: async () => {},
+      message: async () => null,
       commands: [],
       report: (state) => void states.push(state),
       tellOwner: async () => {},

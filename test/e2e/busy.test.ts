@@ -48,6 +48,28 @@ describe('a message that is written during a turn', () => {
     expect(askedLast()).toContain('first\\n\\nsecond');
   });
 
+  it('[D03] with "steer" is answered where a provider takes no message behind results of tools', async () => {
+    await open('steer');
+    scene.model.strictAs = 'mistral';
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    scene.model.reply(async ({ messages }) => {
+      if (messages.some(({ role }) => role === 'tool')) return 'Noon, and rain.';
+      asked.resolve();
+      await released.promise;
+      return { toolCalls: [{ name: 'current_time', arguments: {} }] };
+    });
+    scene.telegram.say({ chat: ANN, text: 'what time is it?' });
+    await asked.promise;
+    await write('and the weather?');
+    released.resolve();
+    expect(await scene.untilAnswers(ANN, 1)).toEqual(['Noon, and rain.']);
+    const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
+    expect(messages.slice(-3).map(({ role }) => role)).toEqual(['tool', 'assistant', 'user']);
+    expect(textOf(messages.at(-1))).toContain('and the weather?');
+    expect(await why()).toContain('answered');
+  });
+
   it('[D03] [D05] with "steer" is answered once after a kill -9 behind its joining', async () => {
     await open('steer');
     const [first, second] = [scene.hold('first'), scene.hold('second')];

@@ -10,13 +10,13 @@ const chromiumUrl = inject('chromiumUrl');
 const PATIENCE = { timeout: 20_000 };
 const PICTURE = '/channels/whatsapp/default/code.svg';
 
-async function unlinkedParley() {
+async function unlinkedParley(settings: object = {}) {
   onTestFinished(hushLibsignal());
   const double = await startWhatsAppDouble();
   const folder = makeDataFolder({
     http: { port: 0 },
     log: { level: 'debug' },
-    channels: { whatsapp: { url: double.url, access: { direct: 'open' } } },
+    channels: { whatsapp: { url: double.url, access: { direct: 'open' }, ...settings } },
   });
   const parley = await startParleyProcess(folder.path);
   onTestFinished(async () => {
@@ -81,6 +81,28 @@ describe('linking WhatsApp', () => {
       expect(await page.evaluate(wide)).toBe(false);
       double.scan((await codeOf(parley)) ?? '');
       await picture.waitFor({ state: 'detached', timeout: 20_000 });
+    },
+  );
+
+  it.runIf(chromiumUrl)(
+    '[U02] is done by typing the code that the web page and the terminal show for its number',
+    async () => {
+      const { double, parley } = await unlinkedParley({ phone: '+49 1500 000001' });
+      const browser = await openChromium(chromiumUrl ?? '');
+      onTestFinished(() => browser.close());
+      const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+      await page.goto(`${parley.address}/#token=${parley.token}`);
+      await page.getByRole('link', { name: 'Show the code' }).click(PATIENCE);
+      const link = page.getByRole('region', { name: 'Link WhatsApp' });
+      const code = await link.getByRole('status').innerText(PATIENCE);
+      expect(await codeOf(parley)).toBe(code);
+      expect(await link.innerText()).toContain(
+        'Link with phone number instead, and type this code',
+      );
+      await double.typeCode(code);
+      await link.waitFor({ state: 'detached', timeout: 20_000 });
+      await double.waitFor(() => double.state() === 'open');
+      expect(parley.out() + parley.err()).not.toContain(code);
     },
   );
 });

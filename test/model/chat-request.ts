@@ -102,3 +102,53 @@ export function refusalOf(request: ChatRequest): string | null {
   if (unanswered.length > 0) return `There is no result of ${unanswered.join(', ')}.`;
   return previous === 'system' ? 'There is no user message.' : null;
 }
+
+/** Servers that refuse a user message behind results of tools. */
+export const STRICT_SERVERS = ['mistral', 'vllm', 'llama.cpp', 'openrouter'] as const;
+export type StrictServer = (typeof STRICT_SERVERS)[number];
+
+const AFTER_TOOL = "Unexpected role 'user' after role 'tool'";
+const MISTRAL = {
+  object: 'error',
+  message: AFTER_TOOL,
+  type: 'invalid_request_message_order',
+  param: null,
+  code: '3230',
+};
+/** What they answer, as they were seen to. */
+const STRICT_ANSWERS: Readonly<Record<StrictServer, { status: number; body: object }>> = {
+  mistral: { status: 400, body: MISTRAL },
+  vllm: {
+    status: 400,
+    body: { error: { message: AFTER_TOOL, type: 'BadRequestError', param: null, code: 400 } },
+  },
+  'llama.cpp': {
+    status: 500,
+    body: {
+      error: {
+        code: 500,
+        message:
+          "\n------------\nWhile executing CallExpression at line 46, column 32 in source:\n...== 0) %}↵            {{- raise_exception('After the optional system message, con...\n                                           ^\nError: Jinja Exception: After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+        type: 'server_error',
+      },
+    },
+  },
+  openrouter: {
+    status: 400,
+    body: {
+      error: {
+        message: 'Provider returned error',
+        code: 400,
+        metadata: { raw: JSON.stringify(MISTRAL), provider_name: 'Mistral' },
+      },
+    },
+  },
+};
+
+/** The answer of a strict server to a request; null where it takes it. */
+export function strictRefusal({ messages }: ChatRequest, server: StrictServer) {
+  const isAfterTool = messages.some(
+    ({ role }, index) => role === 'user' && messages[index - 1]?.role === 'tool',
+  );
+  return isAfterTool ? STRICT_ANSWERS[server] : null;
+}

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { ChatRequest } from './chat-request.ts';
+import type { ChatRequest, StrictServer } from './chat-request.ts';
 import type { ModelFault } from './model-fault.ts';
 import { handleModelRequest } from './model-server.ts';
 import { echo, type Reply, type ReplyScript } from './scripted-reply.ts';
@@ -36,6 +36,14 @@ export interface HeardSpeech {
   readonly bytes: Uint8Array;
 }
 
+/** One text that was sent to be spoken. */
+export interface SpokenSpeech {
+  readonly model: string;
+  readonly voice: string;
+  readonly input: string;
+  readonly response_format: string;
+}
+
 /** How many requests are remembered; a load of thousands keeps the newest ones. */
 const REMEMBERED = 2_000;
 
@@ -49,10 +57,16 @@ export class ModelDouble {
   pieceMs: number;
   /** Like many small local models: a request with tools is refused. */
   refusesTools = false;
+  /** Refuses a user message behind results of tools, as that server does. */
+  strictAs: StrictServer | null = null;
   /** What is said in every recording. */
   speech = 'words that were spoken';
   /** The recordings that came, oldest first. */
   readonly heard: HeardSpeech[] = [];
+  /** The recording of every text that is to be spoken; null: the service is out of order. */
+  voice: Uint8Array | null = Uint8Array.from(Buffer.from('OggS and a voice'));
+  /** The texts that were to be spoken, oldest first. */
+  readonly spoken: SpokenSpeech[] = [];
   readonly #server: Server;
   #script: ReplyScript;
   #queue: Reply[] = [];

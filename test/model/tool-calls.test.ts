@@ -1,7 +1,7 @@
 import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { modelFrom, providerAt } from './ask-model.ts';
-import { toolsOf } from './chat-request.ts';
+import { STRICT_SERVERS, textOf, toolsOf } from './chat-request.ts';
 import { type ModelDouble, startModelDouble } from './index.ts';
 
 const TOOLS: ModelRequest['tools'] = ['list', 'read'].map((name) => ({
@@ -88,6 +88,27 @@ describe('tools on the wire', () => {
     expect(offered()).toEqual([['list', 'read'], [], []]);
     expect(JSON.stringify(double.requests[1]?.body.messages)).toContain('cannot call tools');
   });
+
+  it.each(STRICT_SERVERS)(
+    '[D03] get a line behind them before a later message, where %s wants that, and from then on',
+    async (server) => {
+      double.strictAs = server;
+      const toolCalls = [{ id: 'c1', name: 'read', arguments: '{}' }];
+      const messages: readonly ModelMessage[] = [
+        QUESTION,
+        { role: 'assistant', content: '', toolCalls },
+        { role: 'tool', callId: 'c1', name: 'read', content: 'parrots' },
+        { role: 'user', content: 'and in b.md?' },
+      ];
+      const answered = { text: 'You said: and in b.md?' };
+      expect((await ask(messages)).at(-1)).toMatchObject({ ...answered, tries: 2 });
+      expect((await ask(messages)).at(-1)).toMatchObject(answered);
+      expect(double.total).toBe(3);
+      const roles = double.requests[2]?.body.messages.map(({ role }) => role);
+      expect(roles).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
+      expect(textOf(double.requests[2]?.body.messages[2])).toBe('parrots');
+    },
+  );
 
   it('[G01] lead to no other model once one was called', async () => {
     const second = await startModelDouble();

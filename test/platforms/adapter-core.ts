@@ -1,5 +1,18 @@
-import type { ChannelState, CommandInfo, IngressOutcome, Revision } from '@parley/channels';
-import { type AdapterValues, ChannelError, type InboundMessage, memoryValues } from '@parley/core';
+import type {
+  ChannelContext,
+  ChannelState,
+  CommandInfo,
+  IngressOutcome,
+  Revision,
+  SenderFacts,
+} from '@parley/channels';
+import {
+  type AdapterValues,
+  ChannelError,
+  type InboundMessage,
+  type InboundReaction,
+  memoryValues,
+} from '@parley/core';
 import { loggerInto } from './logger-into.ts';
 
 /** What ingress says to a message it has stored. */
@@ -12,6 +25,9 @@ export const noSignal = (): AbortSignal => new AbortController().signal;
 export interface CoreWishes {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
+  readonly reacted?: (reaction: InboundReaction) => Promise<void>;
+  /** What is stored of a message. */
+  readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
   /** Whether no other gateway may serve the account. */
@@ -23,7 +39,10 @@ export interface CoreWishes {
 /** All that an adapter told the core. */
 export interface Told {
   readonly received: InboundMessage[];
+  /** What the adapter can find out about the senders of these. */
+  readonly senders: (SenderFacts | undefined)[];
   readonly revised: Revision[];
+  readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
   readonly logged: string[];
   /** Keys of the notes for the owner. */
@@ -37,7 +56,15 @@ export function coreAround(
   wishes: CoreWishes = {},
   log: { readonly debug?: boolean } = {},
 ) {
-  const told: Told = { received: [], revised: [], states: [], logged: [], notes: [] };
+  const told: Told = {
+    received: [],
+    senders: [],
+    revised: [],
+    reactions: [],
+    states: [],
+    logged: [],
+    notes: [],
+  };
   const context = {
     account: 'default',
     settings,
@@ -46,8 +73,9 @@ export function coreAround(
     commands: wishes.commands ?? [],
     values: wishes.values ?? memoryValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),
-    receive: async (message: InboundMessage) => {
+    receive: async (message: InboundMessage, sender?: SenderFacts) => {
       told.received.push(message);
+      told.senders.push(sender);
       changed();
       return (await wishes.receive?.(message)) ?? accepted;
     },
@@ -56,6 +84,13 @@ export function coreAround(
       changed();
       await wishes.revise?.(revision);
     },
+    reacted: async (reaction: InboundReaction) => {
+      told.reactions.push(reaction);
+      changed();
+      await wishes.reacted?.(reaction);
+    },
+    message: async (chatId: string, messageId: string) =>
+      (await wishes.message?.(chatId, messageId)) ?? null,
     report: (state: ChannelState) => {
       told.states.push(state);
       changed();

@@ -136,6 +136,11 @@ function shownAccount(
   };
 }
 
+const HOW_TO_LINK = {
+  scan: 'Scan the code with the phone.',
+  type: 'Type the code on the phone.',
+} as const;
+
 /** Why an account does not work, and what a person can do about it; empty where nothing is wrong. */
 function reasonAndFix(state: AccountState): Pick<ShownAccount, 'reason' | 'fix'> {
   switch (state.kind) {
@@ -147,7 +152,7 @@ function reasonAndFix(state: AccountState): Pick<ShownAccount, 'reason' | 'fix'>
         fix: 'Parley tries again by itself. If it lasts: is this machine online, and the platform?',
       };
     case 'pairing':
-      return { reason: 'No phone is linked.', fix: 'Scan the code with the phone.' };
+      return { reason: 'No phone is linked.', fix: HOW_TO_LINK[state.how] };
     case 'standby':
       return { reason: `Another gateway, ${state.holder}, is connected.` };
     case 'paused':

@@ -68,8 +68,12 @@ describe('how a channel is doing', () => {
   it.each([
     [{ kind: 'starting' }, 'connecting'],
     [
-      { kind: 'pairing', code: '2@abc' },
+      { kind: 'pairing', code: '2@abc', how: 'scan' },
       'waits to be linked: scan its code, here or on the web page, with the phone',
+    ],
+    [
+      { kind: 'pairing', code: 'ABCD-EFGH', how: 'type' },
+      'waits to be linked: type its code, here or on the web page, on the phone',
     ],
     [{ kind: 'connected', as: '@polly' }, 'connected as @polly'],
     [
@@ -141,31 +145,39 @@ describe('the code that links an account', () => {
 
   it('[U01] is drawn below the banner, again when it changes, and never in a log', async () => {
     const { screen, written, until } = screenOf(true);
-    screen.note(status({ kind: 'pairing', code: 'first' }));
+    screen.note(status({ kind: 'pairing', code: 'first', how: 'scan' }));
     expect(written).toEqual([]);
     await screen.open();
     expect(written).toEqual([expect.stringContaining(await drawCode('first'))]);
-    screen.note(status({ kind: 'pairing', code: 'second' }));
+    screen.note(status({ kind: 'pairing', code: 'second', how: 'scan' }));
     await until(2);
     expect(written[1]).toContain(await drawCode('second'));
     screen.note(status({ kind: 'connected', as: 'Ann' }));
     expect(written[2]).toContain('connected as Ann');
 
     const log = screenOf(false);
-    log.screen.note(status({ kind: 'pairing', code: 'first' }));
+    log.screen.note(status({ kind: 'pairing', code: 'first', how: 'scan' }));
     await log.screen.open();
     log.screen.note(status({ kind: 'connected', as: 'Ann' }));
     expect(log.written).toEqual([]);
+  });
+
+  it('[U02] is shown as letters where it is typed, and where on the phone', async () => {
+    const { screen, written } = screenOf(true);
+    screen.note(status({ kind: 'pairing', code: 'ABCD-EFGH', how: 'type' }));
+    await screen.open();
+    expect(written.join('')).toContain('\nABCD-EFGH\nType this on the phone');
+    expect(written.join('')).toContain('Link with phone number instead.');
   });
 
   it('is drawn a few times only when nobody comes', async () => {
     const { screen, written, until } = screenOf(true);
     await screen.open();
     for (let nth = 1; nth <= 7; nth += 1) {
-      screen.note(status({ kind: 'pairing', code: `code ${nth}` }));
+      screen.note(status({ kind: 'pairing', code: `code ${nth}`, how: 'scan' }));
       await until(nth);
     }
-    screen.note(status({ kind: 'pairing', code: 'one more' }));
+    screen.note(status({ kind: 'pairing', code: 'one more', how: 'scan' }));
     expect(written).toHaveLength(7);
     expect(written[6]).toContain('parley status');
   });

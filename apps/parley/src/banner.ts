@@ -93,7 +93,7 @@ export function channelLine({ state }: AccountStatus): string {
     case 'starting':
       return 'connecting';
     case 'pairing':
-      return 'waits to be linked: scan its code, here or on the web page, with the phone';
+      return `waits to be linked: ${state.how} its code, here or on the web page, ${state.how === 'scan' ? 'with' : 'on'} the phone`;
     case 'connected':
       return `connected as ${state.as}`;
     case 'standby':
@@ -122,7 +122,7 @@ interface Screen {
 const DRAWN_AT_MOST = 6;
 
 /**
- * Draws the codes that phones scan to link an account, from `open` on, when the banner is printed. A code is
+ * Shows the codes that link an account to a phone, from `open` on, when the banner is printed. A code is
  * as good as a key, so only a terminal gets it: what is not a terminal is often a log.
  */
 export function createPairingScreen(screen: Screen) {
@@ -137,7 +137,7 @@ export function createPairingScreen(screen: Screen) {
     screen.write(
       times > DRAWN_AT_MOST
         ? `\n${channel} still waits to be linked: the web page and "parley status" show its code.\n`
-        : `\n${await drawCode(state.code)}\nScan this with the phone to link ${channel}. A new code follows when it has expired.\n`,
+        : `\n${await linkText(channel, state)} A new code follows when it has expired.\n`,
     );
   };
   return {
@@ -157,6 +157,27 @@ export function createPairingScreen(screen: Screen) {
       for (const [name, status] of waiting) await draw(name, status);
     },
   };
+}
+
+/** How to link the accounts that wait for it. Nothing where it would not be read at once, or by another role. */
+export async function printLinks(
+  { print }: { readonly print: (text: string) => void },
+  accounts: readonly Pick<AccountStatus, 'channel' | 'state'>[],
+): Promise<void> {
+  for (const { channel, state } of accounts) {
+    if (state.kind !== 'pairing' || state.code === '' || !process.stdout.isTTY) continue;
+    print(await linkText(channel, state));
+  }
+}
+
+/** How to link an account, for a terminal alone: its code is as good as a key. */
+export async function linkText(
+  channel: string,
+  { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
+): Promise<string> {
+  if (how === 'scan')
+    return `${await drawCode(code)}\nScan this with the phone to link ${channel}.`;
+  return `${code}\nType this on the phone to link ${channel}: Settings, Linked devices, Link a device, Link with phone number instead.`;
 }
 
 /** A code as lines for a terminal, dark on light whatever its colours are. The library is loaded here. */

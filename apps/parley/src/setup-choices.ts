@@ -84,21 +84,22 @@ export const SETUP_PLATFORMS: readonly SetupPlatform[] = [
   {
     id: 'telegram',
     name: 'Telegram',
-    hasToken: true,
+    asks: 'token',
     needs:
       'Write to @BotFather in Telegram, send /newbot, and copy the token that it answers with.',
   },
   {
     id: 'discord',
     name: 'Discord',
-    hasToken: true,
+    asks: 'token',
     needs:
       'Open discord.com/developers/applications, make an application, and under Bot press Reset Token and switch the Message Content Intent on. With the token you get the link that invites the bot.',
   },
   {
     id: 'whatsapp',
     name: 'WhatsApp',
-    hasToken: false,
-    needs: 'The phone of the account that the bot is to have: it scans a code that is shown here.',
+    asks: 'phone',
+    needs:
+      'The phone of the account that the bot is to have. It scans a code that is shown here; or give its number, and type the code on it.',
   },
 ];

@@ -119,14 +119,15 @@ export class Setup implements SetupPage {
     return channelAnswer(await definition.probe(parsed.data, env));
   }
 
-  #saveChannel({ channel, token }: ChannelStep): SetupAnswer {
+  #saveChannel({ channel, token, phone }: ChannelStep): SetupAnswer {
     const { folder, secrets } = this.#deps;
     if (token !== undefined) secrets.add([token]);
     const path = accountPath(folder.settingsFile, { channel, account: 'default' });
+    const [name, value] = token === undefined ? ['phone', phone] : ['token', token];
     const change: SettingsChange =
-      token === undefined
+      value === undefined
         ? { kind: 'set', path, value: {} }
-        : { kind: 'set', path: [...path, 'token'], value: token };
+        : { kind: 'set', path: [...path, name], value };
     return this.#write(change, 'Saved; it connects in a moment.');
   }
 
@@ -149,7 +150,8 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
   return models !== null || failure === 'not-found' || failure === 'refused';
 }
 
-const LINK = 'WhatsApp needs no token: it shows a code that your phone scans.';
+const LINK =
+  'WhatsApp needs no token: it shows a code that your phone scans, or that you type on it.';
 const COPY_IT = 'Copy the whole token.';
 
 function problem(

@@ -7,11 +7,13 @@ import {
   realWhatsAppEnv,
   type WhatsAppEnv,
 } from './connection.ts';
+import type { RawMessage } from './content.ts';
 import { endingOnFailure, keyStore } from './credentials.ts';
 import { EncryptedMessages } from './decrypt.ts';
 import { createFiles } from './files.ts';
-import { admitMessage, RecentMessages, readMessage } from './intake.ts';
+import { admitMessage, readMessage } from './intake.ts';
 import { Contacts, Groups, personIds } from './people.ts';
+import { RecentMessages } from './quotes.ts';
 import { createMessageFacet, SentMessages, sendPart, Typing } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
 
@@ -37,7 +39,14 @@ export function createWhatsAppAdapter(
   // Messages are admitted inside Baileys' transactions; the core's own work is not part of those.
   const outside = AsyncLocalStorage.snapshot();
   const me = () => personIds(connection.creds?.me?.id, connection.creds?.me?.lid);
-  const intake = { context, me, contacts, recent, groups };
+  const read = ({ chat: remoteJid, id, participant }: RawMessage): void => {
+    if (!settings.readReceipts) return;
+    const key = { remoteJid, id, fromMe: false, ...(participant && { participant }) };
+    // It confirms the message, too: not before its session is saved.
+    const reading = encrypted.settled().then(() => socket()?.readMessages([key]));
+    reading.catch(() => log.debug({}, 'a message cannot be marked as read'));
+  };
+  const intake = { context, me, contacts, recent, groups, read };
   const encrypted = new EncryptedMessages({
     admit: async (envelope, plain, known) => {
       const read = await readMessage(envelope, plain, known);
@@ -47,6 +56,7 @@ export function createWhatsAppAdapter(
   });
   const keys = keyStore(values, (damage) => connection.breakOff(damage));
   const connection = new Connection({
+    phone: settings.phone,
     open: (creds) => openSocket({ settings, keys, encrypted, sent, groups, log }, creds),
     onOpen: () => void groups.askAll(),
     settled: () => encrypted.settled(),
@@ -57,7 +67,7 @@ export function createWhatsAppAdapter(
     ...env,
   });
   const socket = () => connection.socket;
-  const outgoing = { socket, sent, recent, ackTimeoutMs };
+  const outgoing = { socket, sent, recent, groups, message: context.message, ackTimeoutMs };
   const typing = new Typing({ socket, signal, ...env });
   const pause = settings.pace ? typing.before.bind(typing) : async () => {};
   let running: Promise<void> | undefined;
@@ -73,7 +83,7 @@ export function createWhatsAppAdapter(
       await running;
       report({ kind: 'stopped' });
     },
-    send: (part, aborted) => sendPart({ ...outgoing, groups, pause }, part, aborted),
+    send: (part, aborted) => sendPart({ ...outgoing, pause }, part, aborted),
     typing,
     files: createFiles({ socket, server: settings.url, patienceMs: ackTimeoutMs }),
     messages: createMessageFacet({ ...outgoing, clock, signal }),

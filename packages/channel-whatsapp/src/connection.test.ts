@@ -7,22 +7,32 @@ const ask = (codes: PairingCode, path = '/channels/whatsapp/default/code.svg', m
 describe('the picture of the code', () => {
   it('[U03] exists while the account waits to be linked, is stored nowhere, and changes with the code', async () => {
     const codes = new PairingCode();
-    codes.note({ kind: 'pairing', code: 'https://wa.me/settings/linked_devices#first' });
+    codes.note({
+      kind: 'pairing',
+      code: 'https://wa.me/settings/linked_devices#first',
+      how: 'scan',
+    });
     const first = await ask(codes);
     expect(first.headers.get('content-type')).toBe('image/svg+xml');
     expect(first.headers.get('cache-control')).toBe('no-store');
     const picture = await first.text();
     expect(picture).toMatch(/^<svg .*<path .*<\/svg>\s*$/s);
-    codes.note({ kind: 'pairing', code: 'https://wa.me/settings/linked_devices#second' });
+    codes.note({
+      kind: 'pairing',
+      code: 'https://wa.me/settings/linked_devices#second',
+      how: 'scan',
+    });
     expect(await (await ask(codes)).text()).not.toBe(picture);
   });
 
   it('is not there before, or afterwards, or under another name', async () => {
     const codes = new PairingCode();
     expect((await ask(codes)).status).toBe(404);
-    codes.note({ kind: 'pairing', code: 'x' });
+    codes.note({ kind: 'pairing', code: 'x', how: 'scan' });
     expect((await ask(codes, '/channels/whatsapp/default/other')).status).toBe(404);
     expect((await ask(codes, undefined, 'POST')).status).toBe(404);
+    codes.note({ kind: 'pairing', code: 'ABCD-EFGH', how: 'type' });
+    expect((await ask(codes)).status).toBe(404);
     codes.note({ kind: 'connected', as: 'Ann' });
     expect((await ask(codes)).status).toBe(404);
   });

@@ -27,6 +27,8 @@ import type { SentMessages } from './send.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
 interface ConnectionDeps extends ChannelEnv {
+  /** Digits of the number to link by a code to type; absent: a QR code is shown. */
+  readonly phone: string | undefined;
   /** Creates a socket, which connects at once. */
   readonly open: (creds: AuthenticationCreds) => WASocket;
   /** Called when the socket is connected and linked. */
@@ -59,6 +61,8 @@ export class Connection {
   #creds: AuthenticationCreds | undefined;
   #socket: WASocket | undefined;
   #isOpen = false;
+  /** The socket that has asked for a code to type. */
+  #asked: WASocket | undefined;
   /** Ends the current socket. */
   #end: ((error: Error | undefined) => void) | undefined;
   #saving: Promise<void> = Promise.resolve();
@@ -92,6 +96,7 @@ export class Connection {
       try {
         this.#creds ??= await loadCredentials(this.#deps.values);
         if (signal.aborted) return;
+        this.#creds = withoutGuess(this.#creds);
         const ending = await this.#once(this.#creds, signal);
         await Promise.all([this.#saving, this.#deps.settled()]);
         if (!signal.aborted) isRetrying = await this.#next(ending, signal);
@@ -132,7 +137,7 @@ export class Connection {
     const updated = guarded('connection.update', (update: Partial<ConnectionState>) => {
       const { connection, lastDisconnect, qr } = update;
       if (this.#socket !== socket) return;
-      if (qr != null) report({ kind: 'pairing', code: qr });
+      if (qr != null) this.#showCode(socket, qr);
       if (connection === 'close') ended(lastDisconnect?.error);
       if (connection !== 'open') return;
       this.#isOpen = true;
@@ -141,6 +146,18 @@ export class Connection {
     });
     socket.ev.on('connection.update', updated);
     return promise;
+  }
+
+  /** A QR code follows the other; a code to type is asked for once a connection. */
+  #showCode(socket: WASocket, code: string): void {
+    const { phone, report } = this.#deps;
+    if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });
+    if (phone === undefined || this.#asked === socket) return;
+    this.#asked = socket;
+    askForCode(socket, phone).then(
+      (state) => (this.#socket === socket ? report(state) : undefined),
+      (thrown: unknown) => this.breakOff(thrown),
+    );
   }
 
   #save(creds: AuthenticationCreds): void {
@@ -171,6 +188,30 @@ export class Connection {
   }
 }
 
+/** Baileys notes the number as linked when it asks for a code to type, and would log in as that. */
+function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
+  if (creds.account !== undefined) return creds;
+  const { me: _guess, ...unlinked } = creds;
+  return unlinked;
+}
+
+/**
+ * Asks for a code to type on the phone of a number. It lives as long as the connection, which WhatsApp ends
+ * after about three minutes. Baileys does not read the server's answer: a refusal ends the connection here.
+ */
+async function askForCode(
+  { ws, requestPairingCode, end }: WASocket,
+  phone: string,
+): Promise<ChannelState> {
+  ws.on('CB:iq,type:error', ({ content }: BinaryNode) => {
+    const code = Array.isArray(content) ? content[0]?.attrs.code : undefined;
+    const reason = `WhatsApp gives no code for the number in channels.whatsapp.phone (${code ?? 'refused'})`;
+    void end(new Error(reason));
+  });
+  const code = await requestPairingCode(phone);
+  return { kind: 'pairing', code: `${code.slice(0, 4)}-${code.slice(4)}`, how: 'type' };
+}
+
 interface SocketParts {
   readonly settings: WhatsAppSettings;
   readonly keys: SignalKeyStore;
@@ -192,7 +233,8 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
   const { version } = settings;
   const socket = makeWASocket({
     waWebSocketUrl: settings.url,
-    browser: [settings.browser, 'Chrome', '1.0'],
+    // For a code to type WhatsApp takes no names but those of browsers on systems.
+    browser: [settings.phone === undefined ? settings.browser : 'Windows', 'Chrome', '1.0'],
     ...(version === undefined ? {} : { version: Version.parse(version.split('.')) }),
     logger,
     // A cache of its own for each socket: keys that could not be written must not be kept.
@@ -268,7 +310,7 @@ export class PairingCode implements HttpFacet {
 
   /** Called with every state of the account. */
   note(state: ChannelState): void {
-    this.#code = state.kind === 'pairing' ? state.code : undefined;
+    this.#code = state.kind === 'pairing' && state.how === 'scan' ? state.code : undefined;
   }
 
   async fetch(request: Request): Promise<Response> {

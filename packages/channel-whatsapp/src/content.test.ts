@@ -114,8 +114,18 @@ describe('a WhatsApp message as the core knows it', () => {
     ],
     ['an edit, wrapped', { editedMessage: { message: text } }],
     ['a button', { buttonsResponseMessage: { selectedDisplayText: 'words' } }],
+    ['a button without a text', { buttonsResponseMessage: { selectedButtonId: 'words' } }],
     ['a list', { listResponseMessage: { title: 'words' } }],
+    ['its row', { listResponseMessage: { singleSelectReply: { selectedRowId: 'words' } } }],
     ['a template', { templateButtonReplyMessage: { selectedDisplayText: 'words' } }],
+    ['a template without a text', { templateButtonReplyMessage: { selectedId: 'words' } }],
+    ['an interactive answer', { interactiveResponseMessage: { body: { text: 'words' } } }],
+    [
+      'an interactive answer without a text',
+      {
+        interactiveResponseMessage: { nativeFlowResponseMessage: { paramsJson: '{"id":"words"}' } },
+      },
+    ],
   ])('has the text of %s', (_, content) => {
     expect(inbound(content)?.text).toBe('words');
   });

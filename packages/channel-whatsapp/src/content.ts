@@ -1,6 +1,7 @@
 import { type CommandInfo, isCommand, parseCommand } from '@parley/channels';
-import { type Attachment, InboundMessage } from '@parley/core';
+import { type Attachment, InboundMessage, InboundReaction } from '@parley/core';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import { z } from 'zod';
 import { attachmentIn, type MediaPlace } from './files.ts';
 import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
 
@@ -9,6 +10,8 @@ export interface RawMessage {
   /** A person, a group, or something else that is ignored. */
   readonly chat: string;
   readonly id: string;
+  /** Which member of a group has sent it, as the envelope says. */
+  readonly participant?: string | undefined;
   /** All known ids of the sender. */
   readonly from: PersonIds;
   /** The sender's own display name. */
@@ -56,24 +59,11 @@ export function peopleIn(message: RawMessage): string[] {
 export function toInbound(message: RawMessage, known: MessageFacts): InboundMessage | undefined {
   const shown = visibleContent(message.content, placeOf(message));
   if (shown === undefined) return undefined;
-  const { account, title, sender } = known;
   const { text, attachment, albumId } = shown;
   const direct = !isGroup(message.chat);
   const checked = InboundMessage.safeParse({
-    channel: 'whatsapp',
-    account,
+    ...placeAndSender(message, known),
     messageId: message.id,
-    chat: {
-      id: chatIdOf(message.chat, sender),
-      type: direct ? 'direct' : 'group',
-      ...(title === undefined ? {} : { title }),
-    },
-    sender: {
-      id: publicId(sender),
-      name: message.name,
-      ...otherName(message, sender),
-      isBot: false,
-    },
     text,
     ...(attachment === undefined ? {} : { attachments: [attachment] }),
     ...(albumId === undefined ? {} : { albumId }),
@@ -84,6 +74,38 @@ export function toInbound(message: RawMessage, known: MessageFacts): InboundMess
     variables: {},
   });
   return checked.success ? checked.data : undefined;
+}
+
+/** A person has one reaction to a message; undefined for what is none. */
+export function toReaction(message: RawMessage, known: MessageFacts): InboundReaction | undefined {
+  const reaction = normalizeMessageContent(message.content)?.reactionMessage;
+  if (!reaction) return undefined;
+  const checked = InboundReaction.safeParse({
+    ...placeAndSender(message, known),
+    messageId: reaction.key?.id,
+    emojis: reaction.text ? [reaction.text] : [],
+    // The server's second; the sender's clock tells two reactions within it apart.
+    sentAt: message.time * 1000 + (Math.abs(Number(reaction.senderTimestampMs ?? 0)) % 1000),
+  });
+  return checked.success ? checked.data : undefined;
+}
+
+function placeAndSender(message: RawMessage, { account, title, sender }: MessageFacts) {
+  return {
+    channel: 'whatsapp',
+    account,
+    chat: {
+      id: chatIdOf(message.chat, sender),
+      type: isGroup(message.chat) ? 'group' : 'direct',
+      ...(title === undefined ? {} : { title }),
+    },
+    sender: {
+      id: publicId(sender),
+      name: message.name,
+      ...otherName(message, sender),
+      isBot: false,
+    },
+  };
 }
 
 /** The same message with an edited text; what the edit does not mention stays, above all files. */
@@ -203,11 +225,33 @@ function textOf(content: proto.IMessage): string {
     content.imageMessage?.caption ||
     content.videoMessage?.caption ||
     content.documentMessage?.caption ||
-    content.buttonsResponseMessage?.selectedDisplayText ||
-    content.listResponseMessage?.title ||
-    content.templateButtonReplyMessage?.selectedDisplayText ||
+    choiceIn(content) ||
     descriptionOf(content)
   );
+}
+
+/**
+ * What was chosen below a message of a business: as the person saw it, else its id. Parley sends no such messages:
+ * phones do not show those of programs, so its own choices are numbered text.
+ */
+function choiceIn(content: proto.IMessage): string | null | undefined {
+  const { buttonsResponseMessage: button, listResponseMessage: list } = content;
+  const { templateButtonReplyMessage: reply, interactiveResponseMessage: answer } = content;
+  if (button) return button.selectedDisplayText || button.selectedButtonId;
+  if (list) return list.title || list.description || list.singleSelectReply?.selectedRowId;
+  if (reply) return reply.selectedDisplayText || reply.selectedId;
+  return answer?.body?.text || chosenId(answer?.nativeFlowResponseMessage?.paramsJson);
+}
+
+const Flow = z.looseObject({ id: z.string() });
+
+/** A choice without a text of its own: the JSON of the sender's app has an id. */
+function chosenId(json: string | null | undefined): string | undefined {
+  try {
+    return Flow.safeParse(JSON.parse(json ?? '')).data?.id;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Mentions and the message it replies to. */
@@ -223,6 +267,7 @@ function contextOf(content: proto.IMessage): proto.IContextInfo | undefined {
     content.buttonsResponseMessage ??
     content.listResponseMessage ??
     content.templateButtonReplyMessage ??
+    content.interactiveResponseMessage ??
     content.locationMessage ??
     content.contactMessage;
   return holder?.contextInfo ?? undefined;

@@ -175,12 +175,12 @@ const CREDENTIALS_SHAPE = z.looseObject({
 export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promise<ChannelProbe> {
   if (values === null) return { kind: 'unknown', reason: 'the running gateway holds the link' };
   try {
-    const { me } = await loadCredentials({
+    const { me, account } = await loadCredentials({
       get: values.get,
       set: async () => {},
       clear: async () => {},
     });
-    if (me === undefined) return UNLINKED;
+    if (me === undefined || account === undefined) return UNLINKED;
     return { kind: 'works', as: me.name ?? 'a linked device', warnings: [], clock: null };
   } catch (thrown) {
     const reason = reasonOf(thrown);
@@ -191,5 +191,5 @@ export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promi
 const UNLINKED: ChannelProbe = {
   kind: 'unlinked',
   reason: 'no phone is linked yet',
-  fix: 'Start Parley and scan the code that the terminal and the page show, in WhatsApp under "Linked devices".',
+  fix: 'Start Parley, and take the code that the terminal and the page show to WhatsApp on the phone, under "Linked devices".',
 };

@@ -126,7 +126,7 @@ interface Closing {
 
 /** This many 500s in a row mean a broken session. */
 const BROKEN_SESSION_LIMIT = 5;
-const RELINK = `Link it with the phone again: ${RECONNECT}, and scan the code.`;
+const RELINK = `Link it with the phone again: ${RECONNECT}, and take its new code to the phone.`;
 
 /** Decides by the code. `random` is in [0, 1). */
 export function afterConnectionFailure(closing: Closing, random: number): AfterClose {

@@ -34,6 +34,8 @@ async function accountWithout(name: string) {
     receive: async () => ({ kind: 'duplicate' }),
     holdsAccount: () => true,
     revise: async () => {},
+    reacted: async () => {},
+    message: async () => null,
     commands: [],
     report: (state) => states.push(state),
     tellOwner: async () => {},

@@ -1,11 +1,5 @@
 import type { ChannelContext } from '@parley/channels';
-import { BoundedMap, type InboundMessage } from '@parley/core';
-import {
-  proto,
-  type SocketConfig,
-  unpadRandomMax16,
-  type WAMessage,
-} from '@whiskeysockets/baileys';
+import { proto, type SocketConfig, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import {
   type Change,
   changeIn,
@@ -14,6 +8,7 @@ import {
   peopleIn,
   type RawMessage,
   toInbound,
+  toReaction,
   withEdit,
 } from './content.ts';
 import type { Envelope } from './decrypt.ts';
@@ -26,6 +21,7 @@ import {
   personIds,
   personJid,
 } from './people.ts';
+import type { RecentMessages } from './quotes.ts';
 
 /** Baileys' mapping of identities to numbers. */
 type KnownPeople = Pick<
@@ -55,7 +51,7 @@ export async function readMessage(
     sender_lid,
   );
   const from = await withNumber(written, people);
-  return { chat, id, from, name: notify, time: Number(t) || 0, content };
+  return { chat, id, participant, from, name: notify, time: Number(t) || 0, content };
 }
 
 /** The same person with the number known from earlier messages, if any. */
@@ -76,16 +72,21 @@ function contentOf(plain: Uint8Array): proto.IMessage | undefined {
 }
 
 interface IntakeDeps {
-  readonly context: Pick<ChannelContext<unknown>, 'account' | 'commands' | 'receive' | 'revise'>;
+  readonly context: Pick<
+    ChannelContext<unknown>,
+    'account' | 'commands' | 'receive' | 'revise' | 'reacted'
+  >;
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
   readonly contacts: Contacts;
   readonly recent: RecentMessages;
   readonly groups: Pick<Groups, 'title' | 'isAdmin'>;
+  /** Called with a message that is answered. */
+  readonly read: (raw: RawMessage) => void;
 }
 
 /**
- * Admits a message, an edit or a deletion. Resolves once it is durable or refused permanently; rejects when
+ * Admits a message, an edit, a deletion or a reaction. Resolves once it is durable or refused permanently; rejects when
  * it has to be delivered again.
  */
 export async function admitMessage(
@@ -99,15 +100,19 @@ export async function admitMessage(
   if (sender === undefined) return;
   const change = changeIn(raw.content);
   if (change !== undefined) return admitChange(deps, { raw, sender, change }, known);
-  const { account, commands, receive } = deps.context;
+  const { account, commands, receive, reacted } = deps.context;
   const title = deps.groups.title(raw.chat);
   const people = await namesOf(deps, peopleIn(raw), known);
-  const message = toInbound(raw, { account, me, sender, title, people, commands });
+  const facts = { account, me, sender, title, people, commands };
+  const reaction = toReaction(raw, facts);
+  if (reaction !== undefined) return reacted(reaction);
+  const message = toInbound(raw, facts);
   if (message === undefined) return;
   deps.recent.remember(message, raw.from);
   const outcome = await receive(message, {
     isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
   });
+  if (outcome.kind === 'accepted' || outcome.kind === 'command') deps.read(raw);
   if (outcome.kind === 'refused') deps.recent.forget(message);
   else if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);
 }
@@ -164,47 +169,4 @@ async function namesOf(
     if (name !== undefined) names.set(jid, name);
   }
   return names;
-}
-
-/** Messages that can be quoted, reacted to in a group, or changed by their sender; older ones cannot. */
-const REMEMBERED = 1_000;
-/** Characters of a text kept for quotes: phones show two or three lines. */
-const SHOWN = 300;
-
-/** A message with the start of its text, and all ids of its sender. */
-interface Remembered {
-  readonly message: InboundMessage;
-  readonly from: PersonIds;
-}
-
-/** The latest messages, in memory only. */
-export class RecentMessages {
-  readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
-
-  remember(message: InboundMessage, from: PersonIds): void {
-    const kept = { ...message, text: message.text.slice(0, SHOWN) };
-    this.#messages.set(keyOf(message.chat.id, message.messageId), { message: kept, from });
-  }
-
-  /** The text of a refused sender is not kept. */
-  forget({ chat, messageId }: InboundMessage): void {
-    this.#messages.delete(keyOf(chat.id, messageId));
-  }
-
-  find(chatId: string, messageId: string): Remembered | undefined {
-    return this.#messages.get(keyOf(chatId, messageId));
-  }
-}
-
-/** A message in WhatsApp's form for a quote, which shows the text the answer carries. */
-export function quoteOf({ message, from }: Remembered): WAMessage {
-  const participant = from.lid ?? from.pn ?? '';
-  return {
-    key: { remoteJid: message.chat.id, id: message.messageId, participant, fromMe: false },
-    message: { conversation: message.text },
-  };
-}
-
-function keyOf(chatId: string, messageId: string): string {
-  return `${chatId} ${messageId}`;
 }

@@ -23,12 +23,10 @@ import {
 import { z } from 'zod';
 import { notSent, type SendFailure, sendErrorOf } from './failures.ts';
 import { canBeCaption, fileMessage, mentionedIn } from './format.ts';
-import { quoteOf, type RecentMessages } from './intake.ts';
-import { type Groups, isGroup } from './people.ts';
+import { isGroup } from './people.ts';
+import { findMessage, type QuoteDeps } from './quotes.ts';
 
-interface SendDeps extends TransmitDeps {
-  readonly recent: Pick<RecentMessages, 'find'>;
-  readonly groups: Pick<Groups, 'find'>;
+interface SendDeps extends TransmitDeps, QuoteDeps {
   /** Shows typing for a while, as a person would; resolves when the message may be sent. */
   readonly pause: (chatId: string, characters: number, signal: AbortSignal) => Promise<void>;
 }
@@ -75,7 +73,7 @@ async function sendContent(
 ): Promise<void> {
   const { userJid } = openConnection(deps, signal);
   const { chatId } = part.route;
-  const quoted = quotedBy(deps, part);
+  const quoted = await quotedBy(deps, part);
   const { message } = generateWAMessageFromContent(chatId, content, {
     userJid,
     messageId,
@@ -97,15 +95,14 @@ async function textMessage(
 }
 
 /** In direct chats the route has a message only where the agent has chosen one (G10). */
-function quotedBy({ recent }: SendDeps, { route }: OutboundPart): WAMessage | undefined {
-  const { chatId, replyToMessageId } = route;
-  if (replyToMessageId === undefined) return undefined;
-  const found = recent.find(chatId, replyToMessageId);
-  return found && quoteOf(found);
+async function quotedBy(
+  deps: SendDeps,
+  { route: { chatId, replyToMessageId } }: OutboundPart,
+): Promise<WAMessage | undefined> {
+  return replyToMessageId === undefined ? undefined : findMessage(deps, chatId, replyToMessageId);
 }
 
-interface MessageFacetDeps extends TransmitDeps {
-  readonly recent: Pick<RecentMessages, 'find'>;
+interface MessageFacetDeps extends TransmitDeps, QuoteDeps {
   readonly clock: Clock;
   /** Aborted when the account stops. */
   readonly signal: AbortSignal;
@@ -114,7 +111,7 @@ interface MessageFacetDeps extends TransmitDeps {
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /**
- * Edits and deletes the account's messages, and reacts to recent ones. Each is a message of its own to
+ * Edits and deletes the account's messages, and reacts to others. Each is a message of its own to
  * WhatsApp, with a new id: the same edit may be sent twice. Phones silently ignore edits after 15 minutes
  * and deletions after two days.
  */
@@ -146,16 +143,15 @@ export function createMessageFacet(deps: MessageFacetDeps): Required<MessageFace
 
 /** The key of a message in a group includes its sender. */
 async function keyOf(
-  { recent, sent }: MessageFacetDeps,
+  deps: MessageFacetDeps,
   chatId: string,
   id: string,
 ): Promise<proto.IMessageKey> {
   const key = { remoteJid: chatId, id };
-  if ((await sent.find(id)) !== undefined) return { ...key, fromMe: true };
+  if ((await deps.sent.find(id)) !== undefined) return { ...key, fromMe: true };
   if (!isGroup(chatId)) return { ...key, fromMe: false };
-  const sender = recent.find(chatId, id)?.from;
-  const participant = sender?.lid ?? sender?.pn;
-  if (participant !== undefined) return { ...key, fromMe: false, participant };
+  const found = await findMessage(deps, chatId, id);
+  if (found !== undefined) return found.key;
   const text = 'This group message is too old to react to.';
   throw new ChannelError({ kind: 'refused' }, text);
 }

@@ -6,6 +6,7 @@ describe('settings of a WhatsApp account', () => {
     expect(WhatsAppSettings.parse({})).toEqual({
       url: 'wss://web.whatsapp.com/ws/chat',
       browser: 'Parley',
+      readReceipts: true,
       pace: true,
     });
   });
@@ -17,7 +18,16 @@ describe('settings of a WhatsApp account', () => {
     },
   );
 
+  it.each(['+49 1512 345-6789', '0049 (1512) 3456789', 4_915_123_456_789])(
+    '[U02] take the number %s as digits with the country code',
+    (phone) => {
+      expect(WhatsAppSettings.parse({ phone }).phone).toBe('4915123456789');
+    },
+  );
+
   it.each([
+    [{ phone: '01512 3456789' }, 'must be a number such as'],
+    [{ phone: '+49 ANN' }, 'must be a number such as'],
     [{ url: 'ws://example.org/' }, 'must begin with wss://'],
     [{ url: 'ws://127.0.0.1.example.org/' }, 'must begin with wss://'],
     [{ url: 'https://web.whatsapp.com' }, 'must be a wss address'],

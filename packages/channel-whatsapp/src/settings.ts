@@ -8,12 +8,30 @@ export const WhatsAppSettings = z.strictObject({
     .refine(isSafe, 'must begin with wss://; ws:// is for 127.0.0.1 only')
     .default('wss://web.whatsapp.com/ws/chat')
     .describe("WhatsApp's server; only for tests."),
+  phone: z
+    .union([z.string(), z.int()])
+    .transform((number) =>
+      String(number)
+        .replace(/[\s()./+-]/g, '')
+        .replace(/^00/, ''),
+    )
+    .pipe(z.string().regex(/^[1-9]\d{6,14}$/, 'must be a number such as +49 1512 3456789'))
+    .optional()
+    .describe(
+      'The number of the account, with its country code, to link it by a code that is typed on the phone instead of a QR code. The phone lists it as "Windows" then, whatever "browser" says: WhatsApp takes no other name.',
+    ),
   browser: z
     .string('must be a name')
     .min(1, 'must not be empty')
     .max(40, 'must have at most 40 characters')
     .default('Parley')
     .describe('The name that the phone shows under "Linked devices".'),
+  readReceipts: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Mark messages that the agent answers as read (blue ticks); never those of people who may not talk to it.',
+    ),
   pace: z
     .boolean()
     .default(true)

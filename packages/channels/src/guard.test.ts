@@ -17,6 +17,8 @@ it('[D12] what the core does for an adapter is not the fault of that adapter', a
     receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
     holdsAccount: () => true,
     revise: blame,
+    reacted: async () => {},
+    message: async () => null,
     commands: [],
     report: () => void blame(),
     tellOwner: async () => {},

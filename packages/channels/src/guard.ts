@@ -30,6 +30,10 @@ export function guardAdapter<Settings>(
     receive: (...args: Parameters<typeof context.receive>) =>
       outside(() => context.receive(...args)),
     revise: (...args: Parameters<typeof context.revise>) => outside(() => context.revise(...args)),
+    reacted: (...args: Parameters<typeof context.reacted>) =>
+      outside(() => context.reacted(...args)),
+    message: (...args: Parameters<typeof context.message>) =>
+      outside(() => context.message(...args)),
     chats: context.chats && eachCall(context.chats, outside),
     report: (...args: Parameters<typeof context.report>) => outside(() => context.report(...args)),
     history: (...args: Parameters<typeof context.history>) =>

@@ -14,6 +14,7 @@ export type {
   Revision,
   SenderFacts,
   StreamingFacet,
+  StreamPace,
 } from './adapter.ts';
 export {
   type AfterConnectionFailure,
@@ -62,6 +63,7 @@ export type { CommandServices, IngressDeps } from './ingress/ingress-deps.ts';
 export { APPROVAL_CODE_LENGTH, approvalText } from './ingress/modes-and-approvals.ts';
 export type { Situation } from './ingress/notices.ts';
 export { CODE_LENGTH, oneTimeCode, pair, refusePairing } from './ingress/pairing.ts';
+export { createReacted } from './ingress/reactions.ts';
 export { conversationIdOf, partsOf } from './ingress/route.ts';
 export {
   chatHistory,

@@ -26,6 +26,8 @@ export const Sender = z.strictObject({
   username: z.string().optional(),
   /** A bot, a webhook or the platform itself; such senders never start a turn (F07). */
   isBot: z.boolean(),
+  /** Ids of the roles that they have in this group, where the platform has roles and says so (F05). */
+  roles: z.array(Id).max(500).optional(),
 });
 export type Sender = z.infer<typeof Sender>;
 
@@ -69,6 +71,11 @@ export const InboundMessage = z.strictObject({
   replyTo: z
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),
+  /**
+   * The platform waits for the answer to this one (a slash command): what the adapter needs to give it there, which
+   * only the adapter understands. The route takes it along.
+   */
+  response: z.string().min(1).max(1_024).optional(),
   /** Id of the sender's last message of this chat: this one takes its place, and its files along (U08). */
   replaces: Id.optional(),
   /** Platform user ids that the text mentions. */
@@ -87,6 +94,25 @@ export const InboundMessage = z.strictObject({
   trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
+
+/**
+ * What one person's reactions to a message are now. It starts no turn and answers no question: it is context of the
+ * next turn (F06).
+ */
+export const InboundReaction = z.strictObject({
+  channel: Id,
+  account: Id,
+  chat: Chat,
+  /** Of the message that was reacted to. */
+  messageId: Id,
+  sender: Sender,
+  /** As text: emojis, or names of those that only the platform has. Empty: all were taken back. */
+  emojis: z.array(z.string().min(1).max(64)).max(20),
+  sentAt: z.int().nonnegative(),
+  /** Text of that message, if the event carried it. */
+  quoted: z.string().optional(),
+});
+export type InboundReaction = z.infer<typeof InboundReaction>;
 
 /** A message without what only Parley may set, so that no platform can pass for Parley itself. */
 export function fromOutside({

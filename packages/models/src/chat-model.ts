@@ -147,6 +147,8 @@ export type ModelFailure =
   | { readonly kind: 'refused' }
   /** The model takes no tools. */
   | { readonly kind: 'no-tools' }
+  /** The model insists that roles take turns in another way. */
+  | { readonly kind: 'message-order' }
   | { readonly kind: 'filtered' }
   | { readonly kind: 'rubbish' }
   | { readonly kind: 'empty' }

@@ -12,6 +12,7 @@ import {
 } from './offline-model.ts';
 import { providerModel } from './provider-model.ts';
 import {
+  bridgingModel,
   fallbackModel,
   retryingModel,
   seeingModel,
@@ -124,7 +125,7 @@ function build(
   const { clock, fetch = httpFetch } = deps;
   const init = { id, server: serverOf(choice), choice, timeouts, clock, fetch };
   const model = retryingModel(providerModel(init), sleep);
-  return seeingModel(toolLessModel(model), choice.vision);
+  return seeingModel(toolLessModel(bridgingModel(model)), choice.vision);
 }
 
 function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {

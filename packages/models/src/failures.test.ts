@@ -59,6 +59,47 @@ describe('what a failed call means', () => {
       http(404, { message: 'No endpoints found that support tool use.' }),
       'no-tools',
     ],
+    [
+      'Mistral: order',
+      http(
+        400,
+        JSON.stringify({
+          object: 'error',
+          message: "Unexpected role 'user' after role 'tool'",
+          type: 'invalid_request_message_order',
+          code: '3230',
+        }),
+      ),
+      'message-order',
+    ],
+    [
+      'llama.cpp: order',
+      http(500, {
+        code: 500,
+        message:
+          'Jinja Exception: After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.',
+        type: 'server_error',
+      }),
+      'message-order',
+    ],
+    [
+      'OpenRouter: order',
+      http(400, {
+        message: 'Provider returned error',
+        metadata: { raw: `{"message":"Unexpected role 'user' after role 'tool'"}` },
+      }),
+      'message-order',
+    ],
+    [
+      'Perplexity: order',
+      http(400, { message: 'user and assistant roles should be alternating.' }),
+      'message-order',
+    ],
+    [
+      'DeepSeek: order',
+      http(400, { message: 'x does not support successive user or assistant messages (messages' }),
+      'message-order',
+    ],
     ['OpenAI: quota', http(429, { code: 'insufficient_quota', message: 'x' }), 'no-credit'],
     ['Anthropic: credit', http(400, { message: 'Your credit balance is too low' }), 'no-credit'],
     [
@@ -142,6 +183,7 @@ const ALL: readonly ModelFailure[] = [
   { kind: 'too-long' },
   { kind: 'refused' },
   { kind: 'no-tools' },
+  { kind: 'message-order' },
   { kind: 'filtered' },
   { kind: 'rubbish' },
   { kind: 'empty' },
@@ -185,6 +227,7 @@ describe('a model error', () => {
     ['too-long', false],
     ['refused', false],
     ['no-tools', false],
+    ['message-order', false],
     ['filtered', false],
     ['rubbish', false],
     ['aborted', false],

@@ -26,13 +26,16 @@ const Thrown = z.object({
   cause: z.unknown().optional(),
 });
 
-const ProviderError = z.object({
-  error: z.object({
-    type: z.unknown().optional(),
-    code: z.unknown().optional(),
-    message: z.string().catch(''),
-  }),
+const ErrorFields = z.object({
+  type: z.unknown().optional(),
+  code: z.unknown().optional(),
+  message: z.string().catch(''),
 });
+/** Mistral's has no `error` around it. */
+const ProviderError = z.union([
+  z.object({ error: ErrorFields }).transform(({ error }) => error),
+  ErrorFields.extend({ object: z.literal('error') }),
+]);
 
 /** Codes of sockets, name lookup, certificates and `fetch`; a provider's own codes look otherwise. */
 const NETWORK_CODE =
@@ -75,7 +78,7 @@ function providerError(body: string): { type: string | null; message: string } |
   try {
     const parsed = ProviderError.safeParse(JSON.parse(body));
     if (!parsed.success) return null;
-    const { code, type, message } = parsed.data.error;
+    const { code, type, message } = parsed.data;
     return { type: wordOf(code) ?? wordOf(type), message };
   } catch {
     // Not JSON after all: the caller still has the status and the body itself.
@@ -110,6 +113,12 @@ const FILTERED = /content_?(filter|policy)|safety system/i;
 /** The messages of Ollama, vLLM, llama.cpp, LM Studio and gateways. */
 const NO_TOOLS =
   /(does not|doesn't|not) support(ed)? (the use of )?(tool|function)|support tool use|tools? (is|are|use is|calling is) not supported|enable-auto-tool-choice|tools param requires/i;
+/**
+ * The messages of Mistral, of chat templates (vLLM, llama.cpp, Ollama), Perplexity, DeepSeek and Bedrock; OpenRouter
+ * quotes them elsewhere in the body.
+ */
+const MESSAGE_ORDER =
+  /unexpected role \W*user|message_order|roles? (must|should) (be )?alternat|must alternate between|successive user or assistant/i;
 
 /**
  * Decides what a failed call means. Status first, then the provider's message (which some send with
@@ -135,6 +144,7 @@ function classifyText(text: string, facts: FailureFacts, now: number): ModelFail
   const rest = retryAfterMs(facts.headers, now);
   const serverFailed = status !== null && status >= 500;
   if (status !== null && status >= 400 && NO_TOOLS.test(text)) return { kind: 'no-tools' };
+  if (MESSAGE_ORDER.test(`${text} ${facts.body}`)) return { kind: 'message-order' };
   // "Quota" may also mean this minute's; a server that says when to come back means that.
   if (NO_CREDIT.test(text) && !serverFailed && rest === null) return { kind: 'no-credit' };
   if (RATE_LIMITED.test(text) && !serverFailed) return { kind: 'rate-limited', retryAfterMs: rest };
@@ -235,6 +245,8 @@ export function whatFailed(failure: ModelFailure, model: FailedModel, said: stri
       return `${id} at ${server} did not accept the request${quote(said)}.`;
     case 'no-tools':
       return `${id} at ${server} cannot use tools${quote(said)}.`;
+    case 'message-order':
+      return `${id} at ${server} did not accept the order of the messages${quote(said)}.`;
     case 'filtered':
       return `${id} declined to answer because of its content filter.`;
     case 'rubbish':
@@ -268,6 +280,7 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   'too-long': 'Start a new session or use a model with a larger context.',
   refused: 'Check the model settings.',
   'no-tools': 'Use a model that can.',
+  'message-order': 'Start a new session or use another model.',
   filtered: 'Put the request in other words.',
   rubbish: 'Check baseUrl in the settings; it usually ends in /v1.',
   empty: 'Try again, or use another model if it happens often.',

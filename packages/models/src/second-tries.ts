@@ -129,6 +129,38 @@ function asText(message: ModelMessage): ModelMessage {
   };
 }
 
+const BRIDGE = 'I have these results. Before I answer I read what was written meanwhile.';
+
+/**
+ * Lets a person's message follow the results of tools (D03) where the model takes that. A server whose roles must take
+ * turns is asked once more, and from then on always, with a line of the assistant in between: so the message stays
+ * the person's own, which it would not be inside of a result.
+ */
+export function bridgingModel(model: ChatModel): ChatModel {
+  let takesAfterResults = true;
+  function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    const bridged = withBridges(request);
+    if (bridged === null) return model.stream(request, signal);
+    if (!takesAfterResults) return model.stream(bridged, signal);
+    return withSecondTry(model.stream(request, signal), signal, (failure) => {
+      const refused = failure instanceof ModelError && failure.failure.kind === 'message-order';
+      if (!refused) return null;
+      takesAfterResults = false;
+      return model.stream(bridged, signal);
+    });
+  }
+  return withStream(model, stream);
+}
+
+/** Null where no message of a person follows a result. */
+function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
+  const bridged = messages.flatMap((message, index): ModelMessage[] => {
+    const isAfterResult = message.role === 'user' && messages[index - 1]?.role === 'tool';
+    return isAfterResult ? [{ role: 'assistant', content: BRIDGE }, message] : [message];
+  });
+  return bridged.length === messages.length ? null : { ...rest, messages: bridged };
+}
+
 /** Servers refuse pictures in many ways: llama.cpp as its own failure, gateways as "no such model". */
 const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
   'refused',

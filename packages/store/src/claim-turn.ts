@@ -2,7 +2,7 @@ import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley
 import { withFetchedFiles } from './attachments.ts';
 import { type ConversationRow, dropPlan, lockLeased } from './conversations.ts';
 import { fromJson, type Sql, statement } from './database.ts';
-import { claimGroupContext, groupContextOf } from './group-context.ts';
+import { claimGroupContext, groupContextOf, HAS_GROUP_CONTEXT } from './group-context.ts';
 import { answersQuestion, answerWithMessages, openQuestion } from './questions.ts';
 import {
   type ClaimedTurn,
@@ -64,17 +64,20 @@ export async function claimIn(
   const { mode, model } = conversation;
   if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };
   const busy = await busyNow(sql, conversationId, claim.busy);
-  const ready = readyMessages(await waitingMessages(sql, conversationId, busy), busy, claim.now);
+  const { waiting, hasContext } = await whatWaits(sql, conversationId, busy);
+  const ready = readyMessages(waiting, busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
   const { session } = conversation;
-  const turn = await beginTurn(sql, { ...claim, session, run }, ready.rows);
+  const turn = await beginTurn(sql, { ...claim, session, run, hasContext }, ready.rows);
   const isPassed = conversation.plan !== null && turn?.messages.some(isOfPerson) === true;
   if (isPassed && conversation.plan_run === 0) dropPlan(sql, conversationId);
   return turn === null ? { kind: 'none' } : { kind: 'turn', turn: { ...turn, mode, model } };
 }
 
 const isOfPerson = ({ message }: InboxRow): boolean => message.trigger === undefined;
+
+const isDirect = ({ message }: InboxRow): boolean => message.chat.type === 'direct';
 
 async function resumeTurn(
   sql: Sql,
@@ -129,7 +132,12 @@ async function readSteps(sql: Sql, turnId: string): Promise<readonly JournalStep
 
 async function beginTurn(
   sql: Sql,
-  claim: Claim & { readonly session: number; readonly run: TurnRun },
+  claim: Claim & {
+    readonly session: number;
+    readonly run: TurnRun;
+    /** False: nobody said or did anything beside the messages. */
+    readonly hasContext: boolean;
+  },
   ready: readonly InboxRow[],
 ): Promise<ClaimedTurn | null> {
   const { session, run } = claim;
@@ -142,11 +150,10 @@ async function beginTurn(
   sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...askedBy(messages, last) });
   // The messages are the oldest of the lane without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
-  // Where two talk everything is meant for the bot.
-  const isDirect = messages.every(({ message }) => message.chat.type === 'direct');
-  const groupContext = isDirect
-    ? []
-    : await claimGroupContext(sql, conversationId, claim.newTurnId);
+  // What Parley does by itself in a direct chat shows nothing of it to the person.
+  const isForContext =
+    claim.hasContext && messages.some((row) => !isDirect(row) || isOfPerson(row));
+  const groupContext = isForContext ? await claimGroupContext(sql, conversationId, turnId) : [];
   const started = { resumed: false, attempts: 0, messages, groupContext, steps: [] };
   return { turnId: claim.newTurnId, conversationId, session, ...started };
 }
@@ -170,17 +177,26 @@ export async function waitingMessages(
   conversationId: string,
   busy: BusyMode,
 ): Promise<readonly InboxRow[]> {
+  return (await whatWaits(sql, conversationId, busy)).waiting;
+}
+
+async function whatWaits(sql: Sql, conversationId: string, busy: BusyMode) {
   // SQLite's way to say "all" is not PostgreSQL's; so many never wait.
   const limit = busy === 'followup' ? LONGEST_FOLLOWUP : Number.MAX_SAFE_INTEGER;
-  return (await sql.all(WAITING, { conversationId, limit })).map(readInboxRow);
+  const rows = await sql.all(WAITING, { conversationId, limit });
+  return {
+    waiting: rows.map(readInboxRow),
+    hasContext: rows.some(({ context }) => Boolean(context)),
+  };
 }
 
 // States are written out, because a partial index serves only what names its condition.
 const IS_WAITING = "conversation_id = :conversationId and state = 'waiting'";
 
 const WAITING = statement(
-  `select ${INBOX_COLUMNS} from inbox where ${IS_WAITING} order by seq limit :limit`,
-).rows<MessageRow>();
+  `select ${INBOX_COLUMNS}, ${HAS_GROUP_CONTEXT} as context
+  from inbox where ${IS_WAITING} order by seq limit :limit`,
+).rows<MessageRow & { readonly context: number | boolean }>();
 
 const NEWEST = statement(
   `select ${INBOX_COLUMNS} from inbox where ${IS_WAITING} order by seq desc limit 1`,

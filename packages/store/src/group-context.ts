@@ -13,8 +13,8 @@ const LONGEST = 500;
 export type GroupContextRepository = ReturnType<typeof groupContextRepository>;
 
 /**
- * The group context, table `group_context`: messages of served groups that did not address the bot (F06). The
- * claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
+ * The group context, table `group_context`: messages of served groups that did not address the bot (F06), and
+ * reactions to messages, also in direct chats (`reactions.ts`). The claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
  * them to the next turn. A power cut may lose the newest: no answer was promised to them.
  */
 export function groupContextRepository(database: Database) {
@@ -23,18 +23,27 @@ export function groupContextRepository(database: Database) {
      * Keeps one message for the next turn of the conversation, and of all that wait the newest 50.
      * A long one is cut and says so; a message that arrives twice is kept once.
      */
-    keep: (
-      place: ChatKey & { readonly conversationId: string },
-      message: GroupContextMessage,
-      now: number,
-    ): Promise<void> =>
-      database.write(async (sql) => {
-        ensureConversation(sql, place.conversationId, now);
-        await lockConversation(sql, place.conversationId);
-        sql.send(KEEP, { ...place, ...message, text: cut(message.text), now });
-        sql.send(PRUNE, place);
-      }, 'process'),
+    keep: (place: ContextPlace, message: GroupContextMessage, now: number): Promise<void> =>
+      database.write((sql) => keepGroupContext(sql, place, message, now), 'process'),
   };
+}
+
+/** The chat in which something was said, and the conversation whose next turn gets it. */
+export type ContextPlace = ChatKey & { readonly conversationId: string };
+
+/** `former` is sent before, for a line that takes the place of others. */
+export async function keepGroupContext(
+  sql: Sql,
+  place: ContextPlace,
+  message: GroupContextMessage,
+  now: number,
+  former: () => void = () => {},
+): Promise<void> {
+  ensureConversation(sql, place.conversationId, now);
+  await lockConversation(sql, place.conversationId);
+  former();
+  sql.send(KEEP, { ...place, ...message, text: cut(message.text), now });
+  sql.send(PRUNE, place);
 }
 
 const KEEP = statement(`
@@ -45,6 +54,10 @@ const KEEP = statement(`
   on conflict (channel, account, chat_id, message_id) do nothing`);
 
 const WAITING = 'conversation_id = :conversationId and turn_id is null';
+
+/** Condition: some waits for the next turn of `:conversationId`. */
+export const HAS_GROUP_CONTEXT = `exists (select 1 from group_context
+  where group_context.conversation_id = :conversationId and group_context.turn_id is null)`;
 
 const PRUNE = statement(`
   delete from group_context where ${WAITING} and seq < (

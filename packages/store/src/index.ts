@@ -9,6 +9,7 @@ export type { AccountPause, SeenGroup } from './accounts.ts';
 export type { AgentFile, AgentFileRepository } from './agent-files.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type {
+  AttachmentKey,
   AttachmentRepository,
   DueAttachment,
   KeptFile,
@@ -85,6 +86,7 @@ export type {
   StoredPrompt,
 } from './prompts.ts';
 export { type AnswerVerdict, joinedStep } from './questions.ts';
+export type { StoredMessage } from './reactions.ts';
 export type { Backlog } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
 export type {

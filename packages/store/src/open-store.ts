@@ -41,6 +41,7 @@ import { outboxRepository } from './outbox.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
 import { promptRepository } from './prompts.ts';
+import { reactionRepository } from './reactions.ts';
 import { auditRepository, backlogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
@@ -117,6 +118,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     deadLetters: deadLetterRepository(database),
     backlog: backlogRepository(database),
     groupContext: groupContextRepository(database),
+    reactions: reactionRepository(database),
     decisions: decisionRepository(database),
     why: whyRepository(database),
     conversations: conversationViews(database),

@@ -142,6 +142,8 @@ async function useEverything(store: Store): Promise<void> {
   for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
   const heard = { messageId: 'g', senderId: 'u', senderName: 'Bo', text: 'g' };
   await store.groupContext.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
+  await store.reactions.keep({ ...chat, conversationId: 'web:c1' }, { ...heard, sentAt: 0 }, 0);
+  await store.reactions.message({ ...chat, messageId: 'unknown' });
   await store.inbox.revise({ ...chat, messageId: 'g' }, message('g').message);
   await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
   const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { textOf } from '../../model/chat-request.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Place, Seen } from './peer.ts';
 import type { Scene } from './scene.ts';
@@ -40,6 +41,17 @@ const pressing =
     await onceMore(scene, place, words, press);
   };
 
+/** A number alone is an answer; in a group the message quotes the question. */
+async function chooses(scene: Scene, place: Place): Promise<void> {
+  await scene.ask(place, 'wish:choice');
+  const [question] = await scene.until(place, 'Which colour?');
+  const quote = place.kind === 'direct' ? {} : { replyTo: question?.id ?? '' };
+  await scene.peer.say(place, { text: '2', ...quote });
+  await scene.until(place, 'You said:');
+  const told = scene.model.requests.at(-1)?.body.messages.map(textOf);
+  expect(told).toContain('They chose: green');
+}
+
 /** Questions for a yes: by buttons where there are any, by a code everywhere. */
 export const APPROVALS: readonly Behaviour[] = [
   {
@@ -60,6 +72,14 @@ export const APPROVALS: readonly Behaviour[] = [
       await onceMore(scene, place, 'The tool said: current_time was not run', () =>
         scene.peer.say(place, { text: `/deny ${code}` }),
       );
+    },
+  },
+  {
+    title: '[G02] a question with choices is answered with a number, in a group by quoting it',
+    needs: ['quotes'],
+    run: async (scene) => {
+      await chooses(scene, scene.peer.direct());
+      await chooses(scene, scene.peer.group());
     },
   },
   {

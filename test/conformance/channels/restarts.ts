@@ -20,15 +20,22 @@ export const RESTARTS: readonly Behaviour[] = [
   ),
   ...(['SIGTERM', 'SIGKILL'] as const).map(
     (signal): Behaviour => ({
-      title: `[D04] a turn cut off by ${signal} is answered once after the next start`,
+      title: `[D04] [F11] a turn cut off by ${signal} is answered once after the next start, in a group with a quote`,
+      needs: ['quotes'],
       run: async (scene) => {
         const place = scene.peer.direct();
         const held = scene.hold(`cut by ${signal}`);
         await scene.ask(place, `cut by ${signal}`);
-        await held.asked;
+        const group = scene.peer.group();
+        const heldThere = scene.hold(`cut there by ${signal}`);
+        const question = await scene.ask(group, `cut there by ${signal}`);
+        await Promise.all([held.asked, heldThere.asked]);
         await scene.restart(signal);
         held.release();
+        heldThere.release();
         await scene.until(place, `cut by ${signal}`, 40_000);
+        const [answer] = await scene.until(group, `cut there by ${signal}`, 40_000);
+        expect(answer?.replyTo).toBe(question);
         await scene.exchange(scene.peer.direct(), `later ${signal}`);
         const once = scene.answers(place).filter(({ text }) => text.includes('You said'));
         expect(once).toHaveLength(1);

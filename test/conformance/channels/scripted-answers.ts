@@ -22,6 +22,12 @@ export function scripted(question: string): string | { toolCalls: ToolCall[] } {
       return `${said}\n\n| name | size |\n|---|---|\n| ant | 1 |\n| bee | 22 |`;
     case 'clock':
       return { toolCalls: [{ name: 'current_time', arguments: {} }] };
+    case 'choice':
+      return {
+        toolCalls: [
+          { name: 'ask_user', arguments: { question: 'Which colour?', choices: ['red', 'green'] } },
+        ],
+      };
     case 'ping':
       return `${said} @everyone @here`;
     case 'empty':

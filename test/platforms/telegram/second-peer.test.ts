@@ -49,6 +49,8 @@ describe('the Telegram adapter against a server by others', () => {
         },
         holdsAccount: () => true,
         revise: async () => undefined,
+        reacted: async () => {},
+        message: async () => null,
         report: (state) => void states.push(state),
         tellOwner: async () => {},
         history: async () => [],

@@ -1,6 +1,8 @@
-import { memoryValues } from '@parley/core';
+import { whatsapp } from '@parley/channel-whatsapp';
+import type { IngressOutcome } from '@parley/channels';
+import { type InboundMessage, memoryValues } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { noSignal } from '../adapter-core.ts';
+import { accepted, noSignal } from '../adapter-core.ts';
 import { openScene, part, scene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter receives', () => {
@@ -17,6 +19,80 @@ describe('the WhatsApp adapter receives', () => {
     await adapter.send(part(question.chat.id, 'hi *Ann*'), noSignal());
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ from: 'bot', text: 'hi *Ann*' });
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
+  });
+
+  it('[U02] [F03] by a code that is typed on the phone of its number, and a new one once that is too old', async () => {
+    const settings = { phone: '+49 1500 000001' };
+    const { double, adapter, states, connected, values } = await scene({
+      unlinked: true,
+      settings,
+    });
+    const codes = () => states.flatMap((state) => (state.kind === 'pairing' ? [state] : []));
+    await adapter.start();
+    await double.waitFor(() => codes().length === 1);
+    const env = { signal: noSignal(), clock: Date.now, values };
+    await expect.poll(async () => (await values.get('credentials', ['credentials'])).size).toBe(1);
+    expect(await whatsapp.probe({}, env)).toMatchObject({ kind: 'unlinked' });
+    double.kick(408);
+    const asked = () =>
+      double.stanzas('iq').filter(({ attrs }) => attrs.xmlns === 'md' && attrs.type === 'set');
+    await double.waitFor(() => codes().length === 2 && asked().length === 2);
+    const [old, fresh] = codes();
+    expect(fresh).toMatchObject({
+      how: 'type',
+      code: expect.stringMatching(/^[A-Z\d]{4}-[A-Z\d]{4}$/),
+    });
+    await expect(double.typeCode(old?.code ?? '')).rejects.toThrow('Wrong code');
+    await double.typeCode(fresh?.code ?? '');
+    await connected();
+    expect(await whatsapp.probe({}, env)).toMatchObject({ kind: 'works' });
+  });
+
+  it('[U02] asks for no code again and again where WhatsApp refuses the number, and says why', async () => {
+    const settings = { phone: '491500000001' };
+    const { double, adapter, states, waits } = await scene({ unlinked: true, settings });
+    double.fault({ kind: 'query-error', xmlns: 'md', code: 429 });
+    await adapter.start();
+    const retrying = await double.waitFor(() => states.find(({ kind }) => kind === 'retrying'));
+    expect(retrying).toMatchObject({
+      reason: 'WhatsApp gives no code for the number in channels.whatsapp.phone (429)',
+    });
+    expect(waits.length).toBeGreaterThan(0);
+  });
+
+  it('[F12] and marks as read what is answered, and nothing of people it does not answer', async () => {
+    const outcomes: Record<string, IngressOutcome> = {
+      stranger: { kind: 'refused', reason: 'x' },
+      overheard: { kind: 'ignored', reason: 'x' },
+      '/help': { kind: 'command', name: 'help' },
+    };
+    const receive = async ({ text }: InboundMessage) => outcomes[text] ?? accepted;
+    const { double, received } = await openScene({ receive });
+    const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
+    const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+    const chats = [ann.id, group.jid];
+    const texts = ['stranger', 'overheard', '/help', 'hello'];
+    for (const text of texts)
+      for (const chat of chats) await double.say({ chat, from: ann.id, text });
+    const read = (chat: string) =>
+      double.conversation(chat).flatMap(({ text, readBy }) => (readBy.has('bot') ? [text] : []));
+    await double.waitFor(() => chats.every((chat) => read(chat).includes('hello')));
+    expect(chats.map(read)).toEqual([
+      ['/help', 'hello'],
+      ['/help', 'hello'],
+    ]);
+    expect(received).toHaveLength(8);
+    await double.waitFor(() => double.waiting().length === 0);
+  });
+
+  it('[F12] and marks nothing as read where its settings say so', async () => {
+    const { double, received } = await openScene({ settings: { readReceipts: false } });
+    const ann = double.addPerson();
+    await double.say({ chat: ann.id, text: 'hello' });
+    await double.waitFor(() => received.length === 1 && double.waiting().length === 0);
+    await double.say({ chat: ann.id, text: 'again' });
+    await double.waitFor(() => received.length === 2 && double.waiting().length === 0);
+    expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'read')).toEqual([]);
   });
 
   it('[F01] one person is one sender and one chat, whichever name is on a message', async () => {

@@ -21,6 +21,8 @@ export interface Wishes extends CoreWishes {
   readonly unlinked?: boolean;
   readonly env?: Partial<WhatsAppEnv>;
   readonly double?: WhatsAppDoubleOptions;
+  /** Settings of the account beside the server's address. */
+  readonly settings?: object;
 }
 
 /** The double, an adapter on it, and all that the adapter told the core. */
@@ -129,7 +131,7 @@ function textOf(value: unknown): string {
 /** Ingress counts what it has stored; what it refuses comes again. */
 function coreOf(double: WhatsAppDouble, wishes: Wishes) {
   const changed = () => double.transcript.changes.changed();
-  const settings = { url: double.url, pace: true };
+  const settings = { url: double.url, pace: true, ...wishes.settings };
   const { told, context } = coreAround(settings, changed, wishes, { debug: true });
   const receive = async (message: InboundMessage) => {
     const outcome = await (wishes.receive?.(message) ?? accepted);

@@ -37,6 +37,41 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ text: 'that one', quoted: id });
   });
 
+  it('[G10] [F06] in a group after a restart: quotes, reactions, and knows what answers it', async () => {
+    const message = async (_chat: string, id: string) => (id === 'HELLO' ? stored : null);
+    const { double, adapter, received, again, connected } = await openScene({ message });
+    const ann = double.addPerson({ addressing: 'lid' });
+    const stored = {
+      ...({ by: 'person', senderName: 'Ann', text: 'why?', conversationId: 'c' } as const),
+      senderId: ann.pn?.split('@')[0] ?? '',
+    };
+    const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+    await double.say({ chat: group.jid, from: ann.id, text: 'why?', id: 'HELLO' });
+    const first = await adapter.send(part(group.jid, 'soon'), noSignal());
+    await double.waitFor(() => received.length === 1);
+    await adapter.stop();
+    const after = await again();
+    await connected(2);
+    await after.send(part(group.jid, 'because', { replyTo: 'HELLO' }), noSignal());
+    const { contextInfo } = double.sends().at(-1)?.message?.extendedTextMessage ?? {};
+    expect(contextInfo).toMatchObject({
+      ...{ stanzaId: 'HELLO', participant: ann.lid },
+      quotedMessage: { conversation: 'why?' },
+    });
+    await after.messages?.react?.({ chatId: group.jid }, 'HELLO', '👍');
+    expect(double.conversation(group.jid)[0]?.reactions.get('bot')).toBe('👍');
+    await double.say({
+      chat: group.jid,
+      from: ann.id,
+      text: 'when?',
+      quote: first.platformMessageId,
+    });
+    expect(await double.waitFor(() => received[1])).toMatchObject({
+      ...{ text: 'when?', addressed: true },
+      replyTo: { messageId: first.platformMessageId, text: 'soon' },
+    });
+  });
+
   it('[M05] an answer that notifies whom it names, where the settings allow that only', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();

@@ -12,8 +12,8 @@ const account = (state: Account['state']): Account => ({
 describe('accounts that wait for a phone', () => {
   it('[U03] are those whose state is pairing', () => {
     const linked = account({ kind: 'connected', as: 'x' });
-    expect(pairingOf([linked, account({ kind: 'pairing', code: 'secret' })])).toEqual({
-      unlinked: [{ id: 'whatsapp/default', channel: 'whatsapp', code: 'secret' }],
+    expect(pairingOf([linked, account({ kind: 'pairing', code: 'secret', how: 'scan' })])).toEqual({
+      unlinked: [{ id: 'whatsapp/default', channel: 'whatsapp', code: 'secret', how: 'scan' }],
       isMoving: true,
     });
   });

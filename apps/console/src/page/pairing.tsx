@@ -8,8 +8,9 @@ interface UnlinkedAccount {
   /** `channel/account`. */
   readonly id: string;
   readonly channel: string;
-  /** The text of the code; compared to know when to fetch a new picture, never shown. */
+  /** To be typed on the phone; of a QR code, whose picture is fetched again when it changes. */
   readonly code: string;
+  readonly how: 'scan' | 'type';
 }
 
 /** The accounts that wait for a phone, and whether that may change soon. */
@@ -22,7 +23,7 @@ export function pairingOf(
     isMoving ||= ['pairing', 'starting', 'retrying'].includes(state.kind);
     // Empty for people who may not link it.
     if (state.kind === 'pairing' && state.code !== '') {
-      unlinked.push({ id: `${channel}/${account}`, channel, code: state.code });
+      unlinked.push({ id: `${channel}/${account}`, channel, code: state.code, how: state.how });
     }
   }
   return { unlinked, isMoving };
@@ -30,28 +31,41 @@ export function pairingOf(
 
 const NAMES: ReadonlyMap<string, string> = new Map([['whatsapp', 'WhatsApp']]);
 
-/** The code that a phone has to scan, until it has done so. */
+/** The code that links a phone, until it has done so. */
 export function PairingView({ account }: { readonly account: UnlinkedAccount }): VNode {
-  const { id, channel, code } = account;
+  const { id, channel, code, how } = account;
   const name = NAMES.get(channel) ?? channel;
-  const picture = usePicture(`/channels/${id}/code.svg`, code);
+  const isTyped = how === 'type';
   return (
     <section class="pairing" aria-label={`Link ${name}`}>
-      <img src={picture} alt={`QR code that links ${name}`} width={216} height={216} />
+      {isTyped ? <output>{code}</output> : <Picture id={id} code={code} name={name} />}
       <div>
         <p>
           <b>Link {name} with your phone</b>
         </p>
         <p>
-          Open {name} on the phone, choose Settings, Linked devices, Link a device, and scan this
-          code. A new one follows when it expires.
+          Open {name} on the phone, choose Settings, Linked devices, Link a device,{' '}
+          {isTyped ? 'Link with phone number instead, and type' : 'and scan'} this code. A new one
+          follows when it expires.
         </p>
         <p class="facts">
-          Keep it to yourself: the phone that scans it decides which account answers here.
+          Keep it to yourself: the phone that {isTyped ? 'takes' : 'scans'} it decides which account
+          answers here.
         </p>
       </div>
     </section>
   );
+}
+
+interface PictureProps {
+  readonly id: string;
+  readonly code: string;
+  readonly name: string;
+}
+
+function Picture({ id, code, name }: PictureProps): VNode {
+  const picture = usePicture(`/channels/${id}/code.svg`, code);
+  return <img src={picture} alt={`QR code that links ${name}`} width={216} height={216} />;
 }
 
 /** An address in memory of a picture that only the session opens; another one for each `version`. */

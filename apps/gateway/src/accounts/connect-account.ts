@@ -12,11 +12,13 @@ import {
   type CommandServices,
   chatHistory,
   createIngress,
+  createReacted,
   type DecisionRules,
   type DeliveryDeps,
   type DeliveryWorker,
   guardAdapter,
   hasRoom,
+  type IngressDeps,
   type MediaLimits,
   type OnFault,
   oneTimeCode,
@@ -43,6 +45,7 @@ import {
   literal,
   type Meter,
   type PassPoint,
+  type ReplyRoute,
   reasonOf,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
@@ -131,7 +134,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
   const channel = definition.id;
   const { store, log, clock, wakeFiles } = deps;
   const deliver = wakeDeliveryOn(deps.bus);
-  const receive = createIngress({
+  const ingress: IngressDeps = {
     ...deps,
     lanes: deps.turns,
     deliver: (to) => deliver(to.channel, to.account, to.chatId),
@@ -140,7 +143,8 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     get rules() {
       return deps.rules();
     },
-  });
+  };
+  const receive = createIngress(ingress);
   // A front of our own is the owner's; a platform shows its list to everyone.
   const audience = definition.servedByAll ? 'owner' : 'others';
   const context: ChannelContext<unknown> = {
@@ -160,6 +164,9 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       await revise(store, { channel, account }, change);
       wakeFiles();
     },
+    reacted: createReacted(ingress),
+    message: (chatId, messageId) =>
+      store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     tellOwner: (key, markdown) => tellOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: (state) => {
@@ -180,8 +187,9 @@ async function tellOwner(
   { store, bus, clock }: Pick<AdapterDeps, 'store' | 'bus' | 'clock'>,
   key: string,
   markdown: string,
+  to?: ReplyRoute,
 ) {
-  const route = await store.inbox.ownerRoute();
+  const route = to ?? (await store.inbox.ownerRoute());
   if (route === null) return;
   const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
   if (first === undefined) return;
@@ -196,14 +204,17 @@ async function tellOfFailure(
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
 ): Promise<void> {
   try {
-    const route = await deps.store.inbox.ownerRoute();
-    if (route === null || `${route.channel}/${route.account}` === name) return;
+    const chats = await deps.store.inbox.ownerChats();
+    const elsewhere = chats.find(({ route }) => `${route.channel}/${route.account}` !== name);
+    if (elsewhere === undefined) return;
+    const { replyToMessageId: _, ...route } = elsewhere.route;
     const day = new Date(deps.clock()).toISOString().slice(0, 10);
     const key = `failed ${name} ${day} ${reason}`;
     await tellOwner(
       deps,
       key,
       `${inlineCode(name)} does not work: ${literal(`${reason}. ${fix}`)}`,
+      route,
     );
   } catch (error) {
     deps.log.warn(
@@ -321,6 +332,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     lost,
     capabilities: adapter.capabilities,
     findSent: adapter.findSent,
+    chatName: adapter.chatName,
     notes: adapter.reportsStart ? deps.sendNotes : undefined,
     tellOwner: (key: string, markdown: string) =>
       tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),

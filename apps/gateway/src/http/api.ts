@@ -102,7 +102,8 @@ export interface SetupProvider {
 export interface SetupPlatform {
   readonly id: 'telegram' | 'discord' | 'whatsapp';
   readonly name: string;
-  readonly hasToken: boolean;
+  /** What an account is set up with; without a phone number, by a QR code. */
+  readonly asks: 'token' | 'phone';
   /** What is needed, and where to get it. */
   readonly needs: string;
 }

@@ -13,7 +13,7 @@ function account(channel: string, kind: ChannelState['kind']) {
   const states = {
     starting: { kind: 'starting' },
     stopped: { kind: 'stopped' },
-    pairing: { kind: 'pairing', code: 'secret' },
+    pairing: { kind: 'pairing', code: 'secret', how: 'scan' },
     connected: { kind: 'connected', as: '@bot' },
     standby: { kind: 'standby', holder: 'gateway on b (7)' },
     retrying: { kind: 'retrying', reason: 'secret', nextAttemptAt: 0 },

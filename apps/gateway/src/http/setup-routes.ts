@@ -22,6 +22,8 @@ export const SetupOrder = z.discriminatedUnion('kind', [
     isTry: z.boolean(),
     channel: z.enum(['telegram', 'discord', 'whatsapp']),
     token: Word.optional(),
+    /** To link it by a code that is typed on this phone. */
+    phone: Word.optional(),
   }),
   /** `telegram:42`: from then on the owner. */
   z.strictObject({ kind: z.literal('owner'), person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) }),

@@ -1,6 +1,6 @@
 import type { ChannelsReport, ShownAccount } from '@parley/gateway/api';
 import { type Api, withApi } from '../api.ts';
-import { channelLine } from '../banner.ts';
+import { channelLine, printLinks } from '../banner.ts';
 import { type Cli, type Json, jsonText } from '../cli.ts';
 import { commandLine } from '../data-folder.ts';
 import { minuteText, tableText } from '../terminal/text.ts';
@@ -10,6 +10,7 @@ export function listChannels(cli: Cli, { json }: Json): Promise<number> {
   return onChannels(cli, async ({ ask }) => {
     const report = await ask<ChannelsReport>('');
     cli.print(json === true ? jsonText(report) : reportText(report, cli));
+    if (json !== true) await printLinks(cli, report.accounts);
     return 0;
   });
 }

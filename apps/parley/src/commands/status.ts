@@ -5,7 +5,7 @@ import { shortDuration, type WhyAnswer } from '@parley/core';
 import type { GatewayStatus } from '@parley/gateway/api';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { withApi } from '../api.ts';
-import { channelLine, drawCode } from '../banner.ts';
+import { channelLine, printLinks } from '../banner.ts';
 import { type Cli, jsonText, notRunning, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
@@ -21,10 +21,7 @@ export async function status(cli: Cli): Promise<number> {
   if (gateway === null) return notRunning(cli);
   const report = await askGateway<GatewayStatus>(gateway, '/api/status');
   print(statusLines(report, gateway.address, folder).join('\n'));
-  for (const { channel, state } of report.channels) {
-    if (state.kind !== 'pairing' || !process.stdout.isTTY) continue;
-    print(`${await drawCode(state.code)}\nScan this with the phone to link ${channel}.`);
-  }
+  await printLinks(cli, report.channels);
   const isWhole = report.channels.every(({ state }) => WORKS.has(state.kind));
   const fits = report.processes.every(({ notes }) => notes.length === 0);
   return isWhole && fits && report.health.status !== 'down' ? 0 : 1;

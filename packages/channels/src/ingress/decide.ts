@@ -66,6 +66,8 @@ export interface AccountPolicy {
     readonly allow: readonly string[];
     /** Chat ids of groups that are served. */
     readonly allowGroups: readonly string[];
+    /** Where there are any, members with none of these roles may not write in groups. */
+    readonly allowRoles?: readonly string[];
     readonly groupCommands: GroupCommands;
   };
   readonly activation: 'mention' | 'always' | 'never';
@@ -108,6 +110,9 @@ export interface SenderRights {
   readonly mainConversation: string | null;
 }
 
+/** Who did something, and where. */
+type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+
 export interface SenderRightsDeps {
   readonly store: {
     readonly pairing: Pick<PairingRepository, 'isAllowed'>;
@@ -122,7 +127,7 @@ export interface SenderRightsDeps {
  */
 export async function senderRights(
   deps: SenderRightsDeps,
-  message: InboundMessage,
+  message: Authored & Pick<InboundMessage, 'text'>,
 ): Promise<SenderRights> {
   const { store, rules } = deps;
   const { chat, sender } = message;
@@ -155,10 +160,7 @@ export async function ownershipOf(
   };
 }
 
-async function isAllowed(
-  { store, rules }: SenderRightsDeps,
-  message: InboundMessage,
-): Promise<boolean> {
+async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored): Promise<boolean> {
   const { channel, account, sender } = message;
   const { direct, allow } = rules.policy.access;
   if (direct !== 'pairing' || allow.includes(sender.id)) return false;
@@ -179,24 +181,39 @@ export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): s
 }
 
 /**
- * Decides access (F05). Owners may always write in direct chats; in groups the group decides, not
- * the sender. Anything not clearly allowed is refused.
+ * Decides access (F05). Owners may always write in direct chats; in groups the group decides, and where the
+ * settings name roles, those of the sender. Anything not clearly allowed is refused.
  */
 export function decideAccess(
-  message: InboundMessage,
+  message: Pick<Authored, 'chat' | 'sender'>,
   { access }: Pick<AccountPolicy, 'access'>,
   rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): AccessDecision {
   const { chat, sender } = message;
   if (chat.type !== 'direct') {
-    const ids = [chat.id, ...(chat.movedTo === undefined ? [] : [chat.movedTo])];
-    return ofGroup(
-      access.groups,
-      ids.some((id) => access.allowGroups.includes(id)),
-    );
+    const group = decideGroup(chat, access);
+    const { allowRoles = [] } = access;
+    const isMember =
+      allowRoles.length === 0 ||
+      rights.isOwner ||
+      sender.roles?.some((id) => allowRoles.includes(id));
+    if (group.kind === 'refused' || isMember) return group;
+    return { kind: 'refused', reason: 'the sender has none of the allowed roles', notice: null };
   }
   if (rights.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
   return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
+}
+
+/** Whether a group is served, whoever writes there. */
+export function decideGroup(
+  chat: InboundMessage['chat'],
+  { groups, allowGroups }: AccountPolicy['access'],
+): AccessDecision {
+  const ids = [chat.id, ...(chat.movedTo === undefined ? [] : [chat.movedTo])];
+  return ofGroup(
+    groups,
+    ids.some((id) => allowGroups.includes(id)),
+  );
 }
 
 /** In a group that is not served an explanation would be noise, and would reveal that a bot listens. */

@@ -20,6 +20,7 @@ export interface IngressDeps {
     | 'inbox'
     | 'outbox'
     | 'groupContext'
+    | 'reactions'
     | 'pairing'
     | 'seenGroups'
     | 'decisions'

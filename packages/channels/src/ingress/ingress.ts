@@ -10,7 +10,8 @@ import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { admit, createExplainer, type Memory, recordRefusal } from './admit.ts';
 import { createAlbums, settlesAt } from './albums.ts';
-import { decideIngress, type IngressDecision, senderRights } from './decide.ts';
+import { askPlatform } from './command.ts';
+import { decideGroup, decideIngress, type IngressDecision, senderRights } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
 import { conversationOf, routeOf } from './route.ts';
@@ -65,7 +66,7 @@ async function receiveOne(
   { message: unchecked, capabilities, sender, files, trace }: Arrived,
   { isLoop, ...memory }: Memory & { readonly isLoop: (message: InboundMessage) => boolean },
 ): Promise<IngressOutcome> {
-  const message = memory.albums.join(validate(unchecked));
+  const message = await withRoles(deps, memory.albums.join(validate(unchecked)), sender);
   const route = routeOf(message, capabilities, deps.rules.policy.answers);
   const rights = await senderRights(deps, message);
   const conversationId = conversationOf(message, rights.mainConversation);
@@ -97,6 +98,21 @@ async function receiveOne(
   return outcome;
 }
 
+/** A message that was fetched later does not say which roles its sender has; without an answer they have none. */
+async function withRoles(
+  { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
+  message: InboundMessage,
+  { roles }: SenderFacts,
+): Promise<InboundMessage> {
+  const { access } = rules.policy;
+  const { chat, sender } = message;
+  if ((access.allowRoles ?? []).length === 0 || roles === undefined) return message;
+  if (sender.isBot || sender.roles !== undefined || chat.type === 'direct') return message;
+  if (decideGroup(chat, access).kind === 'refused') return message;
+  const found = await askPlatform(roles, 'which roles the sender has', log);
+  return { ...message, sender: { ...sender, roles: [...(found ?? [])] } };
+}
+
 const LOOP: IngressDecision = {
   kind: 'ignore',
   reason: 'the same text repeatedly, as from an automatic reply',
@@ -106,10 +122,15 @@ const LOOP: IngressDecision = {
 function validate(unchecked: InboundMessage): InboundMessage {
   const parsed = InboundMessage.safeParse(unchecked);
   if (parsed.success) return fromOutside(parsed.data);
-  throw new ParleyError({
+  throw brokenContract(`The ${unchecked.channel} adapter made a message`, parsed.error);
+}
+
+/** An adapter's defect. */
+export function brokenContract(what: string, cause: z.ZodError): ParleyError {
+  return new ParleyError({
     code: 'inbound-invalid',
-    message: `The ${unchecked.channel} adapter made a message that breaks the contract: ${z.prettifyError(parsed.error)}. This is a defect of the adapter.`,
+    message: `${what} that breaks the contract: ${z.prettifyError(cause)}. This is a defect of the adapter.`,
     retryable: false,
-    cause: parsed.error,
+    cause,
   });
 }

@@ -5,6 +5,7 @@ import type { IngressOutcome } from '../adapter.ts';
 import type { AccountPolicy } from '../ingress/decide.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
+import { createReacted } from '../ingress/reactions.ts';
 
 /** The direct chat of the owner, `telegram:42`. */
 export const OWNER_CHAT = { channel: 'telegram', account: 'default', chatId: '42' };
@@ -85,8 +86,17 @@ export class IngressScene {
     change: Partial<IngressDeps> = {},
     rule: Partial<IngressDeps['rules']> = {},
   ): Receive {
+    return createIngress({ ...this.#depsWith(policy, rule), ...change });
+  }
+
+  /** What the account does with reactions. */
+  reactedWith(policy: Partial<AccountPolicy> = {}): ReturnType<typeof createReacted> {
+    return createReacted(this.#depsWith(policy));
+  }
+
+  #depsWith(policy: Partial<AccountPolicy>, rule: Partial<IngressDeps['rules']> = {}): IngressDeps {
     const rules = { ...this.#deps.rules, policy: { ...POLICY, ...policy }, ...rule };
-    return createIngress({ ...this.#deps, store: this.store, ...change, rules });
+    return { ...this.#deps, store: this.store, rules };
   }
 
   /** A message that the scene's account receives. */

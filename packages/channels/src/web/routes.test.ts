@@ -38,6 +38,8 @@ function webFront(
     clock: Date.now,
     holdsAccount: () => true,
     revise: () => Promise.resolve(),
+    reacted: async () => {},
+    message: async () => null,
     commands: COMMANDS,
     values: memoryValues(),
     receive: async (message: InboundMessage) => {

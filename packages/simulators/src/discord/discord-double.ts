@@ -57,6 +57,8 @@ export interface DiscordDouble {
   readonly channelId: string;
   /** The role in that guild that has the bot's name. */
   readonly botRoleId: string;
+  /** The role in that guild of those who were promoted. */
+  readonly moderatorRoleId: string;
   readonly transcript: Transcript;
   /** How often a bot identified and resumed, and how many connections there are. */
   gateway(): {
@@ -88,6 +90,8 @@ export interface DiscordDouble {
   deny(channel: string, permission: PermissionName, denied?: boolean): void;
   /** Gives the bot a permission in a guild that it usually does not have. */
   grant(guild: string, permission: PermissionName): void;
+  /** Switches privileged intents on and off in the portal, as bits; sessions that run lose the content. */
+  portal(intents: number): void;
   /** A member of a guild becomes one of its moderators. */
   promote(guild: string, user: string): void;
   /** A person takes no direct messages from the bot any more, or takes them again. */
@@ -174,6 +178,7 @@ function handleFor(parts: Parts): DiscordDouble {
     guildId: guild.id,
     channelId: channel.id,
     botRoleId: guild.botRoleId,
+    moderatorRoleId: guild.moderatorRoleId,
     transcript: world.transcript,
     ...placesOf(world),
     ...peopleOf(world, parts.interactions),
@@ -182,6 +187,9 @@ function handleFor(parts: Parts): DiscordDouble {
       resumes: gateway.resumes,
       connections: gateway.connections.size,
     }),
+    portal: (intents) => {
+      gateway.portalIntents = intents;
+    },
     event: (name, data, guildId) => world.emit(name, data, guildId),
     conversation: (channelId) => conversationIn(world, channelId),
     sends: (after) => world.transcript.sends(after),

@@ -31,6 +31,8 @@ export class BaileysClient {
   readonly participants: BaileysEventMap['group-participants.update'][] = [];
   /** Ids of messages that the server answered; Baileys has no event for it. */
   readonly acks: (string | undefined)[] = [];
+  /** What the server answered when the client asked for a code to type. */
+  readonly answers: BinaryNode[] = [];
   readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
 
   constructor(
@@ -46,6 +48,10 @@ export class BaileysClient {
     });
     const { ev, ws } = this.socket;
     ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => this.#note(this.acks, [attrs.id]));
+    ws.on('CB:iq,type:error', (answer: BinaryNode) => this.#note(this.answers, [answer]));
+    ws.on('CB:iq,,link_code_companion_reg', (answer: BinaryNode) =>
+      this.#note(this.answers, [answer]),
+    );
     ev.on('creds.update', (update) => Object.assign(auth.creds, update));
     ev.on('connection.update', (update) => this.#note(this.connection, [update]));
     ev.on('messages.update', (updates) => this.#note(this.updates, updates));

@@ -44,6 +44,8 @@ export const handleControl = answersControl<WhatsAppDouble>({
     double.changeGroup(query.get('group') ?? '', GroupChange.parse(body));
   },
   'POST scan': (double, body) => double.scan(z.strictObject({ qr: z.string() }).parse(body).qr),
+  'POST type-code': (double, body) =>
+    double.typeCode(z.strictObject({ code: z.string() }).parse(body).code),
   'POST say': async (double, body) => ({ id: await double.say(SayBody.parse(body)) }),
   'POST file': async (double, body) => ({ id: await double.acts.sendFile(FileBody.parse(body)) }),
   'POST reword': async (double, body) => ({ id: await double.acts.reword(RewordBody.parse(body)) }),

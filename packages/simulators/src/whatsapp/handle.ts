@@ -24,6 +24,8 @@ export interface PeopleSide {
   changeGroup(jid: string, change: GroupChange): Group;
   /** The phone of the account scans what a client shows. */
   scan(qr: string): void;
+  /** A code that a client shows is typed on the phone of the account; rejects for a wrong one. */
+  typeCode(code: string): Promise<void>;
   /** A client that is linked already, without a code. */
   linkWithoutCode(): LinkedCredentials;
   /** What people do in chats; promises resolve with the id of the message. */
@@ -88,6 +90,10 @@ export function peopleOf({ account, phones, server, media }: Parts): PeopleSide 
     scan: (qr) => {
       if (server.pairing === undefined) throw new Error('No client waits to be linked');
       server.pairing.scan(qr, server.nextDevice());
+    },
+    typeCode: async (code) => {
+      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      await server.pairing.type(code);
     },
     linkWithoutCode: () => {
       const { companion, credentials } = linkedCredentials(account, server.nextDevice());

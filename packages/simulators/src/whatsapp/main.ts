@@ -60,13 +60,19 @@ function showNews(): void {
 async function take(line: string): Promise<void> {
   const text = line.trim();
   if (text === '') return;
-  if (state === 'pairing') double.scan(await codeToScan(text));
+  if (state === 'pairing') await link(await codeToScan(text));
   else if (!text.startsWith('#')) await double.say({ chat: ann.id, text });
   else {
     const mentions = text.startsWith('#@') ? [double.me.id] : [];
     const words = text.replace(/^#@?\s*/, '');
     await double.say({ chat: group.jid, from: ann.id, text: words, mentions });
   }
+}
+
+/** A code to type has eight letters; all others are scanned. */
+async function link(code: string): Promise<void> {
+  if (/^[a-z\d]{4}-?[a-z\d]{4}$/i.test(code)) await double.typeCode(code);
+  else double.scan(code);
 }
 
 inTerminal(double, take, showNews);

@@ -54,6 +54,44 @@ describe('linking a client', () => {
     expect(double.pairingRefs()).toBeUndefined();
   });
 
+  it('goes from a code that is typed on the phone to an open connection', async () => {
+    const { double, connect } = await startScene();
+    const auth = freshAuth();
+    const first = connect({ auth, browser: ['Windows', 'Chrome', '10'] });
+    await first.waitFor(() => first.qr);
+    const code = await first.socket.requestPairingCode('491500000001');
+    await first.waitFor(() => first.answers.length > 0);
+    await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('Wrong code');
+    await double.typeCode(`${code.slice(0, 4)}-${code.slice(4)}`);
+    await first.waitFor(() => first.closedWith === 515);
+    expect(auth.creds.me).toMatchObject({ id: '491500000001:2@s.whatsapp.net' });
+    await connect({ auth }).opened();
+    expect(double.transcript.problems).toEqual([]);
+  });
+
+  it.each([
+    ['a name that is no browser on a system', 'Parley', '491500000001'],
+    ['a number with other signs than digits', 'Windows', '+491500000001'],
+  ])('refuses to ask for a code to type with %s', async (_what, system, number) => {
+    const { double, connect } = await startScene();
+    const client = connect({ auth: freshAuth(), browser: [system, 'Chrome', '10'] });
+    await client.waitFor(() => client.qr);
+    const code = await client.socket.requestPairingCode(number);
+    await client.waitFor(() => client.answers.length > 0);
+    expect(client.answers).toMatchObject([{ attrs: { type: 'error' } }]);
+    await expect(double.typeCode(code)).rejects.toThrow('shows no code');
+  });
+
+  it('takes no code that is for the phone of another number', async () => {
+    const { double, connect } = await startScene();
+    await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('No client waits');
+    const client = connect({ auth: freshAuth(), browser: ['Mac OS', 'Safari', '1'] });
+    await client.waitFor(() => client.qr);
+    const code = await client.socket.requestPairingCode('491500000002');
+    await client.waitFor(() => client.answers.length > 0);
+    await expect(double.typeCode(code)).rejects.toThrow("another number's phone");
+  });
+
   it('logs in again with the same credentials and refuses any others', async () => {
     const { double, auth, connect } = await startScene();
     const first = connect();

@@ -11,8 +11,9 @@ import {
 import { verifySignature } from 'libsignal/src/curve.js';
 import type { Account } from './account.ts';
 import { Companion } from './companion.ts';
+import { TypedCode } from './typed-code.ts';
 import type { ClientLink } from './wire/client-link.ts';
-import { bytes, child, node } from './wire/nodes.ts';
+import { bytes, child, node, refusal, result } from './wire/nodes.ts';
 import { withTypeByte } from './wire/server-identity.ts';
 
 const REFS = 6;
@@ -24,15 +25,20 @@ interface Scanned {
   readonly companion: Companion;
 }
 
-/** A client that is not linked yet: it shows codes until a phone scans one. */
+/** A client that is not linked yet: it shows codes until a phone scans one, or one is typed on the phone. */
 export class Pairing {
   readonly link: ClientLink;
   /** What the codes begin with; the client shows one after the other. */
   readonly refs: readonly string[];
+  /** Whose phone the code to type is for. */
+  phone: string | undefined;
   readonly #account: Account;
   readonly #noiseKey: Uint8Array;
   readonly #identity: Uint8Array;
   #scanned: Scanned | undefined;
+  #typed: TypedCode | undefined;
+  /** Settled when the client has answered a code that was typed. */
+  #typing: PromiseWithResolvers<void> | undefined;
 
   constructor(
     account: Account,
@@ -70,6 +76,52 @@ export class Pairing {
     if (!Buffer.from(noise, 'base64').equals(this.#noiseKey)) throw new Error('Another noise key');
     if (!Buffer.from(identity, 'base64').equals(this.#identity))
       throw new Error('Another identity');
+    this.#vouchFor(device, Buffer.from(secret, 'base64'));
+  }
+
+  /** The client shows a code to type, and asks for it; a new one replaces the old one. */
+  hello(query: BinaryNode, hello: BinaryNode): BinaryNode {
+    const typed = new TypedCode(this.#account, this.#noiseKey, this.#identity, hello);
+    const why = typed.refusal(hello);
+    if (why !== undefined) return refusal(query, 400, why);
+    this.#typed = typed;
+    this.phone = hello.attrs.jid;
+    return result(query, [typed.accepted()]);
+  }
+
+  /**
+   * A code is typed on the phone of the account.
+   * @throws Error for a code that is wrong, or where none is shown for this number.
+   */
+  async type(code: string): Promise<void> {
+    if (this.#typed === undefined) throw new Error('This client shows no code to type');
+    if (this.phone !== this.#account.me.pn)
+      throw new Error("The code is for another number's phone");
+    const notice = await this.#typed.type(code.replace('-', '').toUpperCase());
+    this.#typing = Promise.withResolvers();
+    this.link.send(notice);
+    await this.#typing.promise;
+  }
+
+  /** The client answers the phone on which its code was typed; a wrong code shows on the phone alone. */
+  answered(query: BinaryNode, finish: BinaryNode, device: () => number): void {
+    this.link.send(result(query));
+    try {
+      const secret = this.#typed?.secret(finish);
+      if (secret === undefined) throw new Error('This client shows no code to type');
+      this.#vouchFor(device(), secret);
+      this.#typing?.resolve();
+    } catch (error) {
+      this.#typing?.reject(error);
+    }
+  }
+
+  /** The connection has ended: the client answers nothing any more. */
+  closed(): void {
+    this.#typing?.reject(new Error('The client went away'));
+  }
+
+  #vouchFor(device: number, secret: Buffer): void {
     const { me } = this.#account;
     const companion = new Companion(me, device, this.#noiseKey);
     const details = proto.ADVDeviceIdentity.encode({
@@ -82,7 +134,7 @@ export class Pairing {
     this.link.send(
       node('iq', { from: S_WHATSAPP_NET, type: 'set', id: query, xmlns: 'md' }, [
         node('pair-success', {}, [
-          node('device-identity', {}, this.#vouch(details, Buffer.from(secret, 'base64'))),
+          node('device-identity', {}, this.#vouch(details, secret)),
           node('device', { jid: companion.pn, lid: companion.lid }),
           node('platform', { name: 'android' }),
         ]),

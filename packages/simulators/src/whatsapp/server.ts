@@ -70,7 +70,10 @@ export class Server implements LinkHandler {
   closed(link: ClientLink): void {
     this.#account.mailbox.closed(link);
     if (this.#active === link) this.#active = undefined;
-    if (this.#pairing?.link === link) this.#pairing = undefined;
+    if (this.#pairing?.link === link) {
+      this.#pairing.closed();
+      this.#pairing = undefined;
+    }
     this.#changed();
   }
 
@@ -137,7 +140,7 @@ export class Server implements LinkHandler {
     if (query.attrs.type === 'result' || query.attrs.type === 'error') this.#paired(link, query);
     else if (asked?.tag === 'remove-companion-device') this.#logout(link, query);
     else {
-      const answer = this.#answer(query);
+      const answer = this.#answer(link, query);
       if (answer !== undefined) link.send(answer);
       if (asked?.tag !== 'active' || link !== this.#active) return;
       this.#account.mailbox.open(link);
@@ -145,11 +148,16 @@ export class Server implements LinkHandler {
     }
   }
 
-  #answer(query: BinaryNode): BinaryNode | undefined {
+  #answer(link: ClientLink, query: BinaryNode): BinaryNode | undefined {
     const fault = this.#account.faults.takeQuery(query.attrs.xmlns ?? '');
     if (fault?.kind === 'query-silence') return undefined;
     if (fault !== undefined) return refusal(query, fault.code, 'refused');
-    return answerQuery(this.#account, query);
+    const linking = child(query, 'link_code_companion_reg');
+    if (linking === undefined || this.#pairing?.link !== link)
+      return answerQuery(this.#account, query);
+    if (linking.attrs.stage === 'companion_hello') return this.#pairing.hello(query, linking);
+    this.#pairing.answered(query, linking, () => this.nextDevice());
+    return undefined;
   }
 
   async #take(link: ClientLink, stanza: BinaryNode): Promise<void> {
@@ -180,10 +188,21 @@ export class Server implements LinkHandler {
     if (type === 'retry') this.#resend(receipt);
     else if (type === 'server-error') this.#sendFileAgain(receipt);
     else this.#account.mailbox.confirm(receipt);
-    if (type === 'read') {
-      const listed = children(child(receipt, 'list'), 'item').map(({ attrs }) => attrs.id ?? '');
-      this.#account.transcript.read(chatOf(this.#account, to).id, [id, ...listed], 'bot');
-    }
+    if (type === 'read') this.#read(receipt);
+  }
+
+  /** In a group a receipt that does not name the writer of the message is nobody's. */
+  #read(receipt: BinaryNode): void {
+    const { id = '', to = '', participant = '' } = receipt.attrs;
+    const { transcript, people } = this.#account;
+    const chat = chatOf(this.#account, to);
+    const listed = children(receipt, 'list').flatMap((list) => children(list, 'item'));
+    const ids = [id, ...listed.map(({ attrs }) => attrs.id ?? '')].filter(
+      (one) =>
+        chat.kind !== 'group' ||
+        people.find(participant)?.id === transcript.find(chat.id, one)?.from,
+    );
+    transcript.read(chat.id, ids, 'bot');
   }
 
   #sendFileAgain(receipt: BinaryNode): void {

@@ -107,6 +107,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const history = async (conversationId: string) =>
         (await store.transcript.recent(conversationId, 0, 99)).map(({ content }) => content);
 
+      it('in a group takes away reactions that may quote them', async () => {
+        await said('g1', 'bob', 'amaranth');
+        const place = { channel: 'web', account: 'default', chatId: 'g', conversationId: GROUP };
+        const line = { messageId: 'g1', senderId: 'ann', senderName: 'Ann', sentAt: 0 };
+        await store.reactions.keep(place, { ...line, text: '[reacted to "amaranth"]' }, 0);
+        await forgetAll(GROUP);
+        await said('g2', 'ann', 'cake of ann');
+        const held = await hold(store, GROUP);
+        expect((await claim(store, held, 't-cake')).groupContext).toEqual([]);
+      });
+
       it('leaves an empty chat, and what is repeated is known again', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         await turn('b1', 'web:bob', 'the amaranth of bob');

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { stopLane, stopSubAgents } from '../commands.ts';
 import { lockConversation } from '../conversations.ts';
 import { composed, type Database, fromJson, statement, toJson, type Values } from '../database.ts';
+import { REACTION_PREFIX } from '../reactions.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from '../rows.ts';
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts, emptyRows } from './copies.ts';
 import type { PersonForgetting, PersonForgotten } from './forgetting.ts';
@@ -199,7 +200,9 @@ async function leaveGroup(
   let rows = await emptyRows(database, placeOf('outbox'), { where: parts, values }, mark);
   await emptyRows(database, placeOf('inbox'), { where: `seq in (${NUMBERS})`, values }, mark);
   rows += await gone('attachment', `inbox_seq in (${NUMBERS})`);
-  rows += await gone('group_context', `${OF_LANE} and ${IS_THEIRS}`);
+  // A reaction of anyone may quote them.
+  const isReaction = `message_id like '${REACTION_PREFIX}%'`;
+  rows += await gone('group_context', `${OF_LANE} and (${IS_THEIRS} or ${isReaction})`);
   rows += await gone(
     'turn_step',
     `turn_id in (select id from turn where ${OF_LANE} and state <> 'running')`,

@@ -11,14 +11,16 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
   const [id, setId] = useState('');
   const chosen = platforms.find((one) => one.id === id) ?? platforms[0];
   const [token, setToken] = useState('');
+  const [phone, setPhone] = useState('');
   const { answer, isBusy, take, forget } = useStep();
   const order = (isTry: boolean) => ({
     kind: 'channel',
     isTry,
     channel: chosen?.id,
     ...(token !== '' && { token }),
+    ...(phone !== '' && chosen?.asks === 'phone' && { phone }),
   });
-  const hasToken = chosen?.hasToken === true;
+  const hasToken = chosen?.asks === 'token';
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   const names = [...new Set(channels)].join(', ');
   return (
@@ -35,6 +37,13 @@ export function ChannelStep({ channels, platforms }: SetupState): VNode {
       />
       <p class="facts">{chosen?.needs}</p>
       {hasToken && <Field label="Token" value={token} isSecret onInput={setToken} />}
+      {!hasToken && !isSaved && (
+        <Field
+          label="Its number, to type a code; empty: scan one"
+          value={phone}
+          onInput={setPhone}
+        />
+      )}
       <AnswerNote answer={answer} />
       {answer?.kind === 'works' && answer.bot && <BotCard {...answer.bot} />}
       <div class="actions">

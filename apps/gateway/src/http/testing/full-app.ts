@@ -39,7 +39,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     status: () => [],
     report: async () => ({
       settings: { afterRestart: [], problems: ['canary is no number'] },
-      channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary' } }],
+      channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary', how: 'scan' } }],
     }),
     inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
     heartbeat: { report: nothing, request: nothing },

@@ -172,7 +172,7 @@ function stateTrouble(state: AccountState, subject: string): Finding | null {
     case 'pairing':
       return warning(
         'it waits to be linked',
-        'Scan its code, on the page or in "parley status".',
+        'Take its code, on the page or in "parley status", to the phone.',
         subject,
       );
     case 'stopped':

@@ -25,6 +25,8 @@ describe('a preview', () => {
       receive: () => Promise.reject(new Error('nothing is received')),
       holdsAccount: () => true,
       revise: async () => {},
+      reacted: async () => {},
+      message: async () => null,
       commands: [],
       report: () => {},
       tellOwner: async () => {},

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { drawCode } from '../../banner.ts';
+import { linkText } from '../../banner.ts';
 import { visible } from '../../terminal/text.ts';
 import type { RunningSetup } from './installation.ts';
 import { Cancelled, type Questions } from './questions.ts';
@@ -10,7 +10,7 @@ const PATIENCE_MS = 10 * 60_000;
 /** An account that was saved just now is not known at once. In ms. */
 const APPEARS_WITHIN_MS = 15_000;
 
-/** Draws the code of WhatsApp, and each new one, until a phone has scanned it. */
+/** Shows the code of WhatsApp, and each new one, until it is linked. */
 export async function linkPhone(setup: RunningSetup, { log }: Questions): Promise<void> {
   if (!(await setup.state()).channels.includes('whatsapp')) return;
   let drawn = '';
@@ -23,8 +23,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
     const open = states.find(({ kind }) => kind === 'pairing');
     if (open?.kind === 'pairing' && open.code !== drawn) {
       drawn = open.code;
-      process.stdout.write(`\n${await drawCode(drawn)}\n`);
-      log.info('Scan this with the phone: Settings, Linked devices, Link a device.');
+      process.stdout.write(`\n${await linkText('WhatsApp', open)}\n`);
     }
     const failed = states.find(({ kind }) => kind === 'failed');
     if (failed?.kind === 'failed') log.error(`${failed.reason}\n${failed.fix}`);

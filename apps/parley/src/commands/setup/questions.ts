@@ -186,9 +186,15 @@ async function askChannel(
   const platform = platforms.find(({ id }) => id === chosen);
   if (platform === undefined) return null;
   prompts.log.info(platform.needs);
-  return platform.hasToken
+  return platform.asks === 'token'
     ? askToken(prompts, installation, platform, show)
-    : { kind: 'channel', isTry: false, channel: platform.id };
+    : askPhone(prompts, platform);
+}
+
+async function askPhone(prompts: Prompts, { id: channel }: SetupPlatform): Promise<Asked> {
+  const message = 'Its number, such as +49 1512 3456789; leave it empty to scan a QR code';
+  const phone = ((await given(prompts, prompts.text({ message }))) ?? '').trim();
+  return { kind: 'channel', isTry: false, channel, ...(phone !== '' && { phone }) };
 }
 
 async function askToken(

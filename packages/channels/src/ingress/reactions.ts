@@ -1,0 +1,91 @@
+import { InboundReaction, type Logger } from '@parley/core';
+import type { StoredMessage } from '@parley/store';
+import { decideAccess, senderRights } from './decide.ts';
+import { brokenContract } from './ingress.ts';
+import type { IngressDeps } from './ingress-deps.ts';
+import { conversationIdOf, conversationOf } from './route.ts';
+
+type ReactionDeps = Pick<IngressDeps, 'rules' | 'clock'> & {
+  readonly store: Pick<IngressDeps['store'], 'reactions' | 'pairing' | 'links'>;
+  readonly log: Pick<Logger, 'debug'>;
+};
+
+/**
+ * Receives the reactions of people for one account: context of the conversation's next turn (F06), under the access
+ * rules of messages (F05). Of a refused sender nothing is stored. Rejects only when storing fails.
+ */
+export function createReacted(deps: ReactionDeps): (reaction: InboundReaction) => Promise<void> {
+  return async (unchecked) => {
+    const parsed = InboundReaction.safeParse(unchecked);
+    if (!parsed.success) {
+      throw brokenContract(`The ${unchecked.channel} adapter made a reaction`, parsed.error);
+    }
+    const outcome = await keepReaction(deps, parsed.data);
+    deps.log.debug({ message: parsed.data.messageId, outcome }, 'reaction');
+  };
+}
+
+async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Promise<string> {
+  const { store, rules } = deps;
+  const { channel, account, chat, messageId, sender, sentAt } = reaction;
+  if (sender.isBot) return 'by a bot';
+  const rights = await senderRights(deps, { ...reaction, text: '' });
+  const access = decideAccess(reaction, rules.policy, rights);
+  if (access.kind === 'refused') return access.reason;
+  const isDirect = chat.type === 'direct';
+  if (!isDirect && rules.policy.activation === 'never') return 'groups are never answered';
+  const found = await store.reactions.message({ channel, account, chatId: chat.id, messageId });
+  const conversationId = isDirect
+    ? conversationOf(reaction, rights.mainConversation)
+    : groupConversation(reaction, found);
+  const line = {
+    messageId,
+    senderId: sender.id,
+    senderName: sender.name,
+    text: reactionText(reaction, found),
+    sentAt,
+  };
+  await store.reactions.keep(
+    { conversationId, channel, account, chatId: chat.id },
+    line,
+    deps.clock(),
+  );
+  return 'kept';
+}
+
+/** Telegram's reactions do not say in which topic of the group they are; the message itself does. */
+function groupConversation(reaction: InboundReaction, found: StoredMessage | null): string {
+  const { chat } = reaction;
+  if (chat.threadId !== undefined || found === null) return conversationIdOf(reaction);
+  if (found.by === 'person') return found.conversationId;
+  const { threadId } = found;
+  return conversationIdOf({ ...reaction, chat: { ...chat, ...(threadId && { threadId }) } });
+}
+
+/** Of the message, in characters: enough to recognize it. */
+const LONGEST_QUOTE = 80;
+
+/** How the agent reads a reaction, as data (P18). */
+export function reactionText(
+  { emojis, sender, quoted }: Pick<InboundReaction, 'emojis' | 'sender' | 'quoted'>,
+  found: StoredMessage | null,
+): string {
+  const did =
+    emojis.length === 0 ? 'took back the reaction to' : `reacted with ${emojis.join(' ')} to`;
+  const text = shortened(found?.text || quoted || '');
+  return `[${did} ${whose(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
+}
+
+function whose(found: StoredMessage | null, reacting: string): string {
+  if (found === null) return 'a message';
+  if (found.by === 'agent') return 'your message';
+  return found.senderId === reacting
+    ? 'their own message'
+    : `the message of ${shortened(found.senderName)}`;
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= LONGEST_QUOTE) return line;
+  return `${line.slice(0, LONGEST_QUOTE).toWellFormed()} …`;
+}

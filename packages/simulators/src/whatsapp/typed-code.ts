@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import {
+  aesDecryptCTR,
+  aesDecryptGCM,
+  aesEncryptCTR,
+  type BinaryNode,
+  Curve,
+  derivePairingCodeKey,
+  hkdf,
+  type KeyPair,
+  S_WHATSAPP_NET,
+} from '@whiskeysockets/baileys';
+import { type Account, seconds } from './account.ts';
+import { bytes, child, node } from './wire/nodes.ts';
+
+const TAG = 'link_code_companion_reg';
+const SALT = 32;
+const IV = 16;
+const GCM_IV = 12;
+const KEY = 32;
+/** The servers refuse any other name of a browser and a system. */
+const DISPLAY =
+  /^(Chrome|Edge|Firefox|IE|Opera|Safari) \((Android|Linux|Mac OS|Ubuntu|Windows|iOS)\)$/;
+
+/** What the phone knows once it has taken a code that was typed. */
+interface Taken {
+  readonly companionKey: Uint8Array;
+  readonly ephemeral: KeyPair;
+}
+
+/** What a client asks for that shows a code to type, and what the phone of its number answers. */
+export class TypedCode {
+  readonly #account: Account;
+  readonly #noiseKey: Uint8Array;
+  readonly #identity: Uint8Array;
+  readonly #ref = randomBytes(16);
+  readonly #wrapped: Buffer;
+  #taken: Taken | undefined;
+
+  constructor(account: Account, noiseKey: Uint8Array, identity: Uint8Array, hello: BinaryNode) {
+    this.#account = account;
+    this.#noiseKey = noiseKey;
+    this.#identity = identity;
+    this.#wrapped = bytes(child(hello, 'link_code_pairing_wrapped_companion_ephemeral_pub'));
+  }
+
+  /** What the servers refuse a client for; undefined for nothing. */
+  refusal(hello: BinaryNode): string | undefined {
+    if (!/^\d{7,15}@s\.whatsapp\.net$/.test(hello.attrs.jid ?? '')) return 'bad-request';
+    if (!DISPLAY.test(bytes(child(hello, 'companion_platform_display')).toString()))
+      return 'bad-request';
+    const key = bytes(child(hello, 'companion_server_auth_key_pub'));
+    if (!key.equals(this.#noiseKey) || this.#wrapped.length !== SALT + IV + KEY)
+      return 'bad-request';
+    return undefined;
+  }
+
+  /** What the servers answer a client that asks. */
+  accepted(): BinaryNode {
+    return node(TAG, { stage: 'companion_hello' }, [node('link_code_pairing_ref', {}, this.#ref)]);
+  }
+
+  /** A code is typed on the phone: what the client gets. A wrong one shows only when it answers. */
+  async type(code: string): Promise<BinaryNode> {
+    const ephemeral = Curve.generateKeyPair();
+    const companionKey = await opened(this.#wrapped, code);
+    this.#taken = { companionKey, ephemeral };
+    const { signedIdentityKey } = this.#account.me.phone.creds;
+    const salt = randomBytes(SALT);
+    const iv = randomBytes(IV);
+    const sealed = aesEncryptCTR(ephemeral.public, await derivePairingCodeKey(code, salt), iv);
+    const attrs = {
+      from: S_WHATSAPP_NET,
+      type: TAG,
+      id: randomBytes(4).toString('hex'),
+      t: seconds(this.#account),
+    };
+    return node('notification', attrs, [
+      node(TAG, { stage: 'primary_hello' }, [
+        node(
+          'link_code_pairing_wrapped_primary_ephemeral_pub',
+          {},
+          Buffer.concat([salt, iv, sealed]),
+        ),
+        node('primary_identity_pub', {}, signedIdentityKey.public),
+        node('link_code_pairing_ref', {}, this.#ref),
+      ]),
+    ]);
+  }
+
+  /**
+   * The secret that client and phone share from now on, by what the client answers.
+   * @throws Error for a wrong code, another client's identity, or another reference.
+   */
+  secret(finish: BinaryNode): Buffer {
+    const taken = this.#taken;
+    if (taken === undefined) throw new Error('Nobody has typed the code yet');
+    if (!bytes(child(finish, 'link_code_pairing_ref')).equals(this.#ref))
+      throw new Error('Another reference');
+    const shared = Curve.sharedKey(taken.ephemeral.private, taken.companionKey);
+    const [identity, mine, random] = bundleOf(finish, shared);
+    const { signedIdentityKey } = this.#account.me.phone.creds;
+    const claimed = bytes(child(finish, 'companion_identity_public'));
+    if (!identity.equals(this.#identity) || !claimed.equals(this.#identity))
+      throw new Error('Another identity');
+    if (!mine.equals(signedIdentityKey.public)) throw new Error('It answers another phone');
+    const both = Curve.sharedKey(signedIdentityKey.private, identity);
+    return Buffer.from(hkdf(Buffer.concat([shared, both, random]), KEY, { info: 'adv_secret' }));
+  }
+}
+
+async function opened(wrapped: Buffer, code: string): Promise<Buffer> {
+  const key = await derivePairingCodeKey(code, wrapped.subarray(0, SALT));
+  const iv = wrapped.subarray(SALT, SALT + IV);
+  return aesDecryptCTR(wrapped.subarray(SALT + IV), key, iv);
+}
+
+/** Identity of the client, identity of the phone, and a random number, 32 bytes each. */
+function bundleOf(finish: BinaryNode, shared: Uint8Array): [Buffer, Buffer, Buffer] {
+  const wrapped = bytes(child(finish, 'link_code_pairing_wrapped_key_bundle'));
+  const key = hkdf(shared, KEY, {
+    salt: wrapped.subarray(0, SALT),
+    info: 'link_code_pairing_key_bundle_encryption_key',
+  });
+  const iv = wrapped.subarray(SALT, SALT + GCM_IV);
+  try {
+    const plain = aesDecryptGCM(wrapped.subarray(SALT + GCM_IV), key, iv, Buffer.alloc(0));
+    return [plain.subarray(0, KEY), plain.subarray(KEY, 2 * KEY), plain.subarray(2 * KEY)];
+  } catch (error) {
+    throw new Error('Wrong code', { cause: error });
+  }
+}

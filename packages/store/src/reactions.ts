@@ -1,0 +1,92 @@
+import { InboundMessage } from '@parley/core';
+import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
+import { type ContextPlace, keepGroupContext } from './group-context.ts';
+import type { MessageKey } from './inbox.ts';
+import { OF_CHAT, OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
+import type { GroupContextMessage } from './rows.ts';
+
+/** A message of a chat, said by the agent or a person. Names and texts of persons are untrusted. */
+export type StoredMessage =
+  | { readonly by: 'agent'; readonly text: string; readonly threadId?: string | undefined }
+  | {
+      readonly by: 'person';
+      readonly senderId: string;
+      readonly senderName: string;
+      readonly text: string;
+      /** The one in which it was said. */
+      readonly conversationId: string;
+    };
+
+/** What a person's reactions to a message are, as a line of context. */
+export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
+  readonly messageId: string;
+  /** When the platform says it was, in ms. */
+  readonly sentAt: number;
+}
+
+/** Begins the ids of reactions in table `group_context`; no platform has ids with a space. */
+export const REACTION_PREFIX = 'reaction ';
+
+/** Reactions to messages, as lines of the table `group_context`. */
+export function reactionRepository(database: Database) {
+  return {
+    /** Finds a message by the platform's id, an own one among the newest 1,000 of the chat; null: it is not known. */
+    message: (key: MessageKey) => database.read((sql) => findMessage(sql, key)),
+
+    /**
+     * Keeps a line for the next turn of the conversation; it takes the place of the one about the same message and
+     * person, unless a turn has that. The same event is kept once.
+     */
+    keep: (place: ContextPlace, { sentAt, ...line }: ReactionLine, now: number): Promise<void> =>
+      database.write((sql) => {
+        const id = `${REACTION_PREFIX}${JSON.stringify([line.senderId, line.messageId])} `;
+        const message = { ...line, messageId: `${id}${sentAt}` };
+        return keepGroupContext(sql, place, message, now, () => sql.send(DROP, { ...place, id }));
+      }, 'process'),
+  };
+}
+
+async function findMessage(sql: Sql, key: MessageKey): Promise<StoredMessage | null> {
+  const own = await sql.get(OWN, key);
+  if (own !== undefined) {
+    const { body, file, route } = readPart(own);
+    const text = [...(file ? [`[${file.kind}]`] : []), body.plain].join(' ').trim();
+    return { by: 'agent', text, threadId: route.threadId };
+  }
+  const said = await sql.get(SAID, key);
+  if (said === undefined) {
+    const heard = await sql.get(HEARD, key);
+    return heard === undefined ? null : { by: 'person', ...heard };
+  }
+  const { conversationId } = said;
+  const stored = fromCheckedJson(InboundMessage, said.message, `message ${key.messageId}`);
+  const { sender, text, typed, attachments = [] } = stored;
+  const words = [...attachments.map(({ kind }) => `[${kind}]`), typed ?? text].join(' ').trim();
+  const who = { senderId: sender.id, senderName: sender.name };
+  return { by: 'person', ...who, text: words, conversationId };
+}
+
+const DROP = statement(`
+  delete from group_context
+  where conversation_id = :conversationId and turn_id is null and ${OF_CHAT}
+    and substr(message_id, 1, length(:id)) = :id`);
+
+const OWN = statement(`
+  select ${OUTBOX_COLUMNS} from outbox
+  where platform_message_id = :messageId and seq in (
+    select seq from outbox where ${OF_CHAT} order by seq desc limit 1000)
+  limit 1`).rows<PartRow>();
+
+const SAID = statement(`
+  select message, conversation_id as "conversationId" from inbox
+  where ${OF_CHAT} and message_id = :messageId`).rows<{
+  readonly message: string;
+  readonly conversationId: string;
+}>();
+
+const HEARD = statement(`
+  select sender_id as "senderId", sender_name as "senderName", text,
+    conversation_id as "conversationId"
+  from group_context where ${OF_CHAT} and message_id = :messageId`).rows<
+  Omit<Extract<StoredMessage, { by: 'person' }>, 'by'>
+>();
