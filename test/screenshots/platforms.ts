@@ -73,7 +73,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
       }
       await shoot(page, platform);
       await page.close();
-      await simulation.end('SIGKILL');
+      await simulation.end('SIGINT');
     }
   } finally {
     await browser.close();
