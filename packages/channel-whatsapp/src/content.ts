@@ -1,5 +1,5 @@
 import { type CommandInfo, isCommand, parseCommand } from '@parley/channels';
-import { type Attachment, InboundMessage } from '@parley/core';
+import { type Attachment, InboundMessage, InboundReaction } from '@parley/core';
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { attachmentIn, type MediaPlace } from './files.ts';
@@ -59,24 +59,11 @@ export function peopleIn(message: RawMessage): string[] {
 export function toInbound(message: RawMessage, known: MessageFacts): InboundMessage | undefined {
   const shown = visibleContent(message.content, placeOf(message));
   if (shown === undefined) return undefined;
-  const { account, title, sender } = known;
   const { text, attachment, albumId } = shown;
   const direct = !isGroup(message.chat);
   const checked = InboundMessage.safeParse({
-    channel: 'whatsapp',
-    account,
+    ...placeAndSender(message, known),
     messageId: message.id,
-    chat: {
-      id: chatIdOf(message.chat, sender),
-      type: direct ? 'direct' : 'group',
-      ...(title === undefined ? {} : { title }),
-    },
-    sender: {
-      id: publicId(sender),
-      name: message.name,
-      ...otherName(message, sender),
-      isBot: false,
-    },
     text,
     ...(attachment === undefined ? {} : { attachments: [attachment] }),
     ...(albumId === undefined ? {} : { albumId }),
@@ -87,6 +74,38 @@ export function toInbound(message: RawMessage, known: MessageFacts): InboundMess
     variables: {},
   });
   return checked.success ? checked.data : undefined;
+}
+
+/** A person has one reaction to a message; undefined for what is none. */
+export function toReaction(message: RawMessage, known: MessageFacts): InboundReaction | undefined {
+  const reaction = normalizeMessageContent(message.content)?.reactionMessage;
+  if (!reaction) return undefined;
+  const checked = InboundReaction.safeParse({
+    ...placeAndSender(message, known),
+    messageId: reaction.key?.id,
+    emojis: reaction.text ? [reaction.text] : [],
+    // The server's second; the sender's clock tells two reactions within it apart.
+    sentAt: message.time * 1000 + (Math.abs(Number(reaction.senderTimestampMs ?? 0)) % 1000),
+  });
+  return checked.success ? checked.data : undefined;
+}
+
+function placeAndSender(message: RawMessage, { account, title, sender }: MessageFacts) {
+  return {
+    channel: 'whatsapp',
+    account,
+    chat: {
+      id: chatIdOf(message.chat, sender),
+      type: isGroup(message.chat) ? 'group' : 'direct',
+      ...(title === undefined ? {} : { title }),
+    },
+    sender: {
+      id: publicId(sender),
+      name: message.name,
+      ...otherName(message, sender),
+      isBot: false,
+    },
+  };
 }
 
 /** The same message with an edited text; what the edit does not mention stays, above all files. */

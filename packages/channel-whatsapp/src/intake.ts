@@ -8,6 +8,7 @@ import {
   peopleIn,
   type RawMessage,
   toInbound,
+  toReaction,
   withEdit,
 } from './content.ts';
 import type { Envelope } from './decrypt.ts';
@@ -71,7 +72,10 @@ function contentOf(plain: Uint8Array): proto.IMessage | undefined {
 }
 
 interface IntakeDeps {
-  readonly context: Pick<ChannelContext<unknown>, 'account' | 'commands' | 'receive' | 'revise'>;
+  readonly context: Pick<
+    ChannelContext<unknown>,
+    'account' | 'commands' | 'receive' | 'revise' | 'reacted'
+  >;
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
   readonly contacts: Contacts;
@@ -82,7 +86,7 @@ interface IntakeDeps {
 }
 
 /**
- * Admits a message, an edit or a deletion. Resolves once it is durable or refused permanently; rejects when
+ * Admits a message, an edit, a deletion or a reaction. Resolves once it is durable or refused permanently; rejects when
  * it has to be delivered again.
  */
 export async function admitMessage(
@@ -96,10 +100,13 @@ export async function admitMessage(
   if (sender === undefined) return;
   const change = changeIn(raw.content);
   if (change !== undefined) return admitChange(deps, { raw, sender, change }, known);
-  const { account, commands, receive } = deps.context;
+  const { account, commands, receive, reacted } = deps.context;
   const title = deps.groups.title(raw.chat);
   const people = await namesOf(deps, peopleIn(raw), known);
-  const message = toInbound(raw, { account, me, sender, title, people, commands });
+  const facts = { account, me, sender, title, people, commands };
+  const reaction = toReaction(raw, facts);
+  if (reaction !== undefined) return reacted(reaction);
+  const message = toInbound(raw, facts);
   if (message === undefined) return;
   deps.recent.remember(message, raw.from);
   const outcome = await receive(message, {

@@ -1,5 +1,5 @@
 import { guarded } from '@parley/channels';
-import type { AdapterValues, Logger } from '@parley/core';
+import { type AdapterValues, BoundedMap, type Logger } from '@parley/core';
 import type { BinaryNode, GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 
 /** The ids of a person: an identity without a number, a number, or both. */
@@ -77,6 +77,9 @@ export class Contacts {
 type Named = readonly { readonly id?: string; readonly subject?: string }[];
 type Asked = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
 
+/** Groups whose members are kept in memory: about 0.3 kB for each member. */
+const GROUPS = 200;
+
 /**
  * Titles and members of groups; knowing the members saves a request for each message sent. Any change of a
  * group, as seen on the raw socket, drops its entry: Baileys emits changes later than it sends, and a
@@ -84,7 +87,7 @@ type Asked = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
  */
 export class Groups {
   readonly #titles = new Map<string, string>();
-  readonly #members = new Map<string, GroupMetadata>();
+  readonly #members = new BoundedMap<string, GroupMetadata>(GROUPS);
   readonly #log: Logger;
   #socket: Asked | undefined;
   /** Counts changes, so that an outdated response is not kept. */
@@ -129,7 +132,11 @@ export class Groups {
   /** The current state of a group, requested when it is unknown. Rejects when the request fails. */
   async find(jid: string): Promise<GroupMetadata | undefined> {
     const known = this.#members.get(jid);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // The most recently used ones stay.
+      this.#members.set(jid, known);
+      return known;
+    }
     const before = this.#changes;
     const group = await this.#socket?.groupMetadata(jid);
     if (group === undefined) return undefined;

@@ -60,6 +60,40 @@ describe('what the WhatsApp adapter changes', () => {
     expect(reactions(ann.id)).toEqual([undefined]);
   });
 
+  it('[F06] tells of the reactions of people, and that they are taken back', async () => {
+    const { double, adapter, ann, group, reactions } = await changeScene();
+    const sent = await adapter.send(part(group.jid, 'mine'), noSignal());
+    const direct = await double.say({ chat: ann.id, text: 'hers' });
+    const id = sent.platformMessageId ?? '';
+    await double.acts.react({ chat: group.jid, from: ann.id, id, emoji: '👍' });
+    await double.acts.react({ chat: group.jid, from: ann.id, id, emoji: '' });
+    await double.acts.react({ chat: ann.id, id: direct, emoji: '😀' });
+    await double.waitFor(() => reactions.length === 3);
+    const sender = { id: ann.pn?.split('@')[0], name: 'Ann', isBot: false };
+    const there = { chat: { id: group.jid, type: 'group', title: 'G' }, messageId: id, sender };
+    expect(reactions).toMatchObject([
+      { ...there, emojis: ['👍'] },
+      { ...there, emojis: [] },
+      { chat: { id: ann.pn, type: 'direct' }, messageId: direct, sender, emojis: ['😀'] },
+    ]);
+    expect(new Set(reactions.map(({ sentAt }) => sentAt)).size).toBeGreaterThan(1);
+  });
+
+  it('[D01] brings a reaction again that could not be stored', async () => {
+    let failures = 1;
+    const reacted = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('the disk is full');
+    };
+    const { double, reactions, connected } = await openScene({ reacted });
+    const ann = double.addPerson({ name: 'Ann' });
+    const id = await double.say({ chat: ann.id, text: 'hers' });
+    await double.acts.react({ chat: ann.id, id, emoji: '👍' });
+    await connected(2);
+    await double.waitFor(() => reactions.length === 2 && double.waiting().length === 0);
+    expect(reactions[0]).toEqual(reactions[1]);
+  });
+
   it('cannot react to a message of a group that it does not remember', async () => {
     const { group, react } = await changeScene();
     const reacting = react({ chatId: group.jid }, 'LONGAGO', '👍');

@@ -70,6 +70,8 @@ export interface DiscordDouble {
   addChannel(guild: string, name: string, kind?: 'text' | 'forum' | 'category'): string;
   /** The direct messages with a person; the bot hears of them by the first message alone. */
   dmWith(user: string): string;
+  /** What a person is called from now on; the bot learns it with their next message. */
+  nameUser(user: string, name: string): void;
   /** Somebody writes. */
   say(saying: Saying): WireMessage;
   reword(channel: string, message: string, text: string): void;
@@ -211,7 +213,7 @@ function placesOf(
   world: World,
 ): Pick<
   DiscordDouble,
-  'addGuild' | 'addChannel' | 'dmWith' | 'deny' | 'grant' | 'promote' | 'closeDms'
+  'addGuild' | 'addChannel' | 'dmWith' | 'nameUser' | 'deny' | 'grant' | 'promote' | 'closeDms'
 > {
   return {
     addGuild: (name) => world.addGuild(name).id,
@@ -221,6 +223,8 @@ function placesOf(
       return channel.id;
     },
     dmWith: (user) => world.dmWith(user).id,
+    nameUser: (user, name) =>
+      void world.users.set(user, { ...world.user(user), global_name: name }),
     deny: (channelId, permission, denied = true) => {
       const channel = world.channel(channelId);
       const bit = PERMISSION[permission];

@@ -40,6 +40,10 @@ function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: Bina
   return [...listed, ...direct.map((enc) => ({ jid, enc }))];
 }
 
+/** Opening a message takes 12 ms, and all phones of a group would do so in this process. */
+const OPENED_BY = 20;
+
+/** In a large group most phones only look whether they have the key. */
 async function openInGroup(
   account: Account,
   group: Group,
@@ -50,7 +54,11 @@ async function openInGroup(
   for (const { lid } of group.members) {
     const person = account.people.get(lid);
     if (person === account.me) continue;
-    const message = await attempt(() => person.phone.openFromGroup(group.jid, author, ciphertext));
+    const opened = readings.length < OPENED_BY ? undefined : readings[0]?.message;
+    const message =
+      opened !== undefined && person.phone.hasGroupKey(group.jid, author)
+        ? opened
+        : await attempt(() => person.phone.openFromGroup(group.jid, author, ciphertext));
     readings.push({ person, message });
   }
   return readings;

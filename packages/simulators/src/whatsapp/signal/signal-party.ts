@@ -139,6 +139,13 @@ export class SignalParty {
     return proto.Message.decode(unpadRandomMax16(msg));
   }
 
+  /** Whether the author's sender key is here. */
+  hasGroupKey(group: string, author: string): boolean {
+    const [user, device] = this.#repository.jidToSignalProtocolAddress(author).split('.');
+    const name = `${group}::${user}::${device}`;
+    return this.#keys.get('sender-key', [name])[name] !== undefined;
+  }
+
   /**
    * libsignal for JavaScript spoils each session that it tries in vain. The phones' own library does
    * not, so here those stay as they were.
