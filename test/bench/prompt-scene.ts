@@ -163,6 +163,8 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnS
     busy: 'collect',
     media: {
       readDocument: () => Promise.reject(new Error('there are no documents')),
+      scalePicture: () => Promise.reject(new Error('there are no pictures')),
+      pictureSide: 1_568,
       transcription: undefined,
       fetch: () => Promise.reject(new Error('there is no network')),
       characters: 1_000,

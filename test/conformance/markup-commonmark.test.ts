@@ -14,14 +14,15 @@ const LIMITS = [2_000, 60, 24] as const;
 
 /**
  * Where people see something else than CommonMark's HTML on purpose, and in how many examples: HTML
- * is shown as written, so is a definition that nothing refers to, and `*` between letters or numbers; a link
- * without a text shows its address. The numbers are exact, so that the list cannot grow unseen.
+ * is shown as written, so is a definition that nothing refers to, `*` between letters or numbers, and an underline of
+ * one or two signs; a link without a text shows its address. The numbers are exact, so that the list cannot grow unseen.
  */
 const ON_PURPOSE = {
   'literal HTML': 69,
   'unused definition': 12,
   'link without text': 1,
   'emphasis inside words': 4,
+  'underline of one sign': 1,
 };
 
 /** All readings of each example, read once for all dialects and limits. */
@@ -84,6 +85,7 @@ function reasonOf(markdown: string): keyof typeof ON_PURPOSE | undefined {
   if (nodes.some((node) => node.type === 'definition' && !referred.has(node.identifier))) {
     return 'unused definition';
   }
+  if (/\n(?:--?|==?)(?:\n|$)/.test(markdown)) return 'underline of one sign';
   if (nodes.some((node) => node.type === 'link' && node.children.length === 0)) {
     return 'link without text';
   }

@@ -29,6 +29,7 @@ const EXAMPLES: readonly string[] = [
   'model.contextTokens',
   'model.vision',
   'channels.telegram.token',
+  'channels.telegram.localFiles',
   'channels.telegram.webhook.url',
   'channels.telegram.webhook.secret',
   'channels.discord.token',
@@ -38,6 +39,9 @@ const EXAMPLES: readonly string[] = [
   'media.transcription.baseUrl',
   'media.transcription.apiKey',
   'media.transcription.model',
+  'media.speech.baseUrl',
+  'media.speech.apiKey',
+  'media.speech.model',
   'queue.url',
   'store.url',
 ];

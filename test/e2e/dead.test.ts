@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
-import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
 beforeEach(async () => {
@@ -11,7 +11,9 @@ afterEach(() => scene.close());
 const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, ...args]);
 const dead = (...args: string[]) => cli('dead', ...args);
 /** The open letters once there are as many. */
-async function letters(count: number): Promise<readonly { id: number; kind: string }[]> {
+async function letters(
+  count: number,
+): Promise<readonly { id: number; kind: string; reason?: string }[]> {
   const look = async () => JSON.parse((await dead('list', '--json')).out).letters;
   await expect.poll(async () => (await look()).length).toBe(count);
   return look();
@@ -89,6 +91,31 @@ describe('a part that the platform refused', () => {
     scene.telegram.say({ chat: ANN, text: 'third' });
     await scene.untilAnswers(ANN, before + 3);
     expect(lastRequest()).not.toContain('Not all of your last answer');
+  });
+
+  it('[D05] [D06] to a group that is closed is kept with the reason, of which the owner reads once, by its name', async () => {
+    // Where the owner wrote last is where they read of it.
+    scene.telegram.say({ chat: ANN, text: 'hello' });
+    await scene.untilAnswers(ANN, 1);
+    const description = 'Bad Request: TOPIC_CLOSED';
+    for (const text of ['to the group', 'and again']) {
+      const held = scene.hold(text);
+      const chat = { id: GROUP, title: 'Family' };
+      scene.telegram.say({ chat, from: BO, text: `@${scene.telegram.me.username} ${text}` });
+      await held.asked;
+      refuse(GROUP, { code: 400, description });
+      held.release();
+      const all = await letters(text === 'and again' ? 2 : 1);
+      expect(all[0]?.reason).toContain('TOPIC_CLOSED');
+    }
+    scene.telegram.say({ chat: ANN, text: 'anything?' });
+    const told = (await scene.untilAnswers(ANN, 3)).slice(1);
+    expect(told).toMatchObject([
+      expect.stringMatching(
+        /could not be delivered to Family \(telegram -5\).*Open the topic again/s,
+      ),
+      'You said: anything?',
+    ]);
   });
 
   it('[D06] dropped is never sent or listed again, and /why reports it', async () => {

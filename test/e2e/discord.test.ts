@@ -74,13 +74,21 @@ describe('a conversation in Discord', () => {
     expect(answers(discord.channelId)).toEqual([]);
   });
 
-  it('[F09] knows its commands from the menu', async () => {
-    const before = answers(direct).length;
+  it('[F09] [F11] knows its commands from the menu, and answers each in its place, as one message', async () => {
+    const { channelId } = discord;
+    const [alone, open] = [answers(direct).length, answers(channelId).length];
     await discord.waitFor(() => discord.calls('PUT /applications/').length > 0);
-    const id = discord.slash({ channel: direct, from: ANN, name: 'whoami' });
-    const all = await untilAnswers(direct, before + 1);
-    expect(all.at(-1)).toContain(ANN);
-    expect(discord.interaction(id).answered).toBe(true);
+    discord.slash({ channel: direct, from: ANN, name: 'whoami' });
+    const id = discord.slash({ channel: channelId, from: ANN, name: 'whoami' });
+    const told = () => discord.interaction(id).ephemeral.map(({ visible }) => visible);
+    await discord.waitFor(() => told().join() !== '');
+    expect(told()).toEqual([expect.stringContaining(ANN)]);
+    await discord.waitFor(() => answers(direct).at(-1)?.includes(ANN));
+    // A command that runs as a turn.
+    discord.slash({ channel: channelId, from: ANN, name: 'compact' });
+    await discord.waitFor(() => answers(channelId).some((text) => text !== ''));
+    expect(answers(direct)).toHaveLength(alone + 1);
+    expect(answers(channelId)).toHaveLength(open + 1);
   });
 
   it('[F12] [D01] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {

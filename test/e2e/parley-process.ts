@@ -107,6 +107,32 @@ export async function startParleyProcess(
   };
 }
 
+/** A `parley simulate` whose page is ready. */
+export interface Simulation {
+  readonly address: string;
+  readonly token: string;
+  end(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+/** Starts `parley simulate` and waits for its banner. */
+export async function startSimulation(args: readonly string[]): Promise<Simulation> {
+  const child = launch(args);
+  const ended = once(child.process, 'close');
+  await bannerOf(child, ended);
+  const [, address = ''] = /Play +(\S+)/.exec(child.out()) ?? [];
+  const [, data = ''] = /Data +(\S+),/.exec(child.out()) ?? [];
+  return {
+    address,
+    token: readFileSync(join(data, 'token'), 'utf8').trim(),
+    async end(signal = 'SIGTERM') {
+      const asked = Date.now();
+      child.process.kill(signal);
+      const [code, by] = await ended;
+      return { code: by ?? code, out: child.out(), err: child.err(), ms: Date.now() - asked };
+    },
+  };
+}
+
 interface Launched {
   readonly process: ChildProcess;
   out(): string;

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imagesOf, textOf } from '../model/chat-request.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
@@ -33,6 +34,32 @@ describe('what people send in Telegram besides text', () => {
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('[picture]');
   });
 
+  it('[F10] a large photo is shown to the model as small as it sees it, and upright', async () => {
+    const before = count(ANN);
+    const size = { width: 3_000, height: 2_000, channels: 3, background: '#486' } as const;
+    const bytes = await sharp({ create: size }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    scene.telegram.say({ chat: ANN, text: 'and this?', file: { kind: 'document', bytes } });
+    await next(ANN, before);
+    const [shown] = imagesOf(newest());
+    const { width, height } = await sharp(shown?.bytes).metadata();
+    expect({ width, height }).toEqual({ width: 1_045, height: 1_568 });
+  });
+
+  it('[F10] a document is read on in a later turn', async () => {
+    const before = count(ANN);
+    const text = Array.from({ length: 8_000 }, (_, at) => String(at)).join(' ');
+    const file = { kind: 'document', name: 'long.txt', bytes: latin1(text) } as const;
+    scene.model.queue('It is long.');
+    scene.telegram.say({ chat: ANN, text: 'read', file });
+    await next(ANN, before);
+    const id = /read_document reads it as "([\d-]+)"/.exec(textOf(newest()))?.[1];
+    const call = { name: 'read_document', arguments: { file: id, offset: 38_000 } };
+    scene.model.queue({ toolCalls: [call] }, 'It ends with 7999.');
+    scene.telegram.say({ chat: ANN, text: 'how does it end?' });
+    expect(await next(ANN, before + 1)).toEqual(['It ends with 7999.']);
+    expect(textOf(newest())).toMatch(/are shown. This is its end..* 7998 7999\n<.outside/s);
+  });
+
   it('[F08] [F10] an album is one turn with all its pictures', async () => {
     const before = count(BO);
     const asked = scene.model.total;
@@ -48,8 +75,38 @@ describe('what people send in Telegram besides text', () => {
     const before = count(ANN);
     scene.model.speech = 'when is the next train?';
     scene.telegram.say({ chat: ANN, file: { kind: 'voice', bytes: OGG, type: 'audio/ogg' } });
-    expect((await next(ANN, before))[0]).toContain('when is the next train?');
+    expect((await next(ANN, before, 2))[0]).toContain('when is the next train?');
     expect(scene.model.heard).toEqual([{ model: 'ears', fileName: 'speech.ogg', bytes: OGG }]);
+  });
+
+  it('[F10] [G18] an answer to a voice message is sent as text and as a voice note, or as text alone', async () => {
+    const before = count(ANN);
+    const notes = scene.telegram.calls('sendVoice').length;
+    const voice = { kind: 'voice', bytes: OGG, type: 'audio/ogg' } as const;
+    scene.model.queue('The next **train** goes at six.');
+    scene.telegram.say({ chat: ANN, file: voice });
+    expect(await next(ANN, before, 2)).toEqual(['The next train goes at six.', '']);
+    const [note] = scene.telegram.conversation(ANN).slice(-1);
+    expect(note?.file).toMatchObject({ name: 'voice.ogg', bytes: scene.model.voice });
+    await scene.telegram.waitFor(() => scene.telegram.calls('sendVoice').length === notes + 1);
+    const input = 'The next train goes at six.';
+    const asked = { model: 'mouth', voice: 'alloy', input, response_format: 'opus' };
+    expect(scene.model.spoken.at(-1)).toEqual(asked);
+    scene.model.voice = null;
+    scene.model.queue('At six.');
+    scene.telegram.say({ chat: ANN, file: voice });
+    expect(await next(ANN, before + 2)).toEqual(['At six.']);
+    await scene.telegram.waitFor(() => scene.model.spoken.at(-1)?.input === 'At six.');
+    expect(scene.telegram.calls('sendVoice')).toHaveLength(notes + 1);
+    scene.model.voice = Uint8Array.from(OGG);
+    const text = `Good night, ${scene.telegram.token}!`;
+    const call = { name: 'speak', arguments: { text } };
+    scene.model.queue({ toolCalls: [call] }, 'Said.');
+    scene.telegram.say({ chat: ANN, text: 'say good night' });
+    expect(await next(ANN, before + 3, 2)).toEqual(['', 'Said.']);
+    // What is spoken leaves the process like what is written (G18).
+    expect(scene.model.spoken.at(-1)?.input).toMatch(/^Good night, .+!$/);
+    expect(scene.model.spoken.at(-1)?.input).not.toContain(scene.telegram.token);
   });
 
   it('[F10] a document is read; one that cannot be read is named', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
+import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
 beforeEach(async () => {
@@ -53,5 +53,20 @@ describe('a Parley that is asked to end', () => {
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['You said: killed']);
     scene.telegram.say({ chat: ANN, text: 'next' });
     expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: killed', 'You said: next']);
+  });
+
+  it('[F12] [D01] [D04] shows an answer in a group as it grows, and finishes that message after a kill -9', async () => {
+    const { telegram, model } = scene;
+    const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`.trim();
+    const text = `@${telegram.me.username} ${question}`;
+    model.fault({ kind: 'stall', afterPieces: 8 });
+    telegram.say({ chat: GROUP, from: ANN, text });
+    const [growing] = await scene.untilAnswers(GROUP, 1);
+    expect(growing).toMatch(/Say this: a long/);
+    expect(growing?.length).toBeLessThan(question.length);
+    await scene.parley.end('SIGKILL');
+    await scene.startAgain();
+    await telegram.waitFor(() => scene.answers(GROUP).some((each) => each.endsWith('comes here,')));
+    expect(scene.answers(GROUP)).toHaveLength(1);
   });
 });

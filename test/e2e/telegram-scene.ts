@@ -55,7 +55,11 @@ export async function startTelegramScene(
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double', ...more },
     lanes: { collectPauseMs: 100 },
     http: { port: 0 },
-    media: { maxFileMb: 1, transcription: { baseUrl: model.baseUrl, model: 'ears' } },
+    media: {
+      maxFileMb: 1,
+      transcription: { baseUrl: model.baseUrl, model: 'ears' },
+      speech: { baseUrl: model.baseUrl, model: 'mouth' },
+    },
     channels: {
       telegram: {
         token: telegram.token,

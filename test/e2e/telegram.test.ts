@@ -70,6 +70,23 @@ describe('a conversation in Telegram', () => {
     expect(answers.slice(before)).toEqual(['Stopped.', 'You said: and now?']);
   });
 
+  it('[F06] tells the model what the person reacted with, in the next turn', async () => {
+    const before = count(BO);
+    scene.telegram.say({ chat: BO, text: 'Shall we?' });
+    await scene.untilAnswers(BO, before + 1);
+    const message = scene.telegram.conversation(BO).at(-1)?.messageId ?? 0;
+    // What follows in its chat proves that its receipt is stored.
+    scene.telegram.say({ chat: BO, text: 'One moment.' });
+    await scene.untilAnswers(BO, before + 2);
+    scene.telegram.react({ chat: BO, message, emojis: ['👍'] });
+    await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
+    expect(count(BO)).toBe(before + 2);
+    scene.telegram.say({ chat: BO, text: 'Well?' });
+    await scene.untilAnswers(BO, before + 3);
+    const seen = JSON.stringify(scene.model.requests.at(-1)?.body.messages);
+    expect(seen).toContain('reacted with 👍 to your message');
+  });
+
   it('[F12] shows typing while the model thinks', async () => {
     const held = scene.hold('think about it');
     const before = count(BO);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RenderedPart, render } from '@parley/markup';
+import { escapeText } from '@parley/simulators/draw';
 import type { Screen } from './draw/bubble.ts';
 import { DISCORD } from './draw/discord.ts';
-import { escapeText } from './draw/escape.ts';
 import { TELEGRAM } from './draw/telegram.ts';
 import { TERMINAL } from './draw/terminal.ts';
 import { WEB } from './draw/web.ts';
@@ -17,6 +17,8 @@ const TELEPHONES: readonly Screen[] = [TELEGRAM, DISCORD, WHATSAPP, WEB];
 export const SCREENS: readonly Screen[] = [...TELEPHONES, TERMINAL];
 
 const CONSOLE_STYLES = join(import.meta.dirname, '../../apps/console/src/page/style');
+/** As `parley simulate` shows the platforms. */
+const PLATFORM_STYLES = join(import.meta.dirname, '../../apps/console/src/page/simulate/style');
 
 /** The whole page: complete in itself, without scripts, and nothing in it is loaded. */
 export function galleryPage(answers: readonly SampleAnswer[]): string {
@@ -73,14 +75,12 @@ function bubble({ id, target, draw }: Screen, part: RenderedPart): string {
 }
 
 function styles(): string {
+  const platforms = ['telephones.css', 'telegram.css', 'discord.css', 'whatsapp.css'];
   const own = [
-    'page.css',
-    'telephones.css',
-    'draw/telegram.css',
-    'draw/discord.css',
-    'draw/whatsapp.css',
+    join(import.meta.dirname, 'page.css'),
+    ...platforms.map((file) => join(PLATFORM_STYLES, file)),
   ]
-    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
+    .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
   const console = ['base.css', 'prose.css', 'chat.css']
     .map((file) => readFileSync(join(CONSOLE_STYLES, file), 'utf8'))

@@ -31,6 +31,7 @@ const ANSWERS: readonly (readonly [id: string, title: string, look: string])[] =
   ['quoted-mail', 'Quoted mail', 'List, code and another quote inside a quote.'],
   ['sloppy', 'Sloppy marks', 'Unclosed marks and fences, stars that mean times.'],
   ['signs', 'Signs that are no marks', 'Products, powers, files and names keep every sign.'],
+  ['as-written', 'As it was written', 'Paths, patterns, comparisons, prompts, numbers of answers.'],
   ['html', 'HTML in the answer', 'Shown as written, all but underline and line breaks.'],
   ['marks', 'Every mark', 'Bold, italic, struck, underlined, hidden, and all of them nested.'],
   ['mentions', 'Mentions', 'Nobody may be pinged; everything stays readable.'],

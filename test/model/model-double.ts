@@ -36,6 +36,14 @@ export interface HeardSpeech {
   readonly bytes: Uint8Array;
 }
 
+/** One text that was sent to be spoken. */
+export interface SpokenSpeech {
+  readonly model: string;
+  readonly voice: string;
+  readonly input: string;
+  readonly response_format: string;
+}
+
 /** How many requests are remembered; a load of thousands keeps the newest ones. */
 const REMEMBERED = 2_000;
 
@@ -55,6 +63,10 @@ export class ModelDouble {
   speech = 'words that were spoken';
   /** The recordings that came, oldest first. */
   readonly heard: HeardSpeech[] = [];
+  /** The recording of every text that is to be spoken; null: the service is out of order. */
+  voice: Uint8Array | null = Uint8Array.from(Buffer.from('OggS and a voice'));
+  /** The texts that were to be spoken, oldest first. */
+  readonly spoken: SpokenSpeech[] = [];
   readonly #server: Server;
   #script: ReplyScript;
   #queue: Reply[] = [];

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
 import {
   type ChatRequest,
   ChatRequest as ChatRequestSchema,
@@ -31,6 +32,9 @@ export async function handleModelRequest(
     }
     if (request.method === 'POST' && path === '/v1/audio/transcriptions') {
       return await answerSpeech(double, request, response);
+    }
+    if (request.method === 'POST' && path === '/v1/audio/speech') {
+      return await answerText(double, request, response);
     }
     sendRefusal(response, 404, `Unknown address: ${request.method} ${path}`);
   } catch (error) {
@@ -82,6 +86,25 @@ async function answerSpeech(
   const bytes = new Uint8Array(await file.arrayBuffer());
   double.heard.push({ model, fileName: file.name, bytes });
   sendJson(response, 200, { text: double.speech });
+}
+
+const SpeechRequest = z.strictObject({
+  model: z.string(),
+  voice: z.string(),
+  input: z.string().min(1).max(4_096),
+  response_format: z.enum(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']),
+});
+
+async function answerText(
+  double: ModelDouble,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const asked = SpeechRequest.safeParse(await readJson(request));
+  if (!asked.success) return sendRefusal(response, 400, asked.error.message);
+  double.spoken.push(asked.data);
+  if (double.voice === null) return sendRefusal(response, 401, 'Incorrect API key provided.');
+  response.writeHead(200, { 'content-type': 'audio/ogg' }).end(double.voice);
 }
 
 async function streamAnswer(

@@ -4,6 +4,7 @@ import type {
   CommandInfo,
   IngressOutcome,
   Revision,
+  SenderFacts,
 } from '@parley/channels';
 import {
   type AdapterValues,
@@ -38,6 +39,8 @@ export interface CoreWishes {
 /** All that an adapter told the core. */
 export interface Told {
   readonly received: InboundMessage[];
+  /** What the adapter can find out about the senders of these. */
+  readonly senders: (SenderFacts | undefined)[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
@@ -55,6 +58,7 @@ export function coreAround(
 ) {
   const told: Told = {
     received: [],
+    senders: [],
     revised: [],
     reactions: [],
     states: [],
@@ -69,8 +73,9 @@ export function coreAround(
     commands: wishes.commands ?? [],
     values: wishes.values ?? memoryValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),
-    receive: async (message: InboundMessage) => {
+    receive: async (message: InboundMessage, sender?: SenderFacts) => {
       told.received.push(message);
+      told.senders.push(sender);
       changed();
       return (await wishes.receive?.(message)) ?? accepted;
     },

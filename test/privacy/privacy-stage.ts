@@ -174,6 +174,8 @@ const SILENCE = {
   heartbeat: QUIET,
   media: {
     readDocument: () => Promise.reject(new Error('no documents here')),
+    scalePicture: () => Promise.reject(new Error('no pictures here')),
+    pictureSide: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,

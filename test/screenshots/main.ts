@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { startChromium } from '../services/chromium.ts';
 import { type Example, startExample } from './example.ts';
+import { shootPlatforms } from './platforms.ts';
 
 /** Shots of other things lie beside it. */
 const FOLDER = join(import.meta.dirname, '../../docs/images/page');
@@ -15,10 +16,15 @@ const COLORS = 96;
 /** A view that is still loading is shot as it is then. In ms. */
 const PATIENCE_MS = 8_000;
 
-/** `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled anew. */
+/**
+ * `npm run screenshots`: a picture of every view of the page, in light and dark, from an example that is filled anew, and
+ * one of each platform of `parley simulate`; `-- platforms` makes these alone.
+ */
 async function main(): Promise<void> {
   const chromium = await startChromium();
   if (chromium.state === 'missing') throw new Error(chromium.reason);
+  await shootPlatforms(chromium.value);
+  if (process.argv[2] === 'platforms') return chromium.stop();
   const example = await startExample(chromium.value);
   try {
     rmSync(FOLDER, { recursive: true, force: true });

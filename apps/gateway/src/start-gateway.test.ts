@@ -285,9 +285,11 @@ describe('a gateway', () => {
 
   it('[D05] notifies the owner, on another account, of one that stops working, once a day', async () => {
     const [good, bad] = [platform('good'), platform('bad')];
-    const rules = { ...RULES, owners: ['good:u'] };
+    const rules = { ...RULES, owners: ['good:u', 'bad:u'] };
     await open([ready(good.definition, rules), ready(bad.definition, rules)]);
     await good.say('hello');
+    // The owner's last message came by the account that fails.
+    await bad.say('hello');
     const failed = { kind: 'failed', reason: 'no intent', fix: 'Switch it on.' } as const;
     for (const state of [failed, failed]) bad.report(state);
     await expect.poll(() => good.sent.length).toBe(1);

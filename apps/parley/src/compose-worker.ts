@@ -3,7 +3,6 @@ import {
   createTurnRunner,
   keepMemories,
   notifyOfSoul,
-  openMedia,
   type TurnLimits,
   type TurnServices,
   withHeartbeats,
@@ -74,7 +73,7 @@ const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function turnServices(parts: Parts): TurnServices {
   const { settings } = parts.loaded;
-  const { shared, agent, owners, approvals, inspector, proactive } = parts;
+  const { shared, agent, media, owners, approvals, inspector, proactive } = parts;
   const { model, choices } = parts.model;
   const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
   return {
@@ -97,7 +96,7 @@ export function turnServices(parts: Parts): TurnServices {
     owners,
     history: HISTORY,
     contextTokens: () => contextTokensOf(settings.model, model.id),
-    media: openMedia(settings.media),
+    media,
     heartbeat: proactive.rules,
     wake: (conversationId) => shared.turns.kick(conversationId),
   };

@@ -14,10 +14,17 @@ export type ChosenModel = ReturnType<typeof chooseModel>;
 
 export function chooseModel(
   { settings }: LoadedSettings,
-  { folder, env, clock, log, secrets }: StartOptions & OpenLog,
+  {
+    folder,
+    settingsToEdit = folder.settingsFile,
+    env,
+    clock,
+    log,
+    secrets,
+  }: StartOptions & OpenLog,
 ) {
   const chosen = createChatModel(settings.model, {
-    settingsFile: folder.settingsFile,
+    settingsFile: settingsToEdit,
     clock,
     logger: log,
     timeZone: settings.agent.timeZone,

@@ -65,7 +65,15 @@ export interface OpenAgentOptions extends Surroundings {
   /** What its tools for to-dos, for handing work on and for other chats write to. */
   readonly work?: Pick<
     BuiltInToolDeps,
-    'cron' | 'delegation' | 'messages' | 'sendFile' | 'ownMessages' | 'todos' | 'soul'
+    | 'cron'
+    | 'delegation'
+    | 'messages'
+    | 'documents'
+    | 'sendFile'
+    | 'speak'
+    | 'ownMessages'
+    | 'todos'
+    | 'soul'
   >;
   /** Who it is; without it SOUL.md is a file like any other. */
   readonly soul?: GovernedFile & Partial<Pick<SoulService, 'sync'>>;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { openMcp } from '@parley/agent';
+import { openMcp, openMedia } from '@parley/agent';
 import { reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
@@ -73,6 +73,7 @@ export async function openParts(
   const model = isSameModel ? before.model : chooseModel(loaded, options);
   const models = { model: () => model.model, meter };
   const soul = openSoul(settings, { ...options, store, lock, models });
+  const media = openMedia(settings.media);
   const agent = await openAgent({
     ...options,
     soul: soul.service,
@@ -85,7 +86,9 @@ export async function openParts(
       cron: { store, ask: cron.ask },
       delegation,
       messages,
+      documents: { attachments: store.attachments, media },
       sendFile: { store, deliver, agentFiles: store.agentFiles },
+      ...(media.speech !== undefined && { speak: { store, deliver, media } }),
       ownMessages: { store, deliver },
       todos: store.todos,
       ...soul.tool,
@@ -108,6 +111,7 @@ export async function openParts(
     shared,
     scrape,
     agent,
+    media,
     mcp: mcp.mcp,
     owners,
     approvals,

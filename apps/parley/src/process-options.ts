@@ -20,6 +20,8 @@ import type { LoadedSettings } from './settings.ts';
 export interface StartOptions {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
+  /** The file that people are asked to edit, where the one of the folder is a copy. */
+  readonly settingsToEdit?: string;
   /** What this process does; everything when absent. */
   readonly role?: ProcessRole | undefined;
   /** Instead of `http.port` of the settings. */

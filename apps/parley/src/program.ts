@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import {
   add,
   addDefault,
@@ -14,6 +14,7 @@ import type { AuditFlags } from './commands/audit/audit.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 import type { Settling } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
+import type { SimulateFlags } from './commands/simulate/simulate.ts';
 import type { UsageFlags } from './commands/usage.ts';
 import { describeAgent } from './program-agent.ts';
 import { versionText } from './version.ts';
@@ -34,6 +35,7 @@ export function describeProgram(runs: Runs): Command {
     .showHelpAfterError('Run "parley --help" to see what there is.')
     .exitOverride();
   describeStart(program, runs);
+  describeSimulate(program, runs);
   describeStatus(program, runs);
   describeUsage(program, runs);
   describeLogs(program, runs);
@@ -54,6 +56,7 @@ Examples:
   parley start                          run, with everything in ~/.parley
   parley start --data ./work            run a second one, with everything in ./work
   parley chat --data ./work             talk to that one
+  parley simulate telegram              play Telegram against it, without an account
   echo "hello" | parley chat            ask once, print the answer
   parley gateway, parley worker         the same in several processes (docs/deploy.md)
   parley config check --config my.yaml  what is wrong with my.yaml?`;
@@ -83,6 +86,40 @@ function describeStart(program: Command, { bare, starting }: Runs): void {
   add(program, 'chat', 'talk to the agent here; starts a gateway if none is running', () =>
     chat((m, cli) => m.chat(cli)),
   ).addHelpText('after', CHAT_HELP);
+}
+
+const SIMULATE_HELP = `
+The page shows a copy of the platform with several people, a group, buttons, files and faults, and a Parley with your
+settings, model and plugins, and a copy of your workspace. Your own conversations are left alone, and nothing of the
+platform is asked. docs/simulate.md says what such a copy enforces, and how scenes become tests.
+
+Examples:
+  parley simulate                                  Telegram
+  parley simulate discord --record scene.jsonl     Discord, and what you do and see goes into a file
+  parley simulate discord --play scene.jsonl       do it again, say what is different; 0: nothing, 1: something`;
+
+function describeSimulate(program: Command, { bare }: Runs): void {
+  const work = using(bare, () => import('./commands/simulate/simulate.ts'));
+  const what = 'play a platform against your Parley on a page: no account, no token';
+  const platform = new Argument('[platform]', 'telegram, discord or whatsapp');
+  add(
+    program,
+    'simulate',
+    what,
+    (name: 'telegram' | 'discord' | 'whatsapp', flags: SimulateFlags) =>
+      work((m, cli) => m.simulate(cli, name, flags)),
+  )
+    .addArgument(platform.choices(['telegram', 'discord', 'whatsapp']).default('telegram'))
+    .option('--port <number>', 'of the page; any free one without it', numberFrom(0, 65_535), 0)
+    .option('--record <file>', 'write what is done and shown into a file')
+    .addOption(
+      new Option(
+        '--play <file>',
+        'play such a file and say what is different, without a page',
+      ).conflicts('record'),
+    )
+    .option('--workspace', 'let it write into your workspace, instead of a copy')
+    .addHelpText('after', SIMULATE_HELP);
 }
 
 const WHY_HELP = `

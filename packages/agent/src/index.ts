@@ -9,7 +9,7 @@ export { yesterdaySource } from './context/yesterday-source.ts';
 export { newsChecker, withHeartbeats } from './heartbeat/heartbeat-runner.ts';
 export type { TurnLimits } from './loop/turn-loop.ts';
 export { type AgentMcp, NO_MCP, openMcp } from './mcp/open-mcp.ts';
-export { openMedia } from './media/turn-media.ts';
+export { openMedia } from './media/read-attachment.ts';
 export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts';
 export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';

@@ -10,6 +10,7 @@ import { readHistory } from './context/summary.ts';
 import { checkedRequest, type RequestDraft } from './loop/model-request.ts';
 import type { FinalStep, StepUsage, TurnJournal } from './loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, turnLoop } from './loop/turn-loop.ts';
+import { namesDocument } from './media/attachment-text.ts';
 import { type TurnMedia, unseenMedia } from './media/turn-media.ts';
 import { type HeldPrompt, recordPrompt, sentRequestOf } from './record-prompt.ts';
 import { accountOf } from './spend.ts';
@@ -141,13 +142,18 @@ async function turnDraft(
   signal: AbortSignal,
 ): Promise<TurnDraft> {
   const additions = await runBefore(deps, opened, signal);
-  // Once: servers come and go, and the prompt must list exactly the tools that are offered.
-  const tools = toolsInMode(toolsOf(deps, opened.reader, turn), turn.mode);
   const { tracer, meter, clock, history } = deps;
   const promptAt = clock();
-  const [prompt, read] = await tracer.span('parley.prompt', {}, () =>
-    Promise.all([turnPrompt(turn, deps, { opened, additions, tools }), past()]),
-  );
+  const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
+    const reading = past();
+    // Once: servers come and go, and the prompt must list exactly the tools that are offered.
+    const offered = reading.then(({ transcript }) => {
+      const hasDocuments = media.hasDocuments || transcript.some(namesDocument);
+      return toolsInMode(toolsOf(deps, opened.reader, turn, hasDocuments), turn.mode);
+    });
+    const prompted = turnPrompt(turn, deps, { opened, additions, tools: offered });
+    return Promise.all([prompted, reading, offered]);
+  });
   meter.observe('parley_prompt_seconds', clock() - promptAt);
   const now = userMessage(opened, media, turn);
   const contextTokens = deps.contextTokens?.();

@@ -17,19 +17,21 @@ export interface AgentContext {
 
 /** For whom a turn runs; decides what its prompt may hold and what a failure notice says (W02). */
 export function turnReader(turn: ClaimedTurn, deps: Omit<AgentContext, 'workspace'>): Reader {
-  const facts = { ...turnFacts(turn, deps.agent, deps.clock()), ...placeOf(turn) };
+  const facts = {
+    ...turnFacts(turn, deps.agent, deps.clock()),
+    deliversElsewhere: deliversElsewhere(turn),
+  };
   return readerOf(facts, ownersOf(turn, facts.user.id, deps.owners), turn.conversationId);
 }
 
 /** A job may carry an owner's question into a group, where others read the answer (W02). */
-function placeOf({ messages }: ClaimedTurn): { readonly deliversElsewhere: boolean } {
-  const deliversElsewhere = messages.some(
+export function deliversElsewhere({ messages }: ClaimedTurn): boolean {
+  return messages.some(
     ({ message, route }) =>
       route.channel !== message.channel ||
       route.account !== message.account ||
       route.chatId !== message.chat.id,
   );
-  return { deliversElsewhere };
 }
 
 /** Ingress sets `fromOwner` for accounts that an owner linked (F13). */

@@ -18,9 +18,17 @@ import type { ClaimedTurn, Store } from '@parley/store';
 import { decideBootstrap, restrictView, type Workspace } from '@parley/workspace';
 import { approvalsNote } from './approvals/approval-policy.ts';
 import { actsLacking } from './tools/own-messages.ts';
+import { READ_DOCUMENT } from './tools/read-document.ts';
+import { SPEAK } from './tools/speak.ts';
 import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
 import type { TurnAdditions } from './turn-hooks.ts';
-import { type AgentContext, leadingMessage, type OpenedTurn, openTurn } from './turn-opening.ts';
+import {
+  type AgentContext,
+  deliversElsewhere,
+  leadingMessage,
+  type OpenedTurn,
+  openTurn,
+} from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** What a prompt is made from; a preview has no more. */
@@ -35,7 +43,8 @@ export interface PromptServices
 export interface TurnPromptExtras {
   readonly opened?: OpenedTurn;
   readonly additions?: TurnAdditions;
-  readonly tools?: ToolSet;
+  /** Awaited after the sources have been asked. */
+  readonly tools?: Promise<ToolSet>;
 }
 
 /** The prompt of a turn, built for each turn (P01). */
@@ -51,7 +60,7 @@ export async function turnPrompt(
   const fixing = deps.pins === undefined ? {} : { fix: fixIn(deps.pins, turn, reader, deps) };
   const atHand = { facts, reader, view, messages, ...fixing, conversationId, session };
   const features = await gatherFeatures(deps.sources, atHand, deps.log);
-  const tools = extras.tools ?? toolsInMode(toolsOf(deps, reader, turn), turn.mode);
+  const tools = (await extras.tools) ?? toolsInMode(toolsOf(deps, reader, turn), turn.mode);
   const context = {
     ...attachmentsOf(messages),
     ...silenceIn(facts, features),
@@ -85,12 +94,22 @@ function fixIn(
     schema.parse(await pins.fix(turn, `${kind}:${key}`, value, clock()));
 }
 
+/** `hasDocuments`: the turn can name one. */
 export function toolsOf(
   { tools }: Pick<PromptServices, 'tools'>,
   reader: Reader,
   turn: ClaimedTurn,
+  hasDocuments = false,
 ): ToolSet {
-  return tools?.for(reader, actsLacking(leadingMessage(turn).route)) ?? NO_TOOLS;
+  const { route } = leadingMessage(turn);
+  // What is answered elsewhere shows nobody there the files of this chat (W02).
+  const mayReadOn = hasDocuments && !deliversElsewhere(turn);
+  const lacking = [
+    ...actsLacking(route),
+    ...(mayReadOn ? [] : [READ_DOCUMENT]),
+    ...(route.voice === true ? [] : [SPEAK]),
+  ];
+  return tools?.for(reader, lacking) ?? NO_TOOLS;
 }
 
 const NO_TOOLS: ToolSet = {

@@ -18,6 +18,7 @@ import {
 import { asStarted, type FinalStep, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-loop.ts';
 import { readTurnMedia, unseenMedia } from './media/turn-media.ts';
+import { answerByVoice } from './media/voice-answer.ts';
 import { holdPrompt } from './record-prompt.ts';
 import { accountOfTurn, SpendCapError } from './spend.ts';
 import { TurnSuspendedError } from './tools/tool.ts';
@@ -71,7 +72,9 @@ export function createTurnRunner(options: TurnServices): RunTurn {
       await deps.deliver(route.channel, route.account, route.chatId, fresh);
     }
     deps.compactor?.afterTurn(conversationId);
-    if (closing !== undefined) await callHooks(deps, ending, closing);
+    if (closing === undefined) return;
+    if (closing.answer !== '') await answerByVoice(deps, turn, closing.answer, signal);
+    await callHooks(deps, ending, closing);
   };
 }
 

@@ -9,16 +9,20 @@ import {
 import { type Capabilities, ParleyError, reasonOf } from '@parley/core';
 import { DiscordApi } from './api.ts';
 import { Connection, later } from './connection.ts';
-import { createAdministrators, createPlaces } from './content.ts';
 import { translated } from './failures.ts';
 import { createFiles } from './files.ts';
 import { MAX_TEXT } from './format.ts';
 import { Intake, knownChannels } from './intake.ts';
 import { admitInteraction, type InteractionDeps, registerMenu } from './menu.ts';
+import { createContentWatch } from './missing-content.ts';
+import { createPlaces, createSenderFacts } from './places.ts';
+import { Reactions } from './reactions.ts';
+import { Responses } from './responses.ts';
 import { type Position, positionAfter, type Resumed, resumeSession, Seen } from './resume.ts';
 import { createMessageFacet, sendPart } from './send.ts';
 import type { DiscordSettings } from './settings.ts';
 import { Streams } from './stream.ts';
+import { Threads } from './threads.ts';
 import { WireMessage } from './wire.ts';
 
 const CAPABILITIES: Capabilities = {
@@ -55,7 +59,9 @@ export function createDiscordAdapter(
   const { linkPreviews } = settings;
   const api = new DiscordApi(settings, () => context.holdsAccount());
   const streams = new Streams({ api, values, linkPreviews, log, later });
-  const receiver = new Receiver(context, env, api);
+  const responses = new Responses({ api });
+  const receiver = new Receiver(context, env, { api, responses });
+  const threads = new Threads({ ...context, api, me: () => receiver.me });
   return {
     capabilities: CAPABILITIES,
     async start() {
@@ -68,20 +74,29 @@ export function createDiscordAdapter(
       api.close();
       report({ kind: 'stopped' });
     },
-    send: (part, signal) => sendPart({ api, streams, linkPreviews, log }, part, signal),
+    send: (part, signal) =>
+      sendPart({ api, streams, responses, threads, linkPreviews, log }, part, signal),
     typing: {
       repeatMs: TYPING_REPEAT_MS,
-      show: ({ chatId, threadId = chatId }) => translated(threadId, () => api.showTyping(threadId)),
+      show: (address) => {
+        const { chatId, threadId = chatId } = threads.known(address);
+        return translated(threadId, () => api.showTyping(threadId));
+      },
     },
     streaming: {
       minIntervalMs: EDIT_EVERY_MS,
-      update: (address, turnId, answer) =>
-        translated(address.threadId ?? address.chatId, () =>
-          streams.update(address, turnId, answer),
-        ),
+      // To a command Discord shows "thinking" until the answer is whole.
+      update: async (address, turnId, answer) => {
+        if (address.response !== undefined) return;
+        await translated(address.threadId ?? address.chatId, async () =>
+          streams.update(await threads.open(address), turnId, answer),
+        );
+      },
       // The parts of the finished answer replace the messages that are shown.
       end: async (address, turnId, comes) => {
-        if (comes === 'nothing') await streams.discard(address, turnId);
+        if (comes !== 'nothing') return;
+        if (address.response === undefined) await streams.discard(threads.known(address), turnId);
+        else await translated(address.chatId, () => responses.drop(address));
       },
     },
     files: createFiles({ api, apiRoot: settings.apiRoot, clock }),
@@ -123,22 +138,32 @@ class Receiver {
   #registering: Promise<void> | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(context: Context, env: ChannelEnv, api: DiscordApi) {
+  constructor(
+    context: Context,
+    env: ChannelEnv,
+    { api, responses }: { readonly api: DiscordApi; readonly responses: Responses },
+  ) {
     this.#context = context;
     this.#api = api;
     this.#wait = env.wait;
     this.#seen = new Seen(context.values, context.log, later);
-    const me = () => this.#connection.client?.user?.id ?? this.#seen.position?.me;
     const findPlace = createPlaces(() => this.#connection.client, api);
-    const factsOf = createAdministrators(() => this.#connection.client);
-    const deps = { ...context, ...env, api, findPlace, factsOf, me };
-    const intake = new Intake({ ...deps, seen: this.#seen });
+    const factsOf = createSenderFacts(() => this.#connection.client, api);
+    const deps = { ...context, ...env, api, responses, findPlace, factsOf, me: () => this.me };
+    const intake = new Intake({
+      ...deps,
+      seen: this.#seen,
+      watchContent: createContentWatch(context),
+    });
     this.#intake = intake;
+    const reactions = new Reactions(deps);
     this.#events = {
       MESSAGE_CREATE: (data, before) => intake.created(data, before),
       MESSAGE_UPDATE: (data) => intake.updated(data),
       MESSAGE_DELETE: (data) => intake.deleted(data),
       MESSAGE_DELETE_BULK: (data) => intake.deleted(data),
+      MESSAGE_REACTION_ADD: (data) => intake.reacted(reactions.read(data, 'added')),
+      MESSAGE_REACTION_REMOVE: (data) => intake.reacted(reactions.read(data, 'removed')),
       INTERACTION_CREATE: (data) => this.#interact(deps, data),
     };
     this.#connection = new Connection({
@@ -166,6 +191,11 @@ class Receiver {
           this.#registering ??= this.#register(client.application.id);
       },
     });
+  }
+
+  /** The bot's own id. */
+  get me(): string | undefined {
+    return this.#connection.client?.user?.id ?? this.#seen.position?.me;
   }
 
   start(): void {

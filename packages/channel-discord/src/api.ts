@@ -18,10 +18,10 @@ import {
   Routes,
 } from 'discord.js';
 import { z } from 'zod';
-import { afterConnectionFailure, callFailureOf } from './failures.ts';
+import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
 import { download, pictureUrl } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
-import { Snowflake, WireChannel, WireMessage } from './wire.ts';
+import { Snowflake, WireChannel, WireMessage, WireUser } from './wire.ts';
 
 /** The request body that creates or changes a message, in the form of Discord's API. */
 export type MessageBody = Readonly<Record<string, unknown>>;
@@ -33,9 +33,10 @@ export interface CallExtras {
 }
 
 /** A message of the bot as Discord returns it. */
-interface OwnMessage {
+export interface OwnMessage {
   readonly id: string;
   readonly content: string;
+  readonly flags?: number;
 }
 
 /** A slash command of the menu. */
@@ -50,7 +51,8 @@ export type MenuCommand = z.infer<typeof MenuCommand>;
 
 /** Longer waits for a rate limit are left to the delivery, which serves other chats meanwhile. In ms. */
 const LONGEST_OWN_WAIT_MS = 6_000;
-const Own = z.object({ id: Snowflake, content: z.string().default('') });
+const Own = z.object({ id: Snowflake, content: z.string().default(''), flags: z.int().default(0) });
+const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
 
@@ -114,6 +116,17 @@ export class DiscordApi {
     return this.#call(async (rest) => WireChannel.parse(await rest.get(Routes.channel(id))));
   }
 
+  user(userId: string): Promise<WireUser> {
+    return this.#call(async (rest) => WireUser.parse(await rest.get(Routes.user(userId))));
+  }
+
+  /** The roles of a member of a server. */
+  async rolesOf(guildId: string, userId: string, signal: AbortSignal): Promise<string[]> {
+    const route = Routes.guildMember(guildId, userId);
+    const member = await this.#call((rest) => rest.get(route, { signal }));
+    return Member.parse(member).roles;
+  }
+
   message(channelId: string, messageId: string, signal: AbortSignal): Promise<WireMessage> {
     const route = Routes.channelMessage(channelId, messageId);
     return this.#call(async (rest) => WireMessage.parse(await rest.get(route, { signal })));
@@ -124,6 +137,26 @@ export class DiscordApi {
     const query = new URLSearchParams({ after, limit: String(PAGE) });
     return this.#call(async (rest) => {
       const page = await rest.get(Routes.channelMessages(channelId), { query });
+      return z.array(z.unknown()).parse(page).reverse();
+    });
+  }
+
+  /** The thread gets the id of the message. */
+  async startThread(channelId: string, messageId: string, name: string): Promise<void> {
+    const route = Routes.threads(channelId, messageId);
+    await this.#call((rest) => rest.post(route, { body: { name } }));
+  }
+
+  /** The last messages before `before`, oldest first, at most 100. */
+  messagesBefore(
+    channelId: string,
+    before: string,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<unknown[]> {
+    const query = new URLSearchParams({ before, limit: String(limit) });
+    return this.#call(async (rest) => {
+      const page = await rest.get(Routes.channelMessages(channelId), { query, signal });
       return z.array(z.unknown()).parse(page).reverse();
     });
   }
@@ -144,15 +177,45 @@ export class DiscordApi {
     await this.#call((rest) => rest.post(route, { body, auth: false }));
   }
 
-  /** Changes the first answer; possible for 15 min, as is `followUp`. */
-  async changeAnswer(applicationId: string, token: string, body: MessageBody): Promise<void> {
-    const route = Routes.webhookMessage(applicationId, token, '@original');
-    await this.#call((rest) => rest.patch(route, { body, auth: false }));
+  /** Changes the first answer; possible for 15 min, as are the next three. */
+  changeAnswer(
+    applicationId: string,
+    token: string,
+    body: MessageBody,
+    extras?: CallExtras,
+  ): Promise<OwnMessage> {
+    const request = { ...requestOf(body, extras), auth: false };
+    const route = Routes.webhookMessage(applicationId, token);
+    return this.#call(async (rest) => Own.parse(await rest.patch(route, request)));
   }
 
-  async followUp(applicationId: string, token: string, body: MessageBody): Promise<void> {
+  currentAnswer(applicationId: string, token: string): Promise<OwnMessage> {
+    const route = Routes.webhookMessage(applicationId, token);
+    return this.#call(async (rest) => Own.parse(await rest.get(route, { auth: false })));
+  }
+
+  async dropAnswer(applicationId: string, token: string): Promise<void> {
+    const route = Routes.webhookMessage(applicationId, token);
+    await this.#call((rest) => rest.delete(route, { auth: false }));
+  }
+
+  followUp(
+    applicationId: string,
+    token: string,
+    body: MessageBody,
+    extras?: CallExtras,
+  ): Promise<OwnMessage> {
+    const request = { ...requestOf(body, extras), auth: false };
     const route = Routes.webhook(applicationId, token);
-    await this.#call((rest) => rest.post(route, { body, auth: false }));
+    return this.#call(async (rest) => Own.parse(await rest.post(route, request)));
+  }
+
+  /** The id of the direct chat with a person. */
+  directWith(userId: string): Promise<string> {
+    const request = { body: { recipient_id: userId } };
+    return this.#call(async (rest) =>
+      WireChannel.parse(await rest.post(Routes.userChannels(), request)),
+    ).then(({ id }) => id);
   }
 
   /** Stops the timers of the rate limits. */
@@ -220,7 +283,11 @@ export async function probeDiscord(
       if (bot.avatar === null) return undefined;
       return download(settings, pictureUrl(settings.apiRoot, bot.id, bot.avatar), limit, within);
     });
-    const facts = { as: `@${bot.username}`, invitation: invitationOf(application.id), ...picture };
+    const facts = {
+      as: `@${bot.username}`,
+      invitation: invitationOf(application.id, settings),
+      ...picture,
+    };
     return { kind: 'works', warnings, clock: reading, ...facts };
   } catch (thrown) {
     return problemOf(thrown, host);
@@ -240,18 +307,18 @@ const PERMISSIONS =
   PermissionFlagsBits.AddReactions;
 
 /** The page on which a person takes the bot into a server. */
-function invitationOf(applicationId: string): string {
+function invitationOf(applicationId: string, { threads }: DiscordSettings): string {
+  const more = threads === 'never' ? 0n : PermissionFlagsBits.CreatePublicThreads;
   const asked = new URLSearchParams({
     client_id: applicationId,
     scope: `${OAuth2Scopes.Bot} ${OAuth2Scopes.ApplicationsCommands}`,
-    permissions: String(PERMISSIONS),
+    permissions: String(PERMISSIONS | more),
   });
   return `https://discord.com/oauth2/authorize?${asked}`;
 }
 
-/** The close codes with which the gateway would end a login. */
+/** The close code with which the gateway would end a login. */
 const WRONG_TOKEN = 4004;
-const NO_CONTENT = 4014;
 
 function problemOf(thrown: unknown, host: string): ChannelProbe {
   const failure = callFailureOf(thrown);

@@ -146,7 +146,9 @@ function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client
     intents: [
       GatewayIntentBits.Guilds,
       GatewayIntentBits.GuildMessages,
+      GatewayIntentBits.GuildMessageReactions,
       GatewayIntentBits.DirectMessages,
+      GatewayIntentBits.DirectMessageReactions,
       ...(messageContent ? [GatewayIntentBits.MessageContent] : []),
     ],
     makeCache: Options.cacheWithLimits({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Place, plainMentions, toInbound } from './content.ts';
+import { plainMentions, toInbound } from './content.ts';
+import type { Place } from './places.ts';
 import { WireMessage } from './wire.ts';
 
 const ME = '900';
@@ -19,7 +20,11 @@ const read = (fields: object, place = GROUP) => {
     content: 'hi',
     timestamp: '2026-11-21T12:00:00.000Z',
   };
-  return toInbound(WireMessage.parse({ ...plain, ...fields }), place, 'default', ME);
+  return toInbound(WireMessage.parse({ ...plain, ...fields }), place, {
+    account: 'default',
+    me: ME,
+    threads: 'never',
+  });
 };
 const me = { id: ME, username: 'parley' };
 const file = { id: '3', filename: 'a.bin', size: 5, url: 'https://cdn.discordapp.com/a?ex=1' };

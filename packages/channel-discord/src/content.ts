@@ -1,11 +1,9 @@
-import type { SenderFacts } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { type Client, PermissionFlagsBits, PermissionsBitField } from 'discord.js';
-import type { DiscordApi } from './api.ts';
 import { writeRef } from './files.ts';
+import type { Place } from './places.ts';
+import type { DiscordSettings } from './settings.ts';
 import type {
   WireAttachment,
-  WireChannel,
   WireContent,
   WireMember,
   WireMention,
@@ -26,8 +24,7 @@ const FORWARD = 1;
 export function toInbound(
   message: WireMessage,
   place: Place,
-  account: string,
-  me: string,
+  { account, me, threads }: Receiving,
 ): InboundMessage | undefined {
   if (message.author.id === me || !WRITTEN.has(message.type)) return undefined;
   const attachments = attachmentsOf(message);
@@ -35,34 +32,71 @@ export function toInbound(
   const mentions = message.mentions.map(({ id }) => id);
   const named = mentions.includes(me) || leading;
   const replied = message.referenced_message?.author.id === me;
+  const sender = senderOf(message);
+  const isDirect = place.chat.type === 'direct';
+  const addressed = isDirect || named || replied || namesRole(message, place);
+  const perThread = threads === 'per-conversation' && !isDirect;
+  // In a thread that the bot has started one need not mention it, but may address others.
+  const goesOn = perThread && place.threadOwner === me && mentions.length === 0;
+  const opens = perThread && addressed && !sender.isBot && place.takesThreads === true;
   return {
     channel: 'discord',
     account,
     messageId: message.id,
-    chat: place.chat,
-    sender: senderOf(message),
+    chat: opens ? threadOf(message, place, me) : place.chat,
+    sender,
     text,
     ...(attachments.length === 0 ? {} : { attachments }),
     ...replyOf(message, place),
     mentions,
-    addressed: place.chat.type === 'direct' || named || replied || namesRole(message, place),
+    addressed: addressed || goesOn,
     sentAt: Date.parse(message.timestamp),
     variables: {},
   };
 }
 
 /** The name people see: of this server, else their own, else the account's. */
-export function displayName(user: WireUser, nick: string | null | undefined): string {
+function displayName(user: WireUser, nick: string | null | undefined): string {
   return nick ?? user.global_name ?? user.username;
 }
 
 function senderOf({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
-  return {
-    id: author.id,
-    name: displayName(author, member?.nick),
-    username: author.username,
-    isBot: author.bot === true || author.system === true || webhook_id != null,
-  };
+  const isBot = author.bot === true || author.system === true || webhook_id != null;
+  return personOf(author, member, isBot);
+}
+
+/** The thread that the answer will start from this message; it has the id of the message. */
+function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMessage['chat'] {
+  const title = [chat.title, `#${threadName(message, me)}`].filter(Boolean).join(' › ');
+  return { ...chat, type: 'thread', threadId: message.id, title };
+}
+
+/** Longest name of a thread that the bot starts; Discord allows 100 characters. */
+const LONGEST_NAME = 60;
+
+/** A thread is called by the first words of its message. */
+export function threadName(
+  { content, mentions, author }: WireMessage,
+  me: string | undefined,
+): string {
+  const others = content.replaceAll(`<@${me}>`, '').replaceAll(`<@!${me}>`, '');
+  const named = plainMentions(others, namesIn(mentions), () => undefined).replace(MARK, '');
+  const text = named.replace(/\s+/g, ' ').trim();
+  if (text === '') return displayName(author, undefined).slice(0, LONGEST_NAME);
+  if (text.length <= LONGEST_NAME) return text;
+  const cut = text.slice(0, LONGEST_NAME).toWellFormed();
+  return `${cut.replace(/\s\S*$/, '')} …`;
+}
+
+/** A person; in a server with their name and their roles there. */
+export function personOf(
+  user: WireUser,
+  member: WireMember | null | undefined,
+  isBot: boolean,
+): InboundMessage['sender'] {
+  const { id, username } = user;
+  const roles = member?.roles;
+  return { id, name: displayName(user, member?.nick), username, isBot, ...(roles && { roles }) };
 }
 
 /** Discord's autocompletion offers a bot's role beside the bot itself, with the same name. */
@@ -190,112 +224,10 @@ export function plainMentions(
   });
 }
 
-/** The chat a message belongs to, and the names of roles and channels there. */
-export interface Place {
-  readonly chat: InboundMessage['chat'];
-  /** The role with the bot's own name, which people mention instead of the bot. */
-  readonly botRole?: string | undefined;
-  nameOf(kind: 'role' | 'channel', id: string): string | undefined;
-}
-
-/** Finds the chat of a channel. Rejects when Discord has to be asked and does not answer. */
-export type FindPlace = (channelId: string) => Promise<Place>;
-
-const isThread = (type: number): boolean => type >= 10 && type <= 12;
-
-/**
- * A channel is a chat, and a thread or forum post is a thread of its channel: so access to a channel
- * covers its threads, and each thread is a conversation of its own. discord.js knows the channels of
- * servers; others (direct messages) are requested once.
- */
-export function createPlaces(
-  current: () => Client | undefined,
-  api: Pick<DiscordApi, 'channel'>,
-): FindPlace {
-  const asked = new Map<string, WireChannel>();
-  const channel = async (id: string): Promise<WireChannel> => {
-    const known = knownChannel(current(), id) ?? asked.get(id);
-    if (known !== undefined) return known;
-    const answer = await api.channel(id);
-    if (asked.size >= MOST_ASKED) asked.clear();
-    asked.set(id, answer);
-    return answer;
-  };
-  return async (channelId) => {
-    const here = await channel(channelId);
-    const parentId = isThread(here.type) ? here.parent_id : undefined;
-    const above = parentId == null ? undefined : await channel(parentId);
-    const client = current();
-    const guild = here.guild_id == null ? undefined : client?.guilds.cache.get(here.guild_id);
-    const me = client?.user;
-    return {
-      chat: chatOf(here, above, guild?.name),
-      botRole: me == null ? undefined : guild?.roles.botRoleFor(me)?.id,
-      nameOf: (kind, id) =>
-        kind === 'role'
-          ? guild?.roles.cache.get(id)?.name
-          : (knownChannel(client, id)?.name ?? undefined),
-    };
-  };
-}
-
-/** Direct chats, mostly; beyond this all are requested again. */
-const MOST_ASKED = 5_000;
-
-/** A channel of the gateway's cache; a thread without a known parent counts as unknown. */
-function knownChannel(client: Client | undefined, id: string): WireChannel | undefined {
-  const channel = client?.channels.cache.get(id);
-  if (channel === undefined || channel.isDMBased() || channel.partial) return undefined;
-  if (channel.isThread() && channel.parentId === null) return undefined;
-  const { type, guildId, name, parentId } = channel;
-  return { id, type, guild_id: guildId, name, parent_id: parentId };
-}
-
-/** Decides which chat a channel is. */
-export function chatOf(
-  here: WireChannel,
-  above: WireChannel | undefined,
-  guildName: string | undefined,
-): InboundMessage['chat'] {
-  if (here.type === 1) return { id: here.id, type: 'direct' };
-  const names = [above?.name, here.name].filter((name) => name != null).map((name) => `#${name}`);
-  const title = [guildName, names.join(' › ')].filter(Boolean).join(' ');
-  const titled = title === '' ? {} : { title };
-  if (!isThread(here.type) || here.parent_id == null)
-    return { id: here.id, type: 'group', ...titled };
-  return { id: here.parent_id, type: 'thread', threadId: here.id, ...titled };
-}
-
-/** The author of a message and the server, from the event. */
-export interface GuildAuthor {
-  readonly guildId: string | undefined;
-  readonly userId: string;
-  readonly member: WireMember | null | undefined;
-}
-
-/** Each of these permissions makes a member an administrator: managing the server, or others' messages. */
-const ADMINISTRATORS = [
-  PermissionFlagsBits.Administrator,
-  PermissionFlagsBits.ManageGuild,
-  PermissionFlagsBits.ManageMessages,
-];
-
-/**
- * Whether the author of a message manages the server, from the event and the roles that discord.js knows,
- * without a request. Messages fetched after downtime do not say, which means no.
- */
-export function createAdministrators(
-  current: () => Client | undefined,
-): (author: GuildAuthor) => SenderFacts {
-  return ({ guildId, userId, member }) => ({
-    isAdministrator: async () => {
-      const guild = guildId === undefined ? undefined : current()?.guilds.cache.get(guildId);
-      if (guild?.ownerId === userId) return true;
-      if (member?.permissions !== undefined) {
-        return new PermissionsBitField(BigInt(member.permissions)).any(ADMINISTRATORS);
-      }
-      const roles = guild === undefined ? [] : [guild.id, ...(member?.roles ?? [])];
-      return roles.some((id) => guild?.roles.cache.get(id)?.permissions.any(ADMINISTRATORS));
-    },
-  });
+/** For whom messages are normalised. */
+export interface Receiving {
+  readonly account: string;
+  /** The bot's own id. */
+  readonly me: string;
+  readonly threads: DiscordSettings['threads'];
 }

@@ -152,6 +152,9 @@ const CODE_OF_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/disallowed intents/i, 4014],
 ];
 
+/** The gateway's close code where the Message Content Intent is not enabled. */
+export const NO_CONTENT = 4014;
+
 const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new Map([
   [
     4004,
@@ -168,7 +171,7 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
   [4012, ['Discord no longer supports this API version', 'Update Parley.']],
   [4013, ['Discord does not know a requested intent', 'Update Parley.']],
   [
-    4014,
+    NO_CONTENT,
     [
       'the Message Content Intent is not enabled for this bot',
       `Open ${PORTAL} → Privileged Gateway Intents, switch "Message Content Intent" on, save, and ${RECONNECT}. Or set channels.discord.messageContent to false: then only direct messages and messages that mention the bot can be read.`,

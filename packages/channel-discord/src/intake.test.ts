@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Lanes, whatToFetch } from './intake.ts';
+import { whatToFetch } from './intake.ts';
+import { Lanes } from './lanes.ts';
 
 const channels = new Map([
   ['1', '100'],

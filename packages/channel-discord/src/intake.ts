@@ -1,20 +1,26 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
-import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import { BoundedMap, type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { Client } from 'discord.js';
 import type { DiscordApi } from './api.ts';
-import { type FindPlace, type GuildAuthor, toInbound } from './content.ts';
+import { toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
+import { Lanes } from './lanes.ts';
+import type { FindPlace, GuildAuthor, Place } from './places.ts';
+import type { Reacted } from './reactions.ts';
 import { type Cursors, isLater, type Position, type Seen } from './resume.ts';
+import type { DiscordSettings } from './settings.ts';
 import { WireDeletion, WireMessage } from './wire.ts';
 
 interface IntakeDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'revise' | 'log'> {
-  readonly api: Pick<DiscordApi, 'messagesAfter'>;
+  readonly settings: Pick<DiscordSettings, 'threads' | 'history'>;
+  readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   /** The bot's own id. */
   readonly me: () => string | undefined;
   readonly seen: Seen;
+  readonly watchContent: (message: InboundMessage) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -25,6 +31,7 @@ const MOST_PAGES = 3;
 const PAGE = 100;
 /** Ids of fetched messages that are kept; the inbox recognises the others. */
 const MOST_FETCHED = 5_000;
+const MOST_WITH_HISTORY = 5_000;
 
 /**
  * Admits the gateway's messages and those that were missed, each channel in order. Discord delivers an
@@ -38,6 +45,8 @@ export class Intake {
   readonly #stopping = new AbortController();
   /** Fetched messages that the gateway may deliver, too. */
   readonly #fetched = new Set<string>();
+  /** Channels and threads whose earlier messages were read since the start. */
+  readonly #withHistory = new BoundedMap<string, true>(MOST_WITH_HISTORY);
   /** Shards that have been ready in this process. */
   readonly #readyShards = new Set<number>();
 
@@ -71,7 +80,7 @@ export class Intake {
     const message = parsed.data;
     const channelId = message.channel_id;
     this.#push(channelId, async () => {
-      const inbound = await this.#inbound(message);
+      const { inbound } = await this.#inbound(message);
       if (inbound !== undefined && !inbound.sender.isBot)
         await this.#deps.revise({ kind: 'edited', message: inbound });
     });
@@ -87,6 +96,11 @@ export class Intake {
       for (const messageId of id === undefined ? ids : [id])
         await this.#deps.revise({ kind: 'deleted', chatId: chat.id, messageId });
     });
+  }
+
+  /** MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages that came before. */
+  reacted(reaction: Reacted | undefined): void {
+    if (reaction !== undefined) this.#push(reaction.channelId, reaction.work);
   }
 
   /** A shard starts a session: its messages wait until the missed ones are queued. */
@@ -130,20 +144,51 @@ export class Intake {
   }
 
   async #inbound(message: WireMessage) {
-    const { account, findPlace, me } = this.#deps;
+    const { account, settings, findPlace, me } = this.#deps;
     const own = me();
     if (own === undefined) throw new Error('the id of the bot is not known yet');
-    return toInbound(message, await findPlace(message.channel_id), account, own);
+    const place = await findPlace(message.channel_id);
+    return {
+      inbound: toInbound(message, place, { account, me: own, threads: settings.threads }),
+      place,
+    };
   }
 
   async #admit(message: WireMessage): Promise<void> {
-    const inbound = await this.#inbound(message);
-    const { guild_id: guildId, author, member } = message;
-    const facts = this.#deps.factsOf({ guildId, userId: author.id, member });
+    const { inbound, place } = await this.#inbound(message);
+    if (inbound !== undefined) this.#deps.watchContent(inbound);
+    const { author, member } = message;
+    const facts = {
+      ...this.#deps.factsOf({ guildId: place.guildId, userId: author.id, member }),
+      ...(inbound && this.#earlier(message, inbound, place)),
+    };
     const outcome = inbound === undefined ? undefined : await this.#deps.receive(inbound, facts);
     const byPerson = inbound?.sender.isBot === false;
     const served = byPerson && outcome !== undefined && outcome.kind !== 'refused';
     await this.#deps.seen.note(message.channel_id, message.id, served);
+  }
+
+  /** What was said before the first message there since the start that may get a turn. */
+  #earlier(
+    { id, channel_id }: WireMessage,
+    { chat: { threadId, type } }: InboundMessage,
+    place: Place,
+  ): Pick<SenderFacts, 'earlier'> {
+    const { api, account, settings, me } = this.#deps;
+    const conversation = threadId ?? channel_id;
+    const isKnown = this.#withHistory.has(conversation);
+    if (settings.history === 0 || type === 'direct' || isKnown) return {};
+    return {
+      earlier: async (signal) => {
+        const page = await api.messagesBefore(channel_id, id, settings.history, signal);
+        this.#withHistory.set(conversation, true);
+        return page.flatMap((data) => {
+          const read = WireMessage.safeParse(data);
+          if (!read.success) return [];
+          return toInbound(read.data, place, { account, me: me() ?? '', threads: 'never' }) ?? [];
+        });
+      },
+    };
   }
 
   /** Reads a channel from a message on, as far as the bound allows. */
@@ -242,79 +287,4 @@ export function knownChannels(client: Client): KnownChannel[] {
     const { id, lastMessageId } = channel;
     return lastMessageId == null ? [] : [{ id, lastMessageId }];
   });
-}
-
-/** Never rejects. */
-type Task = () => Promise<void>;
-
-/** Tasks that may wait in one lane. */
-const LONGEST = 1_000;
-
-/**
- * Runs the tasks of one channel in order, channels in parallel. While it is held, tasks wait, so that
- * missed messages can be put first.
- */
-export class Lanes {
-  readonly #lanes = new Map<string, Task[]>();
-  readonly #running = new Set<string>();
-  readonly #tasks = new Set<Promise<void>>();
-  readonly #holders = new Set<number>();
-  #closed = false;
-
-  /**
-   * Appends a task. A full lane takes `instead` once, for this task and those after it, and returns false.
-   */
-  push(channelId: string, task: Task, instead?: Task): boolean {
-    const lane = this.#lane(channelId);
-    const hasRoom = lane.length < LONGEST;
-    if (hasRoom) lane.push(task);
-    else if (lane.length === LONGEST && instead !== undefined) lane.push(instead);
-    this.#run(channelId);
-    return hasRoom;
-  }
-
-  /** Puts a task before all that wait. */
-  unshift(channelId: string, task: Task): void {
-    this.#lane(channelId).unshift(task);
-    this.#run(channelId);
-  }
-
-  /** No task starts until each holder has released. */
-  hold(holder: number): void {
-    this.#holders.add(holder);
-  }
-
-  release(holder: number): void {
-    this.#holders.delete(holder);
-    for (const channelId of this.#lanes.keys()) this.#run(channelId);
-  }
-
-  /** Drops what waits; resolves when running tasks have ended. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#lanes.clear();
-    await Promise.all(this.#tasks);
-  }
-
-  #lane(channelId: string): Task[] {
-    const lane = this.#lanes.get(channelId) ?? [];
-    if (!this.#closed) this.#lanes.set(channelId, lane);
-    return lane;
-  }
-
-  #run(channelId: string): void {
-    if (this.#holders.size > 0 || this.#running.has(channelId) || this.#closed) return;
-    const task = this.#lanes.get(channelId)?.shift();
-    if (task === undefined) {
-      this.#lanes.delete(channelId);
-      return;
-    }
-    this.#running.add(channelId);
-    const done = task().then(() => {
-      this.#tasks.delete(done);
-      this.#running.delete(channelId);
-      this.#run(channelId);
-    });
-    this.#tasks.add(done);
-  }
 }

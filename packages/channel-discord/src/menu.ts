@@ -1,8 +1,16 @@
-import type { ChannelContext, CommandInfo, IngressOutcome, SenderFacts } from '@parley/channels';
+import {
+  type ChannelContext,
+  type CommandInfo,
+  type IngressOutcome,
+  isCommand,
+  type SenderFacts,
+} from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MenuCommand, MessageBody } from './api.ts';
-import { displayName, type FindPlace, type GuildAuthor } from './content.ts';
+import { personOf } from './content.ts';
 import { readButtonId } from './format.ts';
+import type { FindPlace, GuildAuthor } from './places.ts';
+import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
 import { WireInteraction } from './wire.ts';
 
 /** Discord's limits: names, descriptions, commands of an application. */
@@ -45,8 +53,10 @@ function sorted(commands: readonly MenuCommand[]): string {
   return lines.sort().join('\n');
 }
 
-export interface InteractionDeps extends Pick<ChannelContext<unknown>, 'account' | 'receive'> {
-  readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'followUp'>;
+export interface InteractionDeps
+  extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'commands'> {
+  readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'dropAnswer' | 'followUp'>;
+  readonly responses: Pick<Responses, 'expect'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   readonly log: Logger;
@@ -57,8 +67,6 @@ const COMMAND = 2;
 const PRESS = 3;
 /** Discord shows a failure after 3 s; what takes longer than this shows "thinking". In ms. */
 const PATIENCE_MS = 1_500;
-/** Visible to the sender only. */
-const EPHEMERAL = 1 << 6;
 /** First answers: a message or "thinking"; for a button nothing, or a change of its message. */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7 } as const;
 /** A decided question loses its buttons; its text stays. */
@@ -68,8 +76,8 @@ const FAILED = 'That did not arrive: my memory does not work right now. Please t
 type Interaction = WireInteraction & { readonly channel_id: string };
 
 /**
- * Admits a slash command or a pressed button as a message, and acknowledges it within Discord's 3 s. The
- * answer comes by the usual route; what is shown here only the sender sees. Never rejects.
+ * Admits a slash command or a pressed button as a message, and acknowledges it within Discord's 3 s. The answer
+ * takes the place of "thinking" (`Responses`); what is shown here only the sender sees. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
   const parsed = WireInteraction.safeParse(data);
@@ -82,23 +90,38 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
     );
     return;
   }
-  const { channel_id } = interaction;
-  const admitting = admit(deps, { ...interaction, channel_id });
+  const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
+  if (interaction.type === COMMAND) deps.responses.expect(interaction.id, acknowledged);
+  try {
+    await acknowledge(deps, { ...interaction, channel_id: interaction.channel_id });
+  } catch (thrown) {
+    // The message is admitted all the same; only Discord shows that the application was slow.
+    deps.log.warn({ reason: reasonOf(thrown) }, 'the interaction was not acknowledged');
+  } finally {
+    resolve();
+  }
+}
+
+async function acknowledge(deps: InteractionDeps, interaction: Interaction): Promise<void> {
+  const admitting = admit(deps, interaction);
   const patience = new AbortController();
   const late = deps.wait(PATIENCE_MS, patience.signal).then(() => undefined);
   const soon = await Promise.race([admitting, late]);
   patience.abort();
-  try {
-    if (soon !== undefined) await answerNow(deps, interaction, soon);
-    else await answerLater(deps, interaction, admitting);
-  } catch (thrown) {
-    // The message is admitted all the same; only Discord shows that the application was slow.
-    deps.log.warn({ reason: reasonOf(thrown) }, 'the interaction was not acknowledged');
-  }
+  const isPrivate = isPrivateCommand(deps.commands, interaction);
+  if (soon === undefined) return answerLater(deps, interaction, isPrivate, admitting);
+  return answerNow(deps, interaction, firstAnswer(interaction.type, soon, isPrivate));
+}
+
+/** Whether the answer is for the sender alone. In a direct chat it is anyway, and lasts. */
+function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
+  if (interaction.type !== COMMAND || interaction.guild_id === undefined) return false;
+  const own = commands.filter((command) => command.private);
+  return isCommand(textOf(interaction) ?? '', own);
 }
 
 interface Admitted {
-  /** Shown to the sender; null where the answer is enough. */
+  /** Shown to the sender instead of an answer; null where one comes. */
   readonly text: string | null;
   /** The question is decided: its buttons have no effect any more. */
   readonly isSettled?: boolean;
@@ -111,7 +134,7 @@ async function admit(deps: InteractionDeps, interaction: Interaction): Promise<A
     const { guild_id: guildId, member } = interaction;
     const facts = deps.factsOf({ guildId, userId: message.sender.id, member });
     const outcome = await deps.receive(message, facts);
-    const text = confirmationOf(outcome, interaction.type, message.text);
+    const text = silenceOf(outcome);
     const isPress = interaction.type === PRESS;
     return { text, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };
   } catch (thrown) {
@@ -121,27 +144,24 @@ async function admit(deps: InteractionDeps, interaction: Interaction): Promise<A
 }
 
 async function inboundOf(
-  { account, findPlace }: InteractionDeps,
+  { account, commands, findPlace }: InteractionDeps,
   interaction: Interaction,
 ): Promise<InboundMessage | undefined> {
-  const { id, channel_id, member, message } = interaction;
+  const { id, channel_id, member, message, application_id: application, token } = interaction;
   const user = member?.user ?? interaction.user;
   const text = textOf(interaction);
   if (user == null || text === undefined) return undefined;
   const { chat } = await findPlace(channel_id);
+  const only = isPrivateCommand(commands, interaction) ? { only: user.id } : {};
   return {
     channel: 'discord',
     account,
     messageId: id,
     chat,
-    sender: {
-      id: user.id,
-      name: displayName(user, member?.nick),
-      username: user.username,
-      isBot: user.bot === true,
-    },
+    sender: personOf(user, member, user.bot === true),
     text,
     ...(message == null ? {} : { replyTo: { messageId: message.id } }),
+    ...(interaction.type === COMMAND && { response: writePlace({ application, token, ...only }) }),
     mentions: [],
     addressed: true,
     sentAt: timeOf(id),
@@ -157,10 +177,9 @@ function textOf({ type, data }: Interaction): string | undefined {
   return [`/${data.name}`, ...values].join(' ');
 }
 
-function confirmationOf(outcome: IngressOutcome, type: number, text: string): Admitted['text'] {
+function silenceOf(outcome: IngressOutcome): Admitted['text'] {
   if (outcome.kind === 'refused') return `I may not do that here: ${outcome.reason}.`;
-  if (outcome.kind === 'ignored') return `I stay silent: ${outcome.reason}.`;
-  return type === COMMAND ? `\`${text.replaceAll('`', "'").slice(0, 200)}\` ✓` : null;
+  return outcome.kind === 'ignored' ? `I stay silent: ${outcome.reason}.` : null;
 }
 
 /** A snowflake starts with its time, in ms since 2015. */
@@ -170,10 +189,9 @@ function timeOf(snowflake: string): number {
 
 async function answerNow(
   { api, log }: InteractionDeps,
-  { id, token, type }: WireInteraction,
-  admitted: Admitted,
+  { id, token }: Interaction,
+  body: MessageBody,
 ): Promise<void> {
-  const body = firstAnswer(type, admitted);
   try {
     await api.answer(id, token, body);
   } catch (thrown) {
@@ -183,27 +201,29 @@ async function answerNow(
   }
 }
 
-function firstAnswer(type: number, { text, isSettled }: Admitted): MessageBody {
+function firstAnswer(type: number, { text, isSettled }: Admitted, isPrivate: boolean): MessageBody {
   if (isSettled) return { type: ANSWER.change, data: WITHOUT_BUTTONS };
-  if (type === PRESS && text === null) return { type: ANSWER.nothing };
-  return { type: ANSWER.message, data: ephemeral(text ?? '✓') };
+  if (text !== null) return { type: ANSWER.message, data: ephemeral(text) };
+  return type === PRESS ? { type: ANSWER.nothing } : thinking(isPrivate);
+}
+
+function thinking(isPrivate: boolean): MessageBody {
+  return { type: ANSWER.thinking, data: { flags: isPrivate ? EPHEMERAL : 0 } };
 }
 
 async function answerLater(
   { api }: InteractionDeps,
-  { id, application_id: application, token, type }: WireInteraction,
+  { id, application_id: application, token, type }: Interaction,
+  isPrivate: boolean,
   admitting: Promise<Admitted>,
 ): Promise<void> {
-  const body =
-    type === PRESS
-      ? { type: ANSWER.nothing }
-      : { type: ANSWER.thinking, data: { flags: EPHEMERAL } };
-  await api.answer(id, token, body);
+  await api.answer(id, token, type === PRESS ? { type: ANSWER.nothing } : thinking(isPrivate));
   const { text, isSettled } = await admitting;
   // The first answer of a button is the message it belongs to.
   if (isSettled) await api.changeAnswer(application, token, WITHOUT_BUTTONS);
-  else if (type === COMMAND) await api.changeAnswer(application, token, ephemeral(text ?? '✓'));
-  else if (text !== null) await api.followUp(application, token, ephemeral(text));
+  if (text === null) return;
+  if (type === COMMAND) await api.dropAnswer(application, token);
+  await api.followUp(application, token, ephemeral(text));
 }
 
 function ephemeral(content: string): MessageBody {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatOf } from './content.ts';
+import { chatOf } from './places.ts';
 
 const general = { id: '10', type: 0, guild_id: '1', name: 'general' };
 const thread = { id: '20', type: 11, guild_id: '1', name: 'plans', parent_id: '10' };

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { MessageFacet } from '@parley/channels';
+import type { ChatAddress, MessageFacet } from '@parley/channels';
 import {
   BoundedMap,
   ChannelError,
@@ -13,11 +13,15 @@ import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
 import { callFailureOf, translated } from './failures.ts';
 import { contentBody, originBody, partBody } from './format.ts';
+import type { Responses } from './responses.ts';
 import type { Streamed, Streams } from './stream.ts';
+import type { Threads } from './threads.ts';
 
 interface SendDeps {
   readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
   readonly streams: Pick<Streams, 'claim'>;
+  readonly responses: Pick<Responses, 'send'>;
+  readonly threads: Pick<Threads, 'open'>;
   readonly linkPreviews: boolean;
   readonly log: Logger;
 }
@@ -32,17 +36,19 @@ const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
  */
 export async function sendPart(
   deps: SendDeps,
-  part: OutboundPart,
+  routed: OutboundPart,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  const { chatId, threadId = chatId } = part.route;
+  const { chatId, threadId = chatId } = routed.route;
   if (signal.aborted) {
     throw new ChannelError(
       { kind: 'transient' },
       `Discord channel ${threadId}: stopped before sending.`,
     );
   }
-  const files = await filesOf(part, threadId);
+  const files = await filesOf(routed, threadId);
+  const route = await translated(threadId, () => deps.threads.open(routed.route));
+  const part = { ...routed, route };
   const message = { part, body: bodyOf(part, deps.linkPreviews), extras: { files, signal } };
   const platformMessageId = await translated(threadId, () =>
     deps.streams.claim(part, (streamed) => put(deps, message, streamed)),
@@ -65,17 +71,20 @@ function bodyOf(part: OutboundPart, linkPreviews: boolean): MessageBody {
 
 /** Returns the id of the message that shows the part. */
 async function put(
-  { api, log }: SendDeps,
+  { api, responses, log }: SendDeps,
   { part, body, extras }: Message,
   { messageId, text, nonce }: Streamed,
 ): Promise<string> {
-  const { chatId, threadId = chatId, replyToMessageId } = part.route;
+  const { chatId, threadId = chatId, replyToMessageId, response } = part.route;
+  const answered = await responses.send({ part, body, extras });
+  if (answered !== undefined) return answered;
   // An answer that came whole is shown already.
   if (messageId !== undefined && text === part.body.text.trim() && isText(part)) return messageId;
   const isChangeable = messageId !== undefined && !notifies(part);
   if (isChangeable && (await changed(api, threadId, messageId, body, extras))) return messageId;
   // The first part quotes the question; the others follow it.
-  const replyTo = (part.index ?? 0) === 0 ? replyToMessageId : undefined;
+  const isQuoting = (part.index ?? 0) === 0 && response === undefined;
+  const replyTo = isQuoting ? replyToMessageId : undefined;
   const origin = originBody(nonce ?? part.idempotencyKey, replyTo);
   const sent = await api.create(threadId, { ...body, ...origin }, extras);
   // With the nonce of a streamed message Discord returns that one, with its earlier text.
@@ -151,14 +160,21 @@ export function createMessageFacet(
       }),
     delete: ({ chatId, threadId = chatId }, messageId) =>
       translated(threadId, () => api.remove(threadId, messageId)),
-    react: ({ chatId, threadId = chatId }, messageId, emoji) =>
-      translated(threadId, async () => {
+    react: (address, messageId, emoji) => {
+      const channelId = channelOf(address, messageId);
+      return translated(channelId, async () => {
         const old = put.get(messageId);
-        if (old !== undefined && old !== emoji) await api.react(threadId, messageId, old, false);
+        if (old !== undefined && old !== emoji) await api.react(channelId, messageId, old, false);
         put.delete(messageId);
         if (emoji === undefined) return;
-        await api.react(threadId, messageId, emoji, true);
+        await api.react(channelId, messageId, emoji, true);
         put.set(messageId, emoji);
-      }),
+      });
+    },
   };
+}
+
+/** The message from which a thread was started has its id, and is in the channel. */
+function channelOf({ chatId, threadId = chatId }: ChatAddress, messageId: string): string {
+  return threadId === messageId ? chatId : threadId;
 }

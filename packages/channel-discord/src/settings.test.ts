@@ -9,6 +9,8 @@ describe('[D12] the settings of a Discord bot', () => {
       token,
       messageContent: true,
       linkPreviews: false,
+      threads: 'never',
+      history: 0,
       shards: 'auto',
       apiRoot: 'https://discord.com/api',
     });

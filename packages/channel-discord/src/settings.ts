@@ -15,6 +15,20 @@ export const DiscordSettings = z.strictObject({
     .describe(
       'Read all messages of served channels; needs the Message Content Intent. false: only direct messages and messages that mention the bot.',
     ),
+  threads: z
+    .enum(['never', 'per-conversation'])
+    .default('never')
+    .describe(
+      'Where somebody addresses the bot in a channel of a server. never: it answers there. per-conversation: the answer opens a thread below that message, in which the conversation goes on without mentions; needs the permission Create Public Threads.',
+    ),
+  history: z
+    .int()
+    .min(0)
+    .max(50)
+    .default(0)
+    .describe(
+      'Messages that were written in a channel before the bot is addressed there for the first time: so many are read as context.',
+    ),
   linkPreviews: z
     .boolean()
     .default(false)

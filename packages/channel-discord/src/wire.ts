@@ -8,7 +8,7 @@ export const Snowflake = z.string().regex(/^\d{1,20}$/);
 const received = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.preprocess(withoutNulls, z.object(shape));
 
-const WireUser = z.object({
+export const WireUser = z.object({
   id: Snowflake,
   username: z.string(),
   global_name: z.string().nullish(),
@@ -102,6 +102,17 @@ export const WireDeletion = received({
   ids: z.array(Snowflake).optional(),
 });
 
+/** One emoji below a message, put there or taken back. Who it was, Discord says only of those added in a server. */
+export const WireReaction = received({
+  user_id: Snowflake,
+  channel_id: Snowflake,
+  message_id: Snowflake,
+  guild_id: Snowflake.optional(),
+  member: WireMember.extend({ user: WireUser.optional() }).nullish(),
+  emoji: z.object({ id: Snowflake.nullish(), name: z.string().nullish() }),
+});
+export type WireReaction = z.infer<typeof WireReaction>;
+
 /** A slash command (type 2) or a pressed button (type 3); no others are registered. */
 export const WireInteraction = received({
   id: Snowflake,
@@ -131,6 +142,7 @@ export const WireChannel = received({
   guild_id: Snowflake.nullish(),
   name: z.string().nullish(),
   parent_id: Snowflake.nullish(),
+  owner_id: Snowflake.nullish(),
   last_message_id: Snowflake.nullish(),
 });
 export type WireChannel = z.infer<typeof WireChannel>;

@@ -7,17 +7,21 @@ import {
 import type { Capabilities } from '@parley/core';
 import { connectTelegramApi } from './api.ts';
 import { Poller, Webhook } from './connection.ts';
-import { createFiles, MAX_UPLOAD_BYTES } from './files.ts';
+import { createFiles, limitsOf } from './files.ts';
+import { findSent } from './find-sent.ts';
 import { MAX_TEXT } from './format.ts';
+import { GrowingMessages } from './growing.ts';
 import { createAdmitUpdate } from './intake.ts';
 import { registerMenu } from './menu.ts';
+import { createMessageFacet } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
-import { createMessageFacet, findSent, sendPart } from './send.ts';
+import { ChatNames } from './names.ts';
+import { canGrow, finishGrown, sendPart } from './send.ts';
 import type { TelegramSettings } from './settings.ts';
-import { createDrafts, createTyping } from './stream.ts';
-import type { BotIdentity } from './wire.ts';
+import { createDrafts, createTyping, streamingOf } from './stream.ts';
+import type { BotIdentity, WireMessage } from './wire.ts';
 
-const CAPABILITIES: Capabilities = {
+const CAPABILITIES = {
   // Telegram counts code points by one measurement; UTF-16 units are never fewer, so they are safe.
   target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: false,
@@ -30,8 +34,7 @@ const CAPABILITIES: Capabilities = {
   buttons: true,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  maxFileBytes: MAX_UPLOAD_BYTES,
-};
+} satisfies Capabilities;
 
 /** 30 at once, then 30 a second; a few at once and one a second in a private chat; 20 in any minute of a group. */
 const RATES: Capabilities['rates'] = {
@@ -51,18 +54,27 @@ export function createTelegramAdapter(
   const moved = new MovedChats(values);
   const api = withMoves(connectTelegramApi(settings), moved);
   const note = (facts: object, message: string): void => log.warn(facts, message);
-  const sending = { api, moved, values, linkPreviews: settings.linkPreviews, note };
+  const names = new ChatNames(api, moved);
+  const growing = new GrowingMessages({ ...context, api, moved, stopping });
+  const forget = (turnId: string) => growing.forget(turnId);
+  const { linkPreviews } = settings;
+  const { upload: maxFileBytes } = limitsOf(settings);
+  const sending = { api, moved, values, linkPreviews, maxFileBytes, note, forget };
   const typing = createTyping(api, stopping);
-  const { finish, ...streaming } = createDrafts({ ...context, api, stopping });
-  const admit = createAdmitUpdate({ ...context, api, moved, stopping, seen: typing.seen });
+  const { finish, ...drafts } = createDrafts({ ...context, api, stopping });
+  const seen = (message: WireMessage): void => {
+    typing.seen(message);
+    names.seen(message);
+    growing.seen(message);
+  };
+  const admit = createAdmitUpdate({ ...context, api, moved, stopping, seen });
   const connected = (me: BotIdentity) => registerMenu({ ...context, api }, me, stopping);
   const source = { ...context, ...env, api, admit, connected };
   const { webhook } = settings;
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
-  let looking: Promise<unknown> = Promise.resolve();
   return {
-    capabilities: settings.pace ? { ...CAPABILITIES, rates: RATES } : CAPABILITIES,
+    capabilities: { ...CAPABILITIES, maxFileBytes, ...(settings.pace && { rates: RATES }) },
     async start() {
       context.report({ kind: 'starting' });
       running ??= (called ?? new Poller(source)).run(stopping);
@@ -73,21 +85,44 @@ export function createTelegramAdapter(
       context.report({ kind: 'stopped' });
     },
     reportsStart: true,
-    findSent(part, before, signal) {
-      // One after another, which keeps to Telegram's rates.
-      const found = looking.then(() => findSent({ api, moved }, part, before, signal));
-      looking = found;
-      return found;
-    },
+    findSent: createFinder(sending, growing),
     async send(part, signal, onStart) {
+      const { turnId, route } = part;
       // A draft that came after the message would show its text once more.
-      if (part.turnId !== null) await finish(part.turnId);
-      return sendPart({ ...sending, onStart }, part, signal);
+      if (turnId !== null) await finish(turnId);
+      growing.mustBeQuiet(route.chatId);
+      const receipt = await growing.claim(part, signal, (grown) =>
+        sendPart({ ...sending, onStart }, part, signal, grown),
+      );
+      growing.sent(route.chatId, receipt.platformMessageId);
+      return receipt;
     },
+    chatName: (address) => names.of(address, stopping),
     typing,
-    streaming,
+    streaming: streamingOf(drafts, growing),
     files: createFiles({ api, settings }),
-    messages: createMessageFacet({ api, moved }, settings.linkPreviews, stopping),
+    messages: createMessageFacet({ api, moved }, linkPreviews, stopping),
     ...(called && { http: called }),
+  };
+}
+
+/** Finds parts one after another, which keeps to Telegram's rates; one in whose place an answer has grown is finished. */
+function createFinder(
+  sending: Parameters<typeof sendPart>[0],
+  growing: GrowingMessages,
+): NonNullable<ChannelAdapter['findSent']> {
+  const isGrowing = growing.isGrowing.bind(growing);
+  let looking: Promise<unknown> = Promise.resolve();
+  return (part, before, signal) => {
+    const find = async (): Promise<string | undefined> => {
+      const finished = await growing.claim(part, signal, async (grown) =>
+        grown && canGrow(part) ? finishGrown(sending, part, grown, signal) : undefined,
+      );
+      if (finished !== undefined) return finished.platformMessageId;
+      return findSent({ ...sending, isGrowing }, part, before, signal);
+    };
+    const found = looking.then(find, find);
+    looking = found;
+    return found;
   };
 }

@@ -24,8 +24,13 @@ export interface TelegramApi {
   getUpdates(offset: number, waitSeconds: number, signal: AbortSignal): Promise<WireUpdate[]>;
   /** Keeps the updates that wait. */
   deleteWebhook(signal: AbortSignal): Promise<void>;
-  /** Any quick call, ended after 15 s; returns the answer, unchecked. */
-  call(method: string, payload: object, signal: AbortSignal): Promise<unknown>;
+  /** Any quick call, ended after 15 s, or only by the signal with `limitMs: null`; returns the answer, unchecked. */
+  call(
+    method: string,
+    payload: object,
+    signal: AbortSignal,
+    limitMs?: null | undefined,
+  ): Promise<unknown>;
   /**
    * Any call that makes a message; only the signal ends it. Returns the id of the message. `onStart` is called
    * before anything is written.
@@ -60,8 +65,8 @@ export function connectTelegramApi(
   const post = jsonCaller(apiRoot, settings.token, agent, onAnswer);
   const call = (method: string, payload: object, limits: CallLimits): Promise<unknown> =>
     watched(() => post(method, payload, limits));
-  const quick: TelegramApi['call'] = (method, payload, signal) =>
-    call(method, payload, { signal, limitMs: CALL_TIMEOUT_MS });
+  const quick: TelegramApi['call'] = (method, payload, signal, limitMs) =>
+    call(method, payload, { signal, ...(limitMs !== null && { limitMs: CALL_TIMEOUT_MS }) });
   return {
     call: quick,
     getMe: async (signal) => BotIdentity.parse(await quick('getMe', {}, signal)),

@@ -10,6 +10,7 @@ import type {
   mediaFields,
   PhotoSize,
   Sticker,
+  WireChat,
   WireMessage,
   WireUser,
 } from './wire.ts';
@@ -127,8 +128,13 @@ function senderOf(message: WireMessage, me: BotIdentity): Sender {
     const person = personOf(from);
     return { ...person, isBot: person.isBot || hasNoAuthor };
   }
-  const { id, title = '' } = sender_chat ?? chat;
-  return { id: String(id), name: author_signature ?? title, isBot: hasNoAuthor };
+  const sender = chatSender(sender_chat ?? chat);
+  return { ...sender, name: author_signature ?? sender.name, isBot: hasNoAuthor };
+}
+
+/** A person of whom only the chat is known that they speak as. */
+export function chatSender({ id, title = '' }: WireChat): Sender {
+  return { id: String(id), name: title, isBot: false };
 }
 
 /** A user as the core knows people. */

@@ -70,8 +70,12 @@ const DEFAULT_RETRY_AFTER_MS = 5_000;
 
 const GONE =
   /chat not found|user is deactivated|chat was (?:deleted|deactivated)|group chat was upgraded|PEER_ID_INVALID|message thread not found|TOPIC_DELETED/i;
-const FORBIDDEN =
-  /not enough rights|have no rights|need administrator rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN|TOPIC_CLOSED|CHAT_RESTRICTED/i;
+const TOPIC_GONE = /message thread not found|TOPIC_DELETED/i;
+const MUTE =
+  /not enough rights|have no rights|need administrator rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN|CHAT_SEND_PLAIN_FORBIDDEN|CHAT_RESTRICTED/i;
+const TOPIC_CLOSED = /TOPIC_CLOSED/i;
+/** Text may still be sent there. */
+const NO_FILES = /not enough rights to send (?!text|message)|CHAT_SEND_(?!PLAIN)\w+_FORBIDDEN/i;
 const FORMAT = /can't parse entities|can't find end of the entity|ENTITY_BOUNDS_INVALID/i;
 
 /** Telegram cannot read the markup of this part; the same text without it would go through. */
@@ -105,7 +109,8 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   // The account is refused, not this part: it may go out once the token is fixed.
   if (code === 401 || code === 404) return { kind: 'transient' };
   if (GONE.test(reason)) return { kind: 'gone' };
-  if (code === 403 || FORBIDDEN.test(reason)) return { kind: 'forbidden' };
+  const isClosed = MUTE.test(reason) || TOPIC_CLOSED.test(reason);
+  if (code === 403 || (isClosed && !NO_FILES.test(reason))) return { kind: 'forbidden' };
   return isFormatRefusal(failure) ? { kind: 'refused-format' } : { kind: 'refused' };
 }
 
@@ -113,6 +118,12 @@ function adviceFor(failure: CallFailure): string {
   if (failure.kind === 'not-sent') return 'Telegram was not reached; it is tried again.';
   if (failure.kind === 'unknown') return 'The message may have arrived; look into the chat.';
   if (failure.code === 429) return 'It is sent when the wait is over.';
+  if (TOPIC_GONE.test(failure.reason))
+    return 'The topic was deleted: what writes there, such as a job, needs another place.';
+  if (TOPIC_CLOSED.test(failure.reason))
+    return 'Open the topic again, or make the bot an administrator that may manage topics.';
+  if (NO_FILES.test(failure.reason)) return 'The group does not let the bot send such files.';
+  if (MUTE.test(failure.reason)) return 'Give the bot the right to send messages there.';
   if (failure.code === 403) return 'The chat must let the bot in again.';
   return '';
 }
@@ -133,7 +144,7 @@ export interface NextAttempt {
 }
 
 const MEDIA_REFUSED =
-  /PHOTO_|IMAGE_PROCESS_FAILED|VOICE_MESSAGES_FORBIDDEN|VIDEO_|AUDIO_|MEDIA_INVALID|wrong type of the web page content|restricted receiving of (?:voice|video)/i;
+  /PHOTO_|IMAGE_PROCESS_FAILED|VOICE_MESSAGES_FORBIDDEN|VIDEO_|AUDIO_|MEDIA_INVALID|wrong type of the web page content|restricted receiving of (?:voice|video)|not enough rights to send (?:photo|video|audio|voice|animation)/i;
 
 /**
  * Refusals that another form of the same part goes round: markup Telegram cannot read, a picture it

@@ -10,55 +10,103 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
+import { type LocalPlace, localPlaceOf, openLocal } from './local-files.ts';
 import type { TelegramSettings } from './settings.ts';
 
-/** Largest file that the Bot API serves, in bytes. */
-const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+const MB = 1024 * 1024;
+
+/** Largest files that a server serves and takes, in bytes. */
+export interface FileLimits {
+  readonly download: number;
+  readonly upload: number;
+}
+
+/**
+ * Telegram's own servers, or one's own in local mode. That takes 2,000 MB, too, but a file to be sent is one row of
+ * the outbox, and must be with Telegram within the time limit of a part.
+ */
+export function limitsOf({ localServer }: Pick<TelegramSettings, 'localServer'>): FileLimits {
+  return localServer
+    ? { download: 2_000 * MB, upload: 200 * MB }
+    : { download: 20 * MB, upload: 50 * MB };
+}
 
 const FILE = 'A Telegram file cannot be fetched';
 const FileAnswer = z.object({ file_path: z.string().min(1) });
 
 interface FilesDeps {
   readonly api: Pick<TelegramApi, 'call'>;
-  readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token'>;
+  readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token' | 'localServer' | 'localFiles'>;
 }
 
 /** Fetches files by their id. Telegram's word on their size is not relied on. */
 export function createFiles(deps: FilesDeps): FilesFacet {
+  const { localServer, localFiles, token, apiRoot } = deps.settings;
+  const { download: maxBytes } = limitsOf(deps.settings);
   return {
-    maxBytes: MAX_DOWNLOAD_BYTES,
+    maxBytes,
     async fetch(fileId, limit, signal) {
-      const address = await addressOf(deps, fileId, signal);
-      // A redirect would lead to a host that was not chosen.
-      const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
-      const announced = Number(response.headers.get('content-length') ?? 0);
-      if (response.status === 200 && response.body !== null && announced <= limit) {
-        const bytes = await readUpTo(response.body, limit).catch(interrupted);
-        if (bytes === undefined) throw tooLarge(limit);
-        return bytes;
-      }
-      await response.body?.cancel();
-      if (announced > limit) throw tooLarge(limit);
-      throw failed(kindOf(response.status), `HTTP ${response.status}`);
+      const path = await pathOfFile(deps, fileId, maxBytes, signal);
+      const place = localServer ? localPlaceOf(token, path) : undefined;
+      if (place !== undefined && localFiles !== undefined)
+        return readLocal(localFiles, place, limit, signal);
+      const address = fileAddress(apiRoot, token, place?.steps.join('/') ?? path);
+      if (address !== undefined) return download(address, limit, signal);
+      throw failed({ kind: 'refused' }, 'the server names no place that can be fetched from');
     },
   };
 }
 
-async function addressOf(deps: FilesDeps, fileId: string, signal: AbortSignal): Promise<URL> {
-  const { api, settings } = deps;
+async function download(address: URL, limit: number, signal: AbortSignal): Promise<Uint8Array> {
+  // A redirect would lead to a host that was not chosen.
+  const response = await fetch(address, { signal, redirect: 'error' }).catch(interrupted);
+  const announced = Number(response.headers.get('content-length') ?? 0);
+  if (response.status === 200 && response.body !== null && announced <= limit) {
+    const bytes = await readUpTo(response.body, limit).catch(interrupted);
+    if (bytes === undefined) throw tooLarge(limit);
+    return bytes;
+  }
+  await response.body?.cancel();
+  if (announced > limit) throw tooLarge(limit);
+  throw failed(kindOf(response.status), `HTTP ${response.status}`);
+}
+
+async function readLocal(
+  directory: string,
+  place: LocalPlace,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const handle = await openLocal(directory, place).catch((error: unknown) => {
+    throw failed({ kind: 'refused' }, reasonOf(error), error);
+  });
+  try {
+    const bytes = await readUpTo(handle.createReadStream({ signal }), limit).catch(interrupted);
+    if (bytes === undefined) throw tooLarge(limit);
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A server in local mode has fetched the whole file when it answers, so only the signal ends this. */
+async function pathOfFile(
+  { api, settings }: FilesDeps,
+  fileId: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const limitMs = settings.localServer ? null : undefined;
   let answer: unknown;
   try {
-    answer = await api.call('getFile', { file_id: fileId }, signal);
+    answer = await api.call('getFile', { file_id: fileId }, signal, limitMs);
   } catch (thrown) {
     const failure = callFailureOf(thrown);
-    if (/file is too big/i.test(failure.reason)) throw tooLarge(MAX_DOWNLOAD_BYTES, thrown);
+    if (/file is too big/i.test(failure.reason)) throw tooLarge(maxBytes, thrown);
     throw repeatableErrorOf(failure, FILE, thrown);
   }
   const file = FileAnswer.safeParse(answer);
-  const address = file.success
-    ? fileAddress(settings.apiRoot, settings.token, file.data.file_path)
-    : undefined;
-  if (address) return address;
+  if (file.success) return file.data.file_path;
   throw failed({ kind: 'refused' }, 'the server names no place that can be fetched from');
 }
 
@@ -80,10 +128,7 @@ function failed(failure: ChannelFailure, reason: string, cause?: unknown): Chann
   return new ChannelError(failure, `${FILE}: ${reason}.`, cause);
 }
 
-/**
- * Where a file can be fetched, by the answer of getFile; undefined when that leads nowhere a bot may
- * go: a server in local mode names a path on its own disk, and nothing there is read.
- */
+/** Where a file can be fetched, by its path below the server; undefined when that leads nowhere a bot may go. */
 export function fileAddress(apiRoot: string, token: string, path: string): URL | undefined {
   const steps = path.split('/');
   const strange = steps.some((step) => step === '' || step === '.' || step === '..');
@@ -104,7 +149,7 @@ export interface Upload {
  * Opens a file before anything is sent, so that one that is missing or too large is known to be
  * unsent. Throws only `ChannelError`.
  */
-export async function openUpload(file: OutboundFile): Promise<Upload> {
+export async function openUpload(file: OutboundFile, limit: number): Promise<Upload> {
   const handle = await open(pathOf(file)).catch((error: unknown) => {
     throw refused(file, `it cannot be read (${reasonOf(error)})`, error);
   });
@@ -112,7 +157,7 @@ export async function openUpload(file: OutboundFile): Promise<Upload> {
     const stat = await handle.stat();
     if (!stat.isFile()) throw refused(file, 'it is no file');
     if (stat.size === 0) throw refused(file, 'it is empty');
-    if (stat.size > MAX_UPLOAD_BYTES) throw refused(file, 'it is larger than 50 MB');
+    if (stat.size > limit) throw refused(file, `it is larger than ${limit / MB} MB`);
     return uploadOf(handle, stat.size, file);
   } catch (error) {
     await handle.close();
@@ -146,13 +191,10 @@ function refused({ name }: OutboundFile, reason: string, cause?: unknown): Chann
 export interface FileMethod {
   readonly method: string;
   readonly field: string;
-  /** Largest file it takes, in bytes. */
-  readonly maxBytes: number;
+  /** Largest file it takes, in bytes, where that is less than others take. */
+  readonly maxBytes?: number;
 }
 
-const MB = 1024 * 1024;
-/** Largest file a bot may send, in bytes. */
-export const MAX_UPLOAD_BYTES = 50 * MB;
 const MAX_PHOTO_BYTES = 10 * MB;
 
 /** Takes anything. */
@@ -182,9 +224,10 @@ export function fileMethodOf(
 ): FileMethod {
   const type = mimeType.toLowerCase();
   const native = NATIVE[kind].find(([pattern]) => pattern.test(type))?.[1];
-  return native !== undefined && bytes <= native.maxBytes ? native : DOCUMENT;
+  const takes = native?.maxBytes ?? Number.POSITIVE_INFINITY;
+  return native !== undefined && bytes <= takes ? native : DOCUMENT;
 }
 
 function method(name: string): FileMethod {
-  return { method: `send${name}`, field: name.toLowerCase(), maxBytes: MAX_UPLOAD_BYTES };
+  return { method: `send${name}`, field: name.toLowerCase() };
 }

@@ -1,6 +1,6 @@
 import type { BeforePart } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
-import { firstNumber } from './send.ts';
+import { firstNumber } from './find-sent.ts';
 
 const SUPERGROUP = '-1001234567890';
 const message = (chatId: string, messageId: string, direction: 'in' | 'out', at = 5) => ({

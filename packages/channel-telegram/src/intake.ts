@@ -1,23 +1,32 @@
 import type { ChannelContext, IngressOutcome, SenderFacts } from '@parley/channels';
-import { BoundedMap, type Clock, type InboundMessage, reasonOf } from '@parley/core';
+import {
+  BoundedMap,
+  type Clock,
+  type InboundMessage,
+  inlineCode,
+  literal,
+  reasonOf,
+} from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { chatOf, personOf, toInbound } from './content.ts';
 import { callFailureOf } from './failures.ts';
 import { pressId } from './format.ts';
 import { type MovedChats, moveText } from './moved-chats.ts';
+import { createReactionReader } from './reactions.ts';
 import {
   type BotIdentity,
   WireMembership,
   WireMessage,
   WirePress,
+  WireReaction,
   type WireUpdate,
 } from './wire.ts';
 
 export interface AdmitDeps
   extends Pick<
     ChannelContext<unknown>,
-    'account' | 'commands' | 'receive' | 'revise' | 'tellOwner' | 'log' | 'clock'
+    'account' | 'commands' | 'receive' | 'revise' | 'reacted' | 'tellOwner' | 'log' | 'clock'
   > {
   readonly moved: MovedChats;
   readonly api: Pick<TelegramApi, 'call'>;
@@ -34,9 +43,15 @@ export type AdmitUpdate = (update: WireUpdate, me: BotIdentity) => Promise<void>
 export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
   const { account, revise, seen, moved } = deps;
   const factsOf = createAdministrators(deps.api, deps.clock);
-  const receive = (message: InboundMessage) => {
+  const readReaction = createReactionReader(deps);
+  /** Groups in which somebody was answered. */
+  const served = new BoundedMap<string, true>(MOST_KNOWN);
+  const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
-    return deps.receive(named, factsOf(named));
+    const outcome = await deps.receive(named, factsOf(named));
+    const { id, type } = named.chat;
+    if (outcome.kind === 'accepted' && type !== 'direct') served.set(id, true);
+    return outcome;
   };
   const read = <T>(schema: z.ZodType<T>, content: unknown, update: WireUpdate): T | undefined => {
     const parsed = schema.safeParse(content);
@@ -61,9 +76,13 @@ export function createAdmitUpdate(deps: AdmitDeps): AdmitUpdate {
     } else if (update.callback_query !== undefined) {
       const press = read(WirePress, update.callback_query, update);
       if (press !== undefined) await admitPress({ ...deps, receive }, press);
+    } else if (update.message_reaction !== undefined) {
+      const reaction = read(WireReaction, update.message_reaction, update);
+      const inbound = reaction && (await readReaction(reaction));
+      if (inbound !== undefined) await deps.reacted(moved.named(inbound));
     } else if (update.my_chat_member !== undefined) {
       const membership = read(WireMembership, update.my_chat_member, update);
-      if (membership !== undefined) logMembership(deps, membership);
+      if (membership !== undefined) await admitMembership(deps, served, membership);
     }
   };
 }
@@ -83,14 +102,34 @@ async function admitMove(
   await tellOwner(`moved ${from}`, moveText(chat.title, from, to));
 }
 
-/** Parts that wait for such a chat fail when they are sent, which the agent sees; this is for operators. */
-function logMembership(deps: AdmitDeps, membership: z.infer<typeof WireMembership>): void {
-  const { chat, old_chat_member, new_chat_member } = membership;
-  const facts = { chat: chat.id, was: old_chat_member.status, is: new_chat_member.status };
-  const out = ['left', 'kicked'].includes(new_chat_member.status);
+/**
+ * Parts that wait for such a chat fail when they are sent, which the agent sees; this is for operators. The owner
+ * reads of groups in which the bot has been of use: strangers may add it anywhere.
+ */
+async function admitMembership(
+  { log, tellOwner, moved }: AdmitDeps,
+  served: ReadonlyMap<string, true>,
+  { chat, old_chat_member: was, new_chat_member: is }: z.infer<typeof WireMembership>,
+): Promise<void> {
+  const facts = { chat: chat.id, was: was.status, is: is.status };
+  const isOut = ['left', 'kicked'].includes(is.status);
+  const isMute = is.status === 'restricted' && is.can_send_messages === false;
   const how = chat.type === 'private' ? 'blocked' : 'removed from a chat';
-  if (out) deps.log.warn(facts, `the bot was ${how}`);
-  else deps.log.info(facts, 'the bot may write in a chat');
+  if (isOut) log.warn(facts, `the bot was ${how}`);
+  else if (isMute) log.warn(facts, 'the bot may not write in a chat any more');
+  else log.info(facts, 'the bot may write in a chat');
+  const id = moved.first(String(chat.id));
+  if ((!isOut && !isMute) || !served.has(id)) return;
+  const name = chat.title === undefined ? 'a group' : `the group ${literal(chat.title)}`;
+  const place = inlineCode(`telegram ${id}`);
+  const fix = isOut
+    ? 'Add it again where it is wanted; else take the group out of the settings, and out of jobs that write there.'
+    : 'Give it the right to send messages again.';
+  const what = isOut ? 'was removed from' : 'may not write any more in';
+  await tellOwner(
+    `${isOut ? 'removed' : 'mute'} ${id}`,
+    `The bot ${what} ${name} (${place}). ${fix}`,
+  );
 }
 
 export interface PressDeps

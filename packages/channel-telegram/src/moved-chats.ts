@@ -61,6 +61,11 @@ export class MovedChats {
     return this.#now.get(chatId) ?? chatId;
   }
 
+  /** The id by which the core knows a chat. */
+  first(now: string): string {
+    return this.#first.get(now) ?? now;
+  }
+
   /** Whether a message of the chat can still be named towards Telegram. */
   isThere(chatId: string, messageId: string): boolean {
     return !this.#now.has(chatId) || OF_SUPERGROUP.test(messageId);
@@ -71,8 +76,8 @@ export class MovedChats {
     return this.#now.has(chatId) ? messageId.replace(/^\d+/, '$&s') : messageId;
   }
 
-  /** The message as the core knows it: under the first id of its chat. */
-  named(message: InboundMessage): InboundMessage {
+  /** A message, or a reaction to one, as the core knows it: under the first id of its chat. */
+  named<T extends Pick<InboundMessage, 'chat' | 'messageId' | 'replyTo'>>(message: T): T {
     const { chat, messageId, replyTo } = message;
     const first = this.#first.get(chat.id);
     if (first === undefined) return message;
@@ -99,9 +104,9 @@ export function withMoves(api: TelegramApi, moved: MovedChats): TelegramApi {
   };
   return {
     ...api,
-    async call(method, payload, signal) {
+    async call(method, payload, signal, limitMs) {
       await moved.load();
-      return api.call(method, translated(payload), signal);
+      return api.call(method, translated(payload), signal, limitMs);
     },
     async send(method, payload, signal, onStart) {
       await moved.load();

@@ -1,34 +1,18 @@
-import type { BeforePart, ChatAddress, MessageFacet } from '@parley/channels';
 import {
   type AdapterValues,
   ChannelError,
   type OutboundFile,
   type OutboundPart,
   type Receipt,
-  type RenderedPart,
   reasonOf,
 } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import {
-  type Attempt,
-  callFailureOf,
-  isFormatRefusal,
-  nextAttempt,
-  repeatableErrorOf,
-  sendErrorOf,
-} from './failures.ts';
+import { type Attempt, callFailureOf, nextAttempt, sendErrorOf } from './failures.ts';
 import { DOCUMENT, fileMethodOf, openUpload, type Upload } from './files.ts';
-import {
-  fitsCaption,
-  keyboardOf,
-  MAX_CAPTION,
-  MAX_TEXT,
-  messageNumber,
-  plainText,
-  replyTo,
-  threadOf,
-} from './format.ts';
-import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
+import { fitsCaption, keyboardOf, MAX_CAPTION, plainText, replyTo, threadOf } from './format.ts';
+import type { Grown } from './growing.ts';
+import { createMessageFacet } from './messages.ts';
+import type { MovedChats } from './moved-chats.ts';
 
 /** `note` reports to operators. */
 interface SendDeps {
@@ -46,13 +30,78 @@ interface Call {
   readonly payload: object;
 }
 
-/** Sends one part. @throws ChannelError */
-export function sendPart(
-  deps: SendFileDeps,
+/** What sending a part in whose place something has grown needs besides. */
+interface SendPartDeps extends SendFileDeps {
+  readonly api: Pick<TelegramApi, 'send' | 'call'>;
+  /** Called once the grown message is not there any more. */
+  readonly forget: (turnId: string) => Promise<void>;
+}
+
+/** Sends one part: changes the message that has grown in its place, if there is one. @throws ChannelError */
+export async function sendPart(
+  deps: SendPartDeps,
   part: OutboundPart,
   signal: AbortSignal,
+  grown?: Grown,
 ): Promise<Receipt> {
+  if (grown !== undefined) {
+    const receipt = canGrow(part)
+      ? await finishGrown(deps, part, grown, signal)
+      : await removeGrown(deps, part, grown, signal);
+    if (receipt !== undefined) return receipt;
+    // A grown message belongs to a turn.
+    await deps.forget(part.turnId ?? '');
+  }
   return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
+}
+
+/** Whether a text that was shown earlier can become this part: an edit notifies nobody and brings no file. */
+export function canGrow({ file, body, route }: OutboundPart): boolean {
+  const notifies = route.target.mentions === 'live' && /@\w|tg:\/\/user/.test(body.text);
+  return file === undefined && !notifies;
+}
+
+const NOT_TO_BE_EDITED = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
+
+/**
+ * Changes what has grown into the part; it may be done again, so `onStart` is not called. Undefined where it is
+ * not there any more: somebody deleted it, or the group has just become a supergroup.
+ */
+export async function finishGrown(
+  { api, moved, linkPreviews }: Pick<SendPartDeps, 'api' | 'moved' | 'linkPreviews'>,
+  { route: { chatId }, body, buttons }: OutboundPart,
+  { number, text }: Grown,
+  signal: AbortSignal,
+): Promise<Receipt | undefined> {
+  const platformMessageId = moved.idOf(chatId, String(number));
+  const isShown = text === body.text.trim() && buttons === undefined;
+  const messages = createMessageFacet({ api, moved }, linkPreviews, signal);
+  try {
+    const keyboard = keyboardOf(buttons);
+    if (!isShown) await messages.edit({ chatId }, platformMessageId, body, keyboard);
+    return { platformMessageId };
+  } catch (thrown) {
+    const failure = callFailureOf(thrown instanceof ChannelError ? thrown.cause : thrown);
+    if (failure.kind !== 'refused') throw thrown;
+    if (failure.migrateTo !== undefined || NOT_TO_BE_EDITED.test(failure.reason)) return undefined;
+    throw thrown;
+  }
+}
+
+/** First what has grown goes, then the part comes: a crash in between leaves nothing twice. */
+async function removeGrown(
+  { api, moved, linkPreviews, note }: SendPartDeps,
+  { id, route: { chatId } }: OutboundPart,
+  { number }: Grown,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const messages = createMessageFacet({ api, moved }, linkPreviews, signal);
+  try {
+    await messages.delete({ chatId }, moved.idOf(chatId, String(number)));
+  } catch (thrown) {
+    if (thrown instanceof ChannelError && thrown.retryable) throw thrown;
+    note({ part: id, chatId, reason: reasonOf(thrown) }, 'what had grown could not be deleted');
+  }
 }
 
 async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal): Promise<Receipt> {
@@ -126,6 +175,7 @@ function notStarted(chatId: string): ChannelError {
 
 /** What sending files needs besides. */
 interface SendFileDeps extends SendDeps {
+  readonly maxFileBytes: number;
   readonly values: AdapterValues;
 }
 
@@ -189,7 +239,7 @@ async function upload(
   file: OutboundFile,
   signal: AbortSignal,
 ): Promise<Receipt> {
-  const opened = await openUpload(file);
+  const opened = await openUpload(file, deps.maxFileBytes);
   const broken = new AbortController();
   const make = (attempt: Attempt): Call =>
     fileCall(deps, part, file, attempt, { ...opened, failed: (reason) => broken.abort(reason) });
@@ -220,155 +270,4 @@ function fileCall(
     typeof value === 'object' ? JSON.stringify(value) : value,
   ]);
   return { method, payload: { ...Object.fromEntries(flat), [field]: source.media(source.failed) } };
-}
-
-const NO_TEXT = /there is no text in the message/i;
-
-/** Changes that end in the same state however often they are made, so each may be repeated. */
-export function createMessageFacet(
-  { api, moved }: Pick<SendDeps, 'moved'> & { readonly api: Pick<TelegramApi, 'call'> },
-  linkPreviews: boolean,
-  stopping: AbortSignal,
-): Required<MessageFacet> {
-  const change = async (
-    method: string,
-    { chatId }: ChatAddress,
-    messageId: string,
-    more: object,
-  ): Promise<void> => {
-    const message_id = messageNumber(messageId);
-    if (message_id === undefined || !moved.isThere(chatId, messageId))
-      throw unknownMessage(chatId, messageId);
-    await api.call(method, { chat_id: chatId, message_id, ...more }, stopping);
-  };
-  const content = (body: RenderedPart, { html, below }: EditForm): object => ({
-    [below ? 'caption' : 'text']: html
-      ? body.text
-      : plainText(body, below ? MAX_CAPTION : MAX_TEXT),
-    ...(html ? { parse_mode: 'HTML' } : {}),
-    ...(linkPreviews || below ? {} : { link_preview_options: { is_disabled: true } }),
-  });
-  return {
-    edit: (address, messageId, body) =>
-      tolerate(/message is not modified/i, address, () =>
-        tryForms((form) => {
-          const method = form.below ? 'editMessageCaption' : 'editMessageText';
-          return change(method, address, messageId, content(body, form));
-        }),
-      ),
-    delete: (address, messageId) =>
-      tolerate(/message to delete not found/i, address, () =>
-        change('deleteMessage', address, messageId, {}),
-      ),
-    react: (address, messageId, emoji) =>
-      tolerate(/REACTION_NOT_MODIFIED/i, address, () => {
-        const reaction = emoji === undefined ? [] : [{ type: 'emoji', emoji }];
-        return change('setMessageReaction', address, messageId, { reaction });
-      }),
-  };
-}
-
-/** How a text is edited: with markup or plainly, as a message or below a file. */
-interface EditForm {
-  readonly html: boolean;
-  readonly below: boolean;
-}
-
-/** Once more without markup where Telegram cannot read it, and below the file where there is one. */
-async function tryForms(edit: (form: EditForm) => Promise<void>): Promise<void> {
-  let form: EditForm = { html: true, below: false };
-  for (;;) {
-    try {
-      return await edit(form);
-    } catch (thrown) {
-      const failure = callFailureOf(thrown);
-      if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
-      else if (NO_TEXT.test(failure.reason) && !form.below) form = { ...form, below: true };
-      else throw thrown;
-    }
-  }
-}
-
-/** `done` names the refusal that means it is already as requested. */
-async function tolerate(
-  done: RegExp,
-  { chatId }: ChatAddress,
-  task: () => Promise<void>,
-): Promise<void> {
-  try {
-    await task();
-  } catch (thrown) {
-    if (thrown instanceof ChannelError) throw thrown;
-    const failure = callFailureOf(thrown);
-    if (failure.kind === 'refused' && done.test(failure.reason)) return;
-    throw repeatableErrorOf(failure, `Telegram chat ${chatId}`, thrown);
-  }
-}
-
-function unknownMessage(chatId: string, messageId: string): ChannelError {
-  const message = `Telegram chat ${chatId} has no message "${messageId}": its ids are numbers.`;
-  return new ChannelError({ kind: 'refused' }, message);
-}
-
-/** So many messages of other chats, and such that waited unread, may have been numbered in between. */
-const MOST_LOOKS = 120;
-/** Supergroups and channels number their own messages; all other chats of a bot share one row of numbers. */
-const OWN_NUMBERS = /^-100\d{10}/;
-
-/**
- * Finds a part that may have been sent. Telegram shows a bot no messages, but refuses to give a message the
- * buttons that it has, and says with it whether there is one of the bot's own at this number. The numbers that
- * follow the last one known before are asked for, in order.
- */
-export async function findSent(
-  { api, moved }: Pick<SendDeps, 'moved'> & { readonly api: Pick<TelegramApi, 'call'> },
-  part: OutboundPart,
-  before: BeforePart,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { chatId } = part.route;
-  const first = firstNumber(chatId, before, moved.now(chatId));
-  // A file and a text that does not fit below it are two messages.
-  if (first === undefined || part.file !== undefined) return undefined;
-  const keyboard = keyboardOf(part.buttons);
-  for (let number = first; number < first + MOST_LOOKS; number += 1) {
-    const place = { chat_id: chatId, message_id: number };
-    try {
-      await api.call('editMessageReplyMarkup', { ...place, ...keyboard }, signal);
-      return undefined;
-    } catch (thrown) {
-      const failure = callFailureOf(thrown);
-      if (failure.kind !== 'refused' || failure.code !== 400) return undefined;
-      if (/message is not modified/i.test(failure.reason))
-        return moved.idOf(chatId, String(number));
-      if (!/message to edit not found|message can't be edited/i.test(failure.reason))
-        return undefined;
-    }
-  }
-  return undefined;
-}
-
-/**
- * The smallest number that a part of this chat can have; undefined where nothing is known, or where what is
- * found might be another part that is uncertain.
- */
-export function firstNumber(
-  chatId: string,
-  { known, uncertainAt }: BeforePart,
-  now: string = chatId,
-): number | undefined {
-  const hasOwn = OWN_NUMBERS.test(now);
-  // Those of a group from before it became a supergroup are in the common row.
-  const isMoved = chatId !== now;
-  const row = known.filter((each) =>
-    hasOwn
-      ? each.chatId === chatId && isOfSupergroup(each.messageId) === isMoved
-      : !OWN_NUMBERS.test(each.chatId) && !isOfSupergroup(each.messageId),
-  );
-  // What was sent since has a higher number than that part; what came in may have been waiting for long.
-  const isDoubtful = ({ direction, at }: (typeof row)[number]) =>
-    direction === 'in' || at <= (uncertainAt ?? 0);
-  if (uncertainAt !== null && row.every(isDoubtful)) return undefined;
-  const numbers = row.flatMap(({ messageId }) => messageNumber(messageId) ?? []);
-  return numbers.length === 0 ? undefined : Math.max(...numbers) + 1;
 }

@@ -8,6 +8,8 @@ describe('the settings of a Telegram bot', () => {
     expect(TelegramSettings.parse({ token })).toEqual({
       token,
       apiRoot: 'https://api.telegram.org',
+      localServer: false,
+      growInGroups: true,
       linkPreviews: false,
       pace: true,
     });
@@ -23,5 +25,17 @@ describe('the settings of a Telegram bot', () => {
     ],
   ])('[U03] take no webhook %s', (_name, webhook) => {
     expect(TelegramSettings.safeParse({ token, webhook }).success).toBe(false);
+  });
+
+  it.each<[string, object, string]>([
+    ['of Telegram itself', { localServer: true }, 'apiRoot'],
+    [
+      'whose directory depends on where Parley starts',
+      { localServer: true, apiRoot: 'http://h', localFiles: 'files' },
+      'localFiles',
+    ],
+  ])('[F10] are refused for a local server %s', (_, more, field) => {
+    const { error } = TelegramSettings.safeParse({ token, ...more });
+    expect(error?.issues.map(({ path }) => path)).toEqual([[field]]);
   });
 });

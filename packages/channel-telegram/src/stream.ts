@@ -4,6 +4,7 @@ import { BoundedMap, type Clock, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
 import { callFailureOf } from './failures.ts';
 import { threadOf } from './format.ts';
+import type { GrowingMessages } from './growing.ts';
 import type { WireMessage } from './wire.ts';
 
 export interface DraftsDeps {
@@ -44,7 +45,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     // A quick answer would overtake its draft, which costs a call.
     firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
-      if (!state.known || !isPrivate(chatId) || state.over.has(turnId)) return;
+      if (!state.known || state.over.has(turnId)) return;
       if (clock() < (state.notBefore.get(chatId) ?? 0)) return;
       const showing = answer.show().then(async (parts) => {
         const text = parts.at(-1)?.text;
@@ -98,6 +99,23 @@ async function show(
     } else state.over.set(turnId, true);
     log.debug({ turn: turnId, reason: failure.reason }, 'draft not shown');
   }
+}
+
+/** Drafts in private chats; messages that grow in groups. */
+export function streamingOf(
+  drafts: StreamingFacet,
+  growing: Pick<GrowingMessages, 'pace' | 'update' | 'discard'>,
+): StreamingFacet {
+  return {
+    ...drafts,
+    pace: (address, length) => (isPrivate(address.chatId) ? drafts : growing.pace(address, length)),
+    update: (address, turnId, answer) =>
+      (isPrivate(address.chatId) ? drafts : growing).update(address, turnId, answer),
+    async end(address, turnId, comes) {
+      if (isPrivate(address.chatId)) await drafts.end(address, turnId, comes);
+      else if (comes === 'nothing') await growing.discard(address, turnId);
+    },
+  };
 }
 
 /** Groups and channels have negative ids. */

@@ -66,8 +66,11 @@ const Entity = z.object({
 });
 export type Entity = z.infer<typeof Entity>;
 
+const Topic = z.object({ name: z.string().optional() });
+
 const content = {
   message_id: z.int(),
+  forum_topic_created: Topic.optional(),
   from: User.optional(),
   sender_chat: WireChat.optional(),
   text: z.string().optional(),
@@ -85,6 +88,7 @@ export const WireMessage = z.looseObject({
   caption_entities: z.array(Entity).default([]),
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
+  forum_topic_edited: Topic.optional(),
   is_automatic_forward: z.boolean().optional(),
   /** The name an administrator chose to sign a post with. */
   author_signature: z.string().optional(),
@@ -121,8 +125,26 @@ export type WirePress = z.infer<typeof WirePress>;
 export const WireMembership = z.object({
   chat: WireChat,
   old_chat_member: z.object({ status: z.string() }),
-  new_chat_member: z.object({ status: z.string() }),
+  new_chat_member: z.object({ status: z.string(), can_send_messages: z.boolean().optional() }),
 });
+
+/** What one person's reactions to a message are now; the bot's own are not reported. */
+export const WireReaction = z.object({
+  chat: WireChat,
+  message_id: z.int(),
+  date: z.int(),
+  user: User.optional(),
+  /** Who reacts as a chat: an anonymous administrator, or a person as their channel. */
+  actor_chat: WireChat.optional(),
+  new_reaction: z.array(
+    z.object({
+      type: z.string(),
+      emoji: z.string().optional(),
+      custom_emoji_id: z.string().optional(),
+    }),
+  ),
+});
+export type WireReaction = z.infer<typeof WireReaction>;
 
 /** An update of any kind; what it brings is checked later, so that a strange one cannot block the rest. */
 export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
@@ -140,4 +162,6 @@ export const UPDATE_KINDS: readonly string[] = [
   'edited_channel_post',
   'callback_query',
   'my_chat_member',
+  // In groups only where the bot is an administrator.
+  'message_reaction',
 ];

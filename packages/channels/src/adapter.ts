@@ -37,6 +37,8 @@ export type ChannelState =
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
+  /** Its answer is for the person who asks alone, where the platform can do that. */
+  readonly private?: true;
 }
 
 /** What a person did to a message they had sent before. */
@@ -44,13 +46,20 @@ export type Revision =
   | { readonly kind: 'edited'; readonly message: InboundMessage }
   | { readonly kind: 'deleted'; readonly chatId: string; readonly messageId: string };
 
-/** What an adapter can find out about the sender of a message, only when a command needs it. */
+/** What an adapter can find out about a message and its sender, only when it is needed. */
 export interface SenderFacts {
   /**
    * Whether the sender is an administrator of the message's group. It is given up after
    * some seconds; that and a rejection count as no. Absent: the platform has none.
    */
   readonly isAdministrator?: ((signal: AbortSignal) => Promise<boolean>) | undefined;
+  /** The roles of the sender, where the message itself does not say; asked for only if roles decide who may write. */
+  readonly roles?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
+  /**
+   * What was said in the group just before the message, oldest first; asked for only when it gets a turn. Absent:
+   * the settings want none, or the core has it.
+   */
+  readonly earlier?: ((signal: AbortSignal) => Promise<readonly InboundMessage[]>) | undefined;
 }
 
 /** What the core gives an adapter. */
@@ -108,6 +117,8 @@ export interface ChatAddress {
   readonly threadId?: string | undefined;
   /** The message that a growing answer answers, where the route quotes it. */
   readonly replyToMessageId?: string | undefined;
+  /** See `ReplyRoute`. */
+  readonly response?: string | undefined;
 }
 
 /**
@@ -118,11 +129,20 @@ export interface ChatAddress {
  */
 export type GrowingAnswer = Pick<PrefixRenderer, 'show'>;
 
-/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
-export interface StreamingFacet {
+/** How often an unfinished answer is shown. */
+export interface StreamPace {
   readonly minIntervalMs: number;
   /** Answers that are complete sooner after their first text are not streamed; 0 when absent. In ms. */
   readonly firstAfterMs?: number | undefined;
+}
+
+/** Shows unfinished answers. Called at most once per `minIntervalMs` and turn, one call at a time. */
+export interface StreamingFacet extends StreamPace {
+  /**
+   * The pace in this chat once so many characters of Markdown have come; null: nothing is shown of such an answer.
+   * Without it the pace is the same everywhere. An update may take a part of the chat's rate, so none is asked for in vain.
+   */
+  pace?(address: ChatAddress, length: number): StreamPace | null;
   /** Longest part while an answer grows, in the target's unit; undefined: as the target says. */
   readonly maxLength?: number | undefined;
   /** After a tool call the same turn brings another answer, which starts from the beginning. */
@@ -177,6 +197,8 @@ export interface ChannelAdapter {
     before: BeforePart,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /** How people call a chat and its thread, for notes to the owner; undefined where that is not known. */
+  chatName?(address: ChatAddress): Promise<string | undefined>;
   /** `send` calls `onStart`: what it has not been called for did not arrive, also after a crash. */
   readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */

@@ -14,6 +14,7 @@ export type {
   Revision,
   SenderFacts,
   StreamingFacet,
+  StreamPace,
 } from './adapter.ts';
 export {
   type AfterConnectionFailure,

@@ -59,12 +59,16 @@ export const ReplyRoute = z.strictObject({
   threadId: z.string().optional(),
   /** The message being answered, where the platform can quote it. */
   replyToMessageId: z.string().optional(),
+  /** Of the inbound message; counts only together with `replyToMessageId`, for what does not answer it has neither. */
+  response: z.string().optional(),
   /** The platform can quote; the agent may choose another message (G10). */
   quotes: z.literal(true).optional(),
   /** Answers are shown there while they are written. */
   streams: z.literal(true).optional(),
   /** Largest file that can be sent there, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
+  /** A recording is shown there as a voice note. */
+  voice: z.literal(true).optional(),
   /** An emoji that is put on a message while it is answered. */
   acknowledge: z.string().optional(),
   /** What can be done there besides sending. */

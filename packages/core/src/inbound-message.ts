@@ -26,6 +26,8 @@ export const Sender = z.strictObject({
   username: z.string().optional(),
   /** A bot, a webhook or the platform itself; such senders never start a turn (F07). */
   isBot: z.boolean(),
+  /** Ids of the roles that they have in this group, where the platform has roles and says so (F05). */
+  roles: z.array(Id).max(500).optional(),
 });
 export type Sender = z.infer<typeof Sender>;
 
@@ -69,6 +71,11 @@ export const InboundMessage = z.strictObject({
   replyTo: z
     .strictObject({ messageId: Id, senderId: Id.optional(), text: z.string().optional() })
     .optional(),
+  /**
+   * The platform waits for the answer to this one (a slash command): what the adapter needs to give it there, which
+   * only the adapter understands. The route takes it along.
+   */
+  response: z.string().min(1).max(1_024).optional(),
   /** Id of the sender's last message of this chat: this one takes its place, and its files along (U08). */
   replaces: Id.optional(),
   /** Platform user ids that the text mentions. */

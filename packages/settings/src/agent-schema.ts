@@ -206,15 +206,36 @@ export function strangerCap({
   return { cap: DEFAULT_STRANGER_CAP, from: 'default' };
 }
 
+const SERVICE = {
+  baseUrl: z
+    .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:8000/v1' })
+    .describe('Of a service that speaks OpenAI’s protocol; usually ends in /v1.'),
+  apiKey: z.string().min(1).optional(),
+};
+
 const Transcription = z
-  .strictObject({
-    baseUrl: z
-      .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:8000/v1' })
-      .describe('Of a service that speaks OpenAI’s protocol; usually ends in /v1.'),
-    apiKey: z.string().min(1).optional(),
-    model: z.string().min(1).describe('Such as whisper-1.'),
-  })
+  .strictObject({ ...SERVICE, model: z.string().min(1).describe('Such as whisper-1.') })
   .describe('The service that turns voice messages into text; without it they are not understood.');
+
+const Speech = z
+  .strictObject({
+    ...SERVICE,
+    model: z.string().min(1).describe('Such as tts-1.'),
+    voice: z.string().min(1).default('alloy').describe('One of the voices of the service.'),
+    format: choice(
+      ['opus', 'mp3', 'flac', 'wav'],
+      'Of the recordings; Telegram and WhatsApp play Opus as voice notes.',
+    ),
+    maxCharacters: wholeNumber(
+      { min: 100, max: 4_096, default: 1_500 },
+      'Longest text that is spoken; of a longer one its beginning.',
+    ),
+    when: choice(
+      ['voice', 'never', 'always'],
+      'Which answers are spoken as well: to voice messages, none, or all.',
+    ),
+  })
+  .describe('The service that speaks answers; without it they are text alone.');
 
 /** `media`: which files are taken from messages, and how long they are kept. */
 export const Media = section('Pictures, voice messages and documents that people send.', {
@@ -234,5 +255,10 @@ export const Media = section('Pictures, voice messages and documents that people
     { min: 1_000, max: 1_000_000, default: 30_000 },
     'What the model is shown of the documents of one turn, in characters.',
   ),
+  pictureSide: wholeNumber(
+    { min: 512, max: 4_096, default: 1_568 },
+    'Longest side of a picture that the model is shown, in pixels; larger ones are made smaller.',
+  ),
   transcription: Transcription.optional(),
+  speech: Speech.optional(),
 });

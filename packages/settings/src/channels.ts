@@ -23,6 +23,12 @@ export const AccessSettings = z.strictObject({
   groups: choice(['allowlist', 'open', 'disabled'], 'Groups: those in `allowGroups`, all, none.'),
   allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
   allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
+  allowRoles: z
+    .array(PlatformId)
+    .default([])
+    .describe(
+      'Role ids of Discord servers. Where there are any, only members with one of them, and owners, may write in groups.',
+    ),
   groupCommands: z
     .enum(['owners', 'approvers', 'administrators', 'everyone'])
     .default('administrators')

@@ -17,6 +17,7 @@ describe('loadSettings with channels', () => {
         allow: [],
         allowGroups: [],
         groupCommands: 'administrators',
+        allowRoles: [],
       },
       activation: 'mention',
       answers: { mentions: 'dead', numbered: false },

@@ -95,7 +95,12 @@ export function inboxRepository(database: Database, newId: NewId) {
       database.read(async (sql) => {
         const row = await sql.get(OWNER_ROUTE);
         if (row === undefined) return null;
-        return fromCheckedJson(ReplyRoute, row.route, "route of an owner's message");
+        const { replyToMessageId: _, ...route } = fromCheckedJson(
+          ReplyRoute,
+          row.route,
+          "route of an owner's message",
+        );
+        return route;
       }),
 
     /**

@@ -9,6 +9,7 @@ export type { AccountPause, SeenGroup } from './accounts.ts';
 export type { AgentFile, AgentFileRepository } from './agent-files.ts';
 export type { Approval, ApprovalVerdict, NewApproval } from './approvals.ts';
 export type {
+  AttachmentKey,
   AttachmentRepository,
   DueAttachment,
   KeptFile,

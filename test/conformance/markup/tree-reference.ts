@@ -1,4 +1,4 @@
-import type { Nodes, Root, RootContent, TableRow } from 'mdast';
+import type { Heading, Nodes, Root, RootContent, TableRow } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
@@ -64,7 +64,7 @@ function block(node: RootContent, source: Source): Expected[] {
     case 'paragraph':
       return expectedInlines(node, source);
     case 'heading':
-      return [{ kind: 'heading', content: expectedInlines(node, source) }];
+      return heading(node, source);
     case 'code':
       return hasSeen(node.value) ? [text(node.value, codeFormats(node.lang))] : [];
     case 'html':
@@ -73,14 +73,22 @@ function block(node: RootContent, source: Source): Expected[] {
       return [{ kind: 'rule' }];
     case 'blockquote':
       return [{ kind: 'quote', content: inside(node.children) }];
-    case 'list':
+    case 'list': {
+      const numbers = node.children.map((item) => Number.parseInt(written(item, source), 10));
+      // Numbers that grow or count down are meant as such.
+      const isMeant = [(a: number, b: number) => a < b, (a: number, b: number) => a - 1 === b].some(
+        (follows) => numbers.slice(1).every((number, at) => follows(numbers[at] ?? 0, number)),
+      );
       return node.children.flatMap((item, index) => {
+        const counted = (node.start ?? 1) + index;
+        const number = isMeant ? (numbers[index] ?? counted) : counted;
         const marker: ItemMarker = {
-          ...(node.ordered ? { number: (node.start ?? 1) + index } : {}),
+          ...(node.ordered ? { number } : {}),
           ...(typeof item.checked === 'boolean' ? { done: item.checked } : {}),
         };
         return [{ kind: 'marker', marker }, ...inside(item.children)];
       });
+    }
     case 'footnoteDefinition': {
       const marker = { label: node.label ?? node.identifier };
       return [{ kind: 'marker', marker }, ...inside(node.children)];
@@ -94,6 +102,20 @@ function block(node: RootContent, source: Source): Expected[] {
     default:
       throw new Error(`the reference does not know ${node.type} as a block`);
   }
+}
+
+/** A rule behind several lines or a sentence is no underline, and neither are one or two signs. */
+function heading(node: Heading, source: Source): Expected[] {
+  const content = expectedInlines(node, source);
+  const lines = written(node, source).split('\n');
+  const signs = /^[> \t]*(-+|=+)[ \t]*$/.exec(lines.at(-1) ?? '')?.[1];
+  const isUnderlined = lines.length > 1 && signs !== undefined;
+  if (isUnderlined && signs.length < 3) return [...content, text(signs, new Set())];
+  const isSentence = /[.!?…]$/.test(lines.at(-2) ?? '');
+  if (isUnderlined && signs.startsWith('-') && (lines.length > 2 || isSentence)) {
+    return [...content, { kind: 'rule' }];
+  }
+  return [{ kind: 'heading', content }];
 }
 
 function text(value: string, formats: Formats): Expected {

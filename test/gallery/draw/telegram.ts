@@ -1,7 +1,6 @@
-import { type HtmlEntity, parseTelegramHtml } from '@parley/simulators/telegram';
+import { drawTelegram } from '@parley/simulators/draw';
+import { parseTelegramHtml } from '@parley/simulators/telegram';
 import type { Screen } from './bubble.ts';
-import { drawText } from './detected.ts';
-import { escapeText } from './escape.ts';
 
 /** Telegram on a phone, from the entities that its servers would find. */
 export const TELEGRAM: Screen = {
@@ -10,59 +9,6 @@ export const TELEGRAM: Screen = {
   target: { dialect: 'telegram', maxLength: 4096, unit: 'utf16' },
   draw: (part) => {
     const { text, entities } = parseTelegramHtml(part.text);
-    return { html: drawRange(text, 0, text.length, entities), length: text.length };
+    return { html: drawTelegram(text, entities), length: text.length };
   },
 };
-
-const TAGS: Readonly<Record<string, readonly [open: string, close: string]>> = {
-  bold: ['<b>', '</b>'],
-  italic: ['<i>', '</i>'],
-  underline: ['<u>', '</u>'],
-  strikethrough: ['<s>', '</s>'],
-  spoiler: ['<span class="hidden-text" tabindex="0">', '</span>'],
-  code: ['<code>', '</code>'],
-  blockquote: ['<blockquote>', '</blockquote>'],
-  expandable_blockquote: ['<blockquote>', '</blockquote>'],
-  text_link: ['<span class="link">', '</span>'],
-  text_mention: ['<span class="link">', '</span>'],
-};
-
-/** Draws a stretch of the text; `entities` lie inside it, outer ones first. */
-function drawRange(
-  text: string,
-  from: number,
-  to: number,
-  entities: readonly HtmlEntity[],
-): string {
-  let html = '';
-  let at = from;
-  let rest = entities;
-  for (let entity = rest[0]; entity !== undefined; entity = rest[0]) {
-    const end = entity.offset + entity.length;
-    const inside = rest.slice(1).filter(({ offset }) => offset < end);
-    rest = rest.slice(1 + inside.length);
-    const isBlock = entity.type === 'pre' || entity.type.endsWith('blockquote');
-    const before = text.slice(at, entity.offset);
-    html += drawText(isBlock ? beforeBlock(before) : before, 'telegram');
-    html += drawEntity(text, entity, inside);
-    at = isBlock && text[end] === '\n' ? end + 1 : end;
-  }
-  return html + drawText(text.slice(at, to), 'telegram');
-}
-
-/** A block begins a line by itself, so the line end before it is not drawn; an empty line is. */
-function beforeBlock(text: string): string {
-  return text.replace(/\n$/, '').replace(/\n$/, '\n\u200b');
-}
-
-function drawEntity(text: string, entity: HtmlEntity, inside: readonly HtmlEntity[]): string {
-  const { type, offset, length, language } = entity;
-  const content = text.slice(offset, offset + length);
-  if (type === 'code') return `<code>${escapeText(content)}</code>`;
-  if (type === 'pre') {
-    const title = language === undefined ? '' : `<span>${escapeText(language)}</span>`;
-    return `<div class="code">${title}<pre>${escapeText(content)}</pre></div>`;
-  }
-  const [open, close] = TAGS[type] ?? ['', ''];
-  return open + drawRange(text, offset, offset + length, inside) + close;
-}

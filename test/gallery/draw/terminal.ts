@@ -1,5 +1,5 @@
+import { escapeText } from '@parley/simulators/draw';
 import type { Screen } from './bubble.ts';
-import { escapeText } from './escape.ts';
 
 /** `parley chat` in a terminal of 80 columns. */
 export const TERMINAL: Screen = {

@@ -1,12 +1,12 @@
-import type { IngressOutcome } from '@parley/channels';
+import type { CommandInfo, IngressOutcome } from '@parley/channels';
 import { afterEach, describe, expect, it } from 'vitest';
-import { accepted, noSignal } from '../adapter-core.ts';
+import { failureOf, noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
-const COMMANDS = [
-  { name: 'status', summary: 'how I am doing' },
+const COMMANDS: CommandInfo[] = [
+  { name: 'status', summary: 'how I am doing', private: true },
   { name: 'new', summary: 'start afresh' },
 ];
 const menuWritten = ({ double }: Scene) => double.calls(`PUT /applications/`);
@@ -28,6 +28,14 @@ async function answered(here: Scene, interaction: string): Promise<string[]> {
   return here.double.interaction(interaction).ephemeral.map(({ visible }) => visible);
 }
 
+const shownIn = ({ double }: Scene, channel: string) =>
+  double.conversation(channel).map(({ visible }) => visible);
+
+const useBoth = ({ double }: Scene) => {
+  const use = (name: string) => double.slash({ channel: double.channelId, from: ANN, name });
+  return [use('status'), use('new')] as const;
+};
+
 describe('[F09] slash commands on Discord', () => {
   it('are registered once, and again only when they have changed', async () => {
     const first = await withMenu();
@@ -47,28 +55,91 @@ describe('[F09] slash commands on Discord', () => {
     await double.waitFor(() => menuWritten(first).length === 2);
   });
 
-  it('arrive as if they had been typed, and are acknowledged to that person alone', async () => {
+  it('arrive as if they had been typed, and the answer takes the place of "thinking"', async () => {
     const here = await withMenu();
     const { double } = here;
-    const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
+    const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
     expect(await here.hears(1)).toMatchObject({
       messageId: id,
-      text: '/status',
+      text: '/new',
       chat: { id: double.channelId, type: 'group' },
       sender: { id: ANN, isBot: false },
       addressed: true,
     });
-    expect(await answered(here, id)).toEqual(['/status ✓']);
-    const more = double.slash({
-      channel: double.dmWith(ANN),
-      name: 'new',
-      options: { text: 'please' },
-    });
-    expect(await here.hears(2)).toMatchObject({ text: '/new please', chat: { type: 'direct' } });
-    expect(await answered(here, more)).toEqual(['/new please ✓']);
-    const route = { replyTo: id };
-    await here.adapter.send(part(double.channelId, 'I am well', route), noSignal());
-    expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'I am well' }]);
+    await here.answers(id, 'A fresh start');
+    expect(shownIn(here, double.channelId)).toEqual(['A fresh start']);
+    await here.answers(id, 'and more', { index: 1, idempotencyKey: 'second' });
+    expect(shownIn(here, double.channelId)).toEqual(['A fresh start', 'and more']);
+    const direct = double.dmWith(ANN);
+    const more = double.slash({ channel: direct, name: 'status', options: { text: 'please' } });
+    expect(await here.hears(2)).toMatchObject({ text: '/status please', chat: { type: 'direct' } });
+    await here.answers(more, 'I am well');
+    expect(shownIn(here, direct)).toEqual(['I am well']);
+    expect(double.interaction(more).ephemeral).toEqual([]);
+  });
+
+  it('are answered to the person alone where the command is private', async () => {
+    const here = await withMenu();
+    const { double } = here;
+    const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
+    await here.hears(1);
+    await here.answers(id, 'I am well');
+    await here.answers(id, 'very well', { id: 'part_2', idempotencyKey: 'second' });
+    // The same part once more, as after a lost receipt.
+    await here.answers(id, 'I am well');
+    const { ephemeral } = double.interaction(id);
+    expect(ephemeral.map(({ visible }) => visible)).toEqual(['I am well', 'very well']);
+    expect(shownIn(here, double.channelId)).toEqual([]);
+  });
+
+  it('[D04] are answered in place by the next process, once', async () => {
+    const before = await withMenu();
+    const { double } = before;
+    const [alone, open] = useBoth(before);
+    await before.hears(2);
+    await double.waitFor(() => [alone, open].every((id) => double.interaction(id).answered));
+    await before.adapter.stop();
+    for (const _process of ['that dies after sending', 'the next']) {
+      const after = await scene({ on: double, commands: COMMANDS, heard: before.received });
+      await after.answers(alone, 'I am well');
+      await after.answers(open, 'A fresh start');
+    }
+    expect(double.interaction(alone).ephemeral.map(({ visible }) => visible)).toEqual([
+      'I am well',
+    ]);
+    expect(shownIn(before, double.channelId)).toEqual(['A fresh start']);
+  });
+
+  it('are answered later than Discord waits: privately in the direct chat, or not at all', async () => {
+    let now = Date.now();
+    const here = await withMenu({ double: { clock: () => now } });
+    const { double } = here;
+    const [alone, open] = useBoth(here);
+    await here.hears(2);
+    await double.waitFor(() => [alone, open].every((id) => double.interaction(id).answered));
+    now += 15 * 60_000 + 1;
+    await here.answers(alone, 'I am well');
+    await here.answers(open, 'A fresh start', { idempotencyKey: 'other' });
+    expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
+    // Without its token nobody can take "thinking" away.
+    expect(shownIn(here, double.channelId)).toEqual(['', 'A fresh start']);
+    double.closeDms(ANN);
+    const late = here.answers(alone, 'again', { idempotencyKey: 'third' });
+    expect(await failureOf(late)).toEqual({ kind: 'refused' });
+  });
+
+  it('lose their "thinking" when no answer follows, and show no unfinished one', async () => {
+    const here = await withMenu();
+    const { double, adapter } = here;
+    const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
+    const { response } = await here.hears(1);
+    await double.waitFor(() => double.interaction(id).answered);
+    expect(shownIn(here, double.channelId)).toEqual(['']);
+    const address = { chatId: double.channelId, replyToMessageId: id, response };
+    const text = 'x'.repeat(200);
+    await adapter.streaming?.update(address, 't', { show: async () => [{ text, plain: text }] });
+    await adapter.streaming?.end(address, 't', 'nothing');
+    expect(shownIn(here, double.channelId)).toEqual([]);
   });
 
   it('say why there is no answer', async () => {
@@ -88,19 +159,21 @@ describe('[F09] slash commands on Discord', () => {
   it('are acknowledged in time although storing takes long', async () => {
     const { promise: stored, resolve: store } = Promise.withResolvers<IngressOutcome>();
     const here = await withMenu({ receive: () => stored, wait: notAtAll });
-    const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
-    expect(await answered(here, id)).toEqual(['']);
-    store(accepted);
-    await here.double.waitFor(() =>
-      here.double.interaction(id).ephemeral.some(({ visible }) => visible === '/new ✓'),
-    );
+    const { double } = here;
+    const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
+    expect(await answered(here, id)).toEqual([]);
+    expect(shownIn(here, double.channelId)).toEqual(['']);
+    store({ kind: 'refused', reason: 'a stranger' });
+    await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
+    expect(await answered(here, id)).toEqual(['I may not do that here: a stranger.']);
+    expect(shownIn(here, double.channelId)).toEqual([]);
   });
 
   it('are acknowledged although the first attempt is lost', async () => {
     const here = await withMenu();
     here.double.fault({ kind: 'reset', call: 'POST /interactions/' });
     const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
-    expect(await answered(here, id)).toEqual(['/new ✓']);
+    expect(await answered(here, id)).toEqual([]);
   });
 });
 

@@ -48,6 +48,17 @@ describe('the Discord adapter connects', () => {
     expect(texts(scene1)).toEqual(['', 'for you', 'for you alone']);
   });
 
+  it('[D08] and notifies the owner once when messages arrive without their text', async () => {
+    const here = await scene();
+    await here.connect();
+    here.double.portal(0);
+    for (const text of ['one', 'two', 'three', 'four']) say(here, text);
+    say(here, `<@${here.double.me.id}> five`);
+    await here.hears(5);
+    expect(texts(here)).toEqual(['', '', '', '', 'five']);
+    expect(here.notes).toEqual([expect.stringMatching(/^no content \d{4}-\d\d-\d\d$/)]);
+  });
+
   it('later when no logins are left for today', async () => {
     const { double, adapter, states, waits } = await scene({ double: { sessionStarts: 0 } });
     await adapter.start();

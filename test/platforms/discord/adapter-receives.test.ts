@@ -1,3 +1,4 @@
+import { memoryValues } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, scene } from './adapter-scene.ts';
@@ -15,7 +16,7 @@ describe('the Discord adapter receives', () => {
       account: 'default',
       messageId: said.id,
       chat: { id: double.channelId, type: 'group', title: 'Test guild #general' },
-      sender: { id: ANN, name: 'user0501', username: 'user0501', isBot: false },
+      sender: { id: ANN, name: 'user0501', username: 'user0501', isBot: false, roles: [] },
       text: 'hello @user7',
       mentions: ['7'],
       addressed: false,
@@ -108,6 +109,96 @@ describe('the Discord adapter receives', () => {
       ['beep', true],
       ['extra', true],
     ]);
+  });
+
+  it('[F05] with the roles of their senders in the server, asked for where a message was missed', async () => {
+    const values = memoryValues();
+    const before = await scene({ values });
+    const { double } = before;
+    double.promote(double.guildId, ANN);
+    await before.connect();
+    double.say({ channel: double.channelId, from: ANN, text: 'one' });
+    double.say({ channel: double.channelId, from: BEN, text: 'two' });
+    await before.hears(2);
+    const roles = before.received.map(({ sender }) => sender.roles);
+    expect(roles).toEqual([[double.moderatorRoleId], []]);
+    await before.adapter.stop();
+    double.say({ channel: double.channelId, from: ANN, text: 'missed' });
+    const after = await scene({ values, on: double });
+    await after.connect();
+    expect((await after.hears(1)).sender.roles).toBeUndefined();
+    expect(await after.senders[0]?.roles?.(noSignal())).toEqual([double.moderatorRoleId]);
+  });
+
+  it('[F06] with what was said before, once for each channel and thread, if the settings want it', async () => {
+    const { double, connect, hears, senders } = await scene({ settings: { history: 2 } });
+    const { channelId, me } = double;
+    for (const text of ['zero', 'one', 'two']) double.say({ channel: channelId, from: BEN, text });
+    await connect();
+    const ask = (channel: string) =>
+      double.say({ channel, from: ANN, text: `<@${me.id}> what was said?` });
+    ask(channelId);
+    await hears(1);
+    const before = (await senders[0]?.earlier?.(noSignal())) ?? [];
+    expect(before.map(({ text, sender }) => [text, sender.id])).toEqual([
+      ['one', BEN],
+      ['two', BEN],
+    ]);
+    ask(channelId);
+    ask(double.thread({ channel: channelId, name: 'plans', from: BEN, text: 'first' }));
+    ask(double.dmWith(ANN));
+    await hears(5);
+    const offered = senders.slice(1).map((facts) => facts?.earlier !== undefined);
+    expect(offered).toEqual([false, true, true, false]);
+  });
+
+  it('[F06] reactions of people as what they are now, and none of its own', async () => {
+    const { double, connect, adapter, reactions } = await scene();
+    await connect();
+    const { channelId } = double;
+    const [direct, thread] = [
+      double.dmWith(ANN),
+      double.thread({ channel: channelId, name: 'plans', from: BEN, text: 'x' }),
+    ];
+    const { platformMessageId: message } = await adapter.send(
+      part(channelId, 'shall I?'),
+      noSignal(),
+    );
+    const { platformMessageId: alone } = await adapter.send(
+      part(direct, 'psst', { idempotencyKey: 'alone' }),
+      noSignal(),
+    );
+    const below = double.conversation(thread)[0]?.id ?? '';
+    await adapter.messages?.react?.({ chatId: channelId }, message, '👀');
+    const react = (emoji: string, more: object = {}) =>
+      double.react({ channel: channelId, message, from: ANN, emoji, ...more });
+    react('👍');
+    react('party:300000000000000001');
+    react('👍', { gone: true });
+    react('🎉', { channel: thread, message: below, from: BEN });
+    react('❤️', { channel: direct, message: alone });
+    react('❤️', { channel: direct, message: alone, gone: true });
+    await double.waitFor(() => reactions.length === 6);
+    const by = (chat: string) =>
+      reactions.filter((one) => one.chat.id === chat && !one.chat.threadId);
+    expect(by(channelId).map(({ emojis }) => emojis)).toEqual([
+      ['👍'],
+      ['👍', ':party:'],
+      [':party:'],
+    ]);
+    expect(by(channelId)[0]).toMatchObject({
+      ...{ channel: 'discord', account: 'default', messageId: message },
+      sender: { id: ANN, username: 'user0501', isBot: false, roles: [] },
+    });
+    expect(reactions.find(({ chat }) => chat.threadId === thread)).toMatchObject({
+      ...{ messageId: below, emojis: ['🎉'], sender: { id: BEN } },
+    });
+    expect(by(direct)).toMatchObject([
+      { emojis: ['❤️'], chat: { type: 'direct' }, sender: { id: ANN, username: 'user0501' } },
+      { emojis: [] },
+    ]);
+    // Nobody is asked for twice.
+    expect(double.calls(`GET /users/${ANN}`)).toHaveLength(1);
   });
 
   it('edits and deletions by people as changes of what they wrote', async () => {

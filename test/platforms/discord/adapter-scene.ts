@@ -1,6 +1,6 @@
 import { discord } from '@parley/channel-discord';
 import type { ChannelAdapter, ChannelEnv } from '@parley/channels';
-import type { InboundMessage, OutboundPart } from '@parley/core';
+import type { InboundMessage, OutboundPart, Receipt } from '@parley/core';
 import {
   type DiscordDouble,
   type DiscordDoubleOptions,
@@ -20,6 +20,8 @@ export interface Scene extends Told {
   readonly waits: number[];
   /** Starts and waits until it is connected. */
   connect(): Promise<void>;
+  /** Sends a part as the answer to what was heard under this id. */
+  answers(id: string, text: string, more?: Partial<Omit<OutboundPart, 'route'>>): Promise<Receipt>;
   /** Waits until so many messages have come, and gives back the last of them. */
   hears(count: number): Promise<InboundMessage>;
 }
@@ -31,6 +33,8 @@ export interface Wishes extends CoreWishes {
   /** A double that is there already, for a second start. */
   readonly on?: DiscordDouble;
   readonly wait?: ChannelEnv['wait'];
+  /** What an earlier start has heard. */
+  readonly heard?: readonly InboundMessage[];
 }
 
 /** Starts a double and makes an adapter for it that does not wait between its attempts. */
@@ -58,6 +62,16 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
     async connect() {
       await adapter.start();
       await double.waitFor(() => states.at(-1)?.kind === 'connected');
+    },
+    answers(id, text, more = {}) {
+      const all = [...(wishes.heard ?? []), ...received];
+      const asked = all.find(({ messageId }) => messageId === id);
+      if (asked === undefined) throw new Error(`${id} was not heard`);
+      const { chat, response } = asked;
+      const place = { ...(chat.threadId && { threadId: chat.threadId }), replyTo: id };
+      const plain = part(chat.id, text, { ...more, ...place });
+      const route = { ...plain.route, ...(response && { response }) };
+      return adapter.send({ ...plain, route }, new AbortController().signal);
     },
     async hears(count) {
       const last = await double.waitFor(() => received.length >= count && received[count - 1]);

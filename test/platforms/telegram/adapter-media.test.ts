@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
@@ -118,5 +121,46 @@ describe('files that people send', () => {
     const { double, get } = await sentDocument(5);
     double.fault({ kind: 'hang', method: 'download' });
     expect(await failureOf(get(100, AbortSignal.timeout(50)))).toEqual({ kind: 'transient' });
+  });
+});
+
+describe('files of a Bot API server in local mode', () => {
+  const folders: string[] = [];
+  afterEach(async () => {
+    await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+  });
+
+  /** A large file that somebody sent, and the call that fetches it; `servesFiles`: over http, not from disk. */
+  async function sentLocally({ servesFiles = false } = {}) {
+    const folder = await mkdtemp(join(tmpdir(), 'bot-api-'));
+    folders.push(folder);
+    const made = await scene({
+      double: { localServer: { folder, servesFiles } },
+      settings: () => ({ localServer: true, ...(!servesFiles && { localFiles: folder }) }),
+    });
+    const { double, adapter, received } = made;
+    const large = {
+      kind: 'document',
+      bytes: bytes(1, 2, 3),
+      claimedSize: 30 * 1024 * 1024,
+    } as const;
+    double.say({ chat: ANN, file: large });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    const ref = received[0]?.attachments?.[0]?.ref ?? '';
+    const get = async (limit = 100) => adapter.files?.fetch(ref, limit, noSignal());
+    return { ...made, get };
+  }
+
+  it('[F10] are read from its directory, also beyond what Telegram itself provides', async () => {
+    const { get, adapter } = await sentLocally();
+    expect(adapter.files?.maxBytes).toBe(2_000 * 1024 * 1024);
+    expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);
+    expect(await failureOf(get(2))).toEqual({ kind: 'refused' });
+  });
+
+  it('[F10] come over http where no directory is named', async () => {
+    const { get } = await sentLocally({ servesFiles: true });
+    expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);
   });
 });

@@ -1,13 +1,71 @@
-import { OPTIONAL } from '@parley/simulators/telegram';
+import {
+  OPTIONAL,
+  OPTIONAL_FIELDS,
+  type TelegramDouble,
+  withSample,
+} from '@parley/simulators/telegram';
 import { afterEach, expect, it } from 'vitest';
 import { endScenes, scene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
+const GROUP = { id: -1_000_000_000_005, type: 'supergroup', title: 'Family' };
+const ANN = { id: 501, is_bot: false, first_name: 'Ann' };
+const FILE = { file_id: 'f', file_unique_id: 'u' };
+const MEMBER = { user: ANN, status: 'member' };
+
+/** One event of each kind, in a chat of its own, as lean as it comes. */
+function leanEvents(chatId: number): readonly (readonly [kind: string, content: object])[] {
+  const chat = { id: chatId, type: 'private', first_name: 'Ann' };
+  const said = { message_id: 9, date: 1, chat, from: ANN };
+  const text = { ...said, text: 'words', entities: [{ type: 'bold', offset: 0, length: 1 }] };
+  const files = {
+    photo: [{ ...FILE, width: 1, height: 1 }],
+    sticker: { ...FILE, type: 'regular', width: 1, height: 1, is_animated: false, is_video: false },
+    ...{ document: FILE, voice: FILE, audio: FILE, video: FILE, video_note: FILE, animation: FILE },
+  };
+  const forward_origin = { type: 'hidden_user', date: 1, sender_user_name: 'Bo' };
+  const answered = { ...text, chat: GROUP, forward_origin, quote: { text: 'w', position: 0 } };
+  const who = { chat, from: ANN, date: 1 };
+  return [
+    ['message', text],
+    ['message', { ...answered, message_id: 10, reply_to_message: text }],
+    ['message', { ...said, message_id: 11, forum_topic_created: { name: 'Trips', icon_color: 1 } }],
+    ...Object.entries(files).map(([name, file], index) => {
+      return ['message', { ...said, message_id: 20 + index, [name]: file }] as const;
+    }),
+    ['edited_message', { ...text, edit_date: 2 }],
+    [
+      'callback_query',
+      { id: `q${chatId}`, from: ANN, chat_instance: 'c', data: 'd', message: text },
+    ],
+    ['my_chat_member', { ...who, old_chat_member: MEMBER, new_chat_member: MEMBER }],
+    [
+      'message_reaction',
+      {
+        ...{ chat, message_id: 9, user: ANN, date: 1, old_reaction: [] },
+        new_reaction: [{ type: 'emoji', emoji: '👍' }],
+      },
+    ],
+  ];
+}
+
+const FIELDS = Object.entries(OPTIONAL_FIELDS).flatMap(([kind, samples]) =>
+  Object.keys(samples).map((name) => [kind as keyof typeof OPTIONAL_FIELDS, name] as const),
+);
+
+/** Sends the events with that field where an object of its kind has none. */
+function sendWith(double: TelegramDouble, chatId: number, [kind, name]: (typeof FIELDS)[number]) {
+  for (const [update, content] of leanEvents(chatId))
+    double.update(update, withSample(kind, name, update, content));
+}
+
 it.each(OPTIONAL)(
-  '[D12] Telegram: nothing is missed when optional fields are %s',
+  '[D12] [F04] Telegram: nothing is missed when optional fields are %s',
   async (optional) => {
-    const { double, adapter, received, revised, logged } = await scene({ double: { optional } });
+    const { double, adapter, received, revised, reactions, logged } = await scene({
+      double: { optional },
+    });
     await adapter.start();
     const said = double.say({ chat: 1001, text: 'alone' });
     double.say({ chat: -1_001_234_567_890, from: 1002, text: 'in a group', replyTo: undefined });
@@ -15,9 +73,27 @@ it.each(OPTIONAL)(
     double.say({ chat: 1001, text: 'a file', file });
     double.reword(1001, said.message_id, 'said again');
     await double.waitFor(() => received.length >= 3 && revised.length > 0);
+    for (const [kind, content] of leanEvents(10_000)) double.update(kind, content);
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect([received.length, revised.length, reactions.length]).toEqual([3 + 12, 2, 1]);
+    expect(received.filter(({ attachments = [] }) => attachments.length > 0)).toHaveLength(9);
+    received.splice(3);
     expect(received.map(({ chat }) => chat.type)).toEqual(['direct', 'group', 'direct']);
     expect(received.map(({ sender }) => sender.isBot)).toEqual([false, false, false]);
     expect(received.at(-1)?.attachments).toHaveLength(1);
     expect(logged.join()).not.toContain('not understood');
   },
 );
+
+it('[D12] [F04] Telegram: nothing is missed with any one optional field of the client’s types', async () => {
+  const { double, adapter, received, revised, reactions, logged } = await scene();
+  double.say({ chat: 1001, text: 'first' });
+  await adapter.start();
+  await double.waitFor(() => received.length === 1);
+  for (const [index, field] of FIELDS.entries()) sendWith(double, 10_000 + index, field);
+  await double.waitFor(() => double.pendingUpdates().length === 0);
+  expect(logged.filter((line) => line.includes('not understood'))).toEqual([]);
+  // Eleven messages and a press each time, an edit, and a reaction.
+  expect(received).toHaveLength(1 + 12 * FIELDS.length);
+  expect([revised.length, reactions.length]).toEqual([FIELDS.length, FIELDS.length]);
+});

@@ -5,11 +5,12 @@ interface More extends PartExtras {
   readonly threadId?: string;
   readonly replyToMessageId?: string;
   readonly plain?: string;
+  readonly turnId?: string;
 }
 
 /** A part of an answer for a chat; `text` in Telegram's HTML. */
 export function part(chatId: number, text: string, more: More = {}): OutboundPart {
-  const { plain = 'plain', buttons, file, ...place } = more;
+  const { plain = 'plain', turnId = 't', buttons, file, ...place } = more;
   const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
   const route = {
     channel: 'telegram',
@@ -21,7 +22,7 @@ export function part(chatId: number, text: string, more: More = {}): OutboundPar
   return {
     id: 'part_1',
     idempotencyKey: 'k',
-    turnId: 't',
+    turnId,
     index: 0,
     route,
     body: { text, plain },

@@ -193,6 +193,20 @@ describe('what people do besides writing', () => {
     ]);
   });
 
+  it('[D05] notifies the owner once of a group that it served and may not be in, or write in, any more', async () => {
+    const receive = async ({ chat }: InboundMessage): Promise<IngressOutcome> =>
+      chat.id === String(GROUP) ? accepted : { kind: 'refused', reason: 'not allowed' };
+    const { double, adapter, received, notes } = await scene({ receive });
+    await adapter.start();
+    const stranger = GROUP - 1;
+    for (const chat of [GROUP, stranger]) double.say({ chat, text: 'q' });
+    await double.waitFor(() => received.length === 2);
+    for (const chat of [GROUP, stranger]) double.setAccess(chat, 'kicked');
+    for (const access of ['open', 'muted', 'kicked'] as const) double.setAccess(GROUP, access);
+    await double.waitFor(() => double.pendingUpdates().length === 0);
+    expect(notes).toEqual([`removed ${GROUP}`, `mute ${GROUP}`, `removed ${GROUP}`]);
+  });
+
   it('[D05] keeps the first id of a group that becomes a supergroup, also after a start, and notifies the owner', async () => {
     const { double, adapter, again, received, notes } = await scene();
     await adapter.start();

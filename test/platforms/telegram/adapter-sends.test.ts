@@ -1,3 +1,4 @@
+import { reasonOf } from '@parley/core';
 import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
@@ -52,6 +53,31 @@ describe('the Telegram adapter sends', () => {
     expect(double.conversation(newId).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
+  it('[D05] what a topic or group closes against it, with what to do', async () => {
+    const { double, adapter, received } = await scene();
+    const chat = { id: FORUM, title: 'Family' };
+    for (const thread of [42, 43]) double.say({ chat, thread, text: 'q' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 2);
+    const send = async (thread: number): Promise<string> => {
+      const sending = adapter.send(part(FORUM, 'a', { threadId: String(thread) }), noSignal());
+      return sending.then(() => 'sent', reasonOf);
+    };
+    double.setTopic(FORUM, 42, 'closed');
+    expect(await send(42)).toContain('TOPIC_CLOSED. Open the topic again');
+    double.setTopic(FORUM, 42, 'open');
+    expect(await send(42)).toBe('sent');
+    double.setTopic(FORUM, 43, 'deleted');
+    expect(await send(43)).toContain('The topic was deleted');
+    double.setAccess(FORUM, 'muted');
+    expect(await send(42)).toContain('Give the bot the right to send messages');
+    const name = (thread?: string) =>
+      adapter.chatName?.({ chatId: String(FORUM), ...(thread && { threadId: thread }) });
+    expect(await name('43')).toBe('Family, topic Topic 43');
+    expect(await name()).toBe('Family');
+    expect(await adapter.chatName?.({ chatId: '-77' })).toBeUndefined();
+  });
+
   it.each<[string, (double: TelegramDouble) => void, object]>([
     [
       'a rate limit',
@@ -104,6 +130,16 @@ describe('the Telegram adapter sends', () => {
           description: 'Bad Request: not enough rights to send text messages to the chat',
         }),
       { kind: 'forbidden' },
+    ],
+    [
+      'a right to send files that is missing',
+      (d) =>
+        d.fault({
+          kind: 'refuse',
+          code: 400,
+          description: 'Bad Request: not enough rights to send documents to the chat',
+        }),
+      { kind: 'refused' },
     ],
     [
       'a deleted account',

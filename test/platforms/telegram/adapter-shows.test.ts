@@ -47,12 +47,6 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['second']);
   });
 
-  it('[F12] is not shown in groups', async () => {
-    const { double, streaming } = await talking();
-    await streaming?.update({ chatId: String(GROUP) }, 't', growing('x'));
-    expect(double.calls()).toEqual([]);
-  });
-
   it('[F12] is not shown any more once its message goes out, which waits for a draft under way', async () => {
     const { double, adapter, streaming } = await talking();
     double.fault({ kind: 'delay', ms: 50, method: 'sendMessageDraft' });

@@ -149,6 +149,18 @@ describe('files that the bot sends', () => {
     expect(double.calls()).toEqual([]);
   });
 
+  it('[F10] may be larger where the server is one of your own, in local mode', async () => {
+    const localServer = { folder };
+    const settings = () => ({ localServer: true });
+    const { double, adapter } = await scene({ double: { localServer }, settings });
+    double.say({ chat: ANN, text: 'q' });
+    expect(adapter.capabilities.maxFileBytes).toBe(200 * 1024 * 1024);
+    const file = await onDisk('document', 'x', bytes(1));
+    await truncate(file.path, 50 * 1024 * 1024 + 1);
+    await adapter.send(part(ANN, 'large', { file }), noSignal());
+    expect(double.conversation(ANN).at(-1)?.file?.bytes).toHaveLength(50 * 1024 * 1024 + 1);
+  });
+
   it('[D04] do not claim to know what became of an upload without an answer', async () => {
     const { double, adapter } = await sceneWithAnn();
     double.fault({ kind: 'reset', after: true });

@@ -8,7 +8,7 @@ const SOURCES = dirname(fileURLToPath(new URL('../page/main.tsx', import.meta.ur
 /** Where the built files are named in `index.html`. */
 const MARK = '<!-- built files -->';
 
-/** The built page: each file by its path at the gateway; `/` is the HTML. */
+/** The built page: each file by its path at the gateway; `/` is the HTML, `/simulate.html` that of `parley simulate`. */
 export type BuiltPage = ReadonlyMap<string, Uint8Array>;
 
 /**
@@ -19,7 +19,10 @@ export type BuiltPage = ReadonlyMap<string, Uint8Array>;
 export async function buildPage(): Promise<BuiltPage> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: SOURCES,
-    entryPoints: { main: 'main.tsx', style: 'style/style.css' },
+    entryPoints: {
+      ...{ main: 'main.tsx', style: 'style/style.css' },
+      ...{ simulate: 'simulate/main.tsx', 'simulate-style': 'simulate/style/style.css' },
+    },
     outdir: 'page',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -37,19 +40,25 @@ export async function buildPage(): Promise<BuiltPage> {
     tsconfigRaw: {},
   });
   const pathOf = (file: string): string => `/${relative(SOURCES, file).replaceAll(sep, '/')}`;
-  const html = readFileSync(join(SOURCES, 'index.html'), 'utf8').replace(MARK, tagsOf(metafile));
+  const html = (file: string, folder: string): Uint8Array => {
+    const text = readFileSync(join(SOURCES, file), 'utf8');
+    return new TextEncoder().encode(text.replace(MARK, tagsOf(metafile, folder)));
+  };
   return new Map([
-    ['/', new TextEncoder().encode(html)],
+    ['/', html('index.html', '')],
+    ['/simulate.html', html('simulate/index.html', 'simulate/')],
     ['/page/icon.svg', readFileSync(join(SOURCES, 'icon.svg'))],
     ...outputFiles.map(({ path, contents }) => [pathOf(path), contents] as const),
   ]);
 }
 
 /** The style, the script, and what the script imports: naming it saves a round trip for each link of the chain. */
-function tagsOf({ outputs }: Metafile): string {
+function tagsOf({ outputs }: Metafile, folder: string): string {
   const files = Object.entries(outputs);
-  const [style] = files.find(([, { entryPoint }]) => entryPoint === 'style/style.css') ?? [];
-  const [script, main] = files.find(([, { entryPoint }]) => entryPoint === 'main.tsx') ?? [];
+  const [style] =
+    files.find(([, { entryPoint }]) => entryPoint === `${folder}style/style.css`) ?? [];
+  const [script, main] =
+    files.find(([, { entryPoint }]) => entryPoint === `${folder}main.tsx`) ?? [];
   const imported = main?.imports.filter(({ kind }) => kind === 'import-statement') ?? [];
   return [
     `<link rel="stylesheet" href="/${style}">`,

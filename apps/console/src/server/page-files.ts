@@ -20,21 +20,22 @@ const TYPES: Readonly<Record<string, string>> = {
   '.map': 'application/json',
 };
 
-/** The build gives every file but these two a name that changes with its content. */
-const KEEPS_ITS_NAME = new Set(['/', '/page/icon.svg']);
+/** The build gives every file but these a name that changes with its content. */
+const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
 
 /**
  * Routes of the page and its files. They hold no secret and need no session. A bundle has the files
  * ready; where the sources run they are built whenever the page is loaded, so that a reload shows a change.
+ * `first` is what `/` shows: the page of the gateway, or that of `parley simulate`.
  */
-export function createConsole(): Hono {
+export function createConsole(first: '/' | '/simulate.html' = '/'): Hono {
   const app = new Hono();
   let files: Promise<BuiltPage> | undefined;
   app.use(compress({ encoding: 'gzip' }));
   app.use(etag());
   app.get('*', async (c) => {
-    const { path } = c.req;
-    if (path === '/' && typeof PARLEY_BUNDLE === 'undefined') files = undefined;
+    const path = c.req.path === '/' ? first : c.req.path;
+    if (path === first && typeof PARLEY_BUNDLE === 'undefined') files = undefined;
     files ??= openPage();
     const body = (await files).get(path);
     if (body === undefined) return c.text('There is nothing here. The chat is at "/".\n', 404);

@@ -45,6 +45,7 @@ import {
   literal,
   type Meter,
   type PassPoint,
+  type ReplyRoute,
   reasonOf,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
@@ -186,8 +187,9 @@ async function tellOwner(
   { store, bus, clock }: Pick<AdapterDeps, 'store' | 'bus' | 'clock'>,
   key: string,
   markdown: string,
+  to?: ReplyRoute,
 ) {
-  const route = await store.inbox.ownerRoute();
+  const route = to ?? (await store.inbox.ownerRoute());
   if (route === null) return;
   const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
   if (first === undefined) return;
@@ -202,14 +204,17 @@ async function tellOfFailure(
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
 ): Promise<void> {
   try {
-    const route = await deps.store.inbox.ownerRoute();
-    if (route === null || `${route.channel}/${route.account}` === name) return;
+    const chats = await deps.store.inbox.ownerChats();
+    const elsewhere = chats.find(({ route }) => `${route.channel}/${route.account}` !== name);
+    if (elsewhere === undefined) return;
+    const { replyToMessageId: _, ...route } = elsewhere.route;
     const day = new Date(deps.clock()).toISOString().slice(0, 10);
     const key = `failed ${name} ${day} ${reason}`;
     await tellOwner(
       deps,
       key,
       `${inlineCode(name)} does not work: ${literal(`${reason}. ${fix}`)}`,
+      route,
     );
   } catch (error) {
     deps.log.warn(
@@ -327,6 +332,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     lost,
     capabilities: adapter.capabilities,
     findSent: adapter.findSent,
+    chatName: adapter.chatName,
     notes: adapter.reportsStart ? deps.sendNotes : undefined,
     tellOwner: (key: string, markdown: string) =>
       tellOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),

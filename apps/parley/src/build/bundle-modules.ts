@@ -9,6 +9,7 @@ const ENTRIES = {
   index: 'apps/parley/src/index.ts',
   'page-thread': 'packages/tools/src/web/page-thread.ts',
   'document-process': 'packages/tools/src/documents/document-process.ts',
+  'picture-process': 'packages/tools/src/documents/picture-process.ts',
   plugins: 'packages/plugins/src/index.ts',
   agent: 'packages/agent/src/index.ts',
   channels: 'packages/channels/src/index.ts',

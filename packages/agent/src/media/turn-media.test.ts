@@ -1,9 +1,16 @@
-import type { ReadDocument } from '@parley/tools/documents';
+import type { ReadDocument, ScaledPicture } from '@parley/tools/documents';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import type { SentFile } from '../testing/write-message.ts';
 
 const PNG = Uint8Array.from(Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'latin1'));
+/** The beginning of a PNG of this size. */
+function pngOf(width: number, height: number): Uint8Array {
+  const size = Buffer.alloc(8);
+  size.writeUInt32BE(width);
+  size.writeUInt32BE(height, 4);
+  return Uint8Array.from(Buffer.concat([PNG.subarray(0, 8), Buffer.from('\0\0\0\rIHDR'), size]));
+}
 const OGG = Uint8Array.from(Buffer.from('OggS and sound'));
 const utf8 = (text: string) => new TextEncoder().encode(text);
 const document = (text: string, name?: string): SentFile => ({
@@ -22,6 +29,10 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 const asked = () => scene.model.asked.at(-1)?.messages.at(-1);
+const shown = () => {
+  const message = asked();
+  return message?.role === 'user' ? message.images : undefined;
+};
 const content = () => asked()?.content ?? '';
 const remembered = async () => {
   const [entry] = await scene.store.transcript.recent('c', 0, 9);
@@ -77,9 +88,54 @@ describe('a picture', () => {
     ]);
   });
 
+  it.each([
+    ['the picture', 'image' as const],
+    ['the document', 'document' as const],
+  ])(
+    '[F10] of a telephone that models do not take (%s) gets an answer that says what to do',
+    async (name, kind) => {
+      const heic = Uint8Array.from(Buffer.from('\0\0\0\u0018ftypheic\0\0\0\0mif1heic', 'latin1'));
+      await ask([{ kind, bytes: heic }]);
+      expect(await scene.owed()).toEqual([
+        'fine',
+        `⚙️ I could not read ${name}: it is a picture in the format HEIC, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot.`,
+      ]);
+    },
+  );
+
+  it('[F10] is made no larger than models take it, in its sender’s turn among files', async () => {
+    await scene.close();
+    const asked: unknown[] = [];
+    const results: ScaledPicture[] = [
+      { kind: 'scaled', bytes: Uint8Array.of(7) },
+      { kind: 'not-tried', why: 'the library is not installed' },
+      { kind: 'failed', why: 'memory' },
+    ];
+    scene = await openTurnScene({
+      scalePicture: async ({ sender, side, load }) => {
+        asked.push([sender, side, (await load())?.length]);
+        return results.shift() ?? { kind: 'failed', why: 'it is damaged' };
+      },
+    });
+    const large = pngOf(4_000, 3_000);
+    const files = [large, large, large, pngOf(9_000, 2_000)].map((bytes) => ({
+      ...picture,
+      bytes,
+    }));
+    await ask(files);
+    expect(asked[0]).toEqual([expect.stringContaining('"1"'), 1_568, large.length]);
+    expect(asked).toHaveLength(4);
+    expect(shown()).toEqual([
+      { mimeType: 'image/jpeg', bytes: Uint8Array.of(7) },
+      { mimeType: 'image/png', bytes: large },
+      { mimeType: 'image/png', bytes: large },
+    ]);
+    expect((await scene.owed()).at(-1)).toContain('I could not make it smaller; send it as a');
+    expect(scene.logged.join()).toContain('the library is not installed');
+  });
+
   it('[G19] of a small file and very many pixels reaches no model', async () => {
-    const header = '\u0089PNG\r\n\u001a\n\0\0\0\rIHDR\0\0\u00c3\u0050\0\0\u00c3\u0050';
-    await ask([{ ...picture, bytes: Uint8Array.from(Buffer.from(header, 'latin1')) }]);
+    await ask([{ ...picture, bytes: pngOf(50_000, 50_000) }]);
     expect(asked()).not.toHaveProperty('images');
     expect((await scene.owed()).at(-1)).toContain('it has more than 50 million pixels');
   });
@@ -114,15 +170,40 @@ describe('a document', () => {
 
   it('[F10] stays in the history with its beginning, not as a whole', async () => {
     await ask([document(`first line\n${'x'.repeat(150)}`, 'a.txt')]);
-    expect(await remembered()).toContain('[document \\"a.txt\\", which begins: \\"first line');
+    expect(await remembered()).toContain('[document \\"a.txt\\", which says: \\"first line');
   });
 
-  it('[F10] shares what the model is shown with the others of its turn', async () => {
-    await ask([document('a'.repeat(150)), document('b'.repeat(100)), document('c')]);
-    expect(content()).toContain(`${'b'.repeat(50)}\n[cut: 50 of 100 characters]`);
+  it('[F10] shares what the model is shown with the others of its turn, and says how they are read on', async () => {
+    await ask([document('a'.repeat(150)), document('b'.repeat(1_100)), document('c')]);
+    expect(content()).toMatch(
+      /\nb{50}\n<\/file id="\w+">\n\[Characters 0 to 50 of 1,100 are shown/,
+    );
+    expect(content()).toContain('shown. read_document reads it as "1-1", from offset 50.]');
     expect(content()).not.toContain('\nc\n');
-    expect((await scene.owed()).at(-1)).toContain('as long as I can take');
+    expect(content()).toContain('[document: not shown, because the documents before it are');
+    expect(await remembered()).toContain(
+      '[document; read_document reads it as \\"1-1\\"; it begins:',
+    );
+    expect(await remembered()).toContain('[document; read_document reads it as \\"1-2\\"]');
+    expect(await scene.owed()).toEqual(['fine']);
   });
+
+  it.each([
+    ['letters', 'x'.repeat(9_000), '6,144'],
+    ['Chinese', '是'.repeat(9_000), '1,536'],
+  ])(
+    '[F10] leaves room for what was written with it, also in a small model: %s',
+    async (_what, text, shown) => {
+      await scene.close();
+      scene = await openTurnScene({ characters: 10_000 }, { contextTokens: () => 8_192 });
+      await ask([document(text), document('more')], 'what is it about?');
+      expect(content()).toMatch(/what is it about\?$/);
+      expect(content()).toContain(
+        `[Characters 0 to ${shown} of 9,000 are shown. read_document reads`,
+      );
+      expect(content()).toContain('[document: not shown, because the documents before it are');
+    },
+  );
 
   it('[F10] that cannot be read is reported to the person by name, where no markup works', async () => {
     await ask([{ kind: 'document', name: '**x**`\n.exe', bytes: Uint8Array.of(0, 1, 2) }]);
@@ -137,7 +218,8 @@ describe('a document', () => {
     const senders: string[] = [];
     const readDocument: ReadDocument = async ({ sender, load }) => {
       senders.push(sender);
-      return { kind: 'text', text: `${(await load())?.length} bytes` };
+      const text = `${(await load())?.length} bytes`;
+      return { kind: 'text', text, next: null, length: text.length, pagesLeft: 0 };
     };
     scene = await openTurnScene({ readDocument });
     await ask([document('one'), document('three')]);
@@ -207,12 +289,13 @@ describe('what no model reads', () => {
   it('[F10] is reported for a video, and not for a sticker', async () => {
     await ask([
       { kind: 'video', bytes: utf8('mp4') },
+      { kind: 'document', name: 'a.mov', bytes: utf8('\0\0\0\u0014ftypqt  ') },
       { kind: 'sticker', bytes: utf8('tgs') },
     ]);
     expect(content()).toMatch(/\[video: you cannot read it.*\[sticker: you cannot read it/s);
     expect(await scene.owed()).toEqual([
       'fine',
-      '⚙️ I could not read the video: I cannot watch videos.',
+      '⚙️ I could not read the video and the document a.mov: I cannot watch videos; send a screenshot of what matters, or describe it.',
     ]);
   });
 

@@ -13,11 +13,11 @@ import {
 } from '@parley/prompt';
 import { createLocalBus } from '@parley/queue';
 import { type ClaimedTurn, type Lease, openStore, type Store } from '@parley/store';
-import { createDocumentReader } from '@parley/tools/documents';
+import { createDocumentReader, createPictureScaler, openPlaces } from '@parley/tools/documents';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
 import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
-import type { MediaDeps } from '../media/turn-media.ts';
+import type { MediaDeps } from '../media/read-attachment.ts';
 import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendingPlace } from '../spend.ts';
 import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
@@ -193,8 +193,11 @@ function approvalsWith(rules: Partial<ApprovalRules> = {}) {
 }
 
 function quietMedia(): MediaDeps {
+  const queue = openPlaces();
   return {
-    readDocument: createDocumentReader(),
+    readDocument: createDocumentReader({ queue }),
+    scalePicture: createPictureScaler({ queue }),
+    pictureSide: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),
     characters: 200,

@@ -13,6 +13,9 @@ export interface Writing {
   /** Largest file that may be sent to the chat. */
   readonly maxFileBytes?: number | undefined;
   readonly acts?: ReplyRoute['acts'];
+  readonly voice?: true;
+  /** Another chat that the answer goes to. */
+  readonly answersIn?: string;
 }
 
 /** For tests: a file that somebody sends; with `bytes` null it could not be fetched. */
@@ -30,7 +33,16 @@ const OWNER = { id: '1', name: 'Ada', isBot: false };
 export async function writeMessage(
   store: Store,
   { messageId, text, now }: { messageId: string; text: string; now: number },
-  { chat = DIRECT, sender = OWNER, files = [], quotes, fromOwner, settlesInMs, ...more }: Writing,
+  {
+    chat = DIRECT,
+    sender = OWNER,
+    files = [],
+    quotes,
+    fromOwner,
+    settlesInMs,
+    answersIn,
+    ...more
+  }: Writing,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {
@@ -45,7 +57,13 @@ export async function writeMessage(
     variables: {},
     ...(attachments.length > 0 && { attachments }),
   };
-  const route = { ...PLACE, chatId: chat.id, target: TARGET, ...(quotes && { quotes }), ...more };
+  const route = {
+    ...PLACE,
+    chatId: answersIn ?? chat.id,
+    target: TARGET,
+    ...(quotes && { quotes }),
+    ...more,
+  };
   await store.inbox.accept({
     conversationId: chat.id,
     message,

@@ -13,9 +13,11 @@ import { type ExecDeps, execTool } from './exec.ts';
 import { messageTool } from './message.ts';
 import { type OwnMessagesDeps, ownMessageTools } from './own-messages.ts';
 import { proposeSoulChangeTool } from './propose-soul-change.ts';
+import { type ReadDocumentDeps, readDocumentTool } from './read-document.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';
 import { type SendFileDeps, sendFileTool } from './send-file.ts';
 import { loadSkillTool } from './skills.ts';
+import { type SpeakDeps, speakTool } from './speak.ts';
 import { cronTool, currentTimeTool } from './time-tools.ts';
 import { writeTodosTool } from './todos.ts';
 import type { Tool } from './tool.ts';
@@ -32,7 +34,9 @@ export interface BuiltInToolDeps {
   readonly delegation?: Parameters<typeof delegateTaskTool>[0];
   readonly cron?: Parameters<typeof cronTool>[0];
   readonly messages?: Parameters<typeof messageTool>[0];
+  readonly documents?: ReadDocumentDeps;
   readonly sendFile?: SendFileDeps;
+  readonly speak?: SpeakDeps;
   readonly ownMessages?: OwnMessagesDeps;
   readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
   readonly exec?: ExecDeps;
@@ -47,7 +51,9 @@ export function builtInTools({
   delegation,
   cron,
   messages,
+  documents,
   sendFile,
+  speak,
   ownMessages,
   todos,
   soul,
@@ -68,7 +74,9 @@ export function builtInTools({
     ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
     ...(cron === undefined ? [] : [cronTool(cron)]),
     ...(messages === undefined ? [] : [messageTool(messages)]),
+    ...(documents === undefined ? [] : [readDocumentTool(documents)]),
     ...(sendFile === undefined ? [] : [sendFileTool(sendFile)]),
+    ...(speak === undefined ? [] : [speakTool(speak)]),
     ...(ownMessages === undefined ? [] : ownMessageTools(ownMessages)),
     ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
     ...(exec === undefined ? [] : [execTool(exec)]),

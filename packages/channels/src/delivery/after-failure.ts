@@ -107,6 +107,8 @@ export interface FailureDeps {
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
   /** See `ChannelContext`. Absent: the log alone says which groups and topics are closed to the bot. */
   readonly tellOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
+  /** See `ChannelAdapter`. */
+  readonly chatName?: ChannelAdapter['chatName'] | undefined;
   /** Absent: after a crash every part that was marked as being sent is uncertain. */
   readonly notes?: SendNotes | undefined;
   readonly log: Logger;
@@ -150,18 +152,21 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
   });
-  if (!isOpen && part.route.chatType !== 'direct') await tellOfClosed(deps, part, reason);
+  if (!isOpen && part.route.chatType !== 'direct') await tellOfClosed(deps, part, error);
 }
 
 /** A group or topic that nobody there can be notified in: deleted, locked, or the bot was removed. */
 async function tellOfClosed(
-  { tellOwner, log }: FailureDeps,
+  { tellOwner, chatName, log }: FailureDeps,
   { id, route: { channel, chatId, threadId } }: OutboundPart,
-  reason: string,
+  { message: reason }: ChannelError,
 ): Promise<void> {
   const place = [channel, chatId, ...(threadId === undefined ? [] : [threadId])].join(' ');
-  const text = `An answer could not be delivered to ${inlineCode(place)}: ${literal(reason)}`;
   try {
+    const name = await chatName?.({ chatId, threadId });
+    const where =
+      name === undefined ? inlineCode(place) : `${literal(name)} (${inlineCode(place)})`;
+    const text = `An answer could not be delivered to ${where}: ${literal(reason)}`;
     await tellOwner?.(`closed ${place} ${reason}`, text);
   } catch (error) {
     log.warn({ part: id, reason: reasonOf(error) }, 'the owner could not be notified');

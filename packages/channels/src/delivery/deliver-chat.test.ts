@@ -199,8 +199,14 @@ describe('delivering to a chat', () => {
       await scene.owe('c', ['one', 'two', 'three']);
       scene.answer('c', { kind });
       const told: string[] = [];
-      await deliver({ tellOwner: async (key) => void told.push(key) });
-      expect(told).toEqual([expect.stringContaining('closed')]);
+      await deliver({
+        tellOwner: async (key, text) => void told.push(key, text),
+        chatName: async () => 'Family',
+      });
+      expect(told).toEqual([
+        expect.stringContaining('closed'),
+        expect.stringContaining('delivered to Family (`test c`)'),
+      ]);
       expect(await scene.states('c')).toEqual(['failed', 'failed', 'failed']);
       expect(scene.sends).toHaveLength(1);
       await scene.owe('c', ['later']);

@@ -3,6 +3,7 @@ import type { AdmittedMessage, GroupContextRepository } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
 import type { IngressDecision, SenderRights } from './decide.ts';
+import { earlierMessages } from './earlier.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, createSeldom } from './limits.ts';
 import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
@@ -60,6 +61,9 @@ export async function admit(
       }
       for (const picture of albums.release(admitted.message)) {
         await acceptPicture(deps, picture, admitted.reason, memory);
+      }
+      for (const message of await earlierMessages(deps, admitted, sender)) {
+        await keepAsContext(deps.store.groupContext, { ...admitted, message });
       }
       return accept(deps, admitted, memory);
   }
@@ -208,9 +212,13 @@ async function keepAsContext(
   const { channel, account, chat, messageId, sender } = message;
   await groupContext.keep(
     { conversationId, channel, account, chatId: chat.id },
-    { messageId, senderId: sender.id, senderName: sender.name, text: textOf(message) },
+    { messageId, senderId: sender.id, senderName: nameOf(sender), text: textOf(message) },
     receivedAt,
   );
+}
+
+function nameOf({ name, isBot }: InboundMessage['sender']): string {
+  return isBot ? `${name} (bot)` : name;
 }
 
 /** Files are named by their kind, so that "the picture" can be understood. */

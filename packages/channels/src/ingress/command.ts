@@ -19,6 +19,7 @@ const ANYONE = { who: 'everyone', where: 'anywhere' } as const;
 const APPROVER = { who: 'approver', where: 'anywhere' } as const;
 const OWNER = { who: 'owner', where: 'anywhere' } as const;
 const SHARED = { changesChat: true } as const;
+const PRIVATE = { private: true } as const;
 
 /** All commands (F09), in the order of the menus; nearly all are answered without the model. */
 const TABLE = [
@@ -29,29 +30,30 @@ const TABLE = [
     ...ANYONE,
     ...SHARED,
   },
-  { name: 'status', summary: 'which model answers and how I am doing', ...ANYONE },
+  { name: 'status', summary: 'which model answers and how I am doing', ...ANYONE, ...PRIVATE },
   { name: 'mode', summary: 'how freely I act: agent, ask or plan', ...ANYONE, ...SHARED },
   { name: 'run', summary: 'run the plan I have made, once', ...ANYONE, ...SHARED },
-  { name: 'model', summary: 'choose the model of this conversation', ...OWNER },
+  { name: 'model', summary: 'choose the model of this conversation', ...OWNER, ...PRIVATE },
   { name: 'stop', summary: 'stop what I am doing and drop what waits', ...ANYONE },
   { name: 'compact', summary: 'shorten what I remember', ...ANYONE, ...SHARED, inTurn: true },
   { name: 'resend', summary: 'send again what may not have arrived', ...ANYONE },
   { name: 'approve', summary: 'allow what I asked for', ...APPROVER },
   { name: 'deny', summary: 'refuse what I asked for', ...APPROVER },
   { name: 'answer', summary: 'answer what I asked you', ...ANYONE, unlisted: true },
-  { name: 'whoami', summary: 'how I know you', ...ANYONE },
-  { name: 'memory', summary: 'what I know about you', ...ANYONE },
-  { name: 'forget', summary: 'forget what I know', ...ANYONE },
-  { name: 'heartbeat', summary: 'my standing tasks; `now` runs one', ...OWNER },
+  { name: 'whoami', summary: 'how I know you', ...ANYONE, ...PRIVATE },
+  { name: 'memory', summary: 'what I know about you', ...ANYONE, ...PRIVATE },
+  { name: 'forget', summary: 'forget what I know', ...ANYONE, ...PRIVATE },
+  { name: 'heartbeat', summary: 'my standing tasks; `now` runs one', ...OWNER, ...PRIVATE },
   {
     name: 'soul',
     summary: 'who I am, and proposals to change that',
     who: 'owner',
     where: 'direct',
+    ...PRIVATE,
   },
-  { name: 'why', summary: 'what became of the last messages', ...OWNER },
-  { name: 'pair', summary: 'allow a person', who: 'owner', where: 'direct' },
-  { name: 'link', summary: 'link your accounts', who: 'everyone', where: 'direct' },
+  { name: 'why', summary: 'what became of the last messages', ...OWNER, ...PRIVATE },
+  { name: 'pair', summary: 'allow a person', who: 'owner', where: 'direct', ...PRIVATE },
+  { name: 'link', summary: 'link your accounts', who: 'everyone', where: 'direct', ...PRIVATE },
 ] as const satisfies readonly CommandSpec[];
 
 /** The name of a command, without its slash. */
@@ -69,7 +71,9 @@ export interface TypedCommand {
 
 /** The commands there are, for help and the platforms' own menus (F09). */
 export const COMMANDS: readonly CommandInfo[] = TABLE.flatMap((spec) =>
-  'unlisted' in spec ? [] : [{ name: spec.name, summary: spec.summary }],
+  'unlisted' in spec
+    ? []
+    : [{ name: spec.name, summary: spec.summary, ...('private' in spec && PRIVATE) }],
 );
 
 /** Who asks for a command, and where. */
@@ -177,7 +181,7 @@ export function groupRight(
   return rule === 'administrators' ? 'ask' : 'denied';
 }
 
-/** A platform that takes longer has not confirmed that the sender is an administrator. In ms. */
+/** What a platform says later about a sender does not count. In ms. */
 const ANSWER_WITHIN_MS = 3_000;
 
 /** As `groupRight`, and asks the platform where that decides; without an answer in time the sender has no right. */
@@ -191,14 +195,24 @@ export async function hasGroupRight(
   const right = groupRight(rule, rank);
   if (right !== 'ask') return right === 'granted';
   if (isAdministrator === undefined) return false;
+  return (await askPlatform(isAdministrator, 'who is an administrator', log, withinMs)) ?? false;
+}
+
+/** What a platform says of a sender; undefined where it does not answer in time. */
+export async function askPlatform<T>(
+  ask: (signal: AbortSignal) => Promise<T>,
+  what: string,
+  log: Pick<Logger, 'warn'>,
+  withinMs = ANSWER_WITHIN_MS,
+): Promise<T | undefined> {
   const signal = AbortSignal.timeout(withinMs);
   const late = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => late.reject(signal.reason), { once: true });
   try {
-    return await Promise.race([isAdministrator(signal), late.promise]);
+    return await Promise.race([ask(signal), late.promise]);
   } catch (error) {
-    log.warn({ reason: reasonOf(error) }, 'the platform did not say who is an administrator');
-    return false;
+    log.warn({ reason: reasonOf(error) }, `the platform did not say ${what}`);
+    return undefined;
   }
 }
 

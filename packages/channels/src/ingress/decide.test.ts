@@ -81,6 +81,21 @@ describe('what ingress does with a message', () => {
     expect(decided(message, rules()).kind).toBe(kind);
   });
 
+  it.each([
+    ['a member with one of the roles may write', { id: '99', roles: ['r0', 'r1'] }, group, 'turn'],
+    ['an owner needs none', { id: '42', roles: [] }, group, 'turn'],
+    ['a member with other roles may not', { id: '99', roles: ['r2'] }, group, 'refuse'],
+    ['nor somebody whose roles are not known', { id: '7' }, group, 'refuse'],
+    ['a role opens no other group', { id: '99', roles: ['r1'] }, elsewhere, 'refuse'],
+  ])('[F05] where the settings name roles %s', (_case, sender, chat, kind) => {
+    const access = { ...CLOSED.access, allowRoles: ['r1'] };
+    const message = aMessage({ chat, sender, addressed: true });
+    expect(decided(message, rules({ access })).kind).toBe(kind);
+    expect(decided({ ...message, addressed: false }, rules({ access })).kind).toBe(
+      kind === 'turn' ? 'ignore' : 'refuse',
+    );
+  });
+
   it('[F07] ignores whatever a bot writes, even one that is an owner', () => {
     const message = aMessage({ sender: { id: '42', isBot: true }, text: '/stop' });
     expect(decided(message, rules())).toEqual({

@@ -66,6 +66,8 @@ export interface AccountPolicy {
     readonly allow: readonly string[];
     /** Chat ids of groups that are served. */
     readonly allowGroups: readonly string[];
+    /** Where there are any, members with none of these roles may not write in groups. */
+    readonly allowRoles?: readonly string[];
     readonly groupCommands: GroupCommands;
   };
   readonly activation: 'mention' | 'always' | 'never';
@@ -179,8 +181,8 @@ export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): s
 }
 
 /**
- * Decides access (F05). Owners may always write in direct chats; in groups the group decides, not
- * the sender. Anything not clearly allowed is refused.
+ * Decides access (F05). Owners may always write in direct chats; in groups the group decides, and where the
+ * settings name roles, those of the sender. Anything not clearly allowed is refused.
  */
 export function decideAccess(
   message: Pick<Authored, 'chat' | 'sender'>,
@@ -189,14 +191,29 @@ export function decideAccess(
 ): AccessDecision {
   const { chat, sender } = message;
   if (chat.type !== 'direct') {
-    const ids = [chat.id, ...(chat.movedTo === undefined ? [] : [chat.movedTo])];
-    return ofGroup(
-      access.groups,
-      ids.some((id) => access.allowGroups.includes(id)),
-    );
+    const group = decideGroup(chat, access);
+    const { allowRoles = [] } = access;
+    const isMember =
+      allowRoles.length === 0 ||
+      rights.isOwner ||
+      sender.roles?.some((id) => allowRoles.includes(id));
+    if (group.kind === 'refused' || isMember) return group;
+    return { kind: 'refused', reason: 'the sender has none of the allowed roles', notice: null };
   }
   if (rights.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
   return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
+}
+
+/** Whether a group is served, whoever writes there. */
+export function decideGroup(
+  chat: InboundMessage['chat'],
+  { groups, allowGroups }: AccountPolicy['access'],
+): AccessDecision {
+  const ids = [chat.id, ...(chat.movedTo === undefined ? [] : [chat.movedTo])];
+  return ofGroup(
+    groups,
+    ids.some((id) => allowGroups.includes(id)),
+  );
 }
 
 /** In a group that is not served an explanation would be noise, and would reveal that a bot listens. */

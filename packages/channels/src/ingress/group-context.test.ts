@@ -1,3 +1,4 @@
+import type { InboundMessage } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
@@ -9,6 +10,70 @@ beforeEach(async () => {
   await scene.open();
 });
 afterEach(() => scene.store.close());
+
+describe('what a group said before the bot was first addressed there', () => {
+  const group = { id: '-9', type: 'group' } as const;
+  const conversationId = conversationIdOf(aMessage({ chat: group }));
+  const said = (messageId: string, more: Parameters<typeof aMessage>[0] = {}) =>
+    aMessage({ chat: group, messageId, text: `text ${messageId}`, ...more });
+  const asked = async (
+    earlier: () => Promise<readonly InboundMessage[]>,
+    { policy = {}, message = said('99', { addressed: true }) } = {},
+  ) => {
+    await scene.ingressWith(policy)(message, CAPABILITIES, { earlier });
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const started = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
+    return started.kind === 'turn'
+      ? started.turn.groupContext.map(({ senderName, text }) => `${senderName}: ${text}`)
+      : [];
+  };
+
+  it('[F06] is context of that turn: what is newer than the last known message, bots marked', async () => {
+    await scene.receive(said('2'));
+    const bot = { id: '8', name: 'News', isBot: true };
+    const lines = [
+      said('1'),
+      said('2'),
+      said('3', { sender: bot }),
+      said('4'),
+      said('5', { text: ' ' }),
+    ];
+    expect(await asked(async () => lines)).toEqual([
+      'Ada: text 2',
+      'News (bot): text 3',
+      'Ada: text 4',
+    ]);
+  });
+
+  it('[F05] [W02] is left out where access does not allow its author, and of another chat', async () => {
+    const access = { ...POLICY.access, groups: 'open' as const, allowRoles: ['r'] };
+    const other = { id: '7', name: 'Bo' };
+    const lines = [
+      said('1', { sender: { ...other, roles: ['x'] } }),
+      said('2', { sender: { ...other, roles: ['r'] } }),
+      said('3', { chat: { id: '-8', type: 'group' } }),
+      said('4'),
+    ];
+    expect(await asked(async () => lines, { policy: { access } })).toEqual([
+      'Bo: text 2',
+      'Ada: text 4',
+    ]);
+  });
+
+  it('[F06] delays nothing when the platform does not answer, and is not asked for otherwise', async () => {
+    expect(await asked(() => Promise.reject(new Error('away')))).toEqual([]);
+    let count = 0;
+    const earlier = async () => {
+      count += 1;
+      return [];
+    };
+    const direct = aMessage({ messageId: '100' });
+    await asked(earlier, { message: direct });
+    await asked(earlier, { message: said('101') });
+    expect(count).toBe(0);
+    await expect(scene.inbox()).resolves.toHaveLength(1);
+  });
+});
 
 describe('what a served group says without addressing the bot', () => {
   const group = { id: '-9', type: 'group' } as const;

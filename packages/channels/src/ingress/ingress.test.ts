@@ -53,6 +53,24 @@ describe('ingress', () => {
     expect(row?.message).toEqual(aMessage());
   });
 
+  it('[F05] asks for roles that a message does not say, and is closed when the platform does not answer', async () => {
+    const access = { ...POLICY.access, groups: 'open', allowRoles: ['r1'] } as const;
+    const receive = scene.ingressWith({ access });
+    const chat = { id: '-9', type: 'group' } as const;
+    let messages = 0;
+    const kindWith = async (roles: () => Promise<readonly string[]>, isDirect = false) => {
+      messages += 1;
+      const place = isDirect ? {} : { chat };
+      const about = { ...place, addressed: true, sender: { id: '9' }, messageId: `m${messages}` };
+      return (await receive(aMessage(about), CAPABILITIES, { roles })).kind;
+    };
+    expect(await kindWith(async () => ['r1'])).toBe('accepted');
+    expect(await kindWith(async () => ['r2'])).toBe('refused');
+    expect(await kindWith(() => Promise.reject(new Error('away')))).toBe('refused');
+    // In a direct chat roles do not count.
+    expect(await kindWith(async () => ['r1'], true)).toBe('refused');
+  });
+
   it('[F01] refuses what an adapter made wrong, and says whose defect it is', async () => {
     const broken = { ...aMessage(), messageId: '' };
     await expect(scene.receive(broken)).rejects.toMatchObject({

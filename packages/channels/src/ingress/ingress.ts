@@ -10,7 +10,8 @@ import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { admit, createExplainer, type Memory, recordRefusal } from './admit.ts';
 import { createAlbums, settlesAt } from './albums.ts';
-import { decideIngress, type IngressDecision, senderRights } from './decide.ts';
+import { askPlatform } from './command.ts';
+import { decideGroup, decideIngress, type IngressDecision, senderRights } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createBacklogLimit, createLoopGuard, createSeldom } from './limits.ts';
 import { conversationOf, routeOf } from './route.ts';
@@ -65,7 +66,7 @@ async function receiveOne(
   { message: unchecked, capabilities, sender, files, trace }: Arrived,
   { isLoop, ...memory }: Memory & { readonly isLoop: (message: InboundMessage) => boolean },
 ): Promise<IngressOutcome> {
-  const message = memory.albums.join(validate(unchecked));
+  const message = await withRoles(deps, memory.albums.join(validate(unchecked)), sender);
   const route = routeOf(message, capabilities, deps.rules.policy.answers);
   const rights = await senderRights(deps, message);
   const conversationId = conversationOf(message, rights.mainConversation);
@@ -95,6 +96,21 @@ async function receiveOne(
     'ingress',
   );
   return outcome;
+}
+
+/** A message that was fetched later does not say which roles its sender has; without an answer they have none. */
+async function withRoles(
+  { rules, log }: Pick<IngressDeps, 'rules' | 'log'>,
+  message: InboundMessage,
+  { roles }: SenderFacts,
+): Promise<InboundMessage> {
+  const { access } = rules.policy;
+  const { chat, sender } = message;
+  if ((access.allowRoles ?? []).length === 0 || roles === undefined) return message;
+  if (sender.isBot || sender.roles !== undefined || chat.type === 'direct') return message;
+  if (decideGroup(chat, access).kind === 'refused') return message;
+  const found = await askPlatform(roles, 'which roles the sender has', log);
+  return { ...message, sender: { ...sender, roles: [...(found ?? [])] } };
 }
 
 const LOOP: IngressDecision = {

@@ -9,19 +9,22 @@ export function routeOf(
   capabilities: Capabilities,
   { mentions, numbered, acknowledge }: AnswerStyle,
 ): ReplyRoute {
-  const { channel, account, chat, messageId } = message;
+  const { channel, account, chat, messageId, response } = message;
+  const named = chat.type !== 'direct' || response !== undefined;
   return {
     channel,
     account,
     chatId: chat.id,
     chatType: chat.type,
     ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }),
-    ...(chat.type === 'direct' ? {} : { replyToMessageId: messageId }),
+    ...(named ? { replyToMessageId: messageId } : {}),
+    ...(response === undefined ? {} : { response }),
     ...(capabilities.quotes === true ? { quotes: true } : {}),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...actsOf(capabilities),
     ...(acknowledge && capabilities.react && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
+    ...(capabilities.maxFileBytes && capabilities.media.includes('voice') && { voice: true }),
     target: {
       ...capabilities.target,
       ...(mentions === 'live' ? { mentions } : {}),

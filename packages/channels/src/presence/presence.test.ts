@@ -232,6 +232,23 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: quick', 't: quick and on']);
   });
 
+  it('[F12] [D05] keeps the pace of its chat, which asks for nothing where nothing is shown', async () => {
+    const { streaming } = adapter;
+    if (streaming === undefined) throw new Error('the adapter streams');
+    const pace = (_: ChatAddress, length: number) =>
+      length < 5 ? null : { minIntervalMs: 3_000, firstAfterMs: 500 };
+    served = { ...adapter, streaming: { ...streaming, pace } };
+    bus.publish(started);
+    bus.publish(delta('abcd'));
+    await pass(5_000);
+    expect(shown).toEqual([]);
+    for (let length = 5; length <= 45; length += 1) {
+      bus.publish(delta('.'));
+      await pass(100);
+    }
+    expect(shown).toHaveLength(2);
+  });
+
   it('[D02] is not shown before what was said earlier and is still to be sent', async () => {
     owed = true;
     bus.publish(started);

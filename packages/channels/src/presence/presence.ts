@@ -70,9 +70,9 @@ export function startPresence(deps: PresenceDeps): Presence {
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
-    const { chatId, threadId, replyToMessageId } = route;
+    const { chatId, threadId, replyToMessageId, response } = route;
     const { channel, account } = route;
-    const address = { chatId, threadId, replyToMessageId };
+    const address = { chatId, threadId, replyToMessageId, response };
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const shown = { address, turnId, target: route.target, owes, mayPreview };
@@ -147,10 +147,11 @@ function streamAnswer(
   let answer = createPrefixRenderer({ ...target, maxLength });
   let shownStep = 0;
   let length = 0;
+  const pace = () => (streaming.pace ? streaming.pace(address, length) : streaming);
   const updates = createThrottle(
     {
-      intervalMs: () => Math.max(streaming.minIntervalMs, length / SHOWN_PER_MS),
-      firstAfterMs: streaming.firstAfterMs ?? 0,
+      intervalMs: () => Math.max((pace() ?? streaming).minIntervalMs, length / SHOWN_PER_MS),
+      firstAfterMs: () => (pace() ?? streaming).firstAfterMs ?? 0,
     },
     log,
     async () => {
@@ -175,7 +176,7 @@ function streamAnswer(
       length += text.length;
       if (replyToMessageId !== undefined) address = { ...address, replyToMessageId };
       answer.push(text);
-      updates.request();
+      if (pace() !== null) updates.request();
     },
     end(comes) {
       endStream(comes).catch((error: unknown) =>
@@ -200,7 +201,7 @@ function createThrottle(
   {
     intervalMs,
     firstAfterMs,
-  }: { readonly intervalMs: () => number; readonly firstAfterMs: number },
+  }: { readonly intervalMs: () => number; readonly firstAfterMs: () => number },
   log: Logger,
   task: () => Promise<void>,
 ): Throttle {
@@ -224,10 +225,11 @@ function createThrottle(
   };
   const beginFirst = (): void => {
     isFirst = false;
-    if (firstAfterMs === 0) begin();
+    const waitMs = firstAfterMs();
+    if (waitMs === 0) begin();
     else {
       state = 'wanted';
-      timer = setTimeout(begin, firstAfterMs).unref();
+      timer = setTimeout(begin, waitMs).unref();
     }
   };
   const cooled = (): void => {

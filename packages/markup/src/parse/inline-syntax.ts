@@ -1,5 +1,6 @@
 import type { Literal } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
+import { literalSigns } from './literal-signs.ts';
 
 /** New syntax for the parser: its constructs, by their place and the code they begin with. */
 export type SyntaxExtension = Exclude<
@@ -9,14 +10,14 @@ export type SyntaxExtension = Exclude<
 /** What such syntax becomes in the tree. */
 type TreeExtension = Exclude<NonNullable<Options['mdastExtensions']>[number], readonly unknown[]>;
 /** One piece of syntax: a state machine that reads character codes. */
-type Construct = Exclude<
+export type Construct = Exclude<
   NonNullable<NonNullable<SyntaxExtension['text']>[string]>,
   readonly unknown[]
 >;
 type Tokenizer = Construct['tokenize'];
 /** What a state machine knows of the text around it. */
-type Context = ThisParameterType<Tokenizer>;
-type Next = Parameters<Tokenizer>[1];
+export type Context = ThisParameterType<Tokenizer>;
+export type Next = Parameters<Tokenizer>[1];
 /** A UTF-16 unit; negative for tabs and line ends, null at the end. */
 type Code = Parameters<Next>[0];
 
@@ -112,7 +113,10 @@ function mayClose({ before, after }: Flanked, length: number): boolean {
  */
 function isOperator({ before, after }: Flanked, length: number): boolean {
   if (CJK.test(before + after)) return false;
+  if (isQuoted({ before, after })) return true;
   const isWithin = /[\p{L}\p{N})\]}]/u.test(before) && /[\p{L}\p{N}([{]/u.test(after);
+  // Of a password: `****, then`; no phrase has so many.
+  if (length > 3 && !/[\p{L}\p{N}]/u.test(after)) return true;
   // `un**believ**able` is bold, `2**8` and `f(x)**2` are not.
   if (length !== 1) return isWithin && /\p{N}/u.test(before + after);
   return isWithin || /[.,/;:=)\]}]/.test(after);
@@ -121,8 +125,14 @@ function isOperator({ before, after }: Flanked, length: number): boolean {
 /** Whether `*` stands between letters or numbers, where no phrase ends: `**2*3**` is bold as a whole. */
 function isInWord({ before, after }: Flanked, length: number): boolean {
   if (CJK.test(before + after)) return false;
+  if (isQuoted({ before, after })) return true;
   const isWithin = /^[\p{L}\p{N}]{2}$/u.test(before + after);
   return isWithin && (length === 1 || /\p{N}/u.test(before + after));
+}
+
+/** Whether `*` is meant itself, alone in quotation marks or brackets: `'*'`, `count(*)`. */
+function isQuoted({ before, after }: Flanked): boolean {
+  return /^(?:''|""|‘’|“”|\(\)|\[\])$/.test(before + after);
 }
 
 /** A line end and the beginning or end of the text count as a space, as in CommonMark. */
@@ -196,17 +206,6 @@ const MATHS = new RegExp(
   'gu',
 );
 
-/** Names in code that bold text would be, and a shrug: their signs are no marks either. */
-const NAMES = new RegExp(
-  [
-    /(?<![\p{L}\p{N}_\\])__(?:init|name|main|str|repr|dict|doc|file|all|call|len|eq|ne|lt|gt|hash|iter|next|enter|exit|new|del|class|slots|version|author|bases|module|path|package|annotations|import|getattr|setattr|getitem|setitem|delitem|contains|add|sub|mul|get|set|bool|int|float|await|aiter|anext|aenter|aexit|future|builtins|tests?|mocks?|fixtures|snapshots|pycache|proto|typename)__(?![\p{L}\p{N}_])/u,
-    /¯\\_\(ツ\)_\/¯/u,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'gu',
-);
-
 /** Brackets that are escaped: words in them, a number, the `x` of a box. */
 const PROSE = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
@@ -217,13 +216,13 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The maths and the names in the text of this Markdown, as syntax. */
+/** The maths in the text of this Markdown and what `literalSigns` finds, as syntax. */
 export function mathsIn(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {
     if (!PROSE.test(text)) ends.set(index, index + text.length);
   }
-  for (const { index, 0: text } of markdown.matchAll(NAMES)) ends.set(index, index + text.length);
+  for (const { start, end } of literalSigns(markdown)) ends.set(start, end);
   return {
     name: 'maths',
     tokenize(effects, ok, nok) {

@@ -14,6 +14,7 @@ import {
 } from './inline-syntax.ts';
 import { cutIntoPieces, type Piece } from './pieces.ts';
 import { quickTree } from './quick-tree.ts';
+import { quotesIn } from './quotes.ts';
 
 /** One parsed stretch of the source, in order. */
 export type Parsed =
@@ -64,7 +65,16 @@ function tryParse(markdown: string): Root | undefined {
   }
 }
 
-const CODE = { dollar: 36, asterisk: 42, backslash: 92, underscore: 95, macron: 175 } as const;
+const CODE = {
+  dollar: 36,
+  asterisk: 42,
+  less: 60,
+  bracket: 91,
+  backslash: 92,
+  underscore: 95,
+  tilde: 126,
+  macron: 175,
+} as const;
 
 const gfmFor = quickAddresses(gfm({ singleTilde: false }));
 const TREE = [
@@ -79,7 +89,7 @@ const TREE = [
  * as long. Quadratic or worse on hostile input: guard it.
  */
 export function parseSyntax(markdown: string): Root {
-  const extensions = [gfmFor(markdown), ownSyntax(markdown)];
+  const extensions = [gfmFor(markdown), ownSyntax(markdown), quotesIn(markdown)];
   return fromMarkdown(markdown, { extensions, mdastExtensions: TREE });
 }
 
@@ -88,9 +98,12 @@ function ownSyntax(markdown: string): SyntaxExtension {
   return {
     text: {
       [CODE.dollar]: maths,
-      [CODE.asterisk]: emphasis,
+      [CODE.asterisk]: [maths, emphasis],
+      [CODE.less]: maths,
+      [CODE.bracket]: maths,
       [CODE.backslash]: [maths, escapedBar],
       [CODE.underscore]: maths,
+      [CODE.tilde]: maths,
       [CODE.macron]: maths,
     },
   };

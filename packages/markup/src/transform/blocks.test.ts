@@ -7,7 +7,12 @@ const show = (markdown: string) =>
     .join('');
 
 const table: [what: string, markdown: string, shown: string][] = [
-  ['underlined headings', 'A\n===\nb\nc\n---', '<b>A</b>\n<b>b\nc</b>'],
+  ['underlined headings', 'A\n===\nb\n---', '<b>A</b>\n<b>b</b>'],
+  ['a rule right behind lines or a sentence', 'a\nb\n---\nc.\n---', 'a\nb\n———\nc.\n———'],
+  ['signs on a line of their own', 'Yours\n--\nB\n\n2 + 3\n=\n5', 'Yours\n--\nB\n\n2 + 3\n=\n5'],
+  ['numbers of answers', '1. B\n3. C\n4. D\n7. A', '1. B\n3. C\n4. D\n7. A'],
+  ['a countdown', '3. a\n2. b\n1. c', '3. a\n2. b\n1. c'],
+  ['numbers that say nothing', '1. a\n1. b\n2. c', '1. a\n2. b\n3. c'],
   ['no heading without text', '#\n\na\n\n##\n\nb', 'a\n\nb'],
   ['seven signs as text', '####### a\n#b', '####### a\n#b'],
   [

@@ -181,9 +181,28 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
   }
 }
 
-function asWritten(node: Nodes, { source }: BlockContext): Run[] {
-  const { start, end } = node.position ?? {};
-  return [{ text: source.slice(start?.offset ?? 0, end?.offset ?? 0), marks: [] }];
+function asWritten(node: Nodes, context: BlockContext): Run[] {
+  return [{ text: sourceOf(node, context), marks: [] }];
+}
+
+function sourceOf({ position }: Nodes, { source }: BlockContext): string {
+  return source.slice(position?.start.offset ?? 0, position?.end.offset ?? 0);
+}
+
+const SHORTEST_RULE = 3;
+
+/**
+ * The line below a text that makes a heading of it where that was not meant: a rule behind several lines or a whole
+ * sentence, or one or two signs (`--` of a signature, `=` of a sum).
+ */
+function accidentalUnderline(heading: string): string | undefined {
+  const lastLine = heading.lastIndexOf('\n');
+  if (lastLine < 0) return undefined;
+  const above = heading.slice(0, lastLine);
+  const [, underline] = /^\n[> \t]*(-+|=+)[ \t]*$/.exec(heading.slice(lastLine)) ?? [];
+  if (underline === undefined || underline.length < SHORTEST_RULE) return underline;
+  const isRule = underline.startsWith('-') && (above.includes('\n') || /[.!?…]$/.test(above));
+  return isRule ? underline : undefined;
 }
 
 function draftHeading(
@@ -193,6 +212,15 @@ function draftHeading(
 ): Draft[] {
   const runs = toRuns(node.children, context);
   if (runs.length === 0) return [];
+  const underline = accidentalUnderline(sourceOf(node, context));
+  if (underline !== undefined) {
+    const below: Place = { within: place.within, gap: 1 };
+    const rule: Draft =
+      underline.length < SHORTEST_RULE
+        ? { kind: 'text', runs: [{ text: underline, marks: [] }], ...below }
+        : { kind: 'rule', ...below };
+    return [{ kind: 'text', runs, ...place }, rule];
+  }
   const shown =
     node.depth > context.capabilities.headingLevels
       ? markAll(runs, { type: 'bold' }, context)
@@ -213,11 +241,15 @@ function draftList(
   place: Place,
   context: BlockContext,
 ): Draft[] {
-  const start = list.ordered ? (list.start ?? 1) : undefined;
-  const inside: Container[] = [...place.within, { type: 'list', start }];
+  const numbers = list.ordered ? numbersOf(list, context) : [];
+  let inside: Container[] = [...place.within, { type: 'list', start: numbers[0] }];
   return list.children.flatMap((item, index): Draft[] => {
+    const number = numbers[index];
+    const isJump = number !== undefined && index > 0 && number !== (numbers[index - 1] ?? 0) + 1;
+    // Platforms count by themselves.
+    if (isJump) inside = [...place.within, { type: 'list', start: number }];
     const marker: Marker = {
-      ...(start === undefined ? {} : { number: start + index }),
+      ...(number === undefined ? {} : { number }),
       ...(typeof item.checked === 'boolean' ? { done: item.checked } : {}),
     };
     const gap = gapBetween(list.children[index - 1], item) ?? place.gap;
@@ -225,6 +257,25 @@ function draftList(
     return draftItem(item.children, itemPlace, context);
   });
 }
+
+/**
+ * The numbers of a list. Markdown counts on from the first one; where they grow, or count down, they are answers to
+ * some questions, or dates, or a ranking, and stay what they are.
+ */
+function numbersOf(
+  { children, start }: Extract<RootContent, { type: 'list' }>,
+  { source }: BlockContext,
+): readonly number[] {
+  const written = children.map(({ position }) => {
+    const at = position?.start.offset ?? 0;
+    return Number(/^\d{1,9}/.exec(source.slice(at, at + LONGEST_NUMBER))?.[0] ?? Number.NaN);
+  });
+  const steps = written.slice(1).map((number, index) => number - (written[index] ?? 0));
+  const isMeant = steps.every((step) => step > 0) || steps.every((step) => step === -1);
+  return isMeant ? written : children.map((_, index) => (start ?? 1) + index);
+}
+
+const LONGEST_NUMBER = 9;
 
 /** An item shows its marker even if it has nothing else. */
 function draftItem(children: readonly RootContent[], place: Place, context: BlockContext): Draft[] {

@@ -150,6 +150,12 @@ export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext
 const SPOILER = /(?<![\p{L}\p{N}|\0])\|\|(?!\s)((?:(?!\|\|).)+)(?<!\s)\|\|(?![\p{L}\p{N}|\0])/gsu;
 const BARS = 2;
 
+/** Whether bars mean the length of a vector: a letter in a formula, as in `||u|| + ||v||`. */
+function isNorm(hidden: string, before: string, after: string): boolean {
+  const isLetter = /^[A-Za-z\u03b1-\u03c9](?:_?\d)?$/.test(hidden);
+  return isLetter && (/[=<>≤≥+*·×/-]\s?$/.test(before) || /^\s?[=<>≤≥+*·×/^²-]/.test(after));
+}
+
 /** `||hidden||` becomes a spoiler, where the bars touch the hidden text and no word outside. */
 function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   if (!runs.some(({ text }) => text.includes('||'))) return runs;
@@ -159,6 +165,8 @@ function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   for (const { index, 1: hidden = '' } of text.matchAll(SPOILER)) {
     const start = index + BARS;
     const end = start + hidden.length;
+    const [before, after] = [text.slice(Math.max(0, index - 2), index), text.slice(end + BARS)];
+    if (isNorm(hidden, before, after.slice(0, 2))) continue;
     // A spoiler is inside the marks that all of it shares and around all others.
     const shared = sliceRuns(runs, index, end + BARS).map(({ marks }) => marks);
     const outer = shared.reduce(commonMarks).length;

@@ -57,6 +57,8 @@ export interface DiscordDouble {
   readonly channelId: string;
   /** The role in that guild that has the bot's name. */
   readonly botRoleId: string;
+  /** The role in that guild of those who were promoted. */
+  readonly moderatorRoleId: string;
   readonly transcript: Transcript;
   /** How often a bot identified and resumed, and how many connections there are. */
   gateway(): {
@@ -68,6 +70,8 @@ export interface DiscordDouble {
   addChannel(guild: string, name: string, kind?: 'text' | 'forum' | 'category'): string;
   /** The direct messages with a person; the bot hears of them by the first message alone. */
   dmWith(user: string): string;
+  /** What a person is called from now on; the bot learns it with their next message. */
+  nameUser(user: string, name: string): void;
   /** Somebody writes. */
   say(saying: Saying): WireMessage;
   reword(channel: string, message: string, text: string): void;
@@ -86,6 +90,8 @@ export interface DiscordDouble {
   deny(channel: string, permission: PermissionName, denied?: boolean): void;
   /** Gives the bot a permission in a guild that it usually does not have. */
   grant(guild: string, permission: PermissionName): void;
+  /** Switches privileged intents on and off in the portal, as bits; sessions that run lose the content. */
+  portal(intents: number): void;
   /** A member of a guild becomes one of its moderators. */
   promote(guild: string, user: string): void;
   /** A person takes no direct messages from the bot any more, or takes them again. */
@@ -172,6 +178,7 @@ function handleFor(parts: Parts): DiscordDouble {
     guildId: guild.id,
     channelId: channel.id,
     botRoleId: guild.botRoleId,
+    moderatorRoleId: guild.moderatorRoleId,
     transcript: world.transcript,
     ...placesOf(world),
     ...peopleOf(world, parts.interactions),
@@ -180,6 +187,9 @@ function handleFor(parts: Parts): DiscordDouble {
       resumes: gateway.resumes,
       connections: gateway.connections.size,
     }),
+    portal: (intents) => {
+      gateway.portalIntents = intents;
+    },
     event: (name, data, guildId) => world.emit(name, data, guildId),
     conversation: (channelId) => conversationIn(world, channelId),
     sends: (after) => world.transcript.sends(after),
@@ -203,7 +213,7 @@ function placesOf(
   world: World,
 ): Pick<
   DiscordDouble,
-  'addGuild' | 'addChannel' | 'dmWith' | 'deny' | 'grant' | 'promote' | 'closeDms'
+  'addGuild' | 'addChannel' | 'dmWith' | 'nameUser' | 'deny' | 'grant' | 'promote' | 'closeDms'
 > {
   return {
     addGuild: (name) => world.addGuild(name).id,
@@ -213,6 +223,8 @@ function placesOf(
       return channel.id;
     },
     dmWith: (user) => world.dmWith(user).id,
+    nameUser: (user, name) =>
+      void world.users.set(user, { ...world.user(user), global_name: name }),
     deny: (channelId, permission, denied = true) => {
       const channel = world.channel(channelId);
       const bit = PERMISSION[permission];

@@ -1,5 +1,5 @@
 import { forIntents } from './hidden-content.ts';
-import { intentFor } from './intents.ts';
+import { INTENT, intentFor } from './intents.ts';
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
@@ -18,6 +18,12 @@ export interface Identity {
   readonly shard: readonly [number, number];
 }
 
+/** The bot, and which privileged intents it has no more since it identified. */
+interface Portal {
+  readonly botId: string;
+  isOff(intent: number): boolean;
+}
+
 /** How many events a session can catch up on; a longer gap makes RESUME fail. */
 const REPLAY_LIMIT = 5000;
 
@@ -25,16 +31,16 @@ const REPLAY_LIMIT = 5000;
 export class GatewaySession {
   readonly id: string;
   readonly identity: Identity;
-  readonly #botId: string;
+  readonly #portal: Portal;
   readonly #frames: Frame[] = [];
   #seq = 0;
   /** Where frames go now; undefined between two connections. */
   send: ((frame: Frame) => void) | undefined;
 
-  constructor(id: string, identity: Identity, botId: string) {
+  constructor(id: string, identity: Identity, portal: Portal) {
     this.id = id;
     this.identity = identity;
-    this.#botId = botId;
+    this.#portal = portal;
   }
 
   get seq(): number {
@@ -46,7 +52,9 @@ export class GatewaySession {
     const { intents } = this.identity;
     const needed = intentFor(event.name, event.guildId !== undefined);
     if ((needed !== 0 && (intents & needed) === 0) || !this.owns(event.guildId)) return;
-    this.push(event.name, forIntents(event, intents, this.#botId));
+    const { botId, isOff } = this.#portal;
+    const left = isOff(INTENT.content) ? intents & ~INTENT.content : intents;
+    this.push(event.name, forIntents(event, left, botId));
   }
 
   push(name: string, data: Json): void {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { describeGuild, describeMember } from './descriptions.ts';
 import { GatewayConnection, type GatewayHost } from './gateway-connection.ts';
 import { GatewaySession, type Identity } from './gateway-session.ts';
-import { INTENT } from './intents.ts';
+import { INTENT, PRIVILEGED } from './intents.ts';
 import type { Json } from './wire.ts';
 import type { World, WorldEvent } from './world.ts';
 
@@ -27,7 +27,7 @@ const MembersRequest = z.looseObject({
 /** The WebSocket side: who is connected, which sessions there are, and what they are told. */
 export class Gateway implements GatewayHost {
   readonly token: string;
-  readonly portalIntents: number;
+  portalIntents: number;
   readonly heartbeatMs: number;
   readonly clock: () => number;
   readonly connections = new Set<GatewayConnection>();
@@ -83,7 +83,10 @@ export class Gateway implements GatewayHost {
   begin(identity: Identity, connection: GatewayConnection): void {
     this.identifies += 1;
     const id = `session-${this.#world.ids.next()}`;
-    const session = new GatewaySession(id, identity, this.#world.bot.id);
+    const session = new GatewaySession(id, identity, {
+      botId: this.#world.bot.id,
+      isOff: (intent) => (PRIVILEGED & ~this.portalIntents & intent) !== 0,
+    });
     this.#sessions.set(id, session);
     connection.attach(session);
     const guilds = [...this.#world.guilds.values()].filter(

@@ -1,6 +1,6 @@
 import type { Optional } from '../optional-fields.ts';
 import { Chats } from './chats.ts';
-import { Files } from './files.ts';
+import { Files, type LocalServer } from './files.ts';
 import type { FloodControl } from './flood.ts';
 import type { Transcript } from './transcript.ts';
 import { UpdateQueue } from './update-queue.ts';
@@ -30,6 +30,8 @@ export interface BotAccount {
   readonly picture: unknown;
   /** Pressed buttons by the id of their query. */
   readonly queries: Map<string, { readonly pressedAt: number; answered: boolean }>;
+  /** Custom emoji that people have reacted with, and what each resembles. */
+  readonly customEmoji: Map<string, string>;
   /** All drafts in the order they were shown. */
   readonly drafts: Draft[];
 }
@@ -40,6 +42,7 @@ export function newAccount(
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
     readonly webhookTarget?: string | undefined;
     readonly optional?: Optional | undefined;
+    readonly localServer?: LocalServer | undefined;
     readonly bytesOfPicture?: Uint8Array<ArrayBuffer> | undefined;
   },
 ): BotAccount {
@@ -58,7 +61,7 @@ export function newAccount(
   });
   updates.optional = parts.optional ?? 'present';
   const webhook = new WebhookCaller(updates, parts.clock, parts.webhookTarget);
-  const files = new Files(parts.clock);
+  const files = new Files(parts.clock, token, parts.localServer);
   const { bytesOfPicture: bytes } = parts;
   return {
     me,
@@ -69,6 +72,7 @@ export function newAccount(
     commands: new Map(),
     files,
     queries: new Map(),
+    customEmoji: new Map(),
     drafts: [],
     ...parts,
   };

@@ -8,9 +8,13 @@ export interface ChatRecord {
   readonly messages: Map<number, WireMessage>;
   /** Ids of the topics of a forum. */
   readonly topics: Set<number>;
+  /** Topics in which only administrators write. */
+  readonly closedTopics: Set<number>;
+  /** By message and person. */
+  readonly reactions: Map<string, readonly object[]>;
   /** Ids of the people who may manage it. */
   readonly administrators: Set<number>;
-  closed: 'blocked' | 'kicked' | undefined;
+  closed: 'blocked' | 'kicked' | 'muted' | undefined;
   migratedTo: number | undefined;
 }
 
@@ -31,6 +35,8 @@ export class Chats {
       info: { ...namedAfterId(known.id), ...known },
       messages: new Map(),
       topics: new Set(),
+      closedTopics: new Set(),
+      reactions: new Map(),
       administrators: new Set(),
       closed: undefined,
       migratedTo: undefined,

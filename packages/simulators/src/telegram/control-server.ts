@@ -42,12 +42,19 @@ const PressBody = z.strictObject({
   label: z.string(),
   from: z.union([z.number(), Known]).optional(),
 });
+const ReactionBody = z.strictObject({
+  chat: z.number(),
+  message: z.number(),
+  emojis: z.array(z.union([z.string(), z.strictObject({ custom: z.string(), like: z.string() })])),
+  from: z.union([z.number(), Known]).optional(),
+  as: Known.optional(),
+});
 const RewordBody = z.strictObject({ chat: z.number(), message: z.number(), text: z.string() });
 
 const ChatBody = z.strictObject({ chat: z.number() });
 const AccessBody = z.strictObject({
   chat: z.number(),
-  access: z.enum(['open', 'blocked', 'kicked']),
+  access: z.enum(['open', 'blocked', 'kicked', 'muted']),
 });
 
 /** Answers `/control/<action>` with JSON. */
@@ -58,6 +65,7 @@ export const handleControl = answersControl<TelegramDouble>({
     const { chat, message, text } = RewordBody.parse(body);
     return double.reword(chat, message, text);
   },
+  'POST react': (double, body) => double.react(ReactionBody.parse(body)),
   'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
   'POST migrate': (double, body) => ({ chat: double.migrate(ChatBody.parse(body).chat) }),

@@ -1,4 +1,6 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
 import { badRequest } from './refusal.ts';
 
 /** A file as somebody sends it. */
@@ -22,8 +24,14 @@ export type FileKind =
   | 'animation'
   | 'sticker';
 
-/** Largest file a bot may fetch, in bytes. */
-const MAX_DOWNLOAD = 20 * 1024 * 1024;
+/** A server of one's own in local mode, which keeps files below a folder and names their whole paths. */
+export interface LocalServer {
+  readonly folder: string;
+  /** A web server beside it serves the folder; by itself it serves no files. */
+  readonly servesFiles?: boolean;
+}
+
+const MB = 1024 * 1024;
 /** How long an address given by getFile is good. */
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
@@ -38,9 +46,22 @@ interface Stored {
 export class Files {
   readonly #files = new Map<string, Stored>();
   readonly #clock: () => number;
+  readonly #token: string;
+  readonly #local: LocalServer | undefined;
 
-  constructor(clock: () => number) {
+  constructor(clock: () => number, token: string, local?: LocalServer) {
     this.#clock = clock;
+    this.#token = token;
+    this.#local = local;
+  }
+
+  /** Largest file a bot may send, in bytes. */
+  get maxUpload(): number {
+    return (this.#local === undefined ? 50 : 2_000) * MB;
+  }
+
+  get #maxDownload(): number {
+    return (this.#local === undefined ? 20 : 2_000) * MB;
   }
 
   /** Keeps a file; gives back the fields of a message that carry it. */
@@ -74,15 +95,24 @@ export class Files {
     const file = this.#files.get(fileId ?? '');
     if (file === undefined)
       throw badRequest('wrong file_id or the file is temporarily unavailable');
-    if (file.size > MAX_DOWNLOAD) throw badRequest('file is too big');
+    if (file.size > this.#maxDownload) throw badRequest('file is too big');
     file.goodUntil = this.#clock() + GOOD_FOR_MS;
-    return { file_id: fileId, file_unique_id: fileId, file_size: file.size, file_path: file.path };
+    const file_path = this.#local === undefined ? file.path : this.#keptIn(this.#local, file);
+    return { file_id: fileId, file_unique_id: fileId, file_size: file.size, file_path };
+  }
+
+  #keptIn({ folder }: LocalServer, { path, bytes }: Stored): string {
+    const whole = join(folder, this.#token, path);
+    mkdirSync(dirname(whole), { recursive: true });
+    writeFileSync(whole, bytes);
+    return whole;
   }
 
   /** Answers `/file/bot<token>/<path>`. */
   serve(path: string, response: ServerResponse): void {
     const file = [...this.#files.values()].find((known) => known.path === path);
-    if (file === undefined || file.goodUntil <= this.#clock()) {
+    const isServed = this.#local === undefined || this.#local.servesFiles === true;
+    if (!isServed || file === undefined || file.goodUntil <= this.#clock()) {
       const body = JSON.stringify({ ok: false, error_code: 404, description: 'Not Found' });
       response.writeHead(404, { 'content-type': 'application/json' }).end(body);
       return;

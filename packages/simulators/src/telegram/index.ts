@@ -1,6 +1,7 @@
 export { Changes } from '../changes.ts';
 export { OPTIONAL } from '../optional-fields.ts';
 export { FloodControl, REAL_LIMITS } from './flood.ts';
+export { OPTIONAL_FIELDS, withSample } from './optional-fields.ts';
 export { type HtmlEntity, parseTelegramHtml } from './parse-html.ts';
 export type { Saying } from './people.ts';
 export { Refusal } from './refusal.ts';

@@ -1,6 +1,6 @@
 import type { BotAccount } from './account.ts';
 import { answerCallbackQuery } from './presses.ts';
-import { setMessageReaction } from './reactions.ts';
+import { getCustomEmojiStickers, setMessageReaction } from './reactions.ts';
 import { badRequest } from './refusal.ts';
 import { isRecord, type RequestParams } from './request-params.ts';
 import { sendMedia } from './send-media.ts';
@@ -48,6 +48,7 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   },
   answercallbackquery: answerCallbackQuery,
   setmessagereaction: setMessageReaction,
+  getcustomemojistickers: getCustomEmojiStickers,
   getfile: ({ files }, params) => files.locate(params.text('file_id')),
   sendphoto: sendMedia('photo'),
   senddocument: sendMedia('document'),

@@ -84,16 +84,20 @@ export function migrate(account: BotAccount, chatId: number): number {
   return newId;
 }
 
+/** Whether the bot may be in a chat, and write there. */
+export type Access = 'open' | 'blocked' | 'kicked' | 'muted';
+
 /** The bot may not write there any more, or may again; the bot is told by `my_chat_member`. */
-export function setAccess(
-  account: BotAccount,
-  chatId: number,
-  access: 'open' | 'blocked' | 'kicked',
-): void {
+export function setAccess(account: BotAccount, chatId: number, access: Access): void {
   const chat = account.chats.open({ id: chatId });
   chat.closed = access === 'open' ? undefined : access;
-  const member = (status: string) => ({ user: account.me, status });
-  const [before, after] = access === 'open' ? ['kicked', 'member'] : ['member', 'kicked'];
+  const member = (status: string) => ({
+    user: account.me,
+    status,
+    ...(status === 'restricted' && { is_member: true, can_send_messages: false }),
+  });
+  const out = access === 'muted' ? 'restricted' : 'kicked';
+  const [before, after] = access === 'open' ? ['kicked', 'member'] : ['member', out];
   account.updates.push('my_chat_member', {
     chat: chat.info,
     from: { id: 1001, is_bot: false, first_name: 'User 1001' },
@@ -151,6 +155,24 @@ function placeOf(saying: Saying, chat: ChatRecord): Partial<WireMessage> {
   if (answered === undefined) return place;
   const { reply_to_message: _nested, ...quoted } = answered;
   return { ...place, reply_to_message: quoted };
+}
+
+/** A topic is closed or opened again, of which a service message tells, or it is deleted, of which nothing does. */
+export function setTopic(
+  account: BotAccount,
+  chatId: number,
+  thread: number,
+  state: 'open' | 'closed' | 'deleted',
+): void {
+  const chat = account.chats.open({ id: chatId });
+  if (state === 'deleted') {
+    chat.topics.delete(thread);
+    return;
+  }
+  if (state === 'closed') chat.closedTopics.add(thread);
+  else chat.closedTopics.delete(thread);
+  const event = state === 'closed' ? 'forum_topic_closed' : 'forum_topic_reopened';
+  say(account, { chat: chatId, thread, extra: { [event]: {} } });
 }
 
 function openTopic(chat: ChatRecord, thread: number): void {

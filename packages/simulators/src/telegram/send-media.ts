@@ -6,10 +6,7 @@ import type { RequestParams } from './request-params.ts';
 import { placeNewMessage } from './send-methods.ts';
 import type { WireMessage } from './wire.ts';
 
-const MB = 1024 * 1024;
-/** Largest file a bot may send, in bytes. */
-const MAX_UPLOAD = 50 * MB;
-const MAX_PHOTO = 10 * MB;
+const MAX_PHOTO = 10 * 1024 * 1024;
 const PICTURES = [
   [0xff, 0xd8],
   [0x89, 0x50, 0x4e, 0x47],
@@ -24,16 +21,16 @@ export function sendMedia(kind: FileKind) {
       throw badRequest(`there is no ${kind} in the request`);
     }
     const bytes = new Uint8Array(await file.arrayBuffer());
-    check(kind, bytes);
+    check(kind, bytes, account.files.maxUpload);
     const caption = readCaption(params);
     const stored = account.files.store({ kind, bytes, name: file.name });
     return placeNewMessage(account, params, { ...caption, ...stored }, { name: file.name, bytes });
   };
 }
 
-function check(kind: FileKind, bytes: Uint8Array): void {
+function check(kind: FileKind, bytes: Uint8Array, maxUpload: number): void {
   if (bytes.length === 0) throw badRequest('file must be non-empty');
-  if (bytes.length > MAX_UPLOAD) throw new Refusal(413, 'Request Entity Too Large');
+  if (bytes.length > maxUpload) throw new Refusal(413, 'Request Entity Too Large');
   if (kind !== 'photo') return;
   if (bytes.length > MAX_PHOTO) throw badRequest('file is too big for a photo');
   const known = PICTURES.some((start) => start.every((byte, at) => bytes[at] === byte));

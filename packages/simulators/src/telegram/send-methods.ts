@@ -21,6 +21,7 @@ export function placeNewMessage(
 ): WireMessage {
   const keyboard = readKeyboard(params);
   const chat = account.chats.findWritable(params.text('chat_id'));
+  mayWrite(account, chat, params, file !== undefined);
   const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
   account.flood.pass(chat.info.id);
   const message: WireMessage = {
@@ -35,6 +36,19 @@ export function placeNewMessage(
   chat.messages.set(message.message_id, message);
   account.transcript.show(message, 'bot', file);
   return message;
+}
+
+/** Groups may keep the bot silent, and topics may be closed for all but administrators. */
+function mayWrite(
+  { me }: BotAccount,
+  chat: ChatRecord,
+  params: RequestParams,
+  isFile: boolean,
+): void {
+  const what = isFile ? 'documents' : 'text messages';
+  if (chat.closed === 'muted') throw badRequest(`not enough rights to send ${what} to the chat`);
+  const isClosed = chat.closedTopics.has(params.integer('message_thread_id') ?? 0);
+  if (isClosed && !chat.administrators.has(me.id)) throw badRequest('TOPIC_CLOSED');
 }
 
 /** editMessageText: only the bot's own messages, and only to something different. */

@@ -1,12 +1,14 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Optional } from '../optional-fields.ts';
 import { newAccount } from './account.ts';
 import { BotApiServer } from './bot-api-server.ts';
 import { type Fault, Faults } from './faults.ts';
+import type { LocalServer } from './files.ts';
 import { FloodControl, type FloodLimits } from './flood.ts';
-import { migrate, reword, type Saying, say, setAccess } from './people.ts';
+import { type Access, migrate, reword, type Saying, say, setAccess, setTopic } from './people.ts';
 import { type Press, press } from './presses.ts';
+import { type Reaction, react } from './reactions.ts';
 import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
@@ -23,6 +25,8 @@ export interface TelegramDoubleOptions {
   readonly webhookTarget?: string;
   /** How what the Bot API calls optional is sent; with its values when absent. */
   readonly optional?: Optional;
+  /** It behaves as a server of one's own in local mode. */
+  readonly localServer?: LocalServer;
   /** The picture of the bot; it has none when absent. */
   readonly picture?: Uint8Array<ArrayBuffer>;
   /** A path in front of `/bot<token>/…`, as behind a proxy, for example `/telegram`. */
@@ -39,6 +43,8 @@ export interface TelegramDouble {
   say(saying: Saying): WireMessage;
   /** A person changes what they wrote. */
   reword(chatId: number, messageId: number, text: string): void;
+  /** A person reacts to a message, or takes that back. */
+  react(reaction: Reaction): void;
   /** A person presses a button; gives back the id of the query. */
   press(press: Press): string;
   /** Whether the bot has answered a press. */
@@ -55,8 +61,10 @@ export interface TelegramDouble {
   drafts(): readonly { readonly chatId: number; readonly draftId: number; readonly text: string }[];
   /** A group becomes a supergroup; gives back the new id. */
   migrate(chatId: number): number;
-  /** A person blocks the bot, a group throws it out, or either lets it in again. */
-  setAccess(chatId: number, access: 'open' | 'blocked' | 'kicked'): void;
+  /** A person blocks the bot, a group throws it out or takes its right to write, or lets it in again. */
+  setAccess(chatId: number, access: Access): void;
+  /** A topic of a forum is closed, opened again or deleted. */
+  setTopic(chatId: number, thread: number, state: 'open' | 'closed' | 'deleted'): void;
   /** A person becomes an administrator of a group. */
   promote(chatId: number, userId: number): void;
   /** Something goes wrong with the next matching call. */
@@ -90,6 +98,7 @@ export async function startTelegramDouble(
     clock,
     webhookTarget: options.webhookTarget,
     optional: options.optional,
+    localServer: options.localServer,
     bytesOfPicture: options.picture,
   });
   const faults = new Faults();
@@ -110,11 +119,7 @@ export async function startTelegramDouble(
     }
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
-  });
-  const address = server.address() as AddressInfo;
+  const address = await listening(server, options.port ?? 0);
 
   const double: TelegramDouble = {
     apiRoot: `http://127.0.0.1:${address.port}${prefix}`,
@@ -123,6 +128,7 @@ export async function startTelegramDouble(
     transcript,
     say: (saying) => say(account, saying),
     reword: (chatId, messageId, text) => reword(account, chatId, messageId, text),
+    react: (reaction) => react(account, reaction),
     press: (wish) => press(account, wish),
     pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
     update: (kind, content) => account.updates.push(kind, content),
@@ -132,6 +138,7 @@ export async function startTelegramDouble(
     drafts: () => account.drafts,
     migrate: (chatId) => migrate(account, chatId),
     setAccess: (chatId, access) => setAccess(account, chatId, access),
+    setTopic: (chatId, thread, state) => setTopic(account, chatId, thread, state),
     promote: (id, userId) => void account.chats.open({ id }).administrators.add(userId),
     fault: (fault) => faults.arm(fault),
     clearFaults: () => faults.clear(),
@@ -149,4 +156,12 @@ export async function startTelegramDouble(
       }),
   };
   return double;
+}
+
+async function listening(server: Server, port: number): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return server.address() as AddressInfo;
 }

@@ -17,7 +17,8 @@ const KINDS: Readonly<Record<string, { readonly kind: FileKind; readonly type: s
 export const TYPED_HELP = `Write to talk to the bot. Besides words:
   !group TEXT        in a group              !press LABEL     the button of the newest message that has it
   !file PATH [WORDS] a file of your disk     !edit TEXT       change what you wrote last
-  !post TEXT         in a channel            !block, !unblock`;
+  !post TEXT         in a channel            !block, !unblock
+  !react EMOJI       to the bot's newest message to you; without EMOJI that is taken back`;
 
 /** Places to type in. */
 export const PLACES = { person: 1001, group: -5, channel: -1_000_000_000_009 };
@@ -30,6 +31,7 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
   ['file', sayFile],
   ['press', pressNewest],
   ['edit', editLast],
+  ['react', reactToNewest],
   ['block', (double) => double.setAccess(person, 'blocked')],
   ['unblock', (double) => double.setAccess(person, 'open')],
 ]);
@@ -68,4 +70,11 @@ function editLast(double: TelegramDouble, text: string): void {
   const own = double.conversation(PLACES.person).findLast(({ from }) => from === PLACES.person);
   if (own === undefined) throw new Error('You have written nothing yet.');
   double.reword(PLACES.person, own.messageId, text);
+}
+
+function reactToNewest(double: TelegramDouble, emoji: string): void {
+  const newest = double.conversation(PLACES.person).findLast(({ from }) => from === 'bot');
+  if (newest === undefined) throw new Error('The bot has written nothing yet.');
+  const emojis = emoji === '' ? [] : [emoji];
+  double.react({ chat: PLACES.person, message: newest.messageId, emojis });
 }

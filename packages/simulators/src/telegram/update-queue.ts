@@ -1,4 +1,5 @@
-import { type Optional, sentWith } from '../optional-fields.ts';
+import type { Optional } from '../optional-fields.ts';
+import { updateSent } from './optional-fields.ts';
 import { conflict } from './refusal.ts';
 import type { WireUpdate } from './wire.ts';
 
@@ -19,20 +20,6 @@ interface Waiting {
 
 const NOT_BY_DEFAULT = new Set(['chat_member', 'message_reaction', 'message_reaction_count']);
 const LONGEST_POLL_SECONDS = 50;
-
-/** What the Bot API calls optional, by name, without what a message says. */
-const OPTIONAL_FIELDS: ReadonlySet<string> = new Set([
-  ...['username', 'last_name', 'language_code', 'title', 'is_forum', 'first_name', 'is_bot'],
-  ...['entities', 'caption_entities', 'caption', 'file_size', 'mime_type', 'file_name'],
-  ...[
-    'via_bot',
-    'quote',
-    'pinned_message',
-    'migrate_to_chat_id',
-    'media_group_id',
-    'forward_origin',
-  ],
-]);
 
 /** Updates not yet confirmed, and the one poll that may wait for more. */
 export class UpdateQueue {
@@ -67,7 +54,7 @@ export class UpdateQueue {
     this.#nextId += 1;
     const wanted = this.#allowed?.has(kind) ?? !NOT_BY_DEFAULT.has(kind);
     if (!wanted) return id;
-    this.#updates.push({ update_id: id, ...this.#asSent(kind, content) });
+    this.#updates.push({ update_id: id, ...updateSent(this.optional, kind, content) });
     this.#answerWaiting();
     this.#changed();
     return id;
@@ -120,14 +107,6 @@ export class UpdateQueue {
     if (allowed !== undefined) this.#allow(allowed);
     if (url !== '') this.endPoll('terminated by setWebhook request');
     if (dropPending) this.#updates = [];
-  }
-
-  /** With null for the other kinds and fields as well, where all that is optional is null. */
-  #asSent(kind: string, content: unknown): Record<string, unknown> {
-    const sent = sentWith(this.optional, OPTIONAL_FIELDS, content);
-    if (this.optional !== 'null' || typeof sent !== 'object') return { [kind]: sent };
-    const nulls = Object.fromEntries([...OPTIONAL_FIELDS].map((name) => [name, null]));
-    return { edited_message: null, callback_query: null, [kind]: { ...nulls, ...sent } };
   }
 
   #allow(kinds: readonly string[]): void {

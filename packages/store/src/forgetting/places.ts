@@ -168,7 +168,7 @@ function changedText(stored: unknown, form: 'json' | 'plain', without: Redact): 
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
-    'mentions messageId mimeType mode outcome placement ref replyToMessageId role ' +
+    'mentions messageId mimeType mode outcome placement ref replyToMessageId response role roles ' +
     'senderId signature state threadId timeZone toolCallId trigger turnId type unit'
   ).split(' '),
 );

@@ -1,11 +1,13 @@
 import { type DocumentText, refused } from './document-text.ts';
+import { createFairQueue, createRests, type FairQueue, type Lane, STOPPED } from './fair-queue.ts';
 import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
 /** One received document. */
 export interface DocumentRequest {
   /** Who sent it, in any form: documents are read fairly among senders. */
   readonly sender: string;
-  /** How much of its text is wanted, in characters (UTF-16 units). */
+  /** Which part of its text is wanted, in characters (UTF-16 units): from where (0 when absent), and how much. */
+  readonly from?: number;
   readonly characters: number;
   /** Fetches it when its turn has come, so that a document that waits takes no memory; null: it is gone. */
   load(): Promise<Uint8Array | null>;
@@ -18,6 +20,8 @@ export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Pr
 export interface DocumentReaderOptions {
   /** How many are read at the same time; the others wait. */
   readonly atOnce?: number;
+  /** Shared with others that read files in processes; one of its own when absent. */
+  readonly queue?: FairQueue;
   /** Most resident memory of the process that reads one, in bytes. */
   readonly memoryBytes?: number;
   /** Longest time of the first try, and of the second one for those that need longer, in ms. */
@@ -26,11 +30,17 @@ export interface DocumentReaderOptions {
   /** In ms, for rests. */
   readonly clock?: () => number;
   /** Called for each process, when it has ended. */
-  readonly onProcess?: (outcome: ProcessOutcome) => void;
+  readonly onProcess?: (outcome: ProcessOutcome<DocumentText>) => void;
 }
 
-const DEFAULTS = { atOnce: 2, memoryBytes: 150_000_000, quickMs: 3_000, slowMs: 15_000 };
+const AT_ONCE = 2;
+const DEFAULTS = { memoryBytes: 150_000_000, quickMs: 3_000, slowMs: 15_000 };
 const WAITING = { mostWaiting: 100, waitMs: 60_000 };
+
+/** The places of a process for all that reads files of senders outside of it (G19). */
+export function openPlaces(atOnce = AT_ONCE): FairQueue {
+  return createFairQueue({ atOnce, ...WAITING });
+}
 
 /**
  * Makes a reader that gives each document a process of its own, with bounds on memory and time, and each
@@ -38,9 +48,8 @@ const WAITING = { mostWaiting: 100, waitMs: 60_000 };
  * ones. Who sends one that breaks a limit rests for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
-  const { clock = performance.now.bind(performance), onProcess, ...bounds } = options;
-  const { atOnce, memoryBytes, quickMs, slowMs } = { ...DEFAULTS, ...bounds };
-  const queue = createFairQueue({ atOnce, ...WAITING });
+  const { clock = performance.now.bind(performance), onProcess, atOnce, ...bounds } = options;
+  const { queue = openPlaces(atOnce), memoryBytes, quickMs, slowMs } = { ...DEFAULTS, ...bounds };
   const rests = createRests(clock);
   const limits: Readonly<Record<Lane, ProcessLimits>> = {
     quick: { memoryBytes, timeoutMs: quickMs },
@@ -56,10 +65,11 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
       if (rests.left(sender) > 0) return refused(resting(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refused('it is no longer kept');
-      const { characters } = request;
+      const { from = 0, characters } = request;
       // Loaded here: most installations run for days without a document.
-      const { readInProcess } = await import('./read-in-process.ts');
-      const outcome = await readInProcess({ bytes, characters, limits: limits[lane], signal });
+      const { DOCUMENTS, mostOutput, readInProcess } = await import('./read-in-process.ts');
+      const order = { bytes, numbers: [from, characters], mostBytes: mostOutput(characters) };
+      const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });
       onProcess?.(outcome);
       if (outcome.kind === 'read') return outcome.result;
       if (outcome.why === 'stopped') return refused(STOPPED);
@@ -95,149 +105,4 @@ function resting(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return `a document before it took too much time or memory, and I read the next one from the same person in ${time}; send it again then`;
-}
-
-/** Where a document is read: `slow` is for those that a first short try was not enough for. */
-export type Lane = 'quick' | 'slow';
-
-/** A place among the documents that are read, to be left when it has been; or why there is none. */
-type Entry =
-  | { readonly kind: 'go'; leave(): void }
-  | { readonly kind: 'refused'; readonly reason: string };
-
-/** Bounds of a queue. */
-export interface QueueLimits {
-  /** Documents at a time; all but one of these places may be slow ones. */
-  readonly atOnce: number;
-  /** Documents that wait, of all senders together. */
-  readonly mostWaiting: number;
-  /** Longest that a document waits, in ms. */
-  readonly waitMs: number;
-}
-
-/** A queue of documents in which no sender waits for more than one document of each other. */
-interface FairQueue {
-  enter(sender: string, lane: Lane, signal: AbortSignal): Promise<Entry>;
-}
-
-interface Waiting {
-  readonly lane: Lane;
-  admit(): void;
-}
-
-const BUSY = 'too many documents are being read at the moment; send it again in a few minutes';
-const STOPPED = 'reading it was stopped';
-
-/**
- * Senders take turns and have one document read at a time. Slow documents never take the last place, so
- * that a short one waits for short ones alone (G19).
- */
-export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): FairQueue {
-  const waiting = new Map<string, Waiting[]>();
-  const running = new Map<string, Lane>();
-  // When those who wait or have a document read came last to their turn; others count as never.
-  const served = new Map<string, number>();
-  let turns = 0;
-  let size = 0;
-
-  const isFree = (lane: Lane): boolean => {
-    if (running.size >= atOnce) return false;
-    const slow = [...running.values()].filter((one) => one === 'slow').length;
-    return lane === 'quick' || slow < Math.max(atOnce - 1, 1);
-  };
-  const remove = (sender: string, document: Waiting): void => {
-    const left = (waiting.get(sender) ?? []).filter((one) => one !== document);
-    if (left.length > 0) waiting.set(sender, left);
-    else waiting.delete(sender);
-    size -= 1;
-  };
-  const forget = (sender: string): void => {
-    if (!waiting.has(sender) && !running.has(sender)) served.delete(sender);
-  };
-  const admitNext = (): void => {
-    const [next] = [...waiting]
-      .flatMap(([sender, [first]]) => (first === undefined ? [] : [{ sender, first }]))
-      .filter(({ sender, first }) => !running.has(sender) && isFree(first.lane))
-      .toSorted((one, other) => lastTurn(one.sender) - lastTurn(other.sender));
-    if (next === undefined) return;
-    const { sender, first } = next;
-    remove(sender, first);
-    running.set(sender, first.lane);
-    turns += 1;
-    served.set(sender, turns);
-    first.admit();
-    admitNext();
-  };
-  const lastTurn = (sender: string): number => served.get(sender) ?? 0;
-  return {
-    enter(sender, lane, signal) {
-      if (signal.aborted) return Promise.resolve({ kind: 'refused', reason: STOPPED });
-      if (size >= mostWaiting) return Promise.resolve({ kind: 'refused', reason: BUSY });
-      const { promise, resolve } = Promise.withResolvers<Entry>();
-      const giveUp = (reason: string): void => {
-        remove(sender, document);
-        forget(sender);
-        resolve({ kind: 'refused', reason });
-      };
-      const stop = (): void => giveUp(STOPPED);
-      const timer = setTimeout(() => giveUp(BUSY), waitMs);
-      const leave = (): void => {
-        running.delete(sender);
-        forget(sender);
-        admitNext();
-      };
-      const document: Waiting = { lane, admit: () => resolve({ kind: 'go', leave }) };
-      signal.addEventListener('abort', stop, { once: true });
-      waiting.set(sender, [...(waiting.get(sender) ?? []), document]);
-      size += 1;
-      admitNext();
-      return promise.finally(() => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-      });
-    },
-  };
-}
-
-/** Senders whose documents broke a limit, and how long they rest. */
-interface Rests {
-  /** How much longer a sender rests, in ms; 0 when their documents are read. */
-  left(sender: string): number;
-  /** Whether a document of theirs broke a limit lately. */
-  isSuspect(sender: string): boolean;
-  /** Counts a document that broke a limit: the rest doubles with each. */
-  begin(sender: string): void;
-}
-
-/** The first rest, and the longest, in ms. */
-const FIRST_REST_MS = 10_000;
-const LONGEST_REST_MS = 10 * 60_000;
-/** A sender without another such document for so long starts again, in ms. */
-const FORGET_MS = 60 * 60_000;
-/** Senders that are remembered at a time; the oldest are forgotten first. */
-const MOST_SENDERS = 1_000;
-
-/** Keeps the rests of senders; `clock` in ms. */
-export function createRests(clock: () => number): Rests {
-  const senders = new Map<string, { readonly strikes: number; readonly since: number }>();
-  const of = (sender: string) => {
-    const found = senders.get(sender);
-    return found !== undefined && clock() - found.since < FORGET_MS ? found : null;
-  };
-  return {
-    left(sender) {
-      const found = of(sender);
-      if (found === null) return 0;
-      const rest = Math.min(FIRST_REST_MS * 2 ** (found.strikes - 1), LONGEST_REST_MS);
-      return Math.max(found.since + rest - clock(), 0);
-    },
-    isSuspect: (sender) => of(sender) !== null,
-    begin(sender) {
-      const strikes = (of(sender)?.strikes ?? 0) + 1;
-      senders.delete(sender);
-      senders.set(sender, { strikes, since: clock() });
-      const [oldest] = senders.keys();
-      if (senders.size > MOST_SENDERS && oldest !== undefined) senders.delete(oldest);
-    },
-  };
 }

@@ -1,10 +1,21 @@
-/** The result of reading a file: its text, or why not, as a text for people that follows "because". */
+/** The result of reading a file: a part of its text, or why not, as a text for people that follows "because". */
 export type DocumentText =
-  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      /** Where the part after this one begins, in characters; null: this was the last. */
+      readonly next: number | null;
+      /** How long the text is up to the last page that was read, in characters. */
+      readonly length: number;
+      /** Pages after that one; 0: it was read to its end. */
+      readonly pagesLeft: number;
+    }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** How much of a document is wanted, in characters (UTF-16 units). */
+/** Which part of a document is wanted, in characters (UTF-16 units). */
 export interface DocumentLimits {
+  /** Where it begins; 0 when absent. */
+  readonly from?: number;
   readonly characters: number;
 }
 
@@ -19,11 +30,21 @@ export const DAMAGED = 'it is damaged or not what it seems to be';
 /** The reason for a file whose text is locked. */
 export const ENCRYPTED = 'it is protected with a password';
 
-/** A document's text, cut to the limit with a note of how long the whole is; refused when there is none. */
-export function documentText(whole: string, { characters }: DocumentLimits): DocumentText {
+/** The wanted part of a document's text; refused when there is no text at all. */
+export function documentText(
+  whole: string,
+  { from = 0, characters }: DocumentLimits,
+  pagesLeft = 0,
+): DocumentText {
   const text = whole.toWellFormed().replaceAll('\r\n', '\n').trim();
   if (text === '') return refused('there is no text in it');
-  if (text.length <= characters) return { kind: 'text', text };
-  const kept = text.slice(0, characters).toWellFormed();
-  return { kind: 'text', text: `${kept}\n[cut: ${characters} of ${text.length} characters]` };
+  const end = wholeCharacter(text, Math.min(from + characters, text.length));
+  const next = end < text.length ? end : null;
+  const part = text.slice(from, end).toWellFormed();
+  return { kind: 'text', text: part, next, length: text.length, pagesLeft };
+}
+
+/** The same place, or the one before it where it would cut a character in two. */
+function wholeCharacter(text: string, end: number): number {
+  return end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
 }

@@ -40,9 +40,10 @@ describe('the text of a document', () => {
     ],
     ['the rows of an OpenDocument table', anOdt(TABLE), /^a \tb$/],
   ])('[F10] of %s', async (_case, file, text) => {
-    expect(await read(file)).toEqual({
+    expect(await read(file)).toMatchObject({
       kind: 'text',
       text: typeof text === 'string' ? text : expect.stringMatching(text),
+      next: null,
     });
   });
 
@@ -76,13 +77,26 @@ describe('the text of a document', () => {
     });
   });
 
-  it('[F10] is cut, and says so', async () => {
-    expect(await read(strToU8('x'.repeat(30)), 10)).toEqual({
-      kind: 'text',
-      text: `${'x'.repeat(10)}\n[cut: 10 of 30 characters]`,
-    });
-    const pages = await read(aPdf(['a long first page', 'unread']), 5);
-    expect(pages).toMatchObject({ text: 'a lon\n[cut: 5 of 17 characters]\n[1 of 2 pages]' });
+  it.each([
+    ['its first part', 0, { text: 'abcdefghij', next: 10, length: 15, pagesLeft: 0 }],
+    ['no half of a character', 3, { text: 'defghijkl', next: 12 }],
+    ['its last part', 12, { text: '🙂m', next: null, length: 15 }],
+    ['nothing behind its end', 99, { text: '', next: null, length: 15 }],
+  ])('[F10] comes in parts: %s', async (_what, from, part) => {
+    const file = strToU8('abcdefghijkl🙂m');
+    expect(await extractText(file, { from, characters: 10 })).toMatchObject(part);
+  });
+
+  it('[F10] of a PDF is read no further than is wanted, and says how many pages are left', async () => {
+    // The library takes the bytes away.
+    const file = () => aPdf(['one', 'two', 'three', 'four']);
+    const parts = [0, 5, 10, 15].map((from) => extractText(file(), { from, characters: 5 }));
+    expect(await Promise.all(parts)).toMatchObject([
+      { text: 'one\n\n', next: 5, pagesLeft: 2 },
+      { text: 'two\n\n', next: 10, pagesLeft: 1 },
+      { text: 'three', next: 15, pagesLeft: 0 },
+      { text: '\n\nfou', next: 20, length: 21, pagesLeft: 0 },
+    ]);
   });
 
   it('[F10] of a Word document leaves out what was deleted, tab stops and the twins of text boxes', async () => {
@@ -90,6 +104,6 @@ describe('the text of a document', () => {
     const body = `<x:p><x:pPr><x:tabs><x:tab/></x:tabs></x:pPr><x:r><x:t xml:space="preserve">a </x:t><x:tab/><x:t>b</x:t></x:r><x:moveFrom><x:t>no</x:t></x:moveFrom><mc:Choice><x:t>box</x:t></mc:Choice><mc:Fallback><x:t>box</x:t></mc:Fallback></x:p><x:p><x:t><![CDATA[<c>]]></x:t></x:p>`;
     const main = `<?xml version="1.0"?><x:document xmlns:x="${word}"><x:body>${body}</x:body></x:document>`;
     const text = 'a \tbbox\n<c>';
-    expect(await read(zipOf({ 'word/document2.xml': main }))).toEqual({ kind: 'text', text });
+    expect(await read(zipOf({ 'word/document2.xml': main }))).toMatchObject({ kind: 'text', text });
   });
 });

@@ -69,8 +69,8 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Most pages that are read of one document. */
-const MOST_PAGES = 300;
+/** Most pages that are read of one document; before that, time is up for most. */
+const MOST_PAGES = 1_000;
 
 /** The text of a PDF page by page, no further than is wanted. Throws for a damaged one. */
 async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
@@ -82,21 +82,21 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
     if (thrown instanceof Error && thrown.name === 'PasswordException') return refused(ENCRYPTED);
     throw thrown;
   }
+  const wanted = (limits.from ?? 0) + limits.characters;
   const pages: string[] = [];
   let length = 0;
   for (let number = 1; number <= pdf.numPages; number += 1) {
-    if (number > MOST_PAGES || length > limits.characters) break;
+    if (number > MOST_PAGES || length > wanted) break;
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
     const text = items
       .map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : ''))
-      .join('');
+      .join('')
+      .trim();
     page.cleanup();
     length += text.length;
-    pages.push(text.trim());
+    pages.push(text);
   }
   if (length === 0) return refused('it holds pictures of pages only, no text (a scan)');
-  const note = pages.length < pdf.numPages ? `\n[${pages.length} of ${pdf.numPages} pages]` : '';
-  const text = documentText(pages.join('\n\n'), limits);
-  return text.kind === 'text' ? { ...text, text: text.text + note } : text;
+  return documentText(pages.join('\n\n'), limits, pdf.numPages - pages.length);
 }

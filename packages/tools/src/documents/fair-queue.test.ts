@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue, createRests, type Lane, type QueueLimits } from './document-reader.ts';
+import { createFairQueue, createRests, type Lane, type QueueLimits } from './fair-queue.ts';
 
 const never = new AbortController().signal;
 

@@ -3,15 +3,16 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { readInProcess } from './read-in-process.ts';
+import { DOCUMENTS, readInProcess } from './read-in-process.ts';
 
-const BROKEN = new URL('./testing/broken-process.ts', import.meta.url);
+const PROCESS = new URL('./testing/broken-process.ts', import.meta.url);
+const BROKEN = { ...DOCUMENTS, entry: PROCESS };
 const order = (deed: string, timeoutMs = 20_000, signal = new AbortController().signal) => ({
   bytes: Buffer.from(deed),
-  characters: 100,
+  numbers: [0, 100],
+  mostBytes: 1_000,
   limits: { memoryBytes: 100_000_000, timeoutMs },
   signal,
-  entry: BROKEN,
 });
 
 /** The processes that read documents for another one. */
@@ -56,29 +57,40 @@ describe('the process that reads a document', () => {
     ['fills its heap', 'heap', 'memory'],
     ['took too much before it was looked at', 'too late', 'memory'],
   ])('[G19] is given up when it %s, and leaves nothing behind', async (_what, deed, why) => {
-    expect(await readInProcess(order(deed))).toMatchObject({ kind: 'failed', why });
+    expect(await readInProcess(BROKEN, order(deed))).toMatchObject({ kind: 'failed', why });
     expect(readersOf(process.pid)).toEqual([]);
   });
 
   it.each(['busy', 'idle'])('[G19] is killed when it hangs (%s)', async (deed) => {
-    expect(await readInProcess(order(deed, 1_500))).toMatchObject({ kind: 'failed', why: 'time' });
+    expect(await readInProcess(BROKEN, order(deed, 1_500))).toMatchObject({
+      kind: 'failed',
+      why: 'time',
+    });
     expect(readersOf(process.pid)).toEqual([]);
   });
 
   it('[G19] cannot be started: that is no error of the caller', async () => {
     const entry = new URL('../../../media/src/testing/missing-process.ts', import.meta.url);
-    const outcome = await readInProcess({ ...order('x'), entry });
+    const outcome = await readInProcess({ ...DOCUMENTS, entry }, order('x'));
     expect(outcome).toMatchObject({ kind: 'failed', why: 'crash' });
   });
 
   it('[G19] reaches no file, program or environment', async () => {
-    const outcome = await readInProcess(order('nosy'));
+    const outcome = await readInProcess(BROKEN, order('nosy'));
     expect(outcome).toMatchObject({ kind: 'read', result: { text: 'reached: ' } });
+  });
+
+  it.each([
+    [false, 'its own source, a socket'],
+    [true, ''],
+  ])('[G19] with native code (%s), opens afterwards: %s', async (isNative, opened) => {
+    const outcome = await readInProcess({ ...BROKEN, isNative }, order('opens'));
+    expect(outcome).toMatchObject({ kind: 'read', result: { text: `reached: ${opened}` } });
   });
 
   it('[G19] is bounded by the kernel as well, should the watch come late or Parley be killed', async () => {
     const stop = new AbortController();
-    const running = readInProcess(order('busy', 20_000, stop.signal));
+    const running = readInProcess(BROKEN, order('busy', 20_000, stop.signal));
     const [, data, seconds] = await until(() => {
       const [id] = readersOf(process.pid);
       const limits = id === undefined ? '' : readFileSync(`/proc/${id}/limits`, 'utf8');
@@ -93,11 +105,11 @@ describe('the process that reads a document', () => {
 
   it('[D11] ends with Parley', async () => {
     const program = `
-      import { readInProcess } from ${JSON.stringify(import.meta.resolve('./read-in-process.ts'))};
+      import { DOCUMENTS, readInProcess } from ${JSON.stringify(import.meta.resolve('./read-in-process.ts'))};
       process.on('SIGTERM', () => process.exit(0));
-      await readInProcess({
-        bytes: Buffer.from('busy'), characters: 100, signal: new AbortController().signal,
-        limits: { memoryBytes: 100_000_000, timeoutMs: 20_000 }, entry: new URL(${JSON.stringify(BROKEN)}),
+      await readInProcess({ ...DOCUMENTS, entry: new URL(${JSON.stringify(PROCESS)}) }, {
+        bytes: Buffer.from('busy'), numbers: [0, 100], mostBytes: 1_000, signal: new AbortController().signal,
+        limits: { memoryBytes: 100_000_000, timeoutMs: 20_000 },
       });`;
     const parley = spawn(process.execPath, ['--input-type=module', '-e', program]);
     // In its endless loop, not starting any more: by then it has used half a second of the processor.

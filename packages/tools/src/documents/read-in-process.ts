@@ -8,7 +8,20 @@ import { z } from 'zod';
 import { numberIn } from '../processes.ts';
 import type { DocumentText } from './document-text.ts';
 
-/** What one process that reads a document may take. */
+/** A kind of process that reads one file. */
+export interface ProcessKind<Result> {
+  readonly entry: URL;
+  /** What it imports besides Node and this package. */
+  readonly libraries: readonly string[];
+  /**
+   * A library is native code, which Node's own permissions do not bind. Once it is loaded, the kernel lets
+   * the process open no file and no connection any more.
+   */
+  readonly isNative?: boolean;
+  readonly result: z.ZodType<Result>;
+}
+
+/** What one process that reads a file may take. */
 export interface ProcessLimits {
   /** Its resident memory, in bytes; about 90 MB of it are Node and a library. */
   readonly memoryBytes: number;
@@ -16,9 +29,9 @@ export interface ProcessLimits {
   readonly timeoutMs: number;
 }
 
-/** How a process ended; `failed` says nothing of the document but that it could not be read within limits. */
-export type ProcessOutcome =
-  | { readonly kind: 'read'; readonly result: DocumentText; readonly peakBytes: number }
+/** How a process ended; `failed` says nothing of the file but that it could not be read within limits. */
+export type ProcessOutcome<Result> =
+  | { readonly kind: 'read'; readonly result: Result; readonly peakBytes: number }
   | {
       readonly kind: 'failed';
       readonly why: 'memory' | 'time' | 'crash' | 'stopped';
@@ -26,14 +39,15 @@ export type ProcessOutcome =
       readonly peakBytes: number;
     };
 
-/** One document and what its process may take. */
+/** One file and what its process may take. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
-  readonly characters: number;
+  /** What it starts with besides the size of the file. */
+  readonly numbers: readonly number[];
+  /** Longest output. */
+  readonly mostBytes: number;
   readonly limits: ProcessLimits;
   readonly signal: AbortSignal;
-  /** The entry of the process; tests have others. */
-  readonly entry?: URL;
 }
 
 /** How often the memory of a process is looked at, in ms. */
@@ -41,6 +55,36 @@ const WATCH_MS = 20;
 /** A character takes no more bytes in JSON (`\u0000`), and a reason or a note comes on top. */
 const BYTES_A_CHARACTER = 6;
 const BYTES_ON_TOP = 4_096;
+
+/** The longest output of the process that reads so much of a document, in bytes. */
+export function mostOutput(characters: number): number {
+  return characters * BYTES_A_CHARACTER + BYTES_ON_TOP;
+}
+
+/** Documents of which the text is extracted; started with from where, and how many characters. */
+export const DOCUMENTS: ProcessKind<DocumentText> = {
+  entry: moduleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
+  libraries: ['fflate', 'htmlparser2', 'read-excel-file/node', 'unpdf'],
+  result: z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('text'),
+      text: z.string(),
+      next: z.int().min(0).nullable(),
+      length: z.int().min(0),
+      pagesLeft: z.int().min(0),
+    }),
+    z.strictObject({ kind: z.literal('refused'), reason: z.string().max(500) }),
+  ]),
+};
+
+/** Pictures that are made smaller; started with the longest side in pixels. The result is a JPEG, null for a broken one. */
+export const PICTURES: ProcessKind<string | null> = {
+  entry: moduleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
+  libraries: ['sharp'],
+  isNative: true,
+  result: z.base64().nullable(),
+};
+
 /** Small generations: garbage is collected before it counts as memory in use. */
 const HEAP = ['--max-old-space-size=96', '--max-semi-space-size=2'];
 /** What V8 reserves for each byte that it uses; more of it is refused by the kernel. */
@@ -48,25 +92,22 @@ const RESERVED_SHARE = 1.5;
 /** V8 ends itself with one of these when its heap is full. */
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 
-const Report = z.strictObject({
-  text: z.union([
-    z.strictObject({ kind: z.literal('text'), text: z.string() }),
-    z.strictObject({ kind: z.literal('refused'), reason: z.string().max(500) }),
-  ]),
-  /** As the process saw it: the watch may have come too late to kill it. */
-  peakBytes: z.number(),
-});
+/** `peakBytes` as the process saw it: the watch may have come too late to kill it. */
+const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
 
 /**
- * Reads a document in a process of its own (G19), which ends with it. The process has no environment,
- * may open no file but programs and libraries, and is killed from outside when it takes more memory or
- * time than it may. Never rejects.
+ * Reads a file in a process of its own (G19), which ends with it. The process has no environment, may open
+ * no file but programs and libraries, and is killed from outside when it takes more memory or time than it
+ * may. Never rejects.
  */
-export async function readInProcess(order: ProcessOrder): Promise<ProcessOutcome> {
-  const { characters, limits, signal } = order;
+export async function readInProcess<Result>(
+  kind: ProcessKind<Result>,
+  order: ProcessOrder,
+): Promise<ProcessOutcome<Result>> {
+  const { limits, signal } = order;
   if (signal.aborted) return { kind: 'failed', why: 'stopped', peakBytes: 0 };
-  const child = start(order);
-  const { promise, resolve } = Promise.withResolvers<ProcessOutcome>();
+  const child = start(kind, order);
+  const { promise, resolve } = Promise.withResolvers<ProcessOutcome<Result>>();
   let peakBytes = 0;
   let failure: 'memory' | 'time' | 'crash' | 'stopped' | null = null;
   const fail = (why: typeof failure): void => {
@@ -84,19 +125,19 @@ export async function readInProcess(order: ProcessOrder): Promise<ProcessOutcome
   process.once('exit', kill);
   // A pipe that breaks is the end of the process, which is waited for anyway.
   if (child.stdin !== null) finished(child.stdin, () => {});
-  const output = collect(child, characters * BYTES_A_CHARACTER + BYTES_ON_TOP, {
-    ready: () => void bound(child, limits).then(() => child.stdin?.end(order.bytes)),
+  const output = collect(child, order.mostBytes, {
+    ready: () => void bound(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
     tooMuch: () => fail('crash'),
   });
   child.once('error', () => resolve({ kind: 'failed', why: 'crash', peakBytes }));
   child.once('close', (_code, killedBy) => {
     if (failure === null && HEAP_FULL.includes(killedBy)) failure = 'memory';
     if (failure === null && killedBy === 'SIGXCPU') failure = 'time';
-    const report = failure === null ? parsed(output()) : null;
+    const report = failure === null ? parsed(output(), kind.result) : null;
     peakBytes = Math.max(peakBytes, report?.peakBytes ?? 0);
     if (peakBytes > limits.memoryBytes) failure ??= 'memory';
     if (report !== null && failure === null)
-      resolve({ kind: 'read', result: report.text, peakBytes });
+      resolve({ kind: 'read', result: report.result, peakBytes });
     else resolve({ kind: 'failed', why: failure ?? 'crash', peakBytes });
   });
   return promise.finally(() => {
@@ -107,13 +148,27 @@ export async function readInProcess(order: ProcessOrder): Promise<ProcessOutcome
   });
 }
 
-function start({ bytes, characters, entry = ENTRY }: ProcessOrder): ChildProcess {
-  const folders = readable(entry).map((folder) => `${folder}${sep}`);
+/** Whether the libraries of a process are there: those that are optional may not be. */
+export function isInstalled<Result>({ libraries }: ProcessKind<Result>): boolean {
+  try {
+    return libraries.every((name) => import.meta.resolve(name) !== '');
+  } catch {
+    return false; // Node throws for a package that it does not find.
+  }
+}
+
+function start<Result>(
+  kind: ProcessKind<Result>,
+  { bytes, numbers }: Pick<ProcessOrder, 'bytes' | 'numbers'>,
+): ChildProcess {
+  const folders = readable(kind).map((folder) => `${folder}${sep}`);
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
-  const flags = [...HEAP, '--permission', '--disallow-code-generation-from-strings', ...access];
+  const addons = kind.isNative === true ? ['--allow-addons'] : [];
+  const bans = ['--permission', '--disallow-code-generation-from-strings', ...addons];
   // Output of the libraries is dropped. A session of its own: Ctrl-C is for Parley.
-  const order = [String(characters), String(bytes.length)];
-  const child = spawn(process.execPath, [...flags, fileURLToPath(entry), ...order], {
+  const order = [bytes.length, ...numbers].map(String);
+  const flags = [...HEAP, ...bans, ...access];
+  const child = spawn(process.execPath, [...flags, fileURLToPath(kind.entry), ...order], {
     env: {},
     cwd: sep,
     detached: true,
@@ -129,19 +184,16 @@ function start({ bytes, characters, entry = ENTRY }: ProcessOrder): ChildProcess
   return child;
 }
 
-const SOURCE = new URL('./document-process.ts', import.meta.url);
-const ENTRY = moduleUrl('document-process', SOURCE);
-const LIBRARIES = ['fflate', 'htmlparser2', 'read-excel-file/node', 'unpdf'];
-
 /** This package, and the folders in which its libraries and theirs are installed. */
-function readable(entry: URL): string[] {
-  // They are part of the bundle.
-  if (isBundle) return [dirname(fileURLToPath(entry))];
-  const installed = LIBRARIES.map((name) => {
+function readable<Result>({ entry, libraries, isNative = false }: ProcessKind<Result>): string[] {
+  // Others are part of the bundle.
+  const installed = (isBundle && !isNative ? [] : libraries).map((name) => {
     const path = fileURLToPath(import.meta.resolve(name));
     return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + 13);
   });
-  const sources = [ENTRY, entry].map((url) => dirname(dirname(fileURLToPath(url))));
+  const sources = isBundle
+    ? [dirname(fileURLToPath(entry))]
+    : [DOCUMENTS.entry, entry].map((url) => dirname(dirname(fileURLToPath(url))));
   return [...new Set([...sources, ...installed])];
 }
 
@@ -151,7 +203,11 @@ function readable(entry: URL): string[] {
  * Set once Node is up, because what Node reserves and never uses counts as well. Without `prlimit`
  * (util-linux) the watch has to do.
  */
-function bound({ pid }: ChildProcess, { memoryBytes, timeoutMs }: ProcessLimits): Promise<void> {
+function bound<Result>(
+  { pid }: ChildProcess,
+  { isNative = false }: ProcessKind<Result>,
+  { memoryBytes, timeoutMs }: ProcessLimits,
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const reserved = memoryOf(pid, 'VmData');
   if (pid === undefined || reserved === 0) return Promise.resolve();
@@ -159,6 +215,7 @@ function bound({ pid }: ChildProcess, { memoryBytes, timeoutMs }: ProcessLimits)
   const data = reserved + Math.ceil(free * RESERVED_SHARE);
   const seconds = Math.ceil(timeoutMs / 1_000) * 2;
   const limits = [`--data=${data}`, `--cpu=${seconds}`, '--core=0', '--fsize=0'];
+  if (isNative) limits.push('--nofile=0');
   execFile('prlimit', ['--pid', String(pid), ...limits], () => resolve());
   return promise;
 }
@@ -185,10 +242,11 @@ function collect(
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-function parsed(output: string): z.infer<typeof Report> | null {
+function parsed<Result>(output: string, schema: z.ZodType<Result>) {
   try {
-    return Report.safeParse(JSON.parse(output)).data ?? null;
+    const { result, peakBytes } = Report.parse(JSON.parse(output));
+    return { result: schema.parse(result), peakBytes };
   } catch {
-    return null; // No JSON: the process was cut off, or something else wrote there.
+    return null; // No such JSON: the process was cut off, or something else wrote there.
   }
 }

@@ -57,7 +57,7 @@ export async function previewPrompt(
 type Work = NonNullable<OpenAgentOptions['work']>;
 
 /** The model gets the same tools as in a turn; here nothing calls them. One more there needs one more here. */
-function workOf({ soul, tools }: LoadedSettings['settings']): Work {
+function workOf({ soul, tools, media }: LoadedSettings['settings']): Work {
   const { chats } = tools.message;
   const work: Required<Work> = {
     cron: { store: UNUSED_STORE, ask: unused },
@@ -68,11 +68,16 @@ function workOf({ soul, tools }: LoadedSettings['settings']): Work {
       clock: () => 0,
     },
     messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
+    documents: {
+      attachments: { ofConversation: unused },
+      media: { readDocument: unused },
+    },
     sendFile: {
       store: UNUSED_STORE,
       deliver: unused,
       agentFiles: { ofConversation: unused },
     },
+    speak: { store: UNUSED_STORE, deliver: unused, media: {} },
     ownMessages: { store: UNUSED_STORE, deliver: unused },
     soul: {
       service: { current: unused, propose: unused },
@@ -80,9 +85,13 @@ function workOf({ soul, tools }: LoadedSettings['settings']): Work {
     },
     todos: { replace: unused, of: async () => [] },
   };
-  // Where SOUL.md never changes, there are no proposals.
-  const { soul: _proposals, ...others } = work;
-  return soul.apply === 'never' ? others : work;
+  // Where SOUL.md never changes, there are no proposals; without a service nothing is spoken.
+  const { soul: proposals, speak, ...others } = work;
+  return {
+    ...others,
+    ...(soul.apply !== 'never' && { soul: proposals }),
+    ...(media.speech !== undefined && { speak }),
+  };
 }
 
 /** Where a tool would look, if one was called. */

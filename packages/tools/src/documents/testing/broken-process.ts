@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 
 /** For tests: in place of the process that reads a document. What it does stands in the document. */
 const deeds: Readonly<Record<string, () => unknown>> = {
   crash: () => process.kill(process.pid, 'SIGSEGV'),
   exit: () => process.exit(1),
-  garbage: () => process.stdout.write('{"text":', () => process.exit(0)),
-  'other json': () => process.stdout.write('{"text":7,"peakBytes":1}', () => process.exit(0)),
+  garbage: () => process.stdout.write('{"result":', () => process.exit(0)),
+  'other json': () => process.stdout.write('{"result":7,"peakBytes":1}', () => process.exit(0)),
   talkative: () => setInterval(() => process.stdout.write('x'.repeat(10_000))),
   busy: () => {
     for (;;);
@@ -33,10 +35,18 @@ const deeds: Readonly<Record<string, () => unknown>> = {
     const reached = Object.entries(tries).flatMap(([name, reach]) => (works(reach) ? [name] : []));
     report(`reached: ${reached.join(', ')}`);
   },
+  opens: async () => {
+    const file = works(() => readFileSync(import.meta.filename)) ? ['its own source'] : [];
+    const socket = connect(9, '127.0.0.1');
+    const [error] = await once(socket, 'error').catch((thrown: unknown) => [thrown]);
+    const isRefused = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+    report(`reached: ${[...file, ...(isRefused ? ['a socket'] : [])].join(', ')}`);
+  },
 };
 
 function report(text: string, peakBytes = 0): void {
-  const result = JSON.stringify({ text: { kind: 'text', text }, peakBytes });
+  const part = { kind: 'text', text, next: null, length: text.length, pagesLeft: 0 };
+  const result = JSON.stringify({ result: part, peakBytes });
   process.stdout.write(result, () => process.exit(0));
 }
 

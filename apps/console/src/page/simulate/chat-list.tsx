@@ -1,0 +1,109 @@
+import type { SimulatedChat } from '@parley/simulators';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Play, PlayState } from './play.ts';
+
+interface Props {
+  readonly state: PlayState;
+  readonly play: Play;
+}
+
+const HEADINGS = [
+  ['group', 'Groups'],
+  ['direct', 'Direct chats'],
+] as const;
+
+/** All chats, and what makes more of them. */
+export function ChatList({ state, play }: Props): VNode {
+  const { chats } = play.world;
+  return (
+    <nav class="chats" aria-label="Chats">
+      {HEADINGS.map(([kind, heading]) => (
+        <section key={kind}>
+          <h2>{heading}</h2>
+          <ul>
+            {chats
+              .filter((chat) => chat.kind === kind)
+              .flatMap((chat) => [chat, ...chats.filter(({ parent }) => parent === chat.key)])
+              .map((chat) => (
+                <ChatEntry key={chat.key} chat={chat} state={state} play={play} />
+              ))}
+          </ul>
+        </section>
+      ))}
+      <NewOnes state={state} play={play} />
+    </nav>
+  );
+}
+
+function ChatEntry({ chat, state, play }: Props & { readonly chat: SimulatedChat }): VNode {
+  const last = chat.messages.at(-1);
+  const isHere = chat.key === play.chat.key;
+  const name = last === undefined ? '' : `${play.people.get(last.from) ?? last.from}: `;
+  return (
+    <li class={chat.kind}>
+      <button
+        type="button"
+        aria-current={isHere ? 'true' : undefined}
+        onClick={() => state.open(chat)}
+      >
+        <Face name={chat.title} of={chat.key} />
+        <b>{chat.kind === 'thread' ? `# ${chat.title}` : chat.title}</b>
+        <small>
+          {chat.isTyping ? 'the bot is typing…' : last && `${name}${last.text || 'a file'}`}
+          {!chat.isBotIn && ' (the bot is out)'}
+        </small>
+      </button>
+    </li>
+  );
+}
+
+/** A round sign with the first letter, in a color of its own. */
+export function Face({ name, of }: { readonly name: string; readonly of: string }): VNode {
+  const sum = [...of].reduce((all, letter) => all + (letter.codePointAt(0) ?? 0), 0);
+  const letter = [...name.replace(/^[@#]/, '')][0]?.toUpperCase() ?? '?';
+  return (
+    <span class={`sign color-${sum % 6}`} aria-hidden="true">
+      {letter}
+    </span>
+  );
+}
+
+function NewOnes({ state, play: { world, chat, speaker } }: Props): VNode {
+  const [name, setName] = useState('');
+  const group = chat.kind === 'thread' ? chat.parent : chat.key;
+  const isGroup = chat.kind !== 'direct';
+  const make = async (kind: 'person' | 'group' | 'thread'): Promise<void> => {
+    const members = world.people.map(({ key }) => key);
+    const made = await state.act(
+      kind === 'person'
+        ? { kind, name }
+        : kind === 'group'
+          ? { kind, name, members }
+          : { kind, name, chat: group ?? chat.key, from: speaker.key },
+    );
+    if (made === undefined) return;
+    setName('');
+    state.chat.value = made;
+  };
+  const button = (kind: 'person' | 'group' | 'thread', label: string): VNode => (
+    <button type="button" disabled={name.trim() === ''} onClick={() => make(kind)}>
+      {label}
+    </button>
+  );
+  return (
+    <form class="new-ones" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        A new name
+        <input
+          value={name}
+          maxLength={60}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+      {button('person', 'Add person')}
+      {button('group', 'Add group')}
+      {world.can.thread && isGroup && button('thread', 'Open thread')}
+    </form>
+  );
+}

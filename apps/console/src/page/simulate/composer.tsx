@@ -1,0 +1,178 @@
+import type { Act } from '@parley/simulators';
+import type { TargetedEvent, VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Play, PlayState } from './play.ts';
+
+interface Props {
+  readonly state: PlayState;
+  readonly play: Play;
+}
+
+/** Larger files are refused by the platforms' bots, too. */
+const LARGEST_FILE = 20_000_000;
+
+type Attached = Extract<Act, { kind: 'say' }>['file'];
+
+/** Writes as any member of the chat. */
+export function Composer({ state, play }: Props): VNode {
+  const { world, chat, speaker } = play;
+  const [text, setText] = useState('');
+  const [mention, setMention] = useState(true);
+  const [file, setFile] = useState<Attached>();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { reply, edit } = state;
+  const edited = chat.messages.find(({ key }) => key === edit.value);
+  useEffect(() => {
+    if (edited !== undefined) setText(edited.text);
+    if (edit.value !== null || reply.value !== null) field.current?.focus();
+  }, [edit.value, reply.value]);
+  const isGroup = chat.kind !== 'direct';
+  const clear = (): void => {
+    setText('');
+    setFile(undefined);
+    reply.value = null;
+    edit.value = null;
+  };
+  const send = async (): Promise<void> => {
+    if (text.trim() === '' && file === undefined) return;
+    const act = actOf(play, { text, file, edit: edit.value, reply: reply.value });
+    const isCommand = text.startsWith('/') && world.platform === 'discord';
+    const isMention = act.kind === 'say' && isGroup && mention && !isCommand;
+    clear();
+    await state.act(isMention ? { ...act, mention } : act);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') clear();
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    void send();
+  };
+  return (
+    <div class="composer">
+      <Menu text={text} play={play} choose={(name) => setText(`/${name} `)} />
+      <Strip {...{ state, play, file, clear }} />
+      <div class="writer">
+        <label class="speaker">
+          <span>As</span>
+          <select
+            value={speaker.key}
+            onChange={(event) => {
+              state.speaker.value = event.currentTarget.value;
+            }}
+          >
+            {chat.members.map((key) => (
+              <option key={key} value={key}>
+                {play.people.get(key)}
+              </option>
+            ))}
+          </select>
+        </label>
+        {isGroup && (
+          <label class="mention">
+            <input
+              type="checkbox"
+              checked={mention}
+              onChange={(event) => setMention(event.currentTarget.checked)}
+            />
+            mention the bot
+          </label>
+        )}
+        <label class="attach">
+          <span>Attach</span>
+          <input type="file" onChange={async (event) => setFile(await readFile(event, state))} />
+        </label>
+      </div>
+      <div class="writer">
+        <textarea
+          ref={field}
+          rows={2}
+          value={text}
+          aria-label={`Message as ${speaker.name}`}
+          placeholder={`Write as ${speaker.name}; / shows the commands`}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+        />
+        <button type="button" class="send" onClick={send}>
+          {edited === undefined ? 'Send' : 'Save'}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface Draft {
+  readonly text: string;
+  readonly file: Attached;
+  readonly edit: string | null;
+  readonly reply: string | null;
+}
+
+function actOf({ chat, speaker }: Play, { text, file, edit, reply }: Draft): Act {
+  if (edit !== null) return { kind: 'edit', chat: chat.key, message: edit, text };
+  return {
+    ...{ kind: 'say', chat: chat.key, from: speaker.key, text },
+    ...(file !== undefined && { file }),
+    ...(reply !== null && { replyTo: reply }),
+  };
+}
+
+/** The commands that the bot has registered and that begin like the text. */
+function Menu(props: {
+  readonly text: string;
+  readonly play: Play;
+  readonly choose: (name: string) => void;
+}): VNode | null {
+  const { text, play, choose } = props;
+  const begun = /^\/(\S*)$/.exec(text)?.[1];
+  const found = play.world.commands.filter(({ name }) => name.startsWith(begun ?? '?'));
+  if (begun === undefined || found.length === 0) return null;
+  return (
+    <ul class="command-menu" aria-label="Commands">
+      {found.map(({ name, description }) => (
+        <li key={name}>
+          <button type="button" onClick={() => choose(name)}>
+            <b>/{name}</b> <small>{description}</small>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What the next message answers, changes or brings. */
+function Strip(
+  props: Props & { readonly file: Attached; readonly clear: () => void },
+): VNode | null {
+  const { state, play, file, clear } = props;
+  const { reply, edit } = state;
+  const about = play.chat.messages.find(({ key }) => key === (reply.value ?? edit.value));
+  if (about === undefined && file === undefined) return null;
+  return (
+    <p class="strip">
+      {about && `${edit.value === null ? 'Answers' : 'Changes'}: ${about.text.slice(0, 60)} `}
+      {file && `Brings ${file.name} `}
+      <button type="button" onClick={clear}>
+        Drop it
+      </button>
+    </p>
+  );
+}
+
+async function readFile(
+  event: TargetedEvent<HTMLInputElement>,
+  { trouble }: PlayState,
+): Promise<Attached> {
+  const input = event.currentTarget;
+  const [file] = input.files ?? [];
+  if (file === undefined) return undefined;
+  if (file.size > LARGEST_FILE) {
+    trouble.value = `${file.name} is larger than 20 MB.`;
+    return undefined;
+  }
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  input.value = '';
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  const type = file.type || 'application/octet-stream';
+  return { name: file.name.slice(0, 60), type, base64: btoa(binary) };
+}

@@ -1,0 +1,266 @@
+import type { SimulatedMessage } from '@parley/simulators';
+import type { VNode } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { download, fileOf } from '../gateway.ts';
+import { Face } from './chat-list.tsx';
+import type { Play, PlayState } from './play.ts';
+
+interface Props {
+  readonly state: PlayState;
+  readonly play: Play;
+}
+type MessageProps = Props & { readonly message: SimulatedMessage };
+
+/** So far from the end, in pixels, a person reads something older. */
+const NEAR = 120;
+const EMOJIS = ['👍', '❤', '🔥', '😁'] as const;
+
+/** The messages of a chat as the platform shows them. */
+export function Conversation({ state, play }: Props): VNode {
+  const { world, chat, speaker, people } = play;
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const shown = chat.messages.filter(
+    ({ onlyFor }) => onlyFor === undefined || onlyFor === speaker.key,
+  );
+  const end = JSON.stringify([shown.length, shown.at(-1)?.html.length, chat.isTyping]);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
+  }, [end]);
+  useEffect(() => {
+    // The menu of commands takes its room from the messages.
+    const observer = new ResizeObserver(() => {
+      if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+    });
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  const onScroll = (): void => {
+    const { current } = box;
+    if (current === null) return;
+    isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR;
+  };
+  const members = chat.members.map((key) => people.get(key)).join(', ');
+  return (
+    <>
+      <header class="chat-head">
+        <Face name={chat.title} of={chat.key} />
+        <h2>{chat.title}</h2>
+        <small>
+          {chat.kind === 'direct' ? `with ${world.bot}` : `${members}, ${world.bot}`}
+          {!chat.isBotIn && ': the bot is out'}
+        </small>
+      </header>
+      <div
+        class={`screen ${world.platform}`}
+        role="log"
+        aria-label="Messages"
+        tabIndex={0}
+        ref={box}
+        onScroll={onScroll}
+      >
+        {shown.length === 0 && <p class="empty">No messages yet.</p>}
+        {shown.map((message) => (
+          <Message key={message.key} message={message} state={state} play={play} />
+        ))}
+        {chat.isTyping && <p class="typing">{world.bot} is typing…</p>}
+        <Notice play={play} />
+      </div>
+    </>
+  );
+}
+
+/** Telegram shows it over the chat for a moment. In ms. */
+const NOTICE_MS = 10_000;
+
+function Notice({ play: { chat, speaker, world } }: Pick<Props, 'play'>): VNode | null {
+  const { notice } = chat;
+  const isShown = notice?.to === speaker.key && world.now - notice.at < NOTICE_MS;
+  return isShown ? (
+    <p class="notice" role="status">
+      {notice.text}
+    </p>
+  ) : null;
+}
+
+function Message({ message, state, play }: MessageProps): VNode {
+  const { people, speaker, chat, world } = play;
+  const { from, replyTo } = message;
+  const isMine = from === speaker.key;
+  const name = people.get(from) ?? from;
+  const quoted = chat.messages.find(({ key }) => key === replyTo);
+  const look = [isMine && 'mine', from === 'bot' && 'bot', message.isGrowing && 'growing'];
+  return (
+    <article class={look.filter(Boolean).join(' ')} data-key={message.key} aria-label={name}>
+      {(world.platform === 'discord' || (!isMine && chat.kind !== 'direct')) && (
+        <div class="face">
+          <Face name={name} of={from} />
+          <span class="name">{name.replace(/^@/, '')}</span>
+          {world.platform === 'discord' && from === 'bot' && <small>APP</small>}
+          {world.platform === 'discord' && <time>{timeOf(message.at)}</time>}
+        </div>
+      )}
+      <div class="message">
+        {quoted && (
+          <p class="quoted">
+            <b>{people.get(quoted.from) ?? quoted.from}</b> {quoted.text.slice(0, 80) || 'a file'}
+          </p>
+        )}
+        {message.isDeleted ? (
+          <i class="deleted">This message was deleted</i>
+        ) : (
+          <Content {...{ message, play }} />
+        )}
+        <Footer message={message} />
+      </div>
+      <Buttons {...{ message, state, play }} />
+      <Reactions {...{ message, state, play }} />
+      {message.violations.length > 0 && (
+        <p class="violation">Not as the platform wants it: {message.violations.join('; ')}</p>
+      )}
+      {!message.isGrowing && !message.isDeleted && <Actions {...{ message, state, play }} />}
+    </article>
+  );
+}
+
+function Content({ message, play }: Omit<MessageProps, 'state'>): VNode {
+  const { files, html, key } = message;
+  return (
+    <>
+      {files.map((file, index) => (
+        <FileBox key={index} {...file} path={`/api/file?${query(play.chat.key, key, index)}`} />
+      ))}
+      <Drawn html={html} />
+    </>
+  );
+}
+
+function query(chat: string, message: string, index: number): string {
+  return String(new URLSearchParams({ chat, message, index: String(index) }));
+}
+
+/** What the simulator has drawn; it escapes all text, and the page runs no script that is written into it. */
+function Drawn({ html }: { readonly html: string }): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (box.current) box.current.innerHTML = html;
+  }, [html]);
+  return <div class="drawn" dir="auto" ref={box} />;
+}
+
+function Footer({ message: { at, isEdited, onlyFor } }: Pick<MessageProps, 'message'>): VNode {
+  return (
+    <footer>
+      {onlyFor !== undefined && 'Only you can see this · '}
+      {isEdited && 'edited '}
+      <time>{timeOf(at)}</time>
+    </footer>
+  );
+}
+
+/** A picture is shown, any other file can be saved. */
+function FileBox(props: {
+  readonly name: string;
+  readonly type: string;
+  readonly path: string;
+}): VNode {
+  const { name, type, path } = props;
+  const [address, setAddress] = useState<string>();
+  const isPicture = /^image\/(png|jpeg|gif|webp)$/.test(type);
+  useEffect(() => {
+    if (!isPicture) return;
+    let made: string | undefined;
+    void fileOf(path).then((file) => {
+      made = file === null ? undefined : URL.createObjectURL(file);
+      setAddress(made);
+    });
+    return () => {
+      if (made !== undefined) URL.revokeObjectURL(made);
+    };
+  }, [path]);
+  if (address !== undefined) return <img class="picture" src={address} alt={name} />;
+  return (
+    <button type="button" class="file" onClick={() => void download(path, name)}>
+      📄 {name}
+    </button>
+  );
+}
+
+function Buttons({ message, state, play: { chat, speaker } }: MessageProps): VNode | null {
+  const { buttons, key } = message;
+  if (buttons.length === 0) return null;
+  const press = (button: string) =>
+    state.act({ kind: 'press', chat: chat.key, message: key, from: speaker.key, button });
+  return (
+    <div class="buttons">
+      {buttons.map((button) => (
+        <button key={button} type="button" onClick={() => press(button)}>
+          {button}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Reactions({ message, state, play }: MessageProps): VNode | null {
+  const { chat, speaker, people } = play;
+  if (message.reactions.length === 0) return null;
+  const toggle = (emoji: string, gone: boolean) =>
+    state.act({
+      kind: 'react',
+      chat: chat.key,
+      message: message.key,
+      from: speaker.key,
+      emoji,
+      gone,
+    });
+  return (
+    <div class="reactions">
+      {message.reactions.map(({ emoji, by }) => (
+        <button
+          key={emoji}
+          type="button"
+          title={by.map((one) => people.get(one) ?? one).join(', ')}
+          aria-pressed={by.includes(speaker.key)}
+          onClick={() => toggle(emoji, by.includes(speaker.key))}
+        >
+          {emoji} {by.length}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** What the speaker can do with a message; shown where it is pointed at or focused. */
+function Actions({ message, state, play: { chat, speaker, world } }: MessageProps): VNode {
+  const place = { chat: chat.key, message: message.key };
+  const isMine = message.from === speaker.key;
+  const button = (label: string, name: string, onClick: () => unknown): VNode => (
+    <button key={label} type="button" title={name} aria-label={name} onClick={onClick}>
+      {label}
+    </button>
+  );
+  const start = (what: 'reply' | 'edit') => () => {
+    state.edit.value = what === 'edit' ? message.key : null;
+    state.reply.value = what === 'reply' ? message.key : null;
+  };
+  return (
+    <div class="message-actions">
+      {button('↩', 'Reply', start('reply'))}
+      {EMOJIS.map((emoji) =>
+        button(emoji, `React with ${emoji}`, () =>
+          state.act({ kind: 'react', ...place, from: speaker.key, emoji }),
+        ),
+      )}
+      {isMine && button('✎', 'Edit', start('edit'))}
+      {isMine &&
+        world.can.delete &&
+        button('✕', 'Delete', () => state.act({ kind: 'delete', ...place }))}
+    </div>
+  );
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+}

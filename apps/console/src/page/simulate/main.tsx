@@ -1,0 +1,52 @@
+import { render, type VNode } from 'preact';
+import { ChatList } from './chat-list.tsx';
+import { Composer } from './composer.tsx';
+import { Controls } from './controls.tsx';
+import { Conversation } from './conversation.tsx';
+import { createPlayState, type PlayState, playOf, watchWorld } from './play.ts';
+
+const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
+
+/** Chats at the left, the conversation in the middle, the world at the right. */
+function Page({ state }: { readonly state: PlayState }): VNode {
+  const play = playOf(state);
+  const trouble = state.trouble.value;
+  if (play === null) return <p class="waiting">{trouble ?? 'Connecting…'}</p>;
+  const { world, chat } = play;
+  return (
+    <div class={`play on-${world.platform}`}>
+      <header class="top">
+        <h1>{NAMES[world.platform]}, simulated</h1>
+        <p>
+          {state.link.value === 'lost'
+            ? 'The play has ended, or does not answer.'
+            : 'On this machine alone; the bot is a Parley with your settings.'}
+        </p>
+        <a href={world.console} target="_blank" rel="noreferrer">
+          Look into this Parley
+        </a>
+      </header>
+      <ChatList state={state} play={play} />
+      <main class="talk" aria-label={chat.title}>
+        <Conversation key={chat.key} state={state} play={play} />
+        {trouble !== null && (
+          <p class="trouble" role="alert">
+            {trouble}
+          </p>
+        )}
+        <Composer state={state} play={play} />
+      </main>
+      <Controls state={state} play={play} />
+    </div>
+  );
+}
+
+function main(): void {
+  const root = document.getElementById('app');
+  if (!root) throw new Error('The page has no #app; its index.html is damaged.');
+  const state = createPlayState();
+  render(<Page state={state} />, root);
+  void watchWorld(state);
+}
+
+main();

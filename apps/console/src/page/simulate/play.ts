@@ -1,0 +1,98 @@
+import type { Act, SimulatedChat, SimulatedPerson, SimulatedWorld } from '@parley/simulators';
+import { signal } from '@preact/signals';
+import { ask, request, signIn, takeToken } from '../gateway.ts';
+
+/** A world as the command sends it; `console` is the page of the Parley that is played. */
+export type World = SimulatedWorld & { readonly console: string };
+
+/** What the player looks at and is about to do. */
+export interface Play {
+  readonly world: World;
+  readonly chat: SimulatedChat;
+  /** Who the player is at the moment. */
+  readonly speaker: SimulatedPerson;
+  readonly people: ReadonlyMap<string, string>;
+}
+
+/** The state of the page; `act` does what the player wants and keeps why it did not work. */
+export type PlayState = ReturnType<typeof createPlayState>;
+
+const RETRY_MS = 1_000;
+
+export function createPlayState() {
+  const world = signal<World | null>(null);
+  const trouble = signal<string | null>(null);
+  const link = signal<'starting' | 'live' | 'lost'>('starting');
+  const chat = signal('friends');
+  const speaker = signal('you');
+  const reply = signal<string | null>(null);
+  const edit = signal<string | null>(null);
+
+  const act = async (given: Act): Promise<string | undefined> => {
+    const answer = await ask<{ readonly made?: string }>('/api/acts', given);
+    trouble.value = answer.kind === 'failed' ? answer.reason : null;
+    return answer.kind === 'failed' ? undefined : answer.value.made;
+  };
+
+  /** In a direct chat only its person writes. */
+  const open = (next: SimulatedChat): void => {
+    chat.value = next.key;
+    reply.value = null;
+    edit.value = null;
+    if (!next.members.includes(speaker.value)) speaker.value = next.members[0] ?? 'you';
+  };
+
+  return { world, trouble, link, chat, speaker, reply, edit, act, open };
+}
+
+/** What is shown now; null until the first world has come. */
+export function playOf({ world, chat, speaker }: PlayState): Play | null {
+  const now = world.value;
+  if (now === null) return null;
+  const here = now.chats.find(({ key }) => key === chat.value) ?? now.chats[0];
+  const [first] = now.people;
+  const who = now.people.find(({ key }) => key === speaker.value) ?? first;
+  if (here === undefined || who === undefined) return null;
+  const people = new Map(now.people.map(({ key, name }) => [key, name]));
+  return { world: now, chat: here, speaker: who, people: people.set('bot', now.bot) };
+}
+
+/** Signs in by the address, then keeps the newest world until the page is closed. */
+export async function watchWorld(state: PlayState): Promise<never> {
+  const token = takeToken();
+  if (token !== null) state.trouble.value = await signIn(token);
+  for (;;) {
+    await readWorlds(state).catch(() => undefined);
+    state.link.value = 'lost';
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
+  const response = await request('/api/world');
+  if (response.status === 401) {
+    trouble.value = 'Open the address that "parley simulate" has printed.';
+    return;
+  }
+  if (response.body === null) return;
+  let rest = '';
+  for await (const piece of textsOf(response.body)) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    const newest = lines.at(-1);
+    if (newest === undefined) continue;
+    world.value = JSON.parse(newest);
+    link.value = 'live';
+  }
+}
+
+/** Not every browser reads a stream in a loop. */
+async function* textsOf(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield decoder.decode(value, { stream: true });
+  }
+}

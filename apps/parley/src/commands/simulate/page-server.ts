@@ -1,0 +1,179 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createConsole } from '@parley/console';
+import { reasonOf } from '@parley/core';
+import { Act, type Recording, type Simulator, writeScene } from '@parley/simulators';
+import { z } from 'zod';
+import { CliError } from '../../data-folder.ts';
+
+// As a module it would load Node's `fetch` with it.
+const { createServer } = process.getBuiltinModule('node:http');
+
+/** The page on which one plays. */
+export interface PageServer {
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+export interface PageServerOptions {
+  readonly port: number;
+  readonly token: string;
+  readonly simulator: Simulator;
+  readonly recording: Recording;
+  /** The page of the Parley that is played, with its own token. */
+  readonly console: string;
+}
+
+/** A picture of a phone in base64, with room. */
+const LARGEST_ACT_BYTES = 30_000_000;
+/** Worlds are sent so often at most, in ms; and so often at least, as typing ends by itself. */
+const PACE_MS = 60;
+const STILL_MS = 2_000;
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+const SignIn = z.strictObject({ token: z.string() });
+
+/** Serves the page on loopback. Its files hold no secret; all else wants the token. */
+export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
+  const page = createConsole('/simulate.html');
+  const server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    answer(options, page, request, response).catch((error: unknown) => {
+      if (response.headersSent) response.end();
+      else json(response, 400, { error: reasonOf(error) });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(portTaken(options.port, error)));
+    server.listen(options.port, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  options: PageServerOptions,
+  page: ReturnType<typeof createConsole>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { simulator, recording, token } = options;
+  const url = new URL(request.url ?? '/', 'http://page');
+  const call = `${request.method} ${url.pathname}`;
+  if (call === 'GET /' || call.startsWith('GET /page/')) {
+    await pass(await page.request(url.pathname), response);
+    return;
+  }
+  if (call === 'POST /api/sessions') {
+    const given = SignIn.safeParse(await bodyOf(request)).data?.token ?? '';
+    if (isSame(given, token)) json(response, 200, { session: token, role: 'owner' });
+    else response.writeHead(401).end('This is not the token of this play.');
+    return;
+  }
+  if (!isSame(request.headers.authorization?.replace(/^Bearer /, '') ?? '', token)) {
+    json(response, 401, { error: 'This browser is not signed in.' });
+    return;
+  }
+  switch (call) {
+    case 'GET /api/world':
+      streamWorlds(options, response);
+      break;
+    case 'POST /api/acts':
+      json(response, 200, { made: await simulator.act(Act.parse(await bodyOf(request))) });
+      break;
+    case 'GET /api/scene':
+      response.writeHead(200, { 'content-type': 'application/jsonl' });
+      response.end(writeScene(recording.scene()));
+      break;
+    case 'GET /api/file':
+      await sendFile(simulator, url.searchParams, response);
+      break;
+    default:
+      json(response, 404, { error: 'There is nothing here.' });
+  }
+}
+
+/** Each world is a line; whoever reads too slowly gets the newest one when there is room again. */
+function streamWorlds({ simulator, console }: PageServerOptions, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+  let timer: NodeJS.Timeout | undefined;
+  const send = (): void => {
+    timer = undefined;
+    if (response.writableNeedDrain) response.once('drain', soon);
+    else response.write(`${JSON.stringify({ ...simulator.world(), console })}\n`);
+  };
+  const soon = (): void => {
+    timer ??= setTimeout(send, PACE_MS);
+  };
+  const still = setInterval(soon, STILL_MS);
+  const stop = simulator.watch({ change: soon });
+  response.on('close', () => {
+    clearTimeout(timer);
+    clearInterval(still);
+    stop();
+  });
+  send();
+}
+
+async function sendFile(
+  simulator: Simulator,
+  query: URLSearchParams,
+  response: ServerResponse,
+): Promise<void> {
+  const { chat, message, index } = z
+    .object({ chat: z.string(), message: z.string(), index: z.coerce.number().int() })
+    .parse(Object.fromEntries(query));
+  const file = simulator.file(chat, message, index);
+  if (file === undefined) return json(response, 404, { error: 'There is no such file.' });
+  const bytes = await file.read();
+  // A type that a chat user has chosen is not run by the browser: no script comes from `blob:`.
+  response.writeHead(200, { 'content-type': file.type.replaceAll(/[^\w/+.-]/g, '') }).end(bytes);
+}
+
+async function pass(from: Response, to: ServerResponse): Promise<void> {
+  to.writeHead(from.status, Object.fromEntries(from.headers));
+  to.end(Buffer.from(await from.arrayBuffer()));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of request) {
+    size += piece.length;
+    if (size > LARGEST_ACT_BYTES) throw new Error('This is too large; at most 20 MB.');
+    pieces.push(piece);
+  }
+  return JSON.parse(Buffer.concat(pieces).toString());
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function portTaken(port: number, cause: Error): CliError {
+  return new CliError(
+    'simulate-port',
+    `The page cannot be served on port ${port} of this machine (${reasonOf(cause)}). Choose another one with --port, or leave it out to take any free one.`,
+    cause,
+  );
+}

@@ -1,0 +1,115 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of the settings
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { locateDataFolder } from '../../data-folder.ts';
+import { readSettings } from '../../settings.ts';
+import { makePlayFolder, simulatedSettings } from './play-folder.ts';
+
+const SIMULATOR = {
+  platform: 'telegram',
+  owner: 'telegram:1001',
+  firstGroup: '-1001',
+  settings: { token: '1:double', apiRoot: 'http://127.0.0.1:1' },
+} as const;
+
+const simulated = (written: Readonly<Record<string, unknown>>) =>
+  simulatedSettings(written, { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR });
+
+describe('the settings of a play', () => {
+  it.each<[what: string, written: object, expected: object]>([
+    [
+      'none',
+      {},
+      {
+        ...{ owners: ['telegram:1001'], http: { port: 0 }, agent: { workspace: '/tmp/copy' } },
+        channels: { telegram: { ...SIMULATOR.settings, access: { allowGroups: ['-1001'] } } },
+      },
+    ],
+    [
+      'model, tools and approvals stay, with what they refer to',
+      { model: { apiKey: '${file:key.txt}', baseUrl: '${URL}' }, approvals: { ask: ['write'] } },
+      {
+        model: { apiKey: '${file:/home/ann/key.txt}', baseUrl: '${URL}' },
+        approvals: { ask: ['write'] },
+      },
+    ],
+    [
+      'plugins and skills lie where they lie',
+      {
+        plugins: ['./dice', { use: '../other', options: { use: './x' } }],
+        skills: { extra: ['./s'] },
+      },
+      {
+        plugins: ['/home/ann/dice', { use: '/home/other', options: { use: './x' } }],
+        skills: { extra: ['/home/ann/s'] },
+      },
+    ],
+    [
+      'of an account who may write and how it answers, and nothing of its connection',
+      {
+        channels: {
+          telegram: {
+            accounts: {
+              home: {
+                ...{ token: 'real', webhook: { url: 'https://x' }, activation: 'always' },
+                access: { direct: 'open', allowGroups: ['-7'] },
+              },
+            },
+          },
+          discord: { token: 'real' },
+        },
+      },
+      {
+        channels: {
+          telegram: {
+            ...{ ...SIMULATOR.settings, activation: 'always' },
+            access: { direct: 'open', allowGroups: ['-7', '-1001'] },
+          },
+        },
+      },
+    ],
+  ])('[U04] %s', (_what, written, expected) => {
+    expect(simulated({ ...written })).toMatchObject(expected);
+  });
+
+  it('[U04] leave out the database, the queue, traces and what else leads to the real installation', () => {
+    const store = { url: 'postgres://real' };
+    const all = {
+      store,
+      queue: { url: 'redis://real' },
+      telemetry: { otlp: {} },
+      owners: ['telegram:5'],
+    };
+    expect(JSON.stringify(simulated(all))).not.toMatch(/real|otlp|telegram:5"/);
+  });
+});
+
+describe('the folder of a play', () => {
+  let data = '';
+  beforeEach(() => {
+    data = mkdtempSync(join(tmpdir(), 'parley-player-'));
+  });
+  afterEach(() => rmSync(data, { recursive: true }));
+
+  it('[U04] has settings that are valid, a copy of the workspace or the workspace itself, and goes', () => {
+    const folder = locateDataFolder(data, {});
+    mkdirSync(folder.workspace);
+    writeFileSync(join(folder.workspace, 'AGENTS.md'), 'mine');
+    writeFileSync(folder.settingsFile, 'agent: { name: Wren }\nplugins: [./dice]\n');
+    for (const ownWorkspace of [false, true]) {
+      const play = makePlayFolder({ folder, env: {} }, SIMULATOR, { ownWorkspace });
+      const { settings, channels } = readSettings(play.folder, {});
+      expect(settings.agent.name).toBe('Wren');
+      expect(settings.plugins[0]?.use).toBe(join(data, 'dice'));
+      expect(channels['telegram/default']?.kind).toBe('ok');
+      const { workspace } = settings.agent;
+      expect(workspace).toBe(ownWorkspace ? folder.workspace : play.folder.workspace);
+      expect(readFileSync(join(workspace, 'AGENTS.md'), 'utf8')).toBe('mine');
+      play.remove();
+      expect(existsSync(play.folder.path)).toBe(false);
+    }
+    expect(existsSync(folder.workspace)).toBe(true);
+  });
+});

@@ -1,0 +1,140 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseSettings } from '@parley/settings/upgrade';
+import type { Platform, Simulator } from '@parley/simulators';
+import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
+import { readSettings } from '../../settings.ts';
+
+/** A data folder for one play; the player's own is only read. */
+export interface PlayFolder {
+  readonly folder: DataFolder;
+  remove(): void;
+}
+
+/** What of a simulator stands in the settings. */
+type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
+type Block = Readonly<Record<string, unknown>>;
+
+/** Of the data folder: what the settings and the agent read there. */
+const READ_THERE = ['profiles', 'skills'];
+/** Would connect the play to the world outside, or to the real conversations. */
+const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
+/** Of an account: who may write and how it answers. All else is about its connection. */
+const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews', 'pace'];
+
+/**
+ * Makes a data folder with the player's settings, where the simulated account takes the place of all channels and the
+ * player is its owner. Throws CliError as `readSettings` does.
+ */
+export function makePlayFolder(
+  installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
+  simulator: Simulated,
+  { ownWorkspace }: { readonly ownWorkspace: boolean },
+): PlayFolder {
+  const { folder, env } = installation;
+  // Problems are reported of the file that the player knows.
+  const { settings } = readSettings(folder, env);
+  const { workspace } = settings.agent;
+  const play = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-simulate-')), env);
+  for (const name of READ_THERE) copy(join(folder.path, name), join(play.path, name));
+  if (!ownWorkspace) copy(workspace, play.workspace);
+  const written = simulatedSettings(writtenIn(folder.settingsFile), {
+    base: dirname(folder.settingsFile),
+    workspace: ownWorkspace ? workspace : play.workspace,
+    simulator,
+  });
+  writeFileSync(play.settingsFile, JSON.stringify(written, null, 2), { mode: 0o600 });
+  return {
+    folder: play,
+    remove: () => rmSync(play.path, { recursive: true, force: true }),
+  };
+}
+
+function copy(from: string, to: string): void {
+  if (existsSync(from)) cpSync(from, to, { recursive: true });
+}
+
+/** As it stands in the file, which was checked before; references to variables and files stay what they are. */
+function writtenIn(file: string): Block {
+  const document = existsSync(file) ? parseSettings(readFileSync(file, 'utf8')) : undefined;
+  return document === undefined || document.kind === 'broken' ? {} : blockOf(document.value);
+}
+
+/** The settings of a play. `base` is the folder that relative paths in them are seen from. */
+export function simulatedSettings(
+  written: Block,
+  {
+    base,
+    workspace,
+    simulator,
+  }: {
+    readonly base: string;
+    readonly workspace: string;
+    readonly simulator: Simulated;
+  },
+): Block {
+  const kept = Object.fromEntries(Object.entries(written).filter(([k]) => !LEFT_OUT.includes(k)));
+  const { platform, settings, owner, firstGroup } = simulator;
+  const rules = rulesOf(blockOf(written.channels), platform);
+  const access = blockOf(rules.access);
+  const allowGroups = [...listOf(access.allowGroups), firstGroup];
+  const elsewhere = {
+    ...withAbsolutePaths(kept, base),
+    agent: { ...blockOf(withAbsolutePaths(written.agent, base)), workspace },
+  };
+  return {
+    ...elsewhere,
+    owners: [owner],
+    http: { port: 0 },
+    channels: { [platform]: { ...rules, ...settings, access: { ...access, allowGroups } } },
+  };
+}
+
+/** Of the first account of that platform, if there is one. */
+function rulesOf(channels: Block, platform: Platform): Block {
+  const section = blockOf(channels[platform]);
+  const [first = section] = Object.values(blockOf(section.accounts));
+  return Object.fromEntries(Object.entries(blockOf(first)).filter(([key]) => RULES.includes(key)));
+}
+
+const PATHS = new Set(['plugins', 'extra']);
+
+/** Files and folders that the settings name, as seen from any other place. */
+function withAbsolutePaths(value: unknown, base: string, isPath = false): Block {
+  const walk = (one: unknown, path: boolean): unknown => {
+    if (typeof one === 'string') return path ? absolute(one, base) : withFiles(one, base);
+    if (Array.isArray(one)) return one.map((item) => walk(item, path));
+    if (typeof one !== 'object' || one === null) return one;
+    return Object.fromEntries(
+      Object.entries(one).map(([key, item]) => [
+        key,
+        walk(item, PATHS.has(key) || (path && key === 'use')),
+      ]),
+    );
+  };
+  return blockOf(walk(value, isPath));
+}
+
+/** A folder, or the name of a package that is installed beside the settings. */
+function absolute(path: string, base: string): string {
+  if (path.startsWith('.')) return resolve(base, path);
+  const installed = join(base, 'node_modules', path);
+  return !path.startsWith('/') && existsSync(installed) ? installed : path;
+}
+
+/** `${file:name}` of a secret beside the settings. */
+function withFiles(text: string, base: string): string {
+  return text.replaceAll(
+    /\$\{file:(?![/~])([^}]+)\}/g,
+    (_all, path: string) => `\${file:${resolve(base, path)}}`,
+  );
+}
+
+function blockOf(value: unknown): Block {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,204 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import tls from 'node:tls';
+import { reasonOf } from '@parley/core';
+import {
+  createPlayClock,
+  describeDifference,
+  type Platform,
+  type PlayClock,
+  playScene,
+  readScene,
+  recordScene,
+  type Scene,
+  type StartedSimulator,
+  startSimulator,
+  writeScene,
+} from '@parley/simulators';
+import { signInAddress } from '../../banner.ts';
+import type { Cli } from '../../cli.ts';
+import { CliError } from '../../data-folder.ts';
+import type { RunningParley } from '../../start-parley.ts';
+import { startPageServer } from './page-server.ts';
+import { makePlayFolder } from './play-folder.ts';
+
+export interface SimulateFlags {
+  readonly port: number;
+  readonly record?: string;
+  readonly play?: string;
+  readonly workspace?: boolean;
+}
+
+const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
+
+/** A platform on a busy machine, in ms. */
+const CONNECT_WITHIN_MS = 60_000;
+
+/**
+ * `parley simulate`: a platform on loopback, a Parley with the player's settings on it, and a page to play both. With
+ * `--play` it plays a scene instead, prints what was not as recorded and ends: 0 nothing, 1 something.
+ */
+export async function simulate(cli: Cli, platform: Platform, flags: SimulateFlags): Promise<never> {
+  const code = await play(cli, platform, flags);
+  // All of ours is closed. Libraries leave timers behind, Baileys for up to a minute.
+  process.exit(code);
+}
+
+async function play(cli: Cli, platform: Platform, flags: SimulateFlags): Promise<number> {
+  const scene = flags.play === undefined ? undefined : sceneOf(resolve(flags.play));
+  const clock = createPlayClock();
+  await using opened = new AsyncDisposableStack();
+  const simulator = await startPlatform(platform, clock);
+  opened.defer(() => simulator.close());
+  const made = makePlayFolder(cli, simulator, { ownWorkspace: flags.workspace === true });
+  opened.defer(() => made.remove());
+  const ended = untilInterrupted();
+  const parley = await startPlayed(cli, made.folder, { simulator, clock });
+  opened.defer(() => parley.close());
+  // Awaited here: what is opened stays open until then.
+  if (scene !== undefined) return await playThrough(cli, simulator, scene);
+
+  const { record } = flags;
+  const toFile = record === undefined ? () => {} : appendTo(resolve(record));
+  const recording = recordScene(simulator, (line) => toFile(writeScene([line])));
+  opened.defer(() => void recording.stop());
+  const { token } = parley;
+  const isTerminal = process.stdout.isTTY === true;
+  const shown = (address: string) => (isTerminal ? signInAddress(address, token) : address);
+  const console = signInAddress(parley.address, token);
+  const page = await startPageServer({ port: flags.port, token, simulator, recording, console });
+  opened.defer(() => page.close());
+  const { model } = await parley.banner();
+  cli.print(
+    [
+      '',
+      `${NAMES[platform]} on this machine, and a Parley with your settings: you can play.`,
+      '',
+      `  Play      ${shown(page.address)}`,
+      `  Look in   ${shown(parley.address)}   (prompts, decisions and the queue of this Parley)`,
+      `  Model     ${model}`,
+      `  Settings  ${cli.folder.settingsFile}, read; your channels, conversations and files are left alone`,
+      `  Data      ${made.folder.path}, removed at the end`,
+      ...(record === undefined ? [] : [`  Record    ${resolve(record)}`]),
+      '',
+      'Stop with Ctrl-C.',
+      '',
+    ].join('\n'),
+  );
+  await ended;
+  return 0;
+}
+
+async function startPlatform(platform: Platform, clock: PlayClock): Promise<StartedSimulator> {
+  try {
+    return await startSimulator(platform, { clock });
+  } catch (error) {
+    if (platform !== 'whatsapp' || !isMissing(error)) throw error;
+    throw new CliError(
+      'simulate-no-baileys',
+      'WhatsApp cannot be simulated, because Baileys is not installed. Run "npm install --include=optional", or play "parley simulate telegram" or "parley simulate discord".',
+      error,
+    );
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+}
+
+/** Starts the Parley and waits until it is connected; a phone scans the code of WhatsApp. */
+async function startPlayed(
+  { folder: own, env }: Pick<Cli, 'folder' | 'env'>,
+  folder: Cli['folder'],
+  { simulator, clock }: { readonly simulator: StartedSimulator; readonly clock: PlayClock },
+): Promise<RunningParley> {
+  if (simulator.certificate !== undefined) {
+    const known = tls.getCACertificates('default');
+    tls.setDefaultCACertificates([...known, simulator.certificate]);
+  }
+  const { startParley } = await import('../../start-parley.ts');
+  const connected = Promise.withResolvers<void>();
+  const parley = await startParley({
+    folder,
+    settingsToEdit: own.settingsFile,
+    env,
+    clock: clock.now,
+    pass: () => {},
+    onState: ({ channel, state }) => {
+      if (channel !== simulator.platform) return;
+      if (state.kind === 'pairing') simulator.scan?.(state.code);
+      if (state.kind === 'connected') connected.resolve();
+      if (state.kind === 'failed') connected.reject(notConnected(`${state.reason} ${state.fix}`));
+    },
+  });
+  const late = setTimeout(
+    () => connected.reject(notConnected('It took too long.')),
+    CONNECT_WITHIN_MS,
+  );
+  try {
+    await connected.promise;
+    return parley;
+  } catch (error) {
+    await parley.close();
+    throw error;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function notConnected(reason: string): CliError {
+  return new CliError(
+    'simulate-not-connected',
+    `Parley did not connect to the platform: ${reason}`,
+  );
+}
+
+function sceneOf(file: string): Scene {
+  try {
+    return readScene(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new CliError('simulate-scene', `${file} cannot be played. ${reasonOf(error)}`, error);
+  }
+}
+
+async function playThrough(
+  { print }: Pick<Cli, 'print'>,
+  simulator: StartedSimulator,
+  scene: Scene,
+): Promise<number> {
+  const differences = await playScene(simulator, scene);
+  const acts = scene.filter((line) => 'act' in line).length;
+  for (const one of differences) print(describeDifference(one));
+  const how = differences.length === 0 ? 'all is as recorded' : `${differences.length} differences`;
+  print(`${acts} acts played: ${how}.`);
+  return differences.length === 0 ? 0 : 1;
+}
+
+/** Throws CliError where the file cannot be written, before the play starts. */
+function appendTo(file: string): (text: string) => void {
+  try {
+    writeFileSync(file, '');
+  } catch (error) {
+    throw new CliError(
+      'simulate-record',
+      `The play cannot be recorded in ${file}: ${reasonOf(error)}. Name another file.`,
+      error,
+    );
+  }
+  return (text) => appendFileSync(file, text);
+}
+
+/** Resolves with the first signal; a second one ends the process at once. */
+function untilInterrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => {
+        resolve();
+        setTimeout(() => process.once(signal, () => process.exit(130)), SAME_KEYSTROKE_MS).unref();
+      });
+    }
+  });
+}
+
+/** A terminal sends Ctrl-C to the launcher and to us, and the launcher passes it on as well. */
+const SAME_KEYSTROKE_MS = 1_000;

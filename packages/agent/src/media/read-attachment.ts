@@ -1,0 +1,224 @@
+import type { Logger } from '@parley/core';
+import type { ModelImage } from '@parley/models';
+import type { Store, StoredAttachment } from '@parley/store';
+import {
+  createDocumentReader,
+  createPictureScaler,
+  type DocumentText,
+  type ImageType,
+  isVideo,
+  isWorthScaling,
+  openPlaces,
+  type PictureFormat,
+  pictureFormat,
+  type ReadDocument,
+  type ScalePicture,
+  type SpeechSettings,
+  speak,
+  type TranscriptionSettings,
+  transcribe,
+} from '@parley/tools/documents';
+import type { Speech } from './voice-answer.ts';
+
+export interface MediaDeps {
+  readonly readDocument: ReadDocument;
+  readonly scalePicture: ScalePicture;
+  /** The longest side of a picture that the model is shown, in pixels. */
+  readonly pictureSide: number;
+  readonly transcription: TranscriptionSettings | undefined;
+  readonly fetch: typeof globalThis.fetch;
+  /** Without it answers are text alone. */
+  readonly speech?: Speech | undefined;
+  /** What the model is shown of all documents of one turn together. */
+  readonly characters: number;
+}
+
+/**
+ * What an attachment turned out to be. `why` is for everyone and follows "because"; `hint` is what an
+ * owner can do about it.
+ */
+export type ReadAttachment =
+  | { readonly kind: 'image'; readonly image: ModelImage }
+  | { readonly kind: 'speech'; readonly text: string }
+  | ({ readonly kind: 'document' } & DocumentPart)
+  /** It can be read in another step or turn. */
+  | { readonly kind: 'unopened'; readonly why: string }
+  | { readonly kind: 'unread'; readonly why: string; readonly hint?: string };
+
+/** A part of a document's text, as `DocumentText` says. */
+export type DocumentPart = Omit<Extract<DocumentText, { kind: 'text' }>, 'kind'>;
+
+/** `sender`: a key of the person, among whom documents are read fairly. */
+export interface SentAttachment {
+  readonly stored: StoredAttachment;
+  readonly sender: string;
+}
+
+export interface TurnMediaDeps {
+  readonly store: Pick<Store, 'attachments'>;
+  readonly media: MediaDeps;
+  /** What the model can take at a time, in tokens; unlimited when absent. */
+  readonly contextTokens?: (() => number) | undefined;
+  readonly clock: () => number;
+  readonly log: Logger;
+}
+
+/** Reads one attachment of a sender. `charactersLeft`: what this turn has left for documents. */
+export async function readAttachment(
+  deps: TurnMediaDeps,
+  { stored, sender }: SentAttachment,
+  charactersLeft: number,
+  signal: AbortSignal,
+): Promise<ReadAttachment> {
+  if (stored.text !== null) return { kind: 'speech', text: stored.text };
+  if (stored.state === 'failed') return unread(stored.reason ?? 'it could not be fetched');
+  if (stored.state === 'pending') return unread('it took too long to arrive');
+  if (stored.kind === 'video') return unread(NO_VIDEO);
+  const isSpeech = stored.kind === 'voice' || stored.kind === 'audio';
+  if (isSpeech && deps.media.transcription === undefined) return CANNOT_LISTEN;
+  if (isSpeech) return listen(deps, stored, signal);
+  const picture = await lookAt(deps, { stored, sender }, signal);
+  if (picture !== null) return picture;
+  if (charactersLeft <= 0) {
+    return { kind: 'unopened', why: 'the documents before it are as long as one turn can show' };
+  }
+  const load = () => deps.store.attachments.bytes(stored);
+  const read = await deps.media.readDocument({ sender, characters: charactersLeft, load }, signal);
+  return read.kind === 'text' ? { ...read, kind: 'document' } : unread(read.reason);
+}
+
+/**
+ * A picture, or what is none and was not sent as a document; null for a document. Pictures are never
+ * decoded in this process. The bytes are dropped before a file waits for its turn.
+ */
+async function lookAt(
+  deps: TurnMediaDeps,
+  sent: SentAttachment,
+  signal: AbortSignal,
+): Promise<ReadAttachment | null> {
+  const { stored } = sent;
+  const bytes = await deps.store.attachments.bytes(stored);
+  if (bytes === null) return GONE;
+  const format = pictureFormat(bytes);
+  if (format === null) {
+    if (stored.kind !== 'document') return unread('it is no JPEG, PNG, GIF or WebP picture');
+    return isVideo(bytes) ? unread(NO_VIDEO) : null;
+  }
+  const { type, size } = format;
+  if (type === 'image/heic') return cannotOpen(type);
+  if (size !== null && size.width * size.height > MOST_PIXELS) {
+    return unread(`it has more than ${MOST_PIXELS / 1_000_000} million pixels`);
+  }
+  const length = bytes.byteLength;
+  const isWorth = isWorthScaling(format, length, deps.media.pictureSide);
+  if (type === 'image/avif' || isWorth) return scaled(deps, sent, { ...format, length }, signal);
+  return asItIs(type, bytes);
+}
+
+/**
+ * What Anthropic takes of one picture, with room for Base64 in its 5 MB; others take more
+ * (https://docs.anthropic.com/en/docs/vision).
+ */
+const TAKEN = { bytes: 3_750_000, side: 8_000 };
+
+/** Larger than it needs to be, or not upright: made again. Where that does not work, as it is. */
+async function scaled(
+  { log, media, store: { attachments } }: TurnMediaDeps,
+  { stored, sender }: SentAttachment,
+  { type, size, length }: PictureFormat & { readonly length: number },
+  signal: AbortSignal,
+): Promise<ReadAttachment> {
+  const load = () => attachments.bytes(stored);
+  const made = await media.scalePicture({ sender, side: media.pictureSide, load }, signal);
+  if (made.kind === 'scaled') return asItIs('image/jpeg', made.bytes);
+  if (!signal.aborted) log.info({ why: made.why }, 'a picture was not made smaller');
+  if (type === 'image/avif' || type === 'image/heic') return cannotOpen(type);
+  const isTaken =
+    length <= TAKEN.bytes && Math.max(size?.width ?? 0, size?.height ?? 0) <= TAKEN.side;
+  if (made.kind === 'failed' && !isTaken) return unread(TOO_LARGE);
+  const bytes = await load();
+  return bytes === null ? GONE : asItIs(type, bytes);
+}
+
+const TOO_LARGE =
+  'it is larger than models take, and I could not make it smaller; send it as a smaller JPEG';
+
+const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
+
+/** What phones make and few programs open; chats turn them into JPEGs if they are sent as photos. */
+function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
+  const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
+  return unread(
+    `it is a picture in the format ${name}, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
+  );
+}
+
+function asItIs(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
+  // A copy of its own: some databases return a piece of a larger buffer.
+  return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
+}
+const CANNOT_LISTEN: ReadAttachment = {
+  kind: 'unread',
+  why: 'I cannot listen to recordings here',
+  hint: 'To change that, name a speech service in `media.transcription` of the settings.',
+};
+
+async function listen(
+  { store: { attachments }, media: { transcription, fetch }, clock, log }: TurnMediaDeps,
+  stored: StoredAttachment,
+  signal: AbortSignal,
+): Promise<ReadAttachment> {
+  if (transcription === undefined) return CANNOT_LISTEN;
+  const bytes = await attachments.bytes(stored);
+  if (bytes === null) return GONE;
+  const heard = await transcribe(new Uint8Array(bytes), transcription, { fetch, signal });
+  if (heard.kind === 'refused') {
+    // Only the owner can fix it.
+    if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
+    return { ...unread(heard.reason), hint: `${heard.detail}.` };
+  }
+  if (heard.text === '') return unread('nothing is said in it');
+  await attachments.keepText(stored, heard.text, clock());
+  return { kind: 'speech', text: heard.text };
+}
+
+const GONE = unread('it is no longer kept');
+/** Models decode what they are given, and a small file can be a huge picture. */
+const MOST_PIXELS = 50_000_000;
+
+function unread(why: string): ReadAttachment & { readonly kind: 'unread' } {
+  return { kind: 'unread', why };
+}
+
+export interface MediaSettings {
+  readonly maxCharacters: number;
+  readonly pictureSide: number;
+  readonly transcription?: TranscriptionSettings | undefined;
+  readonly speech?: (SpeechSettings & Omit<Speech, 'speak'>) | undefined;
+}
+
+/** Loads nothing until a file comes. Answers hold no secrets: the model passes on none (G18). */
+export function openMedia({
+  maxCharacters,
+  pictureSide,
+  transcription,
+  speech,
+}: MediaSettings): MediaDeps {
+  const { fetch } = globalThis;
+  const queue = openPlaces();
+  return {
+    readDocument: createDocumentReader({ queue }),
+    scalePicture: createPictureScaler({ queue }),
+    pictureSide,
+    transcription,
+    fetch,
+    ...(speech !== undefined && {
+      speech: {
+        when: speech.when,
+        maxCharacters: speech.maxCharacters,
+        speak: (text, signal) => speak(text, speech, { fetch, signal }),
+      },
+    }),
+    characters: maxCharacters,
+  };
+}

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises';
+import { type InboundMessage, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
+import { renderInSteps } from '@parley/markup';
+import type { AgentFile, ClaimedTurn } from '@parley/store';
+import type { SpokenText } from '@parley/tools/documents';
+import { type PostDeps, postMessage } from '../post-message.ts';
+import { leadingMessage } from '../turn-opening.ts';
+
+/** How answers are spoken: the settings section `media.speech`. */
+export interface Speech {
+  readonly when: 'voice' | 'never' | 'always';
+  /** Longest text that is spoken. */
+  readonly maxCharacters: number;
+  speak(text: string, signal: AbortSignal): Promise<SpokenText>;
+}
+
+export interface VoiceDeps extends PostDeps {
+  readonly media: { readonly speech?: Speech | undefined };
+  readonly log: Logger;
+}
+
+const NOT_SPOKEN = 'an answer was not spoken; its text was sent';
+
+/**
+ * Sends an answer as a voice note, too, after its text, which never waits for it nor is lost with it (F10).
+ * Stored like a file of `send_file`, once for each turn. Never rejects.
+ */
+export async function answerByVoice(
+  deps: VoiceDeps,
+  turn: ClaimedTurn,
+  answer: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { media, log } = deps;
+  const { turnId } = turn;
+  if (media.speech === undefined || !isSpoken(media.speech.when, turn)) return;
+  const { route } = leadingMessage(turn);
+  try {
+    const file = await spoken(media.speech, answer, route, signal);
+    if ('bytes' in file) {
+      const message = { route, markdown: '', isMarked: false, file };
+      await postMessage(deps, { key: `${turnId}.voice`, ...message });
+    } else if (file.detail !== null) {
+      log.warn({ turn: turnId, reason: file.detail }, NOT_SPOKEN);
+    }
+  } catch (error) {
+    log.warn({ turn: turnId, reason: reasonOf(error) }, NOT_SPOKEN);
+  }
+}
+
+/** Of a turn, what decides whether its answer is spoken. */
+interface AskedTurn {
+  readonly messages: readonly {
+    readonly message: Pick<InboundMessage, 'attachments' | 'trigger'>;
+    readonly route: Pick<ReplyRoute, 'voice'>;
+  }[];
+}
+
+/** Whether an answer is spoken as well: where the chat shows voice notes, and a person waits for it. */
+export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean {
+  const isShown = messages.at(-1)?.route.voice === true;
+  if (!isShown || messages.some(({ message }) => message.trigger !== undefined)) return false;
+  if (when !== 'voice') return when === 'always';
+  const files = messages.flatMap(({ message }) => message.attachments ?? []);
+  return files.some(({ kind }) => kind === 'voice');
+}
+
+/** Markdown as a voice note for a route; or why there is none, for the log (null: there is nothing to say). */
+export async function spoken(
+  { maxCharacters, speak }: Speech,
+  markdown: string,
+  { maxFileBytes = 0 }: Pick<ReplyRoute, 'maxFileBytes'>,
+  signal: AbortSignal,
+): Promise<AgentFile | { readonly detail: string | null }> {
+  const text = await spokenText(markdown, maxCharacters);
+  if (text === '') return { detail: null };
+  const sound = await speak(text, signal);
+  if (sound.kind === 'failed') return sound;
+  const { bytes, name, mimeType } = sound;
+  if (bytes.byteLength <= maxFileBytes) return { kind: 'voice', name, mimeType, bytes };
+  return { detail: 'the recording is larger than a file may be; lower media.speech.maxCharacters' };
+}
+
+const PLAIN = { dialect: 'plain', maxLength: 1_000_000, unit: 'utf16' } as const;
+
+/** What is heard of Markdown: its text without markup, up to the last sentence that fits. */
+export async function spokenText(markdown: string, most: number): Promise<string> {
+  const bodies = await renderInSteps(markdown, PLAIN, setImmediate);
+  const text = bodies
+    .map(({ plain }) => plain)
+    .join('\n\n')
+    .trim();
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most).toWellFormed();
+  const sentences = /^.*(?:[.!?…](?=\s)|[。！？\n])/su.exec(kept)?.[0].trim() ?? '';
+  return sentences === '' ? kept : sentences;
+}

@@ -1,0 +1,76 @@
+import type { Store } from '@parley/store';
+import { z } from 'zod';
+import { documentKey, labelFor, readOn } from '../media/attachment-text.ts';
+import type { MediaDeps } from '../media/read-attachment.ts';
+import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
+
+export const READ_DOCUMENT = 'read_document';
+
+export interface ReadDocumentDeps {
+  readonly attachments: Pick<Store['attachments'], 'ofConversation'>;
+  readonly media: Pick<MediaDeps, 'readDocument'>;
+}
+
+const USUAL_CHARACTERS = 16_000;
+const MOST_CHARACTERS = 30_000;
+/** A document waits for its turn among others, and then may take long (G19). */
+const WAIT_MS = 90_000;
+
+/**
+ * Reads on in a document that somebody sent in this conversation (F10), while it is kept. Its text is of
+ * outsiders, whoever sent it.
+ */
+export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
+  return defineTool({
+    name: READ_DOCUMENT,
+    summary: 'Reads a document that was sent in this conversation, part by part.',
+    hint: 'For what the history or the message shows only the beginning of.',
+    tier: 'middleware',
+    effect: 'read',
+    audience: 'everyone',
+    approval: 'never',
+    foreign: true,
+    limits: { ms: WAIT_MS, characters: MOST_CHARACTERS },
+    input: z.strictObject({
+      file: z.string().max(40).describe('Its id in this conversation, such as "12-0".'),
+      offset: z.int().min(0).default(0).describe('Where to begin, in characters.'),
+      length: z
+        .int()
+        .min(1_000)
+        .max(MOST_CHARACTERS)
+        .optional()
+        .describe('How many characters; 16,000 when absent.'),
+    }),
+    async run({ file: id, offset, length = USUAL_CHARACTERS }, call): Promise<ToolOutcome> {
+      const { facts, reader, signal } = call;
+      const key = documentKey(id);
+      if (key === null) return unread(absent(id));
+      let label: string | null = null;
+      const load = async (): Promise<Uint8Array | null> => {
+        const file = await attachments.ofConversation(reader.conversationId, key);
+        if (file !== null) label = labelFor({ kind: 'document', name: file.name });
+        return file?.bytes ?? null;
+      };
+      const sender = JSON.stringify([facts.channel, facts.account, facts.channelUserId]);
+      const part = { from: offset, characters: length };
+      const read = await media.readDocument({ sender, ...part, load }, signal);
+      if (read.kind === 'refused') {
+        return unread(label === null ? absent(id) : `The ${label} cannot be read: ${read.reason}.`);
+      }
+      if (read.text === '') {
+        return unread(`The ${label} has ${read.length} characters; none at offset ${offset}.`);
+      }
+      const shown = readOn(key, { from: offset, ...read });
+      return { text: read.text, note: [`The ${label}.`, ...shown].join(' ') };
+    },
+  });
+}
+
+function absent(id: string): string {
+  return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
+}
+
+/** In Parley's own words, so not framed as text of outsiders. */
+function unread(note: string): ToolOutcome {
+  return { text: '', note, failed: true };
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { MediaDeps } from '../media/read-attachment.ts';
+import { spoken } from '../media/voice-answer.ts';
+import { type PostDeps, postMessage } from '../post-message.ts';
+import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
+
+export const SPEAK = 'speak';
+
+export interface SpeakDeps extends Omit<PostDeps, 'clock'> {
+  readonly media: Pick<MediaDeps, 'speech'>;
+}
+
+const MAX_PER_TURN = 5;
+/** Two tries of the service. */
+const SPEAK_MS = 70_000;
+
+/** Says a text as a voice note (F10), where a speech service is configured and the chat shows them. */
+export function speakTool({ media, ...deps }: SpeakDeps): Tool {
+  return defineTool({
+    name: SPEAK,
+    summary: 'Says a text in this chat as a voice note.',
+    hint: 'When the person wants to hear something. It arrives at once, before your answer.',
+    tier: 'middleware',
+    effect: 'external',
+    actsOnce: true,
+    audience: 'everyone',
+    approval: 'never',
+    limits: { ms: SPEAK_MS },
+    input: z.strictObject({ text: z.string().trim().min(1).max(4_000) }),
+    async run({ text }, call): Promise<ToolOutcome> {
+      const { callId, clock, log, route, signal, turnId } = call;
+      if (media.speech === undefined || route?.voice !== true) {
+        return failure('Not said: no voice notes are sent here.');
+      }
+      const file = await spoken(media.speech, text, route, signal);
+      if (!('bytes' in file)) {
+        log.warn({ turn: turnId, reason: file.detail }, 'a text was not spoken');
+        return failure('Not said: the speech service did not answer. Write it instead.');
+      }
+      const turn = { id: turnId, most: MAX_PER_TURN };
+      const message = { route, markdown: '', isMarked: false, file };
+      const posted = await postMessage({ ...deps, clock }, { key: callId, turn, ...message });
+      if ('chat' in posted) return { text: 'It is on its way to this chat as a voice note.' };
+      return failure('Not said: this turn was stopped, or has said enough.');
+    },
+  });
+}

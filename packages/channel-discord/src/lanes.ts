@@ -1,0 +1,74 @@
+/** Never rejects. */
+type Task = () => Promise<void>;
+
+/** Tasks that may wait in one lane. */
+const LONGEST = 1_000;
+
+/**
+ * Runs the tasks of one channel in order, channels in parallel. While it is held, tasks wait, so that
+ * missed messages can be put first.
+ */
+export class Lanes {
+  readonly #lanes = new Map<string, Task[]>();
+  readonly #running = new Set<string>();
+  readonly #tasks = new Set<Promise<void>>();
+  readonly #holders = new Set<number>();
+  #closed = false;
+
+  /**
+   * Appends a task. A full lane takes `instead` once, for this task and those after it, and returns false.
+   */
+  push(channelId: string, task: Task, instead?: Task): boolean {
+    const lane = this.#lane(channelId);
+    const hasRoom = lane.length < LONGEST;
+    if (hasRoom) lane.push(task);
+    else if (lane.length === LONGEST && instead !== undefined) lane.push(instead);
+    this.#run(channelId);
+    return hasRoom;
+  }
+
+  /** Puts a task before all that wait. */
+  unshift(channelId: string, task: Task): void {
+    this.#lane(channelId).unshift(task);
+    this.#run(channelId);
+  }
+
+  /** No task starts until each holder has released. */
+  hold(holder: number): void {
+    this.#holders.add(holder);
+  }
+
+  release(holder: number): void {
+    this.#holders.delete(holder);
+    for (const channelId of this.#lanes.keys()) this.#run(channelId);
+  }
+
+  /** Drops what waits; resolves when running tasks have ended. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#lanes.clear();
+    await Promise.all(this.#tasks);
+  }
+
+  #lane(channelId: string): Task[] {
+    const lane = this.#lanes.get(channelId) ?? [];
+    if (!this.#closed) this.#lanes.set(channelId, lane);
+    return lane;
+  }
+
+  #run(channelId: string): void {
+    if (this.#holders.size > 0 || this.#running.has(channelId) || this.#closed) return;
+    const task = this.#lanes.get(channelId)?.shift();
+    if (task === undefined) {
+      this.#lanes.delete(channelId);
+      return;
+    }
+    this.#running.add(channelId);
+    const done = task().then(() => {
+      this.#tasks.delete(done);
+      this.#running.delete(channelId);
+      this.#run(channelId);
+    });
+    this.#tasks.add(done);
+  }
+}

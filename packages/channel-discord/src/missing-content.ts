@@ -1,0 +1,37 @@
+import type { ChannelContext } from '@parley/channels';
+import { type InboundMessage, reasonOf } from '@parley/core';
+import { afterConnectionFailure, NO_CONTENT } from './failures.ts';
+import type { DiscordSettings } from './settings.ts';
+
+/** So many empty messages in a row are no accident: a single one may be something that only Discord's client shows. */
+const EMPTY_IN_A_ROW = 3;
+
+/**
+ * Notices that Discord withholds what people write in servers, though it accepted the login: the owner is notified,
+ * once a day. A login that asks for the intent in vain fails instead, with the same advice.
+ */
+export function createContentWatch({
+  settings,
+  clock,
+  tellOwner,
+  log,
+}: Pick<ChannelContext<DiscordSettings>, 'settings' | 'clock' | 'tellOwner' | 'log'>): (
+  message: InboundMessage,
+) => void {
+  let empty = 0;
+  return ({ chat, sender, text, attachments, addressed }) => {
+    // What mentions the bot has its text in any case.
+    if (!settings.messageContent || chat.type === 'direct' || sender.isBot || addressed) return;
+    empty = text === '' && attachments === undefined ? empty + 1 : 0;
+    if (empty !== EMPTY_IN_A_ROW) return;
+    const ending = { reason: '', closeCode: NO_CONTENT };
+    const why = afterConnectionFailure(ending, 0, 0, 0);
+    const fix = why.kind === 'give-up' ? why.fix : '';
+    log.warn({ fix }, 'messages arrive without their text');
+    const day = new Date(clock()).toISOString().slice(0, 10);
+    const note = `Messages in Discord servers arrive without their text: ${why.reason}. ${fix}`;
+    tellOwner(`no content ${day}`, note).catch((thrown: unknown) =>
+      log.warn({ reason: reasonOf(thrown) }, 'the owner could not be notified'),
+    );
+  };
+}

@@ -1,0 +1,128 @@
+import type { SenderFacts } from '@parley/channels';
+import type { InboundMessage } from '@parley/core';
+import { type Client, PermissionFlagsBits, PermissionsBitField } from 'discord.js';
+import type { DiscordApi } from './api.ts';
+import type { WireChannel, WireMember } from './wire.ts';
+
+/** The chat a message belongs to, and the names of roles and channels there. */
+export interface Place {
+  readonly chat: InboundMessage['chat'];
+  readonly guildId?: string | undefined;
+  /** Who has started the thread. */
+  readonly threadOwner?: string | undefined;
+  /** A thread can be started from a message. */
+  readonly takesThreads?: boolean;
+  /** The role with the bot's own name, which people mention instead of the bot. */
+  readonly botRole?: string | undefined;
+  nameOf(kind: 'role' | 'channel', id: string): string | undefined;
+}
+
+/** Finds the chat of a channel. Rejects when Discord has to be asked and does not answer. */
+export type FindPlace = (channelId: string) => Promise<Place>;
+
+/** Text and announcement channels. */
+const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
+const isThread = (type: number): boolean => type >= 10 && type <= 12;
+
+/**
+ * A channel is a chat, and a thread or forum post is a thread of its channel: so access to a channel
+ * covers its threads, and each thread is a conversation of its own. discord.js knows the channels of
+ * servers; others (direct messages) are requested once.
+ */
+export function createPlaces(
+  current: () => Client | undefined,
+  api: Pick<DiscordApi, 'channel'>,
+): FindPlace {
+  const asked = new Map<string, WireChannel>();
+  const channel = async (id: string): Promise<WireChannel> => {
+    const known = knownChannel(current(), id) ?? asked.get(id);
+    if (known !== undefined) return known;
+    const answer = await api.channel(id);
+    if (asked.size >= MOST_ASKED) asked.clear();
+    asked.set(id, answer);
+    return answer;
+  };
+  return async (channelId) => {
+    const here = await channel(channelId);
+    const parentId = isThread(here.type) ? here.parent_id : undefined;
+    const above = parentId == null ? undefined : await channel(parentId);
+    const client = current();
+    const guild = here.guild_id == null ? undefined : client?.guilds.cache.get(here.guild_id);
+    const me = client?.user;
+    return {
+      chat: chatOf(here, above, guild?.name),
+      guildId: here.guild_id ?? undefined,
+      threadOwner: isThread(here.type) ? (here.owner_id ?? undefined) : undefined,
+      takesThreads: TAKES_THREADS.has(here.type),
+      botRole: me == null ? undefined : guild?.roles.botRoleFor(me)?.id,
+      nameOf: (kind, id) =>
+        kind === 'role'
+          ? guild?.roles.cache.get(id)?.name
+          : (knownChannel(client, id)?.name ?? undefined),
+    };
+  };
+}
+
+/** Direct chats, mostly; beyond this all are requested again. */
+const MOST_ASKED = 5_000;
+
+/** A channel of the gateway's cache; a thread without a known parent counts as unknown. */
+function knownChannel(client: Client | undefined, id: string): WireChannel | undefined {
+  const channel = client?.channels.cache.get(id);
+  if (channel === undefined || channel.isDMBased() || channel.partial) return undefined;
+  if (channel.isThread() && channel.parentId === null) return undefined;
+  const { type, guildId, name, parentId } = channel;
+  const owner = channel.isThread() ? channel.ownerId : undefined;
+  return { id, type, guild_id: guildId, name, parent_id: parentId, owner_id: owner };
+}
+
+/** Decides which chat a channel is. */
+export function chatOf(
+  here: WireChannel,
+  above: WireChannel | undefined,
+  guildName: string | undefined,
+): InboundMessage['chat'] {
+  if (here.type === 1) return { id: here.id, type: 'direct' };
+  const names = [above?.name, here.name].filter((name) => name != null).map((name) => `#${name}`);
+  const title = [guildName, names.join(' › ')].filter(Boolean).join(' ');
+  const titled = title === '' ? {} : { title };
+  if (!isThread(here.type) || here.parent_id == null)
+    return { id: here.id, type: 'group', ...titled };
+  return { id: here.parent_id, type: 'thread', threadId: here.id, ...titled };
+}
+
+/** The author of a message and the server, from the event. */
+export interface GuildAuthor {
+  readonly guildId: string | undefined;
+  readonly userId: string;
+  readonly member: WireMember | null | undefined;
+}
+
+/** Each of these permissions makes a member an administrator: managing the server, or others' messages. */
+const ADMINISTRATORS = [
+  PermissionFlagsBits.Administrator,
+  PermissionFlagsBits.ManageGuild,
+  PermissionFlagsBits.ManageMessages,
+];
+
+/**
+ * Whether the author of a message manages the server, from the event and the roles that discord.js knows,
+ * without a request. Messages fetched after downtime do not say, which means no; of those the roles are requested.
+ */
+export function createSenderFacts(
+  current: () => Client | undefined,
+  api: Pick<DiscordApi, 'rolesOf'>,
+): (author: GuildAuthor) => SenderFacts {
+  return ({ guildId, userId, member }) => ({
+    ...(guildId !== undefined && { roles: (signal) => api.rolesOf(guildId, userId, signal) }),
+    isAdministrator: async () => {
+      const guild = guildId === undefined ? undefined : current()?.guilds.cache.get(guildId);
+      if (guild?.ownerId === userId) return true;
+      if (member?.permissions !== undefined) {
+        return new PermissionsBitField(BigInt(member.permissions)).any(ADMINISTRATORS);
+      }
+      const roles = guild === undefined ? [] : [guild.id, ...(member?.roles ?? [])];
+      return roles.some((id) => guild?.roles.cache.get(id)?.permissions.any(ADMINISTRATORS));
+    },
+  });
+}

@@ -1,0 +1,96 @@
+import type { ChannelContext } from '@parley/channels';
+import { BoundedMap, type InboundReaction } from '@parley/core';
+import type { DiscordApi } from './api.ts';
+import { personOf } from './content.ts';
+import { callFailureOf } from './failures.ts';
+import type { FindPlace } from './places.ts';
+import { WireReaction, type WireUser } from './wire.ts';
+
+interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacted' | 'clock'> {
+  readonly api: Pick<DiscordApi, 'user'>;
+  readonly findPlace: FindPlace;
+  /** The bot's own id. */
+  readonly me: () => string | undefined;
+}
+
+/** Reactions and people in memory; of older ones the next event says what it knows. */
+const MOST_REACTIONS = 2_000;
+const MOST_PEOPLE = 1_000;
+/** The contract's limit, as Discord's. */
+const MOST_EMOJIS = 20;
+
+/** Something to do in the channel's order. */
+export interface Reacted {
+  readonly channelId: string;
+  readonly work: () => Promise<void>;
+}
+
+/** Reads added and removed reactions: Discord names one emoji at a time, the core wants all of a person. */
+export class Reactions {
+  readonly #deps: ReactionDeps;
+  /** By message and person: the emojis that are known. */
+  readonly #emojis = new BoundedMap<string, readonly string[]>(MOST_REACTIONS);
+  /** By place and person. */
+  readonly #people = new BoundedMap<string, InboundReaction['sender']>(MOST_PEOPLE);
+
+  constructor(deps: ReactionDeps) {
+    this.#deps = deps;
+  }
+
+  /** MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE; undefined for the bot's own and for what is not readable. */
+  read(data: unknown, change: 'added' | 'removed'): Reacted | undefined {
+    const parsed = WireReaction.safeParse(data);
+    if (!parsed.success || parsed.data.user_id === this.#deps.me()) return undefined;
+    const reaction = parsed.data;
+    return {
+      channelId: reaction.channel_id,
+      work: () => this.#hand(reaction, change, this.#deps.clock()),
+    };
+  }
+
+  async #hand(reaction: WireReaction, change: 'added' | 'removed', sentAt: number): Promise<void> {
+    const { account, findPlace, reacted } = this.#deps;
+    const sender = await this.#senderOf(reaction);
+    if (sender === undefined) return;
+    const { chat } = await findPlace(reaction.channel_id);
+    const key = `${reaction.message_id} ${reaction.user_id}`;
+    const emoji = textOf(reaction.emoji);
+    const others = (this.#emojis.get(key) ?? []).filter((other) => other !== emoji);
+    const emojis = (change === 'added' ? [...others, emoji] : others).slice(-MOST_EMOJIS);
+    const { message_id: messageId } = reaction;
+    await reacted({ channel: 'discord', account, chat, messageId, sender, emojis, sentAt });
+    this.#emojis.set(key, emojis);
+  }
+
+  /** Only what is added in a server says who it was; people in direct chats are asked for once. */
+  async #senderOf({
+    user_id: id,
+    guild_id: guild,
+    member,
+  }: WireReaction): Promise<InboundReaction['sender'] | undefined> {
+    const key = `${guild ?? ''} ${id}`;
+    const known = this.#people.get(key);
+    if (member == null && (known !== undefined || guild !== undefined)) return known;
+    const user = member?.user ?? (await this.#userOf(id));
+    if (user === undefined) return undefined;
+    const sender = personOf(user, member, user.bot === true);
+    this.#people.set(key, sender);
+    return sender;
+  }
+
+  /** Undefined: the account is gone. */
+  async #userOf(id: string): Promise<WireUser | undefined> {
+    try {
+      return await this.#deps.api.user(id);
+    } catch (thrown) {
+      if (callFailureOf(thrown).kind === 'refused') return undefined;
+      throw thrown;
+    }
+  }
+}
+
+/** A name between colons is that of a server's own emoji. */
+function textOf({ id, name }: WireReaction['emoji']): string {
+  if (id == null && name != null) return name;
+  return `:${name ?? 'emoji'}:`;
+}

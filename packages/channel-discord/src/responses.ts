@@ -1,0 +1,152 @@
+import { BoundedMap, ChannelError, type OutboundPart, type ReplyRoute } from '@parley/core';
+import { z } from 'zod';
+import type { CallExtras, DiscordApi, MessageBody, OwnMessage } from './api.ts';
+import { callFailureOf } from './failures.ts';
+
+/** Visible to the sender of the command only. */
+export const EPHEMERAL = 1 << 6;
+/** "thinking" is shown still. */
+const LOADING = 1 << 7;
+
+/** Where Discord waits for the answer to a command. */
+const Place = z.object({
+  application: z.string(),
+  /** Good for 15 minutes. */
+  token: z.string(),
+  /** The answer is for this person alone; absent: for everyone in the chat. */
+  only: z.string().optional(),
+});
+type Place = z.infer<typeof Place>;
+
+/** In the form that travels with message and route. */
+export function writePlace(place: Place): string {
+  return JSON.stringify(place);
+}
+
+type Waiting = Place & { readonly id: string };
+
+/** The command that a message on this route answers; undefined: none, as for what has been sent since. */
+function placeOf({
+  replyToMessageId: id,
+  response,
+}: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Waiting | undefined {
+  if (id === undefined || response === undefined) return undefined;
+  return { ...Place.parse(JSON.parse(response)), id };
+}
+
+interface ResponseDeps {
+  readonly api: Pick<
+    DiscordApi,
+    'create' | 'currentAnswer' | 'changeAnswer' | 'followUp' | 'dropAnswer' | 'directWith'
+  >;
+}
+
+/** A part as Discord takes it. */
+interface Answer {
+  readonly part: OutboundPart;
+  readonly body: MessageBody;
+  readonly extras: CallExtras;
+}
+
+/** Discord waits no more: unknown interaction, token expired, never acknowledged. */
+const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027]);
+const UNKNOWN_MESSAGE = 10008;
+const MOST_COMMANDS = 1_000;
+
+/** Answers to slash commands: the first part takes the place of "thinking". */
+export class Responses {
+  readonly #api: ResponseDeps['api'];
+  /** By command: settles when Discord was told that an answer comes. */
+  readonly #acknowledged = new BoundedMap<string, Promise<void>>(MOST_COMMANDS);
+  /** By command: the part that has taken the place of "thinking"; null: none has. */
+  readonly #first = new BoundedMap<string, string | null>(MOST_COMMANDS);
+
+  constructor({ api }: ResponseDeps) {
+    this.#api = api;
+  }
+
+  /** A command has arrived. Its answer waits for `acknowledged`, which never rejects. */
+  expect(id: string, acknowledged: Promise<void>): void {
+    this.#acknowledged.set(id, acknowledged);
+    this.#first.set(id, null);
+  }
+
+  /**
+   * Answers a command in place; what is private never goes elsewhere but to the person's direct chat. Undefined:
+   * the part is an ordinary message.
+   */
+  async send(answer: Answer): Promise<string | undefined> {
+    const place = placeOf(answer.part.route);
+    if (place === undefined) return undefined;
+    await this.#acknowledged.get(place.id);
+    try {
+      return await this.#respond(place, answer);
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      if (failure.kind !== 'refused' || !OVER.has(failure.code)) throw thrown;
+      return place.only === undefined ? undefined : this.#sendAlone(place.only, answer);
+    }
+  }
+
+  /** No answer follows: "thinking" goes. */
+  async drop(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Promise<void> {
+    const place = placeOf(route);
+    if (place === undefined) return;
+    await this.#acknowledged.get(place.id);
+    if ((await this.#firstOf(place)) !== null) return;
+    await this.#api.dropAnswer(place.application, place.token);
+  }
+
+  async #respond(place: Waiting, { part, body, extras }: Answer): Promise<string | undefined> {
+    const { id, application, token, only } = place;
+    const key = part.idempotencyKey;
+    const first = await this.#firstOf(place);
+    // An earlier process may have put this very part there.
+    if (first !== null && typeof first === 'object' && first.content === body.content)
+      return first.id;
+    if (first === null || first === key) {
+      this.#first.set(id, key);
+      const changed = await ifThere(this.#api.changeAnswer(application, token, body, extras));
+      if (changed !== undefined) return changed.id;
+    }
+    // Ordinary messages have a nonce, so they are never sent twice.
+    if (only === undefined) return undefined;
+    const alone = { ...body, flags: Number(body.flags ?? 0) | EPHEMERAL };
+    return (await this.#api.followUp(application, token, alone, extras)).id;
+  }
+
+  /**
+   * What stands in the place of "thinking": the key of a part, null while that is shown; the message or, where it
+   * was dismissed, undefined for commands of an earlier process, of which only Discord knows.
+   */
+  async #firstOf({ id, application, token }: Waiting) {
+    const known = this.#first.get(id);
+    if (known !== undefined) return known;
+    const shown = await ifThere(this.#api.currentAnswer(application, token));
+    return ((shown?.flags ?? 0) & LOADING) !== 0 ? null : shown;
+  }
+
+  async #sendAlone(person: string, { part, body, extras }: Answer): Promise<string> {
+    const origin = { nonce: part.idempotencyKey, enforce_nonce: true };
+    try {
+      const channelId = await this.#api.directWith(person);
+      return (await this.#api.create(channelId, { ...body, ...origin }, extras)).id;
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      if (failure.kind !== 'refused') throw thrown;
+      const why = `the 15 minutes are over in which Discord shows an answer to one person alone, and a direct message is refused: ${failure.reason}`;
+      throw new ChannelError({ kind: 'refused' }, `A private answer is not sent: ${why}.`, thrown);
+    }
+  }
+}
+
+/** Undefined: the sender has dismissed the message. */
+async function ifThere(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
+  try {
+    return await call;
+  } catch (thrown) {
+    const failure = callFailureOf(thrown);
+    if (failure.kind === 'refused' && failure.code === UNKNOWN_MESSAGE) return undefined;
+    throw thrown;
+  }
+}

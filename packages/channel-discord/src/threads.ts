@@ -1,0 +1,90 @@
+import type { ChannelContext } from '@parley/channels';
+import { BoundedMap, inlineCode, type Logger, literal, reasonOf } from '@parley/core';
+import type { DiscordApi } from './api.ts';
+import { threadName } from './content.ts';
+import { callFailureOf } from './failures.ts';
+
+/** Where something is sent or shown. */
+interface Where {
+  readonly chatId: string;
+  readonly threadId?: string | undefined;
+  readonly replyToMessageId?: string | undefined;
+}
+
+interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'tellOwner'> {
+  readonly api: Pick<DiscordApi, 'message' | 'startThread'>;
+  /** The bot's own id. */
+  readonly me: () => string | undefined;
+  readonly log: Logger;
+}
+
+/** A thread was started from this message already. */
+const STARTED_ALREADY = 160004;
+const MOST_THREADS = 1_000;
+/** The message from which a thread starts is read for its title. In ms. */
+const READ_WITHIN_MS = 10_000;
+
+/**
+ * Threads that the bot starts from the messages that address it. Such a thread has the id of its message, so a route
+ * names it before it exists; it is started with the first part of the answer.
+ */
+export class Threads {
+  readonly #deps: ThreadsDeps;
+  /** By thread: where its answer goes, once that is known. */
+  readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MOST_THREADS);
+  readonly #opening = new Map<string, Promise<'thread' | 'channel'>>();
+
+  constructor(deps: ThreadsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The place as Discord has it, after its thread was started; the channel where that is refused. */
+  async open<W extends Where>(where: W): Promise<W> {
+    const { chatId, threadId } = where;
+    if (threadId === undefined || threadId !== where.replyToMessageId) return where;
+    if (!this.#opened.has(threadId)) {
+      const opening = this.#opening.get(threadId) ?? this.#start(chatId, threadId);
+      this.#opening.set(threadId, opening);
+      const found = await opening.finally(() => this.#opening.delete(threadId));
+      this.#opened.set(threadId, found);
+    }
+    return this.known(where);
+  }
+
+  /** The same, of what is known by now; a thread that may not exist yet counts as its channel. */
+  known<W extends Where>(where: W): W {
+    const { threadId } = where;
+    if (threadId === undefined || threadId !== where.replyToMessageId) return where;
+    // The message is in the channel, so it is not quoted in the thread, which shows it anyway.
+    return this.#opened.get(threadId) === 'thread'
+      ? { ...where, replyToMessageId: undefined }
+      : { ...where, threadId: undefined };
+  }
+
+  async #start(channelId: string, messageId: string): Promise<'thread' | 'channel'> {
+    const { api, me } = this.#deps;
+    try {
+      const signal = AbortSignal.timeout(READ_WITHIN_MS);
+      const message = await api.message(channelId, messageId, signal);
+      await api.startThread(channelId, messageId, threadName(message, me()));
+      return 'thread';
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      if (failure.kind !== 'refused') throw thrown;
+      if (failure.code === STARTED_ALREADY) return 'thread';
+      this.#deps.log.warn({ channelId, reason: failure.reason }, 'no thread could be started');
+      if (failure.status === 403) await this.#tell(channelId, failure.reason);
+      return 'channel';
+    }
+  }
+
+  async #tell(channelId: string, reason: string): Promise<void> {
+    const { tellOwner, log } = this.#deps;
+    const text = `In the Discord channel ${inlineCode(channelId)} I answer without a thread: ${literal(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
+    try {
+      await tellOwner(`no threads ${channelId}`, text);
+    } catch (thrown) {
+      log.warn({ reason: reasonOf(thrown) }, 'the owner could not be notified');
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { localPlaceOf, openLocal } from './local-files.ts';
+
+const TOKEN = '1:t';
+
+describe('where a server in local mode keeps a file', () => {
+  it.each<[string, object]>([
+    ['/var/lib/1:t/documents/a.jpg', { folder: TOKEN, steps: ['documents', 'a.jpg'] }],
+    ['1:t/a', { folder: TOKEN, steps: ['a'] }],
+    ['C:\\bots\\1~t\\a.jpg', { folder: '1~t', steps: ['a.jpg'] }],
+  ])('[F10] is below the folder of the bot: %s', (path, place) => {
+    expect(localPlaceOf(TOKEN, path)).toEqual(place);
+  });
+
+  it.each([
+    '/etc/passwd',
+    '/var/1:t',
+    '/var/1:t/../2:u/a',
+    '/var/1:t/a//b',
+    '/var/1:tt/a',
+    '/1:t/\0',
+  ])('[F10] is nowhere else: %j', (path) => {
+    expect(localPlaceOf(TOKEN, path)).toBeUndefined();
+  });
+});
+
+describe('a file of such a server', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bot-api-'));
+    await mkdir(join(folder, 'server', TOKEN, 'documents'), { recursive: true });
+    await writeFile(join(folder, 'secret'), 'secret');
+    await writeFile(join(folder, 'server', TOKEN, 'documents', 'own'), 'own');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const open = (...steps: string[]) => openLocal(join(folder, 'server'), { folder: TOKEN, steps });
+
+  it('[F10] is opened, also where the directory itself is a link', async () => {
+    await symlink(join(folder, 'server'), join(folder, 'link'));
+    const steps = ['documents', 'own'];
+    const handle = await openLocal(join(folder, 'link'), { folder: TOKEN, steps });
+    expect(await handle.readFile('utf8')).toBe('own');
+    await handle.close();
+  });
+
+  it('[F10] is not opened behind a link, of itself or of a folder', async () => {
+    const own = join(folder, 'server', TOKEN);
+    await symlink(join(folder, 'secret'), join(own, 'documents', 'link'));
+    await symlink(folder, join(own, 'folder'));
+    await expect(open('documents', 'link')).rejects.toThrow('symbolic link');
+    await expect(open('folder', 'secret')).rejects.toThrow('symbolic link');
+    expect(await readFile(join(own, 'folder', 'secret'), 'utf8')).toBe('secret');
+  });
+
+  it('[F10] is missed with a reason that does not hold the token', async () => {
+    await expect(open('documents')).rejects.toThrow('it is no file');
+    await expect(open('documents', 'gone')).rejects.toThrow(
+      'it is not to be found in localFiles (ENOENT)',
+    );
+  });
+});

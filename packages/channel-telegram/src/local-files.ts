@@ -1,0 +1,47 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { reasonOf } from '@parley/core';
+
+/** Where a Bot API server of one's own keeps a file: below its directory, in the bot's folder. */
+export interface LocalPlace {
+  readonly folder: string;
+  readonly steps: readonly string[];
+}
+
+/**
+ * Reads the path that getFile names on a server in local mode: `<directory>/<token>/documents/file_0`. Undefined
+ * where it is not below the bot's folder. The directory may have another name on this machine.
+ */
+export function localPlaceOf(token: string, path: string): LocalPlace | undefined {
+  // On Windows a colon cannot be part of a name.
+  const folders = [token, token.replace(':', '~')];
+  const all = path.split(/[/\\]/);
+  const at = all.findIndex((step) => folders.includes(step));
+  const [folder, ...steps] = all.slice(at);
+  if (at < 0 || folder === undefined || steps.length === 0) return undefined;
+  const isStrange = steps.some((step) => ['', '.', '..'].includes(step) || step.includes('\0'));
+  return isStrange ? undefined : { folder, steps };
+}
+
+/**
+ * Opens such a file for reading. Rejects with a reason for people where it is missing or no file, and where a
+ * symbolic link below the directory leads elsewhere.
+ */
+export async function openLocal(directory: string, place: LocalPlace): Promise<FileHandle> {
+  const root = await realpath(directory).catch(missing);
+  const path = join(root, place.folder, ...place.steps);
+  const real = await realpath(path).catch(missing);
+  if (real !== path) throw new Error('it is behind a symbolic link');
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(missing);
+  const isFile = await handle.stat().then((stat) => stat.isFile());
+  if (isFile) return handle;
+  await handle.close();
+  throw new Error('it is no file');
+}
+
+/** Without the path, which holds the token. */
+function missing(error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : reasonOf(error);
+  throw new Error(`it is not to be found in localFiles (${code})`);
+}

@@ -1,0 +1,109 @@
+import type { ChatAddress, MessageFacet } from '@parley/channels';
+import { ChannelError, type RenderedPart } from '@parley/core';
+import type { TelegramApi } from './api.ts';
+import { callFailureOf, isFormatRefusal, repeatableErrorOf } from './failures.ts';
+import { MAX_CAPTION, MAX_TEXT, messageNumber, plainText } from './format.ts';
+import type { MovedChats } from './moved-chats.ts';
+
+interface FacetDeps {
+  readonly api: Pick<TelegramApi, 'call'>;
+  readonly moved: MovedChats;
+}
+
+/** The facet, which may also give a text other buttons. */
+export interface Messages extends Required<MessageFacet> {
+  edit(
+    address: ChatAddress,
+    messageId: string,
+    body: RenderedPart,
+    keyboard?: object,
+  ): Promise<void>;
+}
+
+const NO_TEXT = /there is no text in the message/i;
+
+/** Changes that end in the same state however often they are made, so each may be repeated. */
+export function createMessageFacet(
+  { api, moved }: FacetDeps,
+  linkPreviews: boolean,
+  stopping: AbortSignal,
+): Messages {
+  const change = async (
+    method: string,
+    { chatId }: ChatAddress,
+    messageId: string,
+    more: object,
+  ): Promise<void> => {
+    const message_id = messageNumber(messageId);
+    if (message_id === undefined || !moved.isThere(chatId, messageId))
+      throw unknownMessage(chatId, messageId);
+    await api.call(method, { chat_id: chatId, message_id, ...more }, stopping);
+  };
+  const content = (body: RenderedPart, { html, below }: EditForm): object => ({
+    [below ? 'caption' : 'text']: html
+      ? body.text
+      : plainText(body, below ? MAX_CAPTION : MAX_TEXT),
+    ...(html ? { parse_mode: 'HTML' } : {}),
+    ...(linkPreviews || below ? {} : { link_preview_options: { is_disabled: true } }),
+  });
+  return {
+    edit: (address, messageId, body, keyboard = {}) =>
+      tolerate(/message is not modified/i, address, () =>
+        tryForms((form) => {
+          const method = form.below ? 'editMessageCaption' : 'editMessageText';
+          return change(method, address, messageId, { ...content(body, form), ...keyboard });
+        }),
+      ),
+    delete: (address, messageId) =>
+      tolerate(/message to delete not found/i, address, () =>
+        change('deleteMessage', address, messageId, {}),
+      ),
+    react: (address, messageId, emoji) =>
+      tolerate(/REACTION_NOT_MODIFIED/i, address, () => {
+        const reaction = emoji === undefined ? [] : [{ type: 'emoji', emoji }];
+        return change('setMessageReaction', address, messageId, { reaction });
+      }),
+  };
+}
+
+/** How a text is edited: with markup or plainly, as a message or below a file. */
+interface EditForm {
+  readonly html: boolean;
+  readonly below: boolean;
+}
+
+/** Once more without markup where Telegram cannot read it, and below the file where there is one. */
+async function tryForms(edit: (form: EditForm) => Promise<void>): Promise<void> {
+  let form: EditForm = { html: true, below: false };
+  for (;;) {
+    try {
+      return await edit(form);
+    } catch (thrown) {
+      const failure = callFailureOf(thrown);
+      if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
+      else if (NO_TEXT.test(failure.reason) && !form.below) form = { ...form, below: true };
+      else throw thrown;
+    }
+  }
+}
+
+/** `done` names the refusal that means it is already as requested. */
+async function tolerate(
+  done: RegExp,
+  { chatId }: ChatAddress,
+  task: () => Promise<void>,
+): Promise<void> {
+  try {
+    await task();
+  } catch (thrown) {
+    if (thrown instanceof ChannelError) throw thrown;
+    const failure = callFailureOf(thrown);
+    if (failure.kind === 'refused' && done.test(failure.reason)) return;
+    throw repeatableErrorOf(failure, `Telegram chat ${chatId}`, thrown);
+  }
+}
+
+function unknownMessage(chatId: string, messageId: string): ChannelError {
+  const message = `Telegram chat ${chatId} has no message "${messageId}": its ids are numbers.`;
+  return new ChannelError({ kind: 'refused' }, message);
+}

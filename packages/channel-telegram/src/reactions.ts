@@ -1,0 +1,54 @@
+import { BoundedMap, type InboundReaction, type Logger, reasonOf } from '@parley/core';
+import { z } from 'zod';
+import type { TelegramApi } from './api.ts';
+import { chatOf, chatSender, personOf } from './content.ts';
+import type { WireReaction } from './wire.ts';
+
+const Stickers = z.array(
+  z.object({ custom_emoji_id: z.string().optional(), emoji: z.string().optional() }),
+);
+const REMEMBERED = 1_000;
+/** Where nobody says which standard emoji a custom one stands for. */
+const CUSTOM = 'custom emoji';
+
+interface ReactionDeps {
+  readonly account: string;
+  readonly api: Pick<TelegramApi, 'call'>;
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+}
+
+/** Makes what reads reactions. A custom emoji becomes the standard one that its makers gave it; Telegram is asked once. */
+export function createReactionReader({ account, api, log, stopping }: ReactionDeps) {
+  const standard = new BoundedMap<string, string>(REMEMBERED);
+  const learn = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    try {
+      const payload = { custom_emoji_ids: ids };
+      const stickers = Stickers.parse(await api.call('getCustomEmojiStickers', payload, stopping));
+      for (const { custom_emoji_id: id, emoji } of stickers)
+        if (id !== undefined && emoji !== undefined) standard.set(id, emoji);
+    } catch (thrown) {
+      log.debug({ reason: reasonOf(thrown) }, 'custom emoji are not known');
+    }
+  };
+  return async (reaction: WireReaction): Promise<InboundReaction | undefined> => {
+    const { chat, message_id, date, user, actor_chat, new_reaction } = reaction;
+    const sender = user ? personOf(user) : actor_chat && chatSender(actor_chat);
+    if (sender === undefined) return undefined;
+    const ids = new_reaction.flatMap(({ custom_emoji_id: id }) => id ?? []);
+    await learn(ids.filter((id) => !standard.has(id)));
+    const emojis = new_reaction.map(({ type, emoji, custom_emoji_id: id = '' }) =>
+      type === 'paid' ? '⭐' : (emoji ?? standard.get(id) ?? CUSTOM),
+    );
+    return {
+      channel: 'telegram',
+      account,
+      chat: chatOf({ chat }),
+      messageId: String(message_id),
+      sender,
+      emojis,
+      sentAt: date * 1000,
+    };
+  };
+}

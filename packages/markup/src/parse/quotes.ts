@@ -1,0 +1,61 @@
+import type { Construct, Context, Next, SyntaxExtension } from './inline-syntax.ts';
+
+/**
+ * Where `>` begins a line or a list item and quotes nothing: `>50%`, `>= 18`, `- > 90 points`, and the prompt of
+ * Python.
+ */
+const NO_QUOTE =
+  /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?=>=|>[$€£]?\d|>>> (?:[\d'"([{]|[\w.]+(?:[([]| ?=)|(?:import|from|def|class|for|while|if|with) ))|^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?=> [$€£]?\d+(?:[.,]\d+)*(?![.,)\d]))/gm;
+
+const GREATER = 62;
+/** Spaces and tabs; a tab is one code and some virtual spaces. */
+const SPACES: ReadonlySet<number | null> = new Set([32, -1, -2]);
+/** More would be code. */
+const MOST_SPACES = 3;
+
+/** Block quotes, but for a `>` that compares or is a prompt; nothing where there is none of these. */
+export function quotesIn(markdown: string): SyntaxExtension {
+  if (!markdown.includes('>')) return {};
+  const others = new Set<number>();
+  for (const { index, 0: text } of markdown.matchAll(NO_QUOTE)) others.add(index + text.length);
+  if (others.size === 0) return {};
+  const quote: Construct = {
+    name: 'quote',
+    tokenize(effects, ok, nok) {
+      if (others.has(this.now().offset)) return nok;
+      return ownQuote(this).tokenize.call(this, effects, ok, nok);
+    },
+    continuation: {
+      tokenize(effects, ok, nok) {
+        const again = effects.attempt(quote, ok, nok);
+        let spaces = 0;
+        const indent: Next = (code) => {
+          if (SPACES.has(code) && spaces < MOST_SPACES) {
+            spaces += 1;
+            effects.consume(code);
+            return indent;
+          }
+          effects.exit('linePrefix');
+          return again(code);
+        };
+        return (code) => {
+          if (!SPACES.has(code)) return again(code);
+          effects.enter('linePrefix');
+          return indent(code);
+        };
+      },
+    },
+    exit(effects) {
+      effects.exit('blockQuote');
+    },
+  };
+  return { document: { [GREATER]: quote }, disable: { null: ['blockQuote'] } };
+}
+
+/** The parser's own construct for block quotes. */
+function ownQuote({ parser }: Context): Construct {
+  const constructs = [parser.constructs.document[GREATER] ?? []].flat();
+  const own = constructs.find(({ name }) => name === 'blockQuote');
+  if (own === undefined) throw new Error('The Markdown parser has no block quotes.');
+  return own;
+}

@@ -1,0 +1,266 @@
+import { z } from 'zod';
+import type { VisibleMessage } from '../discord/conversation.ts';
+import { type DiscordDouble, startDiscordDouble } from '../discord/discord-double.ts';
+import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
+import { REAL_LIMITS } from '../discord/rate-limits.ts';
+import { buttonsOf } from '../discord/typed-line.ts';
+import { drawDiscord } from './draw/discord.ts';
+import {
+  type MessageOnPlatform,
+  type PlatformSide,
+  type ReactionOnPlatform,
+  type SayingOnPlatform,
+  SHOWN_CALLS,
+} from './side.ts';
+import type { PlayClock } from './simulator.ts';
+
+const FIRST_PERSON = 200_000_000_000_001_000n;
+/** Discord shows typing for so long. */
+const TYPING_MS = 10_000;
+/** discord.js itself tries so often. */
+const TRIES = 4;
+
+const Command = z.looseObject({
+  name: z.string(),
+  description: z.string(),
+  options: z.array(z.looseObject({ name: z.string() })).default([]),
+});
+type Command = z.infer<typeof Command>;
+
+/** Starts Discord for a player. */
+export async function startDiscordSide(
+  clock: PlayClock,
+  port: number | undefined,
+): Promise<PlatformSide> {
+  const double = await startDiscordDouble({
+    clock: clock.now,
+    limits: REAL_LIMITS,
+    ...(port !== undefined && { port }),
+  });
+  return new DiscordSide(double, clock);
+}
+
+class DiscordSide implements PlatformSide {
+  readonly platform = 'discord';
+  readonly can = { delete: true, press: true, thread: true, block: true };
+  readonly faults: PlatformSide['faults'];
+  readonly #double: DiscordDouble;
+  readonly #clock: PlayClock;
+  readonly #names = new Map<string, string>();
+  readonly #persons = new Map<string, string>();
+  /** Commands and presses, whose answers one person alone may see. */
+  readonly #interactions: { readonly id: string; readonly chat: string; readonly from: string }[] =
+    [];
+  readonly #reactors = new Map<string, Set<string>>();
+
+  constructor(double: DiscordDouble, clock: PlayClock) {
+    this.#double = double;
+    this.#clock = clock;
+    this.faults = faultsOf(double);
+    this.#names.set(double.me.id, double.me.username);
+  }
+
+  get bot() {
+    return `@${this.#double.me.username}`;
+  }
+
+  get settings() {
+    return { token: this.#double.token, apiRoot: this.#double.apiRoot };
+  }
+
+  get changes() {
+    return this.#double.transcript.changes;
+  }
+
+  addPerson(name: string, nth: number): string {
+    const id = String(FIRST_PERSON + BigInt(nth));
+    this.#double.nameUser(id, name);
+    this.#names.set(id, name);
+    return id;
+  }
+
+  directChat(person: string): string {
+    const chat = this.#double.dmWith(person);
+    this.#persons.set(chat, person);
+    return chat;
+  }
+
+  addGroup(title: string): string {
+    const name = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+    return this.#double.addChannel(this.#double.guildId, name);
+  }
+
+  addThread(channel: string, name: string, from: string): string {
+    return this.#double.thread({ channel, name, from });
+  }
+
+  setBot({ chat, kind }: { readonly chat: string; readonly kind: string }, isIn: boolean): void {
+    const person = this.#persons.get(chat);
+    if (kind === 'direct' && person !== undefined) this.#double.closeDms(person, !isIn);
+    else this.#double.deny(chat, 'view', !isIn);
+  }
+
+  say({ chat: channel, from, text, mention, replyTo, file }: SayingOnPlatform): string | undefined {
+    const command = /^\/(\S+)\s*(.*)$/su.exec(text);
+    const known = this.#commands().find(({ name }) => name === command?.[1]);
+    if (known !== undefined && !mention) {
+      const options = optionsOf(known, command?.[2] ?? '');
+      const id = this.#double.slash({ channel, from, name: known.name, options });
+      this.#interactions.push({ id, chat: channel, from });
+      return undefined;
+    }
+    return this.#double.say({
+      ...{ channel, from, replyTo },
+      text: mention ? `<@${this.#double.me.id}> ${text}` : text,
+      files: file && [file],
+    }).id;
+  }
+
+  edit(chat: string, message: string, _from: string, text: string): void {
+    this.#double.reword(chat, message, text);
+  }
+
+  delete(chat: string, message: string): void {
+    this.#double.erase(chat, message);
+  }
+
+  react({ chat: channel, message, from, emoji, gone }: ReactionOnPlatform): void {
+    this.#double.react({ channel, message, from, emoji, gone });
+    const place = `${message} ${emoji}`;
+    const known = this.#reactors.get(place) ?? new Set<string>();
+    this.#reactors.set(place, known);
+    if (gone) known.delete(from);
+    else known.add(from);
+  }
+
+  press(channel: string, message: string, from: string, label: string): void {
+    const shown = this.#all(channel).find(({ id }) => id === message);
+    const button = buttonsOf(shown?.message.components ?? []).find((one) => one.label === label);
+    if (typeof button?.custom_id !== 'string') throw new Error(`There is no button "${label}".`);
+    const id = this.#double.press({ channel, message, from, customId: button.custom_id });
+    this.#interactions.push({ id, chat: channel, from });
+  }
+
+  clearFaults(): void {
+    this.#double.clearFaults();
+  }
+
+  messages(chat: string): MessageOnPlatform[] {
+    return this.#all(chat).map((message) => this.#message(message));
+  }
+
+  isTyping(chat: string): boolean {
+    const since = this.#clock.now() - TYPING_MS;
+    const calls = this.#double.calls(`POST /channels/${chat}/`);
+    const last = calls.at(-1);
+    return last?.call.endsWith('/typing') === true && last.at > since;
+  }
+
+  commands() {
+    return this.#commands().map(({ name, description }) => ({ name, description }));
+  }
+
+  calls() {
+    return this.#double
+      .calls()
+      .slice(-SHOWN_CALLS)
+      .map(({ at, call, outcome, code }) => ({
+        ...{ at, call: shortened(call) },
+        outcome: code === undefined ? String(outcome) : `${outcome} (${code})`,
+        isTrouble: typeof outcome !== 'number' || outcome >= 400,
+      }));
+  }
+
+  close(): Promise<void> {
+    return this.#double.close();
+  }
+
+  #commands(): Command[] {
+    const last = this.#double.calls('PUT /applications/').at(-1)?.body;
+    return z.array(Command).safeParse(last).data ?? [];
+  }
+
+  /** What is in the channel, and what single people see there; ids of Discord grow with time. */
+  #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {
+    const here = this.#interactions.filter((one) => one.chat === chat);
+    const alone = here.flatMap(({ id, from }) =>
+      this.#double.interaction(id).ephemeral.map((message) => ({ ...message, onlyFor: from })),
+    );
+    // A button of such an answer answers into the same list.
+    const single = new Map(alone.map((message) => [message.id, message]));
+    const all = [...this.#double.conversation(chat), ...single.values()];
+    return all.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+  }
+
+  #message(shown: VisibleMessage & { readonly onlyFor?: string }): MessageOnPlatform {
+    const { id, from, content, edited, attachments, message, replyTo, onlyFor } = shown;
+    const { tree, violations } = parseDiscordMarkdown(content);
+    const name = (source: string) => this.#nameOf(source);
+    const isNotice = message.type === 18;
+    return {
+      ...{ id, from, at: Date.parse(message.timestamp), isEdited: edited, replyTo, onlyFor },
+      text: shown.visible.replaceAll(/<@!?\d+>/g, name),
+      html: drawDiscord(tree, name),
+      files: attachments.map(({ filename, content_type = 'application/octet-stream', url }) => ({
+        ...{ name: filename, type: content_type },
+        read: async () => new Uint8Array(await (await fetch(url)).arrayBuffer()),
+      })),
+      buttons: buttonsOf(message.components)
+        .filter(({ disabled }) => disabled !== true)
+        .map(({ label }) => String(label)),
+      reactions: shown.reactions.flatMap(({ emoji, me }) => [
+        ...(me ? [[emoji.name, 'bot'] as const] : []),
+        ...[...(this.#reactors.get(`${id} ${emoji.name}`) ?? [])].map(
+          (person) => [emoji.name, person] as const,
+        ),
+      ]),
+      violations:
+        from === 'bot' && !isNotice ? violations.map(({ kind, where }) => `${kind}: ${where}`) : [],
+    };
+  }
+
+  /** `<@1>` as the client shows it. */
+  #nameOf(source: string): string {
+    const id = /^<@!?(\d+)>$/.exec(source)?.[1];
+    return id === undefined ? source : `@${this.#names.get(id) ?? id}`;
+  }
+}
+
+/** Ids by their ends, and no tokens of interactions: a person reads it. */
+function shortened(call: string): string {
+  return call.replaceAll(/\/\d{14,}(?=\d{4})/g, '/…').replaceAll(/[\w-]{40,}/g, '…');
+}
+
+/** `name=value` for each option; a text without them is that of the first option. */
+function optionsOf({ options }: Command, text: string): Record<string, string> {
+  const named = [...text.matchAll(/(\S+?)=(\S+)/gu)].filter(([, name]) =>
+    options.some((option) => option.name === name),
+  );
+  if (named.length > 0) return Object.fromEntries(named.map(([, name, value]) => [name, value]));
+  const [first] = options;
+  return text === '' || first === undefined ? {} : { [first.name]: text };
+}
+
+function faultsOf(double: DiscordDouble): PlatformSide['faults'] {
+  const callIn = (chat: string | undefined) => ({
+    call: 'POST /channels/',
+    ...(chat !== undefined && { channel: chat }),
+  });
+  return {
+    'rate-limit': ({ chat, seconds, times }) =>
+      double.fault({
+        ...{ kind: 'rate-limit', retryAfterMs: seconds * 1_000, times },
+        ...callIn(chat),
+      }),
+    'server-error': ({ chat, times }) =>
+      double.fault({ kind: 'status', status: 502, times: times * TRIES, ...callIn(chat) }),
+    'reset-before': ({ chat, times }) => double.fault({ kind: 'hang-up', times, ...callIn(chat) }),
+    'reset-after': ({ chat, times }) =>
+      double.fault({ kind: 'hang-up', after: true, times, ...callIn(chat) }),
+    hang: ({ chat, times }) => double.fault({ kind: 'hang', times, ...callIn(chat) }),
+    duplicate: () => double.fault({ kind: 'duplicate', events: 1 }),
+    silence: () => double.fault({ kind: 'silence' }),
+    drop: () => double.fault({ kind: 'drop' }),
+    'session-lost': () => double.fault({ kind: 'invalid-session', resumable: false }),
+  };
+}

@@ -1,0 +1,61 @@
+import type { DiscordNode } from '../../discord/parse-markdown.ts';
+import { escapeText } from './escape.ts';
+
+/** The tree of a message as Discord shows it. `liveText` says what the client fills in, such as a name for `<@1>`. */
+export function drawDiscord(
+  nodes: readonly DiscordNode[],
+  liveText: (source: string) => string = (source) => source,
+): string {
+  return nodes.map((node, index) => drawNode(node, nodes[index - 1], liveText)).join('');
+}
+
+const TAGS = {
+  bold: ['<b>', '</b>'],
+  italic: ['<i>', '</i>'],
+  underline: ['<u>', '</u>'],
+  strike: ['<s>', '</s>'],
+  spoiler: ['<span class="hidden-text" tabindex="0">', '</span>'],
+  quote: ['<blockquote><div>', '</div></blockquote>'],
+  subtext: ['<small>', '</small>'],
+  paragraph: ['<div>', '</div>'],
+} as const;
+
+function drawNode(
+  node: DiscordNode,
+  before: DiscordNode | undefined,
+  liveText: (source: string) => string,
+): string {
+  const drawAll = (nodes: readonly DiscordNode[]) => drawDiscord(nodes, liveText);
+  switch (node.type) {
+    case 'text':
+      // The block before it has ended the line.
+      return escapeText(before?.type === 'codeBlock' ? node.text.replace(/^\n/, '') : node.text);
+    case 'emoji':
+    case 'refusedLink':
+      return escapeText(node.text);
+    case 'heading':
+      return `<div class="heading-${node.level}">${drawAll(node.children)}</div>`;
+    case 'list':
+      return drawList(node, drawAll);
+    case 'code':
+      return `<code>${escapeText(node.text)}</code>`;
+    case 'codeBlock':
+      return `<pre>${escapeText(node.text)}</pre>`;
+    case 'link':
+      return `<span class="link" title="${escapeText(node.url)}">${drawAll(node.children)}</span>`;
+    case 'live':
+      return `<span class="live">${escapeText(liveText(node.text))}</span>`;
+    default: {
+      const [open, close] = TAGS[node.type];
+      return open + drawAll(node.children) + close;
+    }
+  }
+}
+
+function drawList(
+  { start, items }: Extract<DiscordNode, { type: 'list' }>,
+  drawAll: (nodes: readonly DiscordNode[]) => string,
+): string {
+  const lines = items.map((item) => `<li>${drawAll(item)}</li>`).join('');
+  return start === undefined ? `<ul>${lines}</ul>` : `<ol start="${start}">${lines}</ol>`;
+}

@@ -1,0 +1,4 @@
+export { drawDiscord } from './discord.ts';
+export { escapeText } from './escape.ts';
+export { drawTelegram } from './telegram.ts';
+export { drawWhatsApp } from './whatsapp.ts';

@@ -1,0 +1,40 @@
+import type { FormattedLine, Inline } from '../../whatsapp/parse-formatting.ts';
+import { drawText } from './detected.ts';
+import { escapeText } from './escape.ts';
+
+/** The lines of a message as WhatsApp shows them. */
+export function drawWhatsApp(lines: readonly FormattedLine[]): string {
+  return lines.map(drawLine).join('');
+}
+
+function drawLine(line: FormattedLine): string {
+  const content = line.children.map(drawInline).join('') || '<br>';
+  if (line.kind === 'paragraph') return `<div>${content}</div>`;
+  if (line.kind === 'quote') return `<blockquote>${content}</blockquote>`;
+  const marker = line.kind === 'number' ? escapeText(line.number) : '•';
+  return `<div class="item" dir="auto"><span>${marker}</span><div>${content}</div></div>`;
+}
+
+const TAGS = { bold: 'b', italic: 'i', strike: 's' } as const;
+
+function drawInline(inline: Inline): string {
+  switch (inline.type) {
+    case 'text':
+    case 'url':
+      return drawText(inline.text);
+    case 'code':
+      return `<code>${escapeText(inline.text)}</code>`;
+    case 'monospace':
+      return drawMonospace(inline.text);
+    default: {
+      const tag = TAGS[inline.type];
+      return `<${tag}>${inline.children.map(drawInline).join('')}</${tag}>`;
+    }
+  }
+}
+
+/** On one line it stands in the text; over several it is a block, whose first line end is not seen. */
+function drawMonospace(text: string): string {
+  if (!text.includes('\n')) return `<tt>${escapeText(text)}</tt>`;
+  return `<pre>${escapeText(text.replace(/^\n/, '').replace(/\n$/, ''))}</pre>`;
+}

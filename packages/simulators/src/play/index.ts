@@ -1,0 +1,17 @@
+export {
+  CODES,
+  type Difference,
+  describeDifference,
+  type PlayOptions,
+  playScene,
+  type Recording,
+  readScene,
+  recordScene,
+  type Scene,
+  type SceneLine,
+  type Shown,
+  writeScene,
+} from './scene.ts';
+export { createPlayClock, type PlayClock, type Simulator } from './simulator.ts';
+export { type SimulatorOptions, type StartedSimulator, startSimulator } from './start.ts';
+export * from './world.ts';

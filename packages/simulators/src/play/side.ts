@@ -1,0 +1,95 @@
+import type { Changes } from '../changes.ts';
+import type { Abilities, FaultName, Platform, SimulatedCall } from './world.ts';
+
+/** One platform as `createSimulator` plays it. People, chats and messages have the ids of the platform here. */
+export interface PlatformSide {
+  readonly platform: Platform;
+  readonly bot: string;
+  /** What the settings of an account of Parley need to connect here. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly changes: Changes;
+  readonly can: Abilities;
+  readonly faults: Partial<Record<FaultName, (aim: FaultAim) => void>>;
+  addPerson(name: string, nth: number): string;
+  directChat(person: string): string;
+  addGroup(title: string, members: readonly string[]): string;
+  addThread?(group: string, title: string, from: string): string;
+  setBot(place: PlaceOnPlatform, isIn: boolean): void;
+  /** Resolves with the id of the message, if it has one. */
+  say(saying: SayingOnPlatform): string | undefined | Promise<string | undefined>;
+  edit(chat: string, message: string, from: string, text: string): unknown;
+  delete?(chat: string, message: string, from: string): unknown;
+  react(reaction: ReactionOnPlatform): unknown;
+  press?(chat: string, message: string, from: string, label: string): unknown;
+  clearFaults(): void;
+  messages(chat: string): readonly MessageOnPlatform[];
+  isTyping(chat: string): boolean;
+  /** What one person was shown about the last button that they pressed there, beside the messages. */
+  notice?(chat: string): NoticeOnPlatform | undefined;
+  commands(): readonly { readonly name: string; readonly description: string }[];
+  calls(): readonly SimulatedCall[];
+  close(): Promise<void>;
+}
+
+export interface FaultAim {
+  readonly chat?: string | undefined;
+  readonly seconds: number;
+  readonly times: number;
+}
+
+export interface NoticeOnPlatform {
+  readonly to: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface PlaceOnPlatform {
+  readonly chat: string;
+  readonly kind: 'direct' | 'group' | 'thread';
+}
+
+export interface SayingOnPlatform {
+  readonly chat: string;
+  readonly from: string;
+  readonly text: string;
+  readonly mention: boolean;
+  readonly replyTo?: string | undefined;
+  readonly file?:
+    | { readonly name: string; readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> }
+    | undefined;
+}
+
+export interface ReactionOnPlatform {
+  readonly chat: string;
+  readonly message: string;
+  readonly from: string;
+  readonly emoji: string;
+  readonly gone: boolean;
+}
+
+export interface FileOnPlatform {
+  readonly name: string;
+  readonly type: string;
+  read(): Uint8Array | Promise<Uint8Array>;
+}
+
+export interface MessageOnPlatform {
+  readonly id: string;
+  readonly from: 'bot' | string;
+  readonly at: number;
+  readonly text: string;
+  readonly html: string;
+  readonly isEdited: boolean;
+  readonly isDeleted?: boolean;
+  readonly isGrowing?: boolean;
+  readonly onlyFor?: string | undefined;
+  readonly replyTo?: string | undefined;
+  readonly files: readonly FileOnPlatform[];
+  readonly buttons: readonly string[];
+  /** Emoji and who put it there: `bot` or a person. */
+  readonly reactions: readonly (readonly [emoji: string, by: string])[];
+  readonly violations: readonly string[];
+}
+
+/** How many calls are shown. */
+export const SHOWN_CALLS = 80;

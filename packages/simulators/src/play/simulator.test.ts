@@ -1,0 +1,133 @@
+import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createPlayClock, type Simulator } from './simulator.ts';
+import { startSimulator } from './start.ts';
+import { PLATFORMS } from './world.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function started(platform: (typeof PLATFORMS)[number]): Promise<Simulator> {
+  const simulator = await startSimulator(platform);
+  closing.push(() => simulator.close());
+  return simulator;
+}
+
+const chatOf = (simulator: Simulator, key: string) =>
+  simulator.world().chats.find((chat) => chat.key === key);
+
+describe('a simulator', () => {
+  it.each(['telegram', 'discord'] as const)(
+    '[U04] %s: people write, answer, change and react; keys say who and which',
+    async (platform) => {
+      const simulator = await started(platform);
+      const friends = { chat: 'friends', from: 'ann' } as const;
+      expect(await simulator.act({ kind: 'say', ...friends, text: 'one' })).toBe('ann:1');
+      const bo = {
+        kind: 'say',
+        chat: 'friends',
+        from: 'bo',
+        text: 'two',
+        replyTo: 'ann:1',
+      } as const;
+      expect(await simulator.act(bo)).toBe('bo:1');
+      const base64 = Buffer.from('text of the file').toString('base64');
+      const file = { name: 'a.txt', type: 'text/plain', base64 };
+      expect(await simulator.act({ kind: 'say', ...friends, text: 'three', file })).toBe('ann:2');
+      const place = { chat: 'friends', message: 'ann:1' } as const;
+      await simulator.act({ kind: 'edit', ...place, text: 'one more' });
+      await simulator.act({ kind: 'react', ...place, from: 'bo', emoji: '👍' });
+      const messages = chatOf(simulator, 'friends')?.messages ?? [];
+      expect(messages).toMatchObject([
+        {
+          key: 'ann:1',
+          text: 'one more',
+          isEdited: true,
+          reactions: [{ emoji: '👍', by: ['bo'] }],
+        },
+        { key: 'bo:1', from: 'bo', replyTo: 'ann:1' },
+        { key: 'ann:2', files: [{ name: 'a.txt', type: 'text/plain' }] },
+      ]);
+      const bytes = await simulator.file('friends', 'ann:2', 0)?.read();
+      expect(Buffer.from(bytes ?? []).toString()).toBe('text of the file');
+    },
+  );
+
+  it.each(PLATFORMS)('[U04] %s: has people, a group, and makes more of them', async (platform) => {
+    const simulator = await started(platform);
+    expect(await simulator.act({ kind: 'person', name: 'Ann' })).toBe('ann-2');
+    expect(await simulator.act({ kind: 'group', name: 'Book Club', members: ['ann-2'] })).toBe(
+      'book-club',
+    );
+    expect(chatOf(simulator, 'book-club')?.members).toEqual(['you', 'ann-2']);
+    const thread = simulator.act({
+      kind: 'thread',
+      chat: 'book-club',
+      from: 'ann-2',
+      name: 'Poems',
+    });
+    if (platform === 'whatsapp') await expect(thread).rejects.toThrow('WhatsApp has no threads.');
+    else {
+      const key = (await thread) ?? '';
+      expect(await simulator.act({ kind: 'say', chat: key, from: 'ann-2', text: 'hm' })).toBe(
+        'ann-2:1',
+      );
+      expect(chatOf(simulator, key)).toMatchObject({
+        parent: 'book-club',
+        messages: [{ text: 'hm' }],
+      });
+    }
+    await simulator.act({ kind: 'bot', chat: 'book-club', isIn: false });
+    expect(chatOf(simulator, 'book-club')?.isBotIn).toBe(false);
+    for (const fault of simulator.world().faults) await simulator.act({ kind: 'fault', fault });
+    await simulator.act({ kind: 'clear-faults' });
+  });
+
+  it('[U04] says what is not there: a person, a chat, a message, a fault, what a platform has not', async () => {
+    const simulator = await started('telegram');
+    const say = { kind: 'say', chat: 'ann', from: 'ann', text: 'hi' } as const;
+    await expect(simulator.act({ ...say, from: 'cleo' })).rejects.toThrow('There is no "cleo"');
+    await expect(simulator.act({ ...say, chat: 'x' })).rejects.toThrow('There is no chat "x"');
+    const message = { chat: 'ann', message: 'bot:1' } as const;
+    await expect(simulator.act({ kind: 'edit', ...message, text: 'x' })).rejects.toThrow('"bot:1"');
+    await simulator.act(say);
+    const gone = simulator.act({ kind: 'delete', chat: 'ann', message: 'ann:1' });
+    await expect(gone).rejects.toThrow('Telegram tells bots of no deletions.');
+  });
+
+  it('[U04] its clock is in the hand of the player', async () => {
+    const clock = createPlayClock();
+    const simulator = await startSimulator('telegram', { clock });
+    closing.push(() => simulator.close());
+    await simulator.act({ kind: 'clock', minutes: 90 });
+    await simulator.act({ kind: 'say', chat: 'ann', from: 'ann', text: 'late' });
+    const at = chatOf(simulator, 'ann')?.messages[0]?.at ?? 0;
+    expect(Math.round((at - Date.now()) / 60_000)).toBe(90);
+    expect(simulator.world()).toMatchObject({ ahead: 90 * 60_000 });
+  });
+
+  it('[U04] Discord: a text that is a command is used as one, and its answer may be for one person alone', async () => {
+    const simulator = await started('discord');
+    const intents = [GatewayIntentBits.Guilds, GatewayIntentBits.DirectMessages];
+    const api = String(simulator.settings.apiRoot);
+    const bot = new Client({ intents, partials: [Partials.Channel], rest: { api } });
+    closing.push(() => bot.destroy());
+    bot.on(Events.InteractionCreate, async (use) => {
+      if (!use.isChatInputCommand()) return;
+      const text = `${use.commandName} ${use.options.getString('text')} for <@${use.user.id}>`;
+      await use.reply({ content: text, flags: 'Ephemeral' });
+    });
+    await bot.login(String(simulator.settings.token));
+    const options = [{ type: 3, name: 'text', description: 'a text' }];
+    await bot.application?.commands.set([{ name: 'note', description: 'notes it', options }]);
+    expect(simulator.world().commands).toEqual([{ name: 'note', description: 'notes it' }]);
+    await simulator.act({ kind: 'say', chat: 'friends', from: 'bo', text: '/note that here' });
+    const message = await simulator.waitFor(({ chats }) =>
+      chats.find(({ key }) => key === 'friends')?.messages.find(({ from }) => from === 'bot'),
+    );
+    expect(message).toMatchObject({ text: 'note that here for @Bo', onlyFor: 'bo', key: 'bot:1' });
+    expect(message.html).toContain('<span class="live">@Bo</span>');
+  });
+});

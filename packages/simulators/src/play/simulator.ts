@@ -1,0 +1,398 @@
+import type { FileOnPlatform, MessageOnPlatform, PlatformSide } from './side.ts';
+import { Act, type ActOf, type SimulatedMessage, type SimulatedWorld } from './world.ts';
+
+/** A platform with people, played by acts. */
+export interface Simulator {
+  readonly platform: SimulatedWorld['platform'];
+  /** What the settings of an account of Parley need to connect here: token and address. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The owner as `owners` in the settings names them, and the group that is there from the start. */
+  readonly owner: string;
+  readonly firstGroup: string;
+  world(): SimulatedWorld;
+  /** Does what a player does; resolves with the key of what it made, if it made something. Throws with a reason for people. */
+  act(act: Act): Promise<string | undefined>;
+  /** A file of a message, by its place in the message. */
+  file(chat: string, message: string, index: number): FileOnPlatform | undefined;
+  /** Calls back when something is different, and before each act. Returns what ends that. */
+  watch(watcher: Watcher): () => void;
+  /** Resolves with the first answer of `look` that is neither undefined nor false. */
+  waitFor<T>(
+    look: (world: SimulatedWorld) => T | undefined | false,
+    timeoutMs?: number,
+  ): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface Watcher {
+  readonly change?: () => void;
+  readonly act?: (act: Act) => void;
+}
+
+/** A clock that a player can put forward; it never stands still. */
+export interface PlayClock {
+  now(): number;
+  ahead(): number;
+  advance(ms: number): void;
+}
+
+export function createPlayClock(): PlayClock {
+  let ahead = 0;
+  return {
+    now: () => Date.now() + ahead,
+    ahead: () => ahead,
+    advance: (ms) => {
+      ahead += ms;
+    },
+  };
+}
+
+interface Person {
+  readonly key: string;
+  readonly name: string;
+  readonly id: string;
+}
+
+interface Chat {
+  readonly key: string;
+  readonly kind: 'direct' | 'group' | 'thread';
+  readonly title: string;
+  readonly id: string;
+  readonly parent?: string;
+  readonly members: readonly string[];
+  isBotIn: boolean;
+  /** Id of the platform to key, and how many messages each author has. */
+  readonly keys: Map<string, string>;
+  readonly counts: Map<string, number>;
+}
+
+/** Messages of a chat that are shown; older ones stay where they are. */
+const SHOWN_MESSAGES = 200;
+/** A key of a message that has no place yet. */
+const DRAFT = 'draft';
+
+/** Starts the play on one platform: you, Ann and Bo with their direct chats, and a group of all three. */
+export function createSimulator(side: PlatformSide, clock: PlayClock): Simulator {
+  return new Play(side, clock);
+}
+
+class Play implements Simulator {
+  readonly #side: PlatformSide;
+  readonly #clock: PlayClock;
+  readonly #people = new Map<string, Person>();
+  readonly #chats = new Map<string, Chat>();
+  readonly #watchers = new Set<Watcher>();
+  #isDue = false;
+
+  constructor(side: PlatformSide, clock: PlayClock) {
+    this.#side = side;
+    this.#clock = clock;
+    for (const name of ['You', 'Ann', 'Bo']) this.#addPerson(name);
+    this.#addGroup({ kind: 'group', name: 'Friends', members: ['ann', 'bo'] });
+    side.changes.onChange(() => this.#changed());
+  }
+
+  get platform() {
+    return this.#side.platform;
+  }
+
+  get settings() {
+    return this.#side.settings;
+  }
+
+  get owner(): string {
+    return `${this.platform}:${this.#person('you').id.replace(/@.*$/, '')}`;
+  }
+
+  get firstGroup(): string {
+    return this.#chat('friends').id;
+  }
+
+  world(): SimulatedWorld {
+    const { platform, bot, can, faults } = this.#side;
+    return {
+      ...{ platform, bot, can },
+      faults: Object.keys(faults) as SimulatedWorld['faults'],
+      people: [...this.#people.values()],
+      chats: [...this.#chats.values()].map((chat) => {
+        const { keys: _keys, counts: _counts, ...facts } = chat;
+        const messages = this.#messages(chat).slice(-SHOWN_MESSAGES);
+        const notice = this.#side.notice?.(chat.id);
+        return {
+          ...{ ...facts, messages, isTyping: this.#side.isTyping(chat.id) },
+          ...(notice && { notice: { ...notice, to: this.#keyOf(notice.to) } }),
+        };
+      }),
+      commands: this.#side.commands(),
+      calls: this.#side.calls(),
+      now: this.#clock.now(),
+      ahead: this.#clock.ahead(),
+    };
+  }
+
+  async act(given: Act): Promise<string | undefined> {
+    const act = Act.parse(given);
+    for (const watcher of this.#watchers) watcher.act?.(act);
+    const made = await this.#do(act);
+    this.#changed();
+    return made;
+  }
+
+  file(chatKey: string, message: string, index: number): FileOnPlatform | undefined {
+    const chat = this.#chat(chatKey);
+    const id = this.#idOf(chat, message);
+    return this.#side.messages(chat.id).find((one) => one.id === id)?.files[index];
+  }
+
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  waitFor<T>(look: (world: SimulatedWorld) => T | undefined | false, timeoutMs = 30_000) {
+    return new Promise<T>((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        stop();
+      };
+      const change = () => {
+        const seen = look(this.world());
+        if (seen === undefined || seen === false) return;
+        end();
+        resolve(seen);
+      };
+      const timer = setTimeout(() => {
+        end();
+        reject(new Error(`Nothing within ${timeoutMs} ms. ${summaryOf(this.world())}`));
+      }, timeoutMs);
+      const stop = this.watch({ change });
+      change();
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#side.close();
+  }
+
+  async #do(act: Act): Promise<string | undefined> {
+    const side = this.#side;
+    switch (act.kind) {
+      case 'say':
+        return this.#say(act);
+      case 'flood':
+        return this.#flood(act);
+      case 'edit':
+      case 'delete':
+      case 'react':
+      case 'press':
+        return this.#onMessage(act);
+      case 'person':
+        return this.#addPerson(act.name);
+      case 'group':
+        return this.#addGroup(act);
+      case 'thread':
+        return this.#addThread(act);
+      case 'bot':
+        return this.#setBot(act);
+      case 'fault':
+        return this.#fault(act);
+      case 'clear-faults':
+        side.clearFaults();
+        return undefined;
+      case 'clock':
+        this.#clock.advance(act.minutes * 60_000);
+        return undefined;
+    }
+  }
+
+  async #say({ chat: chatKey, from, text, mention, replyTo, file }: ActOf<'say'>) {
+    const chat = this.#chat(chatKey);
+    const id = await this.#side.say({
+      chat: chat.id,
+      from: this.#person(from).id,
+      text,
+      mention: mention === true,
+      replyTo: replyTo === undefined ? undefined : this.#idOf(chat, replyTo),
+      file: file && { ...file, bytes: new Uint8Array(Buffer.from(file.base64, 'base64')) },
+    });
+    if (id === undefined) return undefined;
+    this.#messages(chat);
+    return chat.keys.get(id);
+  }
+
+  async #flood({ count, text, ...rest }: ActOf<'flood'>): Promise<undefined> {
+    for (let nth = 1; nth <= count; nth += 1) {
+      await this.#say({ ...rest, kind: 'say', text: `${text} ${nth}` });
+    }
+  }
+
+  async #onMessage(
+    act: ActOf<'edit'> | ActOf<'delete'> | ActOf<'react'> | ActOf<'press'>,
+  ): Promise<undefined> {
+    const side = this.#side;
+    const chat = this.#chat(act.chat);
+    const id = this.#idOf(chat, act.message);
+    const author = act.message.split(':')[0] ?? '';
+    switch (act.kind) {
+      case 'edit':
+        await side.edit(chat.id, id, this.#person(author).id, act.text);
+        return;
+      case 'delete':
+        if (side.delete === undefined) throw notHere(this.platform, 'tells bots of no deletions');
+        await side.delete(chat.id, id, this.#person(author).id);
+        return;
+      case 'react': {
+        const { emoji, gone = false, from } = act;
+        const person = this.#person(from).id;
+        await side.react({ chat: chat.id, message: id, from: person, emoji, gone });
+        return;
+      }
+      case 'press':
+        if (side.press === undefined) throw notHere(this.platform, 'has no buttons');
+        await side.press(chat.id, id, this.#person(act.from).id, act.button);
+    }
+  }
+
+  #addPerson(name: string): string {
+    const key = freeKey(name, this.#people);
+    const id = this.#side.addPerson(name, this.#people.size);
+    this.#people.set(key, { key, name, id });
+    const chat = this.#side.directChat(id);
+    this.#addChat({ key, kind: 'direct', title: name, id: chat, members: [key] });
+    return key;
+  }
+
+  #addGroup({ name, members }: ActOf<'group'>): string {
+    const all = [...new Set(['you', ...members])];
+    const id = this.#side.addGroup(
+      name,
+      all.map((key) => this.#person(key).id),
+    );
+    const key = freeKey(name, this.#chats);
+    this.#addChat({ key, kind: 'group', title: name, id, members: all });
+    return key;
+  }
+
+  #addThread({ chat, from, name }: ActOf<'thread'>): string {
+    const parent = this.#chat(chat);
+    if (this.#side.addThread === undefined) throw notHere(this.platform, 'has no threads');
+    if (parent.kind !== 'group') throw new Error('A thread is opened in a group.');
+    const id = this.#side.addThread(parent.id, name, this.#person(from).id);
+    const key = freeKey(`${parent.key}/${slug(name)}`, this.#chats);
+    const { members } = parent;
+    this.#addChat({ key, kind: 'thread', title: name, id, parent: parent.key, members });
+    return key;
+  }
+
+  #addChat(chat: Omit<Chat, 'isBotIn' | 'keys' | 'counts'>): void {
+    this.#chats.set(chat.key, { ...chat, isBotIn: true, keys: new Map(), counts: new Map() });
+  }
+
+  #setBot({ chat: key, isIn }: ActOf<'bot'>): undefined {
+    const chat = this.#chat(key);
+    if (chat.kind === 'thread') throw new Error('The bot is in a thread as long as in its group.');
+    if (chat.kind === 'direct' && !this.#side.can.block)
+      throw notHere(this.platform, 'cannot block the bot here');
+    this.#side.setBot({ chat: chat.id, kind: chat.kind }, isIn);
+    for (const one of this.#chats.values())
+      if (one === chat || one.parent === key) one.isBotIn = isIn;
+  }
+
+  #fault({ fault, chat, seconds = 5, times = 1 }: ActOf<'fault'>): undefined {
+    const strike = this.#side.faults[fault];
+    if (strike === undefined) throw notHere(this.platform, `has no fault "${fault}"`);
+    strike({ chat: chat === undefined ? undefined : this.#chat(chat).id, seconds, times });
+  }
+
+  /** The messages of a chat; each new one gets its key. */
+  #messages(chat: Chat): SimulatedMessage[] {
+    const found = this.#side.messages(chat.id);
+    for (const { id, from, isGrowing } of found) {
+      if (chat.keys.has(id) || isGrowing) continue;
+      const author = this.#keyOf(from);
+      const count = (chat.counts.get(author) ?? 0) + 1;
+      chat.counts.set(author, count);
+      chat.keys.set(id, `${author}:${count}`);
+    }
+    return found.map((message) => this.#shown(chat, message));
+  }
+
+  #shown(chat: Chat, message: MessageOnPlatform): SimulatedMessage {
+    const { id, from, files, reactions, replyTo, onlyFor, ...rest } = message;
+    const emojis = [...new Set(reactions.map(([emoji]) => emoji))];
+    return {
+      ...rest,
+      key: chat.keys.get(id) ?? DRAFT,
+      from: this.#keyOf(from),
+      files: files.map(({ name, type }) => ({ name, type })),
+      reactions: emojis.map((emoji) => ({
+        emoji,
+        by: reactions.filter(([one]) => one === emoji).map(([, by]) => this.#keyOf(by)),
+      })),
+      ...(replyTo !== undefined && { replyTo: chat.keys.get(replyTo) }),
+      ...(onlyFor !== undefined && { onlyFor: this.#keyOf(onlyFor) }),
+    };
+  }
+
+  /** Of a person of the platform; the platform's id where the play does not know them. */
+  #keyOf(id: string): string {
+    for (const person of this.#people.values()) if (person.id === id) return person.key;
+    return id;
+  }
+
+  #person(key: string): Person {
+    const person = this.#people.get(key);
+    if (person !== undefined) return person;
+    throw new Error(`There is no "${key}"; there are ${[...this.#people.keys()].join(', ')}.`);
+  }
+
+  #chat(key: string): Chat {
+    const chat = this.#chats.get(key);
+    if (chat !== undefined) return chat;
+    throw new Error(`There is no chat "${key}"; there are ${[...this.#chats.keys()].join(', ')}.`);
+  }
+
+  #idOf(chat: Chat, key: string): string {
+    this.#messages(chat);
+    for (const [id, known] of chat.keys) if (known === key) return id;
+    throw new Error(`There is no message "${key}" in "${chat.key}".`);
+  }
+
+  /** Watchers see a burst of changes as one. */
+  #changed(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      for (const chat of this.#chats.values()) this.#messages(chat);
+      for (const watcher of this.#watchers) watcher.change?.();
+    });
+  }
+}
+
+function slug(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu);
+  return words?.join('-') ?? 'x';
+}
+
+function freeKey(name: string, taken: ReadonlyMap<string, unknown>): string {
+  const wish = name.includes('/') ? name : slug(name);
+  let key = wish;
+  for (let nth = 2; taken.has(key) || key === 'bot'; nth += 1) key = `${wish}-${nth}`;
+  return key;
+}
+
+function notHere(platform: string, what: string): Error {
+  const names = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' };
+  return new Error(`${names[platform as keyof typeof names]} ${what}.`);
+}
+
+function summaryOf(world: SimulatedWorld): string {
+  const lines = world.chats.flatMap(({ key, messages }) =>
+    messages.slice(-5).map(({ from, text }) => `${key}: ${from}: ${text.slice(0, 80)}`),
+  );
+  return `To see: ${lines.join(' | ')}`;
+}

@@ -1,0 +1,294 @@
+import type {
+  Animation,
+  Audio,
+  CallbackQuery,
+  Chat,
+  ChatMember,
+  ChatMemberUpdated,
+  Document,
+  ForumTopicCreated,
+  ForumTopicEdited,
+  Message,
+  MessageEntity,
+  MessageOriginChannel,
+  MessageOriginChat,
+  MessageOriginHiddenUser,
+  MessageOriginUser,
+  MessageReactionUpdated,
+  PhotoSize,
+  ReactionType,
+  Sticker,
+  TextQuote,
+  Update,
+  User,
+  Video,
+  VideoNote,
+  Voice,
+} from 'telegraf/types';
+import type { Optional } from '../optional-fields.ts';
+
+type AllKeys<T> = T extends unknown ? keyof T : never;
+type OptionalIn<T> = T extends unknown
+  ? { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T]
+  : never;
+/** Of each field that is optional, or that some kinds of this object lack: a value that it may have. */
+type Samples<T> = Readonly<Record<OptionalIn<T> | Exclude<AllKeys<T>, keyof T>, unknown>>;
+
+const ANN = { id: 501, is_bot: false, first_name: 'Ann' };
+const NEWS = { id: -1_000_000_000_009, type: 'channel', title: 'News' };
+const SIZE = { file_id: 'f', file_unique_id: 'u', width: 1, height: 1 };
+const CLIP = { ...SIZE, duration: 1 };
+const POINT = { latitude: 1, longitude: 2 };
+const NUMBERS = { additional_chat_count: 1, unclaimed_prize_count: 1 };
+
+/**
+ * The optional fields of all that a bot is sent, by the types of the client library: a field that they gain does not
+ * compile until it has a sample here, and is then sent with it, as null and not at all.
+ */
+export const OPTIONAL_FIELDS = {
+  User: {
+    last_name: 'Archer',
+    username: 'ann_archer',
+    language_code: 'en',
+    is_premium: true,
+    added_to_attachment_menu: true,
+  } satisfies Samples<User>,
+  Chat: {
+    title: 'Family',
+    username: 'family',
+    first_name: 'Ann',
+    last_name: 'Archer',
+    is_forum: true,
+  } satisfies Samples<Chat>,
+  Message: {
+    message_thread_id: 7,
+    from: ANN,
+    sender_chat: NEWS,
+    is_topic_message: true,
+    sender_boost_count: 1,
+    forward_origin: { type: 'user', date: 1, sender_user: ANN },
+    is_automatic_forward: true,
+    reply_to_message: { message_id: 1, date: 1, chat: NEWS, text: 'before' },
+    external_reply: { origin: { type: 'hidden_user', date: 1, sender_user_name: 'Bo' } },
+    quote: { text: 'be', position: 0, is_manual: true },
+    reply_to_story: { chat: NEWS, id: 1 },
+    via_bot: { ...ANN, is_bot: true },
+    edit_date: 1,
+    has_protected_content: true,
+    author_signature: 'Ann',
+    link_preview_options: { is_disabled: true },
+    reply_markup: { inline_keyboard: [] },
+    text: 'words',
+    entities: [{ type: 'bold', offset: 0, length: 1 }],
+    caption: 'below',
+    caption_entities: [{ type: 'bold', offset: 0, length: 1 }],
+    media_group_id: 'album',
+    has_media_spoiler: true,
+
+    audio: CLIP,
+    document: SIZE,
+    animation: CLIP,
+    photo: [SIZE],
+    sticker: { ...SIZE, type: 'regular', is_animated: false, is_video: false },
+    story: { chat: NEWS, id: 1 },
+    video: CLIP,
+    video_note: { ...CLIP, length: 1 },
+    voice: CLIP,
+    contact: { phone_number: '+1', first_name: 'Bo', last_name: 'Baker', user_id: 502, vcard: '' },
+    dice: { emoji: '🎲', value: 1 },
+    game: { title: 'g', description: 'd', photo: [SIZE] },
+    poll: { id: 'p', question: 'Who?', options: [{ text: 'I', voter_count: 0 }], type: 'regular' },
+    location: { ...POINT, horizontal_accuracy: 1, live_period: 60 },
+    venue: { location: POINT, title: 'Home', address: 'Here', foursquare_id: 'x' },
+    new_chat_members: [ANN],
+    left_chat_member: ANN,
+    new_chat_title: 'Friends',
+    new_chat_photo: [SIZE],
+    delete_chat_photo: true,
+    group_chat_created: true,
+    supergroup_chat_created: true,
+    channel_chat_created: true,
+    message_auto_delete_timer_changed: { message_auto_delete_time: 60 },
+    migrate_to_chat_id: -1_000_000_000_077,
+    migrate_from_chat_id: -78,
+    pinned_message: { message_id: 1, date: 0, chat: NEWS },
+    invoice: { title: 'i', description: 'd', start_parameter: '', currency: 'EUR' },
+    successful_payment: { currency: 'EUR', total_amount: 1, invoice_payload: '' },
+    users_shared: { request_id: 1, user_ids: [501] },
+    chat_shared: { request_id: 1, chat_id: -5 },
+    connected_website: 'example.org',
+    write_access_allowed: { from_request: true },
+    passport_data: { data: [], credentials: {} },
+    proximity_alert_triggered: { traveler: ANN, watcher: ANN, distance: 1 },
+    boost_added: { boost_count: 1 },
+    forum_topic_created: { name: 'Trips', icon_color: 1, icon_custom_emoji_id: 'e' },
+    forum_topic_edited: { icon_custom_emoji_id: 'e' },
+    forum_topic_closed: {},
+    forum_topic_reopened: {},
+    general_forum_topic_hidden: {},
+    general_forum_topic_unhidden: {},
+    giveaway_created: {},
+    giveaway: { chats: [NEWS], winners_selection_date: 1, winner_count: 1 },
+    giveaway_winners: { chat: NEWS, giveaway_message_id: 1, winners: [ANN], ...NUMBERS },
+    giveaway_completed: { winner_count: 1, ...NUMBERS },
+    video_chat_scheduled: { start_date: 1 },
+    video_chat_started: {},
+    video_chat_ended: { duration: 1 },
+    video_chat_participants_invited: { users: [ANN] },
+    web_app_data: { data: 'd', button_text: 'b' },
+  } satisfies Samples<Message>,
+  PhotoSize: { file_size: 1 } satisfies Samples<PhotoSize>,
+  File: {
+    thumbnail: SIZE,
+    file_name: 'a.bin',
+    mime_type: 'video/mp4',
+    file_size: 1,
+    performer: 'Ann',
+    title: 'Song',
+    width: 1,
+    height: 1,
+    duration: 1,
+    length: 1,
+  } satisfies Samples<Document | Audio | Voice | Video | VideoNote | Animation>,
+  Sticker: {
+    thumbnail: SIZE,
+    emoji: '🦜',
+    set_name: 'birds',
+    premium_animation: SIZE,
+    mask_position: { point: 'eyes', x_shift: 0, y_shift: 0, scale: 1 },
+    custom_emoji_id: '5',
+    file_size: 1,
+  } satisfies Samples<Sticker>,
+  MessageEntity: {
+    url: 'https://example.org/',
+    user: ANN,
+    custom_emoji_id: '5',
+    language: 'js',
+  } satisfies Samples<MessageEntity>,
+  MessageOrigin: {
+    sender_user: ANN,
+    sender_user_name: 'Bo',
+    sender_chat: NEWS,
+    chat: NEWS,
+    message_id: 1,
+    author_signature: 'Ann',
+  } satisfies Samples<
+    MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel
+  >,
+  TextQuote: { entities: [], is_manual: true } satisfies Samples<TextQuote>,
+  Topic: { name: 'Trips', icon_color: 1, icon_custom_emoji_id: 'e' } satisfies Samples<
+    ForumTopicCreated | ForumTopicEdited
+  >,
+  CallbackQuery: {
+    message: { message_id: 1, date: 0, chat: NEWS },
+    inline_message_id: 'i',
+    data: 'd',
+    game_short_name: 'g',
+  } satisfies Samples<CallbackQuery>,
+  ChatMemberUpdated: {
+    invite_link: { invite_link: 'https://t.me/+x', creator: ANN },
+    via_chat_folder_invite_link: true,
+  } satisfies Samples<ChatMemberUpdated>,
+  ChatMember: {
+    is_anonymous: false,
+    custom_title: 'Boss',
+    can_be_edited: true,
+    can_manage_chat: true,
+    can_delete_messages: true,
+    can_manage_video_chats: true,
+    can_restrict_members: true,
+    can_promote_members: true,
+    can_change_info: true,
+    can_invite_users: true,
+    can_post_messages: true,
+    can_edit_messages: true,
+    can_pin_messages: true,
+    can_post_stories: true,
+    can_edit_stories: true,
+    can_delete_stories: true,
+    can_manage_topics: true,
+    is_member: true,
+    can_send_messages: false,
+    can_send_audios: true,
+    can_send_documents: true,
+    can_send_photos: true,
+    can_send_videos: true,
+    can_send_video_notes: true,
+    can_send_voice_notes: true,
+    can_send_polls: true,
+    can_send_other_messages: true,
+    can_add_web_page_previews: true,
+    until_date: 0,
+  } satisfies Samples<ChatMember>,
+  MessageReactionUpdated: { user: ANN, actor_chat: NEWS } satisfies Samples<MessageReactionUpdated>,
+  ReactionType: { emoji: '👍', custom_emoji_id: '5' } satisfies Samples<ReactionType>,
+};
+
+type Kind = keyof typeof OPTIONAL_FIELDS;
+
+/** The kind of what is in a field, wherever the field is. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  ...{ from: 'User', user: 'User', via_bot: 'User', sender_user: 'User' },
+  ...{ new_chat_members: 'User', left_chat_member: 'User' },
+  ...{ chat: 'Chat', sender_chat: 'Chat', actor_chat: 'Chat' },
+  ...{ message: 'Message', edited_message: 'Message', channel_post: 'Message' },
+  ...{ edited_channel_post: 'Message', reply_to_message: 'Message', pinned_message: 'Message' },
+  ...{ photo: 'PhotoSize', thumbnail: 'PhotoSize', sticker: 'Sticker' },
+  ...{ document: 'File', audio: 'File', voice: 'File', video: 'File', video_note: 'File' },
+  ...{ animation: 'File', entities: 'MessageEntity', caption_entities: 'MessageEntity' },
+  ...{ forward_origin: 'MessageOrigin', quote: 'TextQuote' },
+  ...{ forum_topic_created: 'Topic', forum_topic_edited: 'Topic' },
+  ...{ callback_query: 'CallbackQuery', my_chat_member: 'ChatMemberUpdated' },
+  ...{ old_chat_member: 'ChatMember', new_chat_member: 'ChatMember' },
+  ...{ message_reaction: 'MessageReactionUpdated' },
+  ...{ old_reaction: 'ReactionType', new_reaction: 'ReactionType' },
+};
+
+/** Kinds of updates; each has one of them. */
+const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
+  ...{ message: null, edited_message: null, channel_post: null, edited_channel_post: null },
+  ...{ message_reaction: null, message_reaction_count: null, inline_query: null },
+  ...{ chosen_inline_result: null, callback_query: null, shipping_query: null },
+  ...{ pre_checkout_query: null, poll: null, poll_answer: null, my_chat_member: null },
+  ...{ chat_member: null, chat_join_request: null, chat_boost: null, removed_chat_boost: null },
+};
+
+/** What may be left out of an event that says something else; all other fields are what it says, and stay. */
+const BESIDE: ReadonlySet<string> = new Set([
+  ...Object.keys(OPTIONAL_FIELDS.User),
+  ...['title', 'is_forum', 'entities', 'caption', 'caption_entities', 'via_bot', 'quote'],
+  ...['forward_origin', 'media_group_id', 'pinned_message', 'migrate_to_chat_id'],
+  ...['file_size', 'mime_type', 'file_name', 'thumbnail', 'is_manual', 'language'],
+  ...['author_signature', 'edit_date', 'set_name', 'emoji', 'icon_custom_emoji_id'],
+]);
+
+type Fields = Record<string, unknown>;
+
+/** An update of a kind, with what is optional sent in this way. */
+export function updateSent(how: Optional, kind: string, content: unknown): Fields {
+  const event = { [kind]: sentAs(how, kind, content) };
+  return how === 'null' ? { ...UPDATES, ...event } : event;
+}
+
+function sentAs(how: Optional, field: string, value: unknown): unknown {
+  if (how === 'present' || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => sentAs(how, field, item));
+  const kind = KINDS[field];
+  const optional = kind === undefined ? [] : Object.keys(OPTIONAL_FIELDS[kind]);
+  const kept = Object.entries(value).filter(
+    ([name]) => !optional.includes(name) || !BESIDE.has(name) || kind === 'ReactionType',
+  );
+  const nulls = how === 'null' ? optional.map((name) => [name, null]) : [];
+  const sent = kept.map(([name, inner]) => [name, sentAs(how, name, inner)]);
+  return Object.fromEntries([...nulls, ...sent]);
+}
+
+/** The same content with the sample of an optional field in each object of that kind that lacks it. */
+export function withSample(of: Kind, name: string, field: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => withSample(of, name, field, item));
+  const samples: Fields = KINDS[field] === of ? OPTIONAL_FIELDS[of] : {};
+  const added = name in samples && !(name in value) ? { [name]: samples[name] } : {};
+  const all = Object.entries(value).map(([key, inner]) => [key, withSample(of, name, key, inner)]);
+  return { ...Object.fromEntries(all), ...added };
+}

@@ -1,0 +1,109 @@
+import { has, latin1 } from './detect-format.ts';
+
+/** Pictures that language models take. */
+export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+
+/** A picture as its bytes describe it, without decoding it; null where they do not say it. */
+export interface PictureFormat {
+  readonly type: ImageType | 'image/avif' | 'image/heic';
+  readonly size: PictureSize | null;
+  /** It has notes of a camera: which side is up, and where it was taken. */
+  readonly hasExif: boolean;
+}
+
+interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The format of a picture; null for what is none, such as a drawing in SVG. */
+export function pictureFormat(bytes: Uint8Array): PictureFormat | null {
+  const type = imageTypeOf(bytes) ?? heifTypeOf(bytes);
+  if (type === null) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    return { type, ...described(type, bytes, view) };
+  } catch {
+    return { type, size: null, hasExif: false }; // It ends before it says so.
+  }
+}
+
+/** How many pixels a picture says it has; null when it does not say. */
+export function pixelsOf(bytes: Uint8Array): number | null {
+  const size = pictureFormat(bytes)?.size;
+  return size ? size.width * size.height : null;
+}
+
+function imageTypeOf(bytes: Uint8Array): ImageType | null {
+  if (has(bytes, 0, '\u00ff\u00d8\u00ff')) return 'image/jpeg';
+  if (has(bytes, 0, '\u0089PNG\r\n\u001a\n')) return 'image/png';
+  if (has(bytes, 0, 'GIF87a') || has(bytes, 0, 'GIF89a')) return 'image/gif';
+  if (has(bytes, 0, 'RIFF') && has(bytes, 8, 'WEBP')) return 'image/webp';
+  return null;
+}
+
+/** The brands that the first box of such a file can name are within so many bytes. */
+const BRANDS_WITHIN = 64;
+
+/** Pictures in a container of MPEG: AVIF, and what telephones of Apple take, which is HEIC. */
+function heifTypeOf(bytes: Uint8Array): 'image/avif' | 'image/heic' | null {
+  if (!has(bytes, 4, 'ftyp')) return null;
+  const [, , , length = 0] = bytes;
+  const brands = latin1(bytes, 8, Math.min(length, BRANDS_WITHIN)).match(/.{4}/gs) ?? [];
+  if (brands.some((brand) => brand === 'avif' || brand === 'avis')) return 'image/avif';
+  return brands.some((brand) => /^(?:he[ivx][cmsx]|mif1|msf1)$/.test(brand)) ? 'image/heic' : null;
+}
+
+function described(
+  type: PictureFormat['type'],
+  bytes: Uint8Array,
+  view: DataView,
+): Omit<PictureFormat, 'type'> {
+  switch (type) {
+    case 'image/png': {
+      const isPng = has(bytes, 12, 'IHDR');
+      return unnoted(isPng ? { width: view.getUint32(16), height: view.getUint32(20) } : null);
+    }
+    case 'image/gif':
+      return unnoted({ width: view.getUint16(6, true), height: view.getUint16(8, true) });
+    case 'image/webp':
+      return unnoted(webpSize(bytes, view));
+    case 'image/jpeg':
+      return jpegFormat(bytes, view);
+    case 'image/avif':
+    case 'image/heic':
+      return unnoted(null);
+  }
+}
+
+function unnoted(size: PictureSize | null): Omit<PictureFormat, 'type'> {
+  return { size, hasExif: false };
+}
+
+function webpSize(bytes: Uint8Array, view: DataView): PictureSize {
+  const low14 = (value: number): number => value & 0x3fff;
+  if (has(bytes, 12, 'VP8X')) {
+    const length = (at: number): number => (view.getUint32(at, true) & 0xffffff) + 1;
+    return { width: length(24), height: length(27) };
+  }
+  if (has(bytes, 12, 'VP8L')) {
+    const sizes = view.getUint32(21, true);
+    return { width: low14(sizes) + 1, height: low14(sizes >>> 14) + 1 };
+  }
+  return { width: low14(view.getUint16(26, true)), height: low14(view.getUint16(28, true)) };
+}
+
+/** Goes from segment to segment up to the one that starts a frame. */
+function jpegFormat(bytes: Uint8Array, view: DataView): Omit<PictureFormat, 'type'> {
+  let hasExif = false;
+  for (let at = 2; ; ) {
+    const marker = view.getUint8(at + 1);
+    const startsFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (startsFrame) {
+      const size = { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+      return { size, hasExif };
+    }
+    if (marker === 0xe1 && has(bytes, at + 4, 'Exif')) hasExif = true;
+    at += marker === 0xff ? 1 : 2 + view.getUint16(at + 2);
+  }
+}

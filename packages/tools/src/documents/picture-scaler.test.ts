@@ -1,0 +1,103 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { openPlaces } from './document-reader.ts';
+import { pictureFormat } from './picture-format.ts';
+import { createPictureScaler, isWorthScaling, type ScaledPicture } from './picture-scaler.ts';
+import { PICTURES } from './read-in-process.ts';
+
+const never = new AbortController().signal;
+const plain = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 4, background: { r: 200, g: 40, b: 40, alpha: 0 } } });
+const photo = (width: number, height: number) =>
+  plain(width, height).withMetadata({ orientation: 6 });
+
+function scale(bytes: Uint8Array | null, { scaler = openScaler(), sender = 'ada' } = {}) {
+  return scaler({ sender, side: 1_568, load: async () => bytes }, never);
+}
+function openScaler(more: Partial<Parameters<typeof createPictureScaler>[0]> = {}) {
+  return createPictureScaler({ queue: openPlaces(), ...more });
+}
+const madeOf = (picture: ScaledPicture) => sharp(picture.kind === 'scaled' ? picture.bytes : []);
+
+describe('a picture that is made smaller', () => {
+  it('[F10] of 12 million pixels is upright, small and without notes of its camera', async () => {
+    const original = await photo(4_032, 3_024).jpeg().toBuffer();
+    const made = await scale(original);
+    const { width, height, exif, orientation, format } = await madeOf(made).metadata();
+    expect({ width, height, exif, orientation, format }).toEqual({
+      ...{ width: 1_176, height: 1_568, format: 'jpeg' },
+      ...{ exif: undefined, orientation: undefined },
+    });
+  });
+
+  it.each(['png', 'gif', 'webp', 'avif'] as const)('[F10] may be a %s', async (format) => {
+    const picture = await plain(2_000, 500).toFormat(format).toBuffer();
+    const pixels = await madeOf(await scale(picture))
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    expect(pixels.info).toMatchObject({ width: 1_568, height: 392 });
+    // What nobody would see is white.
+    expect(pixels.data[0]).toBeGreaterThan(250);
+  });
+
+  it('[F10] stays as large as it is if it is small', async () => {
+    const made = await scale(await photo(300, 200).jpeg().toBuffer());
+    expect(await madeOf(made).metadata()).toMatchObject({ width: 200, height: 300 });
+  });
+
+  it.each([
+    [
+      'a drawing in SVG',
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
+    ],
+    ['half a picture', Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'latin1')],
+  ])('[G19] is not %s', async (_what, bytes) => {
+    expect(await scale(bytes)).toEqual({ kind: 'failed', why: 'it is damaged' });
+  });
+
+  it('[G19] takes no more memory than it may, and its sender’s next ones are left alone for a while', async () => {
+    let now = 0;
+    const scaler = openScaler({ clock: () => now });
+    const crowded = { width: 6_900, height: 6_900, channels: 3, background: '#123' } as const;
+    const bomb = await sharp({ create: crowded }).png({ progressive: true }).toBuffer();
+    expect((await scale(bomb, { scaler })).kind).toBe('failed');
+    const small = await plain(9, 9).png().toBuffer();
+    expect((await scale(small, { scaler, sender: 'bo' })).kind).toBe('scaled');
+    now = 60_000;
+    expect((await scale(small, { scaler })).kind).toBe('scaled');
+  });
+
+  it('[G19] has its sender rest when it takes too long', async () => {
+    const scaler = openScaler({ limits: { memoryBytes: 190_000_000, timeoutMs: 1 } });
+    const small = await plain(9, 9).png().toBuffer();
+    expect(await scale(small, { scaler })).toEqual({ kind: 'failed', why: 'time' });
+    expect(await scale(small, { scaler })).toMatchObject({ kind: 'not-tried' });
+  });
+
+  it('[F10] is left as it is where the library is not installed, or its file is gone', async () => {
+    const scaler = openScaler({ kind: { ...PICTURES, libraries: ['@parley/no-such-library'] } });
+    expect(await scale(Buffer.of(1), { scaler })).toEqual({
+      kind: 'not-tried',
+      why: 'the library @parley/no-such-library is not installed',
+    });
+    expect(await scale(null)).toEqual({ kind: 'not-tried', why: 'it is no longer kept' });
+  });
+});
+
+describe('which pictures are worth it', () => {
+  it.each([
+    ['as large as models take', photoless(1_568, 900), 200_000, false],
+    ['larger', photoless(1_569, 900), 200_000, true],
+    ['a large file', photoless(900, 900), 2_000_000, true],
+    ['of unknown size', Buffer.from('\u00ff\u00d8\u00ff', 'latin1'), 2_000_000, false],
+    ['one with notes of its camera', photo(9, 9).jpeg().toBuffer(), 900, true],
+    ['one that models do not take', plain(9, 9).avif().toBuffer(), 900, true],
+  ])('[F10] %s: %#', async (_what, bytes, length, isWorth) => {
+    const format = pictureFormat(await bytes);
+    expect(format && isWorthScaling(format, length, 1_568)).toBe(isWorth);
+  });
+});
+
+function photoless(width: number, height: number): Promise<Buffer> {
+  return plain(width, height).jpeg().toBuffer();
+}

@@ -1,0 +1,89 @@
+import { createRests, type FairQueue } from './fair-queue.ts';
+import type { PictureFormat } from './picture-format.ts';
+import type { ProcessKind, ProcessLimits } from './read-in-process.ts';
+
+/** One received picture. */
+export interface PictureRequest {
+  /** Who sent it, in any form: files are read fairly among senders. */
+  readonly sender: string;
+  /** Its longest side afterwards, in pixels. */
+  readonly side: number;
+  /** Fetches it when its turn has come; null: it is gone. */
+  load(): Promise<Uint8Array | null>;
+}
+
+/** A JPEG; or why there is none: nothing was tried, or the picture could not be decoded within limits. */
+export type ScaledPicture =
+  | { readonly kind: 'scaled'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'not-tried' | 'failed'; readonly why: string };
+
+/** Makes a picture smaller, upright, and free of the notes of its camera. Rejects only when `load` does. */
+export type ScalePicture = (request: PictureRequest, signal: AbortSignal) => Promise<ScaledPicture>;
+
+interface PictureScalerOptions {
+  /** Shared with documents, so that all files together take no more processes. */
+  readonly queue: FairQueue;
+  readonly limits?: ProcessLimits;
+  /** In ms, for rests. */
+  readonly clock?: () => number;
+  /** Tests have others. */
+  readonly kind?: ProcessKind<string | null>;
+}
+
+/** Enough for a photo of 12 million pixels in any form but AVIF, and of 48 million as cameras store it. */
+const LIMITS: ProcessLimits = { memoryBytes: 190_000_000, timeoutMs: 8_000 };
+/** No JPEG in Base64 is longer, in bytes for each pixel of a square. */
+const MOST_BYTES_A_PIXEL = 4;
+
+/**
+ * Makes a scaler that gives each picture a process of its own, as documents have (G19). The pictures of a
+ * sender whose last one broke a limit are left as they are for a while.
+ */
+export function createPictureScaler(options: PictureScalerOptions): ScalePicture {
+  const { queue, limits = LIMITS, clock = performance.now.bind(performance) } = options;
+  const rests = createRests(clock);
+  return async ({ sender, side, load }, signal) => {
+    if (rests.left(sender) > 0) return notTried('the one before it broke a limit');
+    // Loaded here: most installations run for days without a picture.
+    const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
+    const { kind = PICTURES } = options;
+    if (!isInstalled(kind))
+      return notTried(`the library ${kind.libraries.join()} is not installed`);
+    const entry = await queue.enter(sender, 'slow', signal);
+    if (entry.kind === 'refused') return notTried(entry.reason);
+    try {
+      const bytes = await load();
+      if (bytes === null) return notTried('it is no longer kept');
+      const mostBytes = side * side * MOST_BYTES_A_PIXEL;
+      const order = { bytes, numbers: [side], mostBytes, limits, signal };
+      const outcome = await readInProcess(kind, order);
+      if (outcome.kind === 'failed') {
+        if (outcome.why === 'stopped') return notTried('its turn was stopped');
+        rests.begin(sender);
+        return { kind: 'failed', why: outcome.why };
+      }
+      if (outcome.result === null) return { kind: 'failed', why: 'it is damaged' };
+      return { kind: 'scaled', bytes: new Uint8Array(Buffer.from(outcome.result, 'base64')) };
+    } finally {
+      entry.leave();
+    }
+  };
+}
+
+function notTried(why: string): ScaledPicture {
+  return { kind: 'not-tried', why };
+}
+
+/** A larger file costs more time on its way than it shows more, in bytes. */
+const WORTH_SCALING = 1_500_000;
+
+/** Whether a picture should be made smaller or turned before a model gets it. */
+export function isWorthScaling(
+  { type, size, hasExif }: PictureFormat,
+  bytes: number,
+  side: number,
+): boolean {
+  if (type === 'image/avif') return true;
+  if (size === null) return false;
+  return Math.max(size.width, size.height) > side || hasExif || bytes > WORTH_SCALING;
+}

@@ -1,0 +1,59 @@
+import { audioTypeOf } from './detect-format.ts';
+import { askSpeechService, type SpeechDeps, type SpeechService } from './speech-service.ts';
+
+/** The settings section `media.speech`, as far as the service is concerned. */
+export interface SpeechSettings extends SpeechService {
+  readonly voice: string;
+  /** What the service is asked for; what it sends is looked at. */
+  readonly format: 'opus' | 'mp3' | 'flac' | 'wav';
+}
+
+/** A recording; or why there is none, for the owner and the log. */
+export type SpokenText =
+  | {
+      readonly kind: 'spoken';
+      readonly bytes: Uint8Array;
+      readonly mimeType: string;
+      readonly name: string;
+    }
+  | { readonly kind: 'failed'; readonly detail: string };
+
+/** A person waits for what is said; a longer time is the service's own fault. */
+const TIMEOUT_MS = 30_000;
+/** An hour of speech in Opus. */
+const MOST_BYTES = 20_000_000;
+
+/** Asks the configured service to say a text. Never rejects. */
+export async function speak(
+  text: string,
+  settings: SpeechSettings,
+  deps: Omit<SpeechDeps, 'timeoutMs'> & Partial<SpeechDeps>,
+): Promise<SpokenText> {
+  const { model, voice, format } = settings;
+  const request = {
+    ...{ path: 'audio/speech', setting: 'media.speech', contentType: 'application/json' },
+    body: JSON.stringify({ model, voice, input: text, response_format: format }),
+    ...{ read: soundIn, wanted: 'a recording that I know' },
+  };
+  const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
+  return answer.kind === 'done' ? { kind: 'spoken', ...answer.result } : answer;
+}
+
+async function soundIn(response: Response) {
+  const bytes = await bytesOf(response);
+  const type = bytes === null ? null : audioTypeOf(bytes);
+  if (bytes === null || type === null) return null;
+  return { bytes, mimeType: type.mimeType, name: `voice.${type.extension}` };
+}
+
+/** The body, read no further than a recording can be long; null beyond that. */
+async function bytesOf({ body }: Response): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > MOST_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}

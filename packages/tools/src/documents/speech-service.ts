@@ -1,0 +1,98 @@
+import { failureOf } from '@parley/core';
+
+/** A service that speaks OpenAI's protocol for sound: a part of the settings section `media`. */
+export interface SpeechService {
+  /** Usually ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly model: string;
+}
+
+/** How a speech service is reached. */
+export interface SpeechDeps {
+  readonly fetch: typeof globalThis.fetch;
+  readonly signal: AbortSignal;
+  /** Longest time for one try, in ms. */
+  readonly timeoutMs: number;
+}
+
+/** One question to a service. */
+export interface SpeechRequest<Result> {
+  /** Where below the base address. */
+  readonly path: string;
+  /** The settings that name the service, for people. */
+  readonly setting: string;
+  readonly body: ArrayBuffer | string;
+  readonly contentType: string;
+  /** The result in a good answer; null: it is none, which `wanted` was. */
+  readonly read: (response: Response) => Promise<Result | null>;
+  readonly wanted: string;
+}
+
+/** `detail`: what went wrong and what to do, for the owner and the log. */
+export type SpeechAnswer<Result> =
+  | { readonly kind: 'done'; readonly result: Result }
+  | { readonly kind: 'failed'; readonly detail: string };
+
+/** A lost connection or an overload is worth a second try; the first answer that says no is final. */
+const TRIES = 2;
+const LONGEST_DETAIL = 200;
+
+/** Asks a speech service. Never rejects. */
+export async function askSpeechService<Result>(
+  request: SpeechRequest<Result>,
+  service: SpeechService,
+  deps: SpeechDeps,
+): Promise<SpeechAnswer<Result>> {
+  let answer = await ask(request, service, deps);
+  for (let tries = 1; tries < TRIES && answer.kind === 'again'; tries += 1) {
+    if (deps.signal.aborted) break;
+    answer = await ask(request, service, deps);
+  }
+  return answer.kind === 'done' ? answer : { kind: 'failed', detail: answer.detail };
+}
+
+/** What became of one try: the result, or what went wrong and whether it may go better the next time. */
+type Try<Result> =
+  | { readonly kind: 'done'; readonly result: Result }
+  | { readonly kind: 'again' | 'failed'; readonly detail: string };
+
+async function ask<Result>(
+  { path, setting, body, contentType, read, wanted }: SpeechRequest<Result>,
+  { baseUrl, apiKey }: SpeechService,
+  { fetch, signal, timeoutMs }: SpeechDeps,
+): Promise<Try<Result>> {
+  const url = `${baseUrl.replace(/\/+$/, '')}/${path}`;
+  const where = `the speech service at ${new URL(url).host}`;
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': contentType,
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    if (!response.ok) {
+      const kind = response.status >= 500 || response.status === 429 ? 'again' : 'failed';
+      return { kind, detail: explain(where, setting, response.status, await response.text()) };
+    }
+    const result = await read(response);
+    if (result !== null) return { kind: 'done', result };
+    const detail = `${where} answered without ${wanted}; check ${setting}.baseUrl`;
+    return { kind: 'failed', detail };
+  } catch (thrown) {
+    return { kind: 'again', detail: `${where} cannot be reached (${failureOf(thrown)})` };
+  }
+}
+
+function explain(where: string, setting: string, status: number, body: string): string {
+  if (status === 401 || status === 403) {
+    return `${where} refused the key (status ${status}); check ${setting}.apiKey`;
+  }
+  if (status === 404) {
+    return `${where} knows neither the address nor the model (status 404); check ${setting}`;
+  }
+  return `${where} answered with status ${status}: ${body.slice(0, LONGEST_DETAIL).toWellFormed()}`;
+}

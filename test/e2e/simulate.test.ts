@@ -1,0 +1,216 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { playScene, readScene, startSimulator } from '@parley/simulators';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { textOf } from '../model/chat-request.ts';
+import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import { openChromium } from '../services/open-chromium.ts';
+import { untilConnected } from './channel-states.ts';
+import { faultsOf } from './page-faults.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  runParley,
+  type Simulation,
+  startParleyProcess,
+  startSimulation,
+} from './parley-process.ts';
+
+const chromiumUrl = inject('chromiumUrl');
+const SCENES = resolve(import.meta.dirname, '../../examples/scenes');
+const PATH = ['notes', 'AGENTS.md'] as const;
+
+let model: ModelDouble;
+/** The installation of the player: one real channel, whose token is not here, and a workspace. */
+let folder: DataFolder;
+beforeAll(async () => {
+  model = await startModelDouble();
+  model.reply(({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === 'tool') return 'You will be on time.';
+    const said = (textOf(last).split('\n').at(-1) ?? '').replace(/@\S+ /, '');
+    if (said.includes('what time')) return { toolCalls: [{ name: 'current_time', arguments: {} }] };
+    return `You said: ${said}`;
+  });
+  folder = makeDataFolder({
+    ...settingsFor(model),
+    agent: { workspace: 'notes', timeZone: 'UTC' },
+    channels: {
+      telegram: {
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the settings
+        token: '${TOKEN_OF_NO_ENVIRONMENT}',
+        pace: false,
+        access: { direct: 'allowlist', allow: [1002] },
+      },
+    },
+  });
+  mkdirSync(join(folder.path, 'notes'));
+  writeFileSync(join(folder.path, ...PATH), 'Rule of the player: be kind.\n');
+});
+afterAll(async () => {
+  await model?.close();
+  folder?.remove();
+});
+
+const settingsFor = ({ baseUrl }: ModelDouble) => ({
+  model: { provider: 'openai-compatible', baseUrl, model: 'double' },
+  approvals: { ask: ['current_time'] },
+  lanes: { collectPauseMs: 50 },
+});
+const play = (platform: string, file: string) =>
+  runParley(['--data', folder.path, 'simulate', platform, '--play', file]);
+
+describe('scenes', () => {
+  it('[U04] a scene with a group and an approval is a test of a whole Parley', async () => {
+    const simulator = await startSimulator('discord');
+    const { platform, settings, owner, firstGroup } = simulator;
+    const access = { allowGroups: [firstGroup] };
+    const data = makeDataFolder({
+      ...settingsFor(model),
+      owners: [owner],
+      http: { port: 0 },
+      channels: { [platform]: { ...settings, access } },
+    });
+    const parley = await startParleyProcess(data.path);
+    onTestFinished(async () => {
+      await parley.end('SIGKILL');
+      await simulator.close();
+      data.remove();
+    });
+    await untilConnected(parley);
+    const scene = readScene(readFileSync(join(SCENES, 'approval.jsonl'), 'utf8'));
+    expect(await playScene(simulator, scene)).toEqual([]);
+  });
+
+  it('[U04] "parley simulate --play" plays one on WhatsApp, which it links itself', async () => {
+    const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
+    expect([code, out.trim()], err).toEqual([0, '5 acts played: all is as recorded.']);
+  });
+});
+
+describe.runIf(chromiumUrl)('the page of parley simulate', () => {
+  let browser: Browser;
+  let simulation: Simulation;
+  let page: Page;
+  const complaints: string[] = [];
+  const recorded = () => join(folder.path, 'scene.jsonl');
+  beforeAll(async () => {
+    browser = await openChromium(chromiumUrl ?? '');
+    const flags = ['simulate', 'telegram', '--record', recorded()];
+    simulation = await startSimulation(['--data', folder.path, ...flags]);
+    page = await (await browser.newContext({ viewport: { width: 1280, height: 860 } })).newPage();
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.setDefaultTimeout(30_000);
+    await page.goto(`${simulation.address}/#token=${simulation.token}`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await simulation?.end('SIGKILL');
+  });
+
+  const as = (person: string) => page.getByRole('combobox', { name: 'As' }).selectOption(person);
+  const write = async (text: string) => {
+    const field = page.getByRole('textbox', { name: /^Message as/ });
+    await field.fill(text);
+    await field.press('Enter');
+  };
+  const bot = (text: string | RegExp) => page.locator('article.bot', { hasText: text });
+  const openChat = (name: string) =>
+    page
+      .getByRole('navigation')
+      .getByRole('button', { name: new RegExp(`^${name}`) })
+      .click();
+
+  it('[U04] shows a group in which the mentioned bot answers with the model and the files of the player', async () => {
+    await as('bo');
+    await page.getByRole('checkbox', { name: 'mention the bot' }).uncheck();
+    await write('nobody asked the bot');
+    await as('ann');
+    await page.getByRole('checkbox', { name: 'mention the bot' }).check();
+    await write('are you there?');
+    await bot(/You said: .*are you there\?/).waitFor();
+    expect(await page.locator('article.bot').count()).toBe(1);
+    const asked = JSON.stringify(model.requests.at(-1)?.body.messages);
+    expect(asked).toContain('Rule of the player');
+    expect(asked).toContain('nobody asked the bot');
+  });
+
+  it('[U04] [G05] an approval is asked by buttons, which only the owner may press', async () => {
+    await write('what time is it?');
+    const question = bot('May I use current_time');
+    await question.getByRole('button', { name: 'Deny' }).click();
+    await page.getByRole('status').filter({ hasText: 'is for my owner' }).waitFor();
+    await as('you');
+    await question.getByRole('button', { name: 'Approve' }).click();
+    await bot('You will be on time.').waitFor();
+    expect(await bot('You will be on time.').locator('.quoted').innerText()).toContain('Ann');
+  });
+
+  it('[U04] [F12] a fault strikes the next message, and the list of calls shows it', async () => {
+    await page.getByRole('spinbutton', { name: /^A rate limit/ }).fill('1');
+    await page.getByRole('button', { name: 'Rate limit' }).click();
+    await write('one more');
+    const calls = page.getByRole('region', { name: 'Calls of the bot' });
+    await calls.getByText('429 Too Many Requests: retry after 1').waitFor();
+    await bot(/You said: .*one more/).waitFor();
+  });
+
+  it('[U04] the clock of the platform and of Parley goes forward', async () => {
+    await page.getByRole('button', { name: '+1 day' }).click();
+    await page.getByText('1,440 minutes ahead').waitFor();
+    await openChat('You');
+    await write('what time is it?');
+    await bot('May I use').getByRole('button', { name: 'Approve' }).click();
+    await bot('You will be on time.').waitFor();
+    const day = new Date(Date.now() + 24 * 3_600_000);
+    const written = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain(
+      day.toLocaleDateString('en-GB', written),
+    );
+  });
+
+  it('[U04] people, groups, topics, replies, reactions, edits and files are made on the page', async () => {
+    await openChat('Friends');
+    await page.getByRole('textbox', { name: 'A new name' }).fill('Plans');
+    await page.getByRole('button', { name: 'Open thread' }).click();
+    await page.getByRole('heading', { name: 'Plans' }).waitFor();
+    const bytes = Buffer.from('a shopping list');
+    const file = { name: 'list.txt', mimeType: 'text/plain', buffer: bytes };
+    await page.getByLabel('Attach').setInputFiles(file);
+    await page.getByText('Brings list.txt').waitFor();
+    await write('in a topic');
+    await page.locator('article.mine').getByRole('button', { name: 'list.txt' }).waitFor();
+    const answer = bot('You said: in a topic');
+    await answer.hover();
+    await answer.getByRole('button', { name: 'React with 👍' }).click();
+    await answer.locator('.reactions').getByText('👍 1').waitFor();
+    const own = page.locator('article.mine', { hasText: 'in a topic' });
+    await own.hover();
+    await own.getByRole('button', { name: 'Edit' }).click();
+    await write('in this topic');
+    await page.locator('article.mine', { hasText: 'in this topic' }).getByText('edited').waitFor();
+  });
+
+  it('[U03] has no fault that axe finds, is readable, and complains about nothing', async () => {
+    expect(await faultsOf(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    const stranger = await fetch(`${simulation.address}/api/world`);
+    expect(stranger.status).toBe(401);
+  });
+
+  it('[U04] what was recorded plays again; the installation of the player is as it was', async () => {
+    await page.close();
+    const { code } = await simulation.end('SIGINT');
+    expect(code).toBe(0);
+    const { code: same, out, err } = await play('telegram', recorded());
+    expect([same, out.trim()], err).toEqual([
+      0,
+      expect.stringMatching(/acts played: all is as recorded\.$/),
+    ]);
+    rmSync(recorded());
+    expect(readdirSync(folder.path).sort()).toEqual(['notes', 'parley.yaml']);
+    expect(readdirSync(join(folder.path, 'notes'))).toEqual(['AGENTS.md']);
+  });
+});

@@ -1,0 +1,257 @@
+import type { ChannelAdapter } from '@parley/channels';
+import { memoryValues, type OutboundPart } from '@parley/core';
+import { createPrefixRenderer } from '@parley/markup';
+import { afterEach, describe, expect, it } from 'vitest';
+import { failureOf, noSignal } from '../adapter-core.ts';
+import { part } from './adapter-parts.ts';
+import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+
+afterEach(endScenes);
+
+const GROUP = -5;
+const FORUM = -1_000_000_000_005;
+/** Enough to be worth showing before the rest is there. */
+const START =
+  'This answer begins with a sentence that is long enough to be shown before it is over.';
+
+/** A group in which somebody has asked; the adapter knows of it. */
+async function asked(wishes: Wishes = {}, chat = GROUP, thread?: number) {
+  const here = await scene(wishes);
+  const question = here.double.say({ chat, text: 'q', thread });
+  await here.adapter.start();
+  await here.double.waitFor(() => here.received.length > 0);
+  const place = {
+    replyToMessageId: String(question.message_id),
+    ...(thread !== undefined && { threadId: String(thread) }),
+  };
+  return { ...here, chat, place, question };
+}
+type Asked = Awaited<ReturnType<typeof asked>>;
+
+/** Shows what has come of an answer so far. */
+async function grow(here: Asked, text: string, by: ChannelAdapter = here.adapter): Promise<void> {
+  const answer = createPrefixRenderer(by.capabilities.target);
+  answer.push(text);
+  await by.streaming?.update({ chatId: String(here.chat), ...here.place }, 't', answer);
+}
+
+const finished = (here: Asked, text: string, more: Partial<OutboundPart> = {}): OutboundPart => ({
+  ...part(here.chat, text, here.place),
+  ...more,
+});
+const texts = ({ double, chat }: Pick<Asked, 'double' | 'chat'>) =>
+  double
+    .conversation(chat)
+    .filter(({ from }) => from === 'bot')
+    .map(({ text }) => text);
+const writes = ({ double }: Scene) =>
+  double
+    .calls()
+    .map(({ method }) => method)
+    .filter((method) => /^(?:send|edit|delete)(?!ChatAction)/.test(method));
+
+describe('[F12] an answer grows in a Telegram group', () => {
+  it.each([
+    ['a group', GROUP, undefined],
+    ['a topic', FORUM, 42],
+  ])(
+    'as one message that is edited and becomes the finished answer: %s',
+    async (_, chat, thread) => {
+      const here = await asked({}, chat, thread);
+      await grow(here, START);
+      await grow(here, `${START} It is`);
+      await grow(here, `${START} It is`);
+      expect(texts(here)).toEqual([`${START} It is`]);
+      const receipt = await here.adapter.send(
+        finished(here, `${START} It is <b>done</b>.`),
+        noSignal(),
+      );
+      const shown = here.double.conversation(chat).slice(1);
+      expect(shown).toMatchObject([
+        { text: `${START} It is done.`, replyTo: here.question.message_id },
+      ]);
+      expect(shown[0]?.threadId).toBe(thread);
+      expect(receipt.platformMessageId).toBe(String(shown[0]?.messageId));
+      expect(writes(here)).toEqual(['sendMessage', 'editMessageText', 'editMessageText']);
+    },
+  );
+
+  it('in one call where it came whole, and gets its buttons in the other', async () => {
+    const here = await asked();
+    await grow(here, START);
+    await here.adapter.send(finished(here, START), noSignal());
+    expect(writes(here)).toEqual(['sendMessage']);
+    const buttons = [{ label: 'Yes', data: 'yes' }];
+    await here.adapter.send(finished(here, START, { buttons }), noSignal());
+    expect(here.double.conversation(GROUP).at(-1)).toMatchObject({ text: START, buttons: ['Yes'] });
+  });
+
+  it('less often the longer it is; not when it is short, and only its first message', async () => {
+    const { adapter } = await asked();
+    const pace = (length: number, chatId = String(GROUP)) =>
+      adapter.streaming?.pace?.({ chatId }, length);
+    expect(pace(79)).toBeNull();
+    expect(pace(500)?.minIntervalMs).toBe(3_500);
+    expect(pace(4_000)?.minIntervalMs).toBe(7_000);
+    expect(pace(5_000)).toBeNull();
+    expect(pace(1, '501')?.minIntervalMs).toBe(1_000);
+  });
+
+  it('not where the settings say so, nor in channels, nor where no message is known yet', async () => {
+    const off = await asked({ settings: () => ({ growInGroups: false }) });
+    expect(off.adapter.streaming?.pace?.({ chatId: String(GROUP) }, 500)).toBeNull();
+    const { adapter, double, received } = await asked();
+    const channel = -1_000_000_000_009;
+    double.say({ chat: { id: channel, type: 'channel' }, text: 'a post' });
+    await double.waitFor(() => received.length === 2);
+    for (const chat of [channel, FORUM])
+      expect(adapter.streaming?.pace?.({ chatId: String(chat) }, 500)).toBeNull();
+  });
+
+  it('and goes when nothing follows, also after a restart', async () => {
+    const here = await asked();
+    const address = { chatId: String(GROUP) };
+    await grow(here, START);
+    await here.adapter.streaming?.end(address, 't', 'later');
+    expect(texts(here)).toEqual([START]);
+    await here.again().streaming?.end(address, 't', 'nothing');
+    expect(texts(here)).toEqual([]);
+    await grow(here, `${START} more`);
+    await here.adapter.streaming?.end(address, 't', 'nothing');
+    expect(writes(here).filter((method) => method === 'sendMessage')).toHaveLength(1);
+  });
+
+  it('[D09] not once another gateway may have finished it', async () => {
+    const account = { isHeld: true };
+    const here = await asked({ holdsAccount: () => account.isHeld });
+    await grow(here, START);
+    account.isHeld = false;
+    await grow(here, `${START} more`);
+    expect(texts(here)).toEqual([START]);
+  });
+
+  it('and makes room for a new message where people are to be notified, whom an edit does not', async () => {
+    const here = await asked();
+    await grow(here, START);
+    const target = {
+      dialect: 'telegram',
+      maxLength: 4096,
+      unit: 'utf16',
+      mentions: 'live',
+    } as const;
+    const asks = finished(here, 'Ask @bo');
+    await here.adapter.send({ ...asks, route: { ...asks.route, target } }, noSignal());
+    expect(texts(here)).toEqual(['Ask @bo']);
+    expect(writes(here)).toEqual(['sendMessage', 'deleteMessage', 'sendMessage']);
+  });
+
+  it('and is sent anew where somebody has deleted it, or the group has become a supergroup', async () => {
+    const here = await asked();
+    await grow(here, START);
+    const [grown] = here.double.conversation(GROUP).filter(({ from }) => from === 'bot');
+    const address = { chatId: String(GROUP) };
+    await here.adapter.messages?.delete?.(address, String(grown?.messageId));
+    await here.adapter.send(finished(here, 'all of it'), noSignal());
+    expect(texts(here)).toEqual(['all of it']);
+    const other = await asked();
+    await grow(other, START);
+    const chat = other.double.migrate(GROUP);
+    await other.adapter.send(finished(other, 'all of it'), noSignal());
+    expect(texts({ ...other, chat })).toEqual(['all of it']);
+  });
+});
+
+describe('[D04] what has grown in a Telegram group', () => {
+  it('is taken up by the finished answer after a restart, however often that is sent', async () => {
+    const here = await asked();
+    await grow(here, START);
+    const again = here.again();
+    await again.send(finished(here, 'all of it'), noSignal());
+    await here.again().send(finished(here, 'all of it'), noSignal());
+    expect(texts(here)).toEqual(['all of it']);
+  });
+
+  it.each(['this process', 'the next one'])(
+    'is found where it is not known whether it arrived, by %s',
+    async (who) => {
+      const here = await asked();
+      here.double.fault({ kind: 'reset', method: 'sendMessage', after: true });
+      await grow(here, START);
+      await grow(here, `${START} more`);
+      expect(texts(here)).toEqual([START]);
+      here.double.say({ chat: GROUP, text: 'meanwhile' });
+      const by = who === 'this process' ? here.adapter : here.again();
+      await by.send(finished(here, 'all of it'), noSignal());
+      expect(texts(here)).toEqual(['all of it']);
+    },
+  );
+
+  it('is not taken for it where it did not arrive', async () => {
+    const here = await asked();
+    here.double.fault({ kind: 'reset', method: 'sendMessage' });
+    await grow(here, START);
+    await here.adapter.send(part(GROUP, 'of another turn', { turnId: 'o' }), noSignal());
+    await here.adapter.send(finished(here, 'all of it'), noSignal());
+    expect(texts(here)).toEqual(['of another turn', 'all of it']);
+  });
+
+  it('is tried again, not given up, where the last edit was not answered', async () => {
+    const here = await asked();
+    await grow(here, START);
+    here.double.fault({ kind: 'reset', method: 'editMessageText', after: true });
+    let started = 0;
+    const send = () =>
+      here.adapter.send(finished(here, 'all of it'), noSignal(), () => {
+        started += 1;
+      });
+    expect(await failureOf(send())).toEqual({ kind: 'transient' });
+    await send();
+    expect([texts(here), started]).toEqual([['all of it'], 0]);
+  });
+
+  it('is finished where the part is looked for, and is never taken for another part', async () => {
+    const values = memoryValues();
+    const here = await asked({ values });
+    await grow(here, START);
+    const known = [
+      {
+        chatId: String(GROUP),
+        messageId: String(here.question.message_id),
+        direction: 'in' as const,
+        at: 0,
+      },
+    ];
+    const again = here.again();
+    const find = (sought: OutboundPart) =>
+      again.findSent?.(sought, { known, uncertainAt: null }, noSignal());
+    expect(await find(part(GROUP, 'x', { turnId: 'other' }))).toBeUndefined();
+    const [grown] = here.double.conversation(GROUP).filter(({ from }) => from === 'bot');
+    expect(await find(finished(here, 'all of it'))).toBe(String(grown?.messageId));
+    expect(texts(here)).toEqual(['all of it']);
+  });
+});
+
+describe('[D05] what grows shares the rate of its group', () => {
+  it('and stops there when Telegram asks for silence, which the finished answer keeps, too', async () => {
+    let now = 1_000_000;
+    const here = await asked({ clock: () => now });
+    await grow(here, START);
+    const parameters = { retry_after: 9 };
+    const refusal = { code: 429, description: 'Too Many Requests', parameters };
+    here.double.fault({ kind: 'refuse', method: 'editMessageText', ...refusal });
+    await grow(here, `${START} more`);
+    await grow(here, `${START} more and more`);
+    const send = () => here.adapter.send(finished(here, 'all of it'), noSignal());
+    now += 4_000;
+    const wait = { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'chat' };
+    expect(await failureOf(send())).toEqual(wait);
+    now += 5_000;
+    await send();
+    expect(texts(here)).toEqual(['all of it']);
+    expect(writes(here)).toEqual(['sendMessage', 'editMessageText', 'editMessageText']);
+    await here.adapter.streaming?.update({ chatId: String(GROUP) }, 'next', {
+      show: async () => [{ text: START, plain: START }],
+    });
+    expect(texts(here)).toEqual(['all of it']);
+  });
+});

@@ -1,0 +1,104 @@
+import { memoryValues } from '@parley/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endScenes, type Scene, scene } from './adapter-scene.ts';
+
+const ANN = 501;
+const GROUP = -5;
+const CHANNEL = { id: -1_000_000_000_009, type: 'channel', title: 'News' };
+
+afterEach(endScenes);
+
+const untilRead = ({ double }: Scene) => double.waitFor(() => double.pendingUpdates().length === 0);
+
+describe('[F06] what people react with', () => {
+  it('reaches the core as all that a person’s reactions are now, in private chats', async () => {
+    const here = await scene();
+    const { double, adapter, reactions, received } = here;
+    const { message_id: message } = double.say({ chat: ANN, text: 'q' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    double.react({ chat: ANN, message, emojis: ['👍', '🔥'] });
+    double.react({ chat: ANN, message, emojis: [] });
+    await untilRead(here);
+    const ann = { id: String(ANN), name: `User ${ANN}`, isBot: false };
+    const thumb = {
+      channel: 'telegram',
+      account: 'default',
+      chat: { id: String(ANN), type: 'direct' },
+      messageId: String(message),
+      sender: ann,
+      emojis: ['👍', '🔥'],
+    };
+    expect(reactions).toMatchObject([thumb, { ...thumb, emojis: [] }]);
+    expect(Math.abs((reactions[0]?.sentAt ?? 0) - Date.now())).toBeLessThan(60_000);
+    expect(received).toHaveLength(1);
+  });
+
+  it('comes from groups that the bot administers alone, also from who speaks as a chat', async () => {
+    const here = await scene();
+    const { double, adapter, reactions, received } = here;
+    const { message_id: message } = double.say({ chat: GROUP, text: 'q' });
+    const post = double.say({ chat: CHANNEL, text: 'news' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 2);
+    double.react({ chat: GROUP, message, emojis: ['👍'] });
+    double.promote(GROUP, double.me.id);
+    double.react({ chat: GROUP, message, from: 1002, emojis: ['👎'] });
+    double.react({ chat: GROUP, message, as: { ...CHANNEL }, emojis: ['🎉'] });
+    double.react({ chat: CHANNEL.id, message: post.message_id, emojis: ['🎉'] });
+    await untilRead(here);
+    expect(reactions.map(({ sender, emojis }) => [sender.id, ...emojis])).toEqual([
+      ['1002', '👎'],
+      [String(CHANNEL.id), '🎉'],
+    ]);
+    expect(reactions.map(({ chat }) => chat.type)).toEqual(['group', 'group']);
+  });
+
+  it('has custom emoji as the ones they stand for, asked for once, and named so where nobody knows', async () => {
+    const here = await scene();
+    const { double, adapter, reactions, received } = here;
+    const { message_id: message } = double.say({ chat: ANN, text: 'q' });
+    await adapter.start();
+    await double.waitFor(() => received.length === 1);
+    const parrot = { custom: '5', like: '🦜' };
+    double.react({ chat: ANN, message, emojis: [parrot] });
+    double.react({ chat: ANN, message, emojis: ['👍', parrot] });
+    await untilRead(here);
+    double.fault({ kind: 'reset', method: 'getCustomEmojiStickers' });
+    double.react({ chat: ANN, message, emojis: [{ custom: '6', like: '🐙' }] });
+    await untilRead(here);
+    const place = { chat: { id: ANN, type: 'private' }, message_id: message, date: 1 };
+    const user = { id: ANN, is_bot: false, first_name: 'Ann' };
+    const paid = { ...place, user, old_reaction: [], new_reaction: [{ type: 'paid' }] };
+    double.update('message_reaction', paid);
+    await untilRead(here);
+    expect(reactions.map(({ emojis }) => emojis)).toEqual([
+      ['🦜'],
+      ['👍', '🦜'],
+      ['custom emoji'],
+      ['⭐'],
+    ]);
+    expect(double.calls('getCustomEmojiStickers')).toHaveLength(2);
+  });
+
+  it('[D01] comes again where it could not be stored, and keeps the first id of a group', async () => {
+    let failures = 1;
+    const reacted = async () => {
+      failures -= 1;
+      if (failures >= 0) throw new Error('disk is full');
+    };
+    const here = await scene({ reacted, values: memoryValues() });
+    const { double, adapter, reactions, received } = here;
+    await adapter.start();
+    const chat = double.migrate(GROUP);
+    double.promote(chat, double.me.id);
+    const { message_id: message } = double.say({ chat, text: 'q' });
+    await double.waitFor(() => received.some(({ text }) => text === 'q'));
+    double.react({ chat, message, emojis: ['👍'] });
+    await double.waitFor(() => reactions.length === 2);
+    expect(reactions[1]).toMatchObject({
+      chat: { id: String(GROUP), movedTo: String(chat) },
+      messageId: `${message}s`,
+    });
+  });
+});
