@@ -72,6 +72,11 @@ describe('a conversation in Discord', () => {
     expect(await untilAnswers(thread, 1)).toEqual([expect.stringContaining('for the bot')]);
     expect(discord.conversation(thread).at(-1)?.replyTo).toBe(asked.id);
     expect(answers(discord.channelId)).toEqual([]);
+    const answer = discord.conversation(thread).at(-1)?.id ?? '';
+    discord.react({ channel: thread, message: answer, from: STRANGER, emoji: '👍' });
+    discord.say({ channel: thread, from: STRANGER, text: `<@${discord.me.id}> more` });
+    await untilAnswers(thread, 2);
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('reacted with 👍 to');
   });
 
   it('[F09] [F11] knows its commands from the menu, and answers each in its place, as one message', async () => {

@@ -26,6 +26,14 @@ describe('the route of an answer', () => {
     });
   });
 
+  it('[F11] names a command that waits for its answer, also in a direct chat', () => {
+    const message = aMessage({ messageId: '7', response: 'place' });
+    const shown = { ...style, acknowledge: '👀' };
+    const route = routeOf(message, { ...CAPABILITIES, react: true }, shown);
+    expect(route).toMatchObject({ replyToMessageId: '7', response: 'place' });
+    expect(route.acknowledge).toBeUndefined();
+  });
+
   it('[F11] keeps the thread and the account', () => {
     const chat = { id: '-1', type: 'thread', threadId: '9' } as const;
     const message = aMessage({ chat, account: 'second' });

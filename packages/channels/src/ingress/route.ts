@@ -22,7 +22,8 @@ export function routeOf(
     ...(capabilities.quotes === true ? { quotes: true } : {}),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...actsOf(capabilities),
-    ...(acknowledge && capabilities.react && { acknowledge }),
+    // The message of a command is nowhere to be seen.
+    ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     ...(capabilities.maxFileBytes && capabilities.media.includes('voice') && { voice: true }),
     target: {
