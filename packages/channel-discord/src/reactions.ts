@@ -50,7 +50,7 @@ export class Reactions {
 
   async #hand(reaction: WireReaction, change: 'added' | 'removed', sentAt: number): Promise<void> {
     const { account, findPlace, reacted } = this.#deps;
-    const sender = await this.#senderOf(reaction);
+    const sender = await this.#senderOf(reaction, change);
     if (sender === undefined) return;
     const { chat } = await findPlace(reaction.channel_id);
     const key = `${reaction.message_id} ${reaction.user_id}`;
@@ -62,15 +62,18 @@ export class Reactions {
     this.#emojis.set(key, emojis);
   }
 
-  /** Only what is added in a server says who it was; people in direct chats are asked for once. */
-  async #senderOf({
-    user_id: id,
-    guild_id: guild,
-    member,
-  }: WireReaction): Promise<InboundReaction['sender'] | undefined> {
+  /**
+   * Only what is added in a server says who it was. People in direct chats are asked for once; who takes a reaction
+   * back in a server, having put it there before the start, is not.
+   */
+  async #senderOf(
+    { user_id: id, guild_id: guild, member }: WireReaction,
+    change: 'added' | 'removed',
+  ): Promise<InboundReaction['sender'] | undefined> {
     const key = `${guild ?? ''} ${id}`;
     const known = this.#people.get(key);
-    if (member == null && (known !== undefined || guild !== undefined)) return known;
+    const isUnknown = known === undefined && guild !== undefined && change === 'removed';
+    if (member == null && (known !== undefined || isUnknown)) return known;
     const user = member?.user ?? (await this.#userOf(id));
     if (user === undefined) return undefined;
     const sender = personOf(user, member, user.bot === true);

@@ -2,12 +2,22 @@
 export const OPTIONAL = ['present', 'null', 'absent'] as const;
 export type Optional = (typeof OPTIONAL)[number];
 
-/** A document with fields of these names, wherever they are in it, sent that way. */
-export function sentWith(how: Optional, names: ReadonlySet<string>, document: unknown): unknown {
+/**
+ * A document with fields of these names, wherever they are in it, sent that way; those in `neverNull` are left out
+ * instead of being null.
+ */
+export function sentWith(
+  how: Optional,
+  names: ReadonlySet<string>,
+  document: unknown,
+  neverNull: ReadonlySet<string> = new Set(),
+): unknown {
   if (how === 'present' || typeof document !== 'object' || document === null) return document;
-  if (Array.isArray(document)) return document.map((item) => sentWith(how, names, item));
+  const inner = (value: unknown) => sentWith(how, names, value, neverNull);
+  if (Array.isArray(document)) return document.map(inner);
   const fields = Object.entries(document).flatMap(([name, value]) => {
-    if (!names.has(name)) return [[name, sentWith(how, names, value)]];
+    if (neverNull.has(name)) return [];
+    if (!names.has(name)) return [[name, inner(value)]];
     return how === 'null' ? [[name, null]] : [];
   });
   return Object.fromEntries(fields);

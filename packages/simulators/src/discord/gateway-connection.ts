@@ -10,7 +10,8 @@ export interface GatewayHost {
   readonly portalIntents: number;
   readonly heartbeatMs: number;
   readonly clock: () => number;
-  asSent(document: unknown): unknown;
+  /** The data of a frame as it goes over the wire. */
+  asSent(frame: Frame): unknown;
   begin(identity: Identity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
   forget(session: GatewaySession): void;
@@ -69,7 +70,7 @@ export class GatewayConnection {
 
   send(frame: Frame): void {
     if (this.silent) return;
-    const text = JSON.stringify({ ...frame, d: this.#host.asSent(frame.d) });
+    const text = JSON.stringify({ ...frame, d: this.#host.asSent(frame) });
     if (this.lagMs === 0) this.#socket.send(text);
     else setTimeout(() => this.#socket.send(text), this.lagMs);
   }

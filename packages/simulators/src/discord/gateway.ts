@@ -4,7 +4,7 @@ import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { describeGuild, describeMember } from './descriptions.ts';
 import { GatewayConnection, type GatewayHost } from './gateway-connection.ts';
-import { GatewaySession, type Identity } from './gateway-session.ts';
+import { type Frame, GatewaySession, type Identity } from './gateway-session.ts';
 import { INTENT, PRIVILEGED } from './intents.ts';
 import type { Json } from './wire.ts';
 import type { World, WorldEvent } from './world.ts';
@@ -54,8 +54,8 @@ export class Gateway implements GatewayHost {
     world.onEvent((event) => this.#deliver(event));
   }
 
-  asSent(document: unknown): unknown {
-    return this.#world.asSent(document);
+  asSent({ d, t }: Frame): unknown {
+    return this.#world.asSent(d, t);
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

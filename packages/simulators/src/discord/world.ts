@@ -1,6 +1,7 @@
 import { type Optional, sentWith } from '../optional-fields.ts';
 import type { Command } from './commands.ts';
 import { Nonces } from './nonces.ts';
+import { NEVER_NULL, OPTIONAL_FIELDS } from './optional-fields.ts';
 import { PERMISSION } from './permissions.ts';
 import { unknown } from './refusal.ts';
 import { Snowflakes } from './snowflakes.ts';
@@ -9,15 +10,6 @@ import type { Json, WireMessage, WireUser } from './wire.ts';
 
 /** The channel types that the double has. */
 export const CHANNEL_TYPE = { text: 0, dm: 1, category: 4, thread: 11, forum: 15 } as const;
-
-/** What discord-api-types calls optional or nullable, by name; over a null in others discord.js itself throws. */
-const OPTIONAL_FIELDS: ReadonlySet<string> = new Set([
-  ...['last_message_id', 'topic', 'nsfw', 'position'],
-  ...['rate_limit_per_user', 'total_message_sent', 'message_count', 'member_count', 'owner_id'],
-  ...['global_name', 'avatar', 'nick', 'member', 'edited_timestamp', 'webhook_id', 'nonce'],
-  ...['application_id', 'interaction_metadata', 'thread'],
-  ...['content_type', 'description', 'channel_type'],
-]);
 
 /** A place for messages. A thread and a forum post are channels too. */
 export interface Channel {
@@ -114,9 +106,12 @@ export class World {
     this.transcript.changes.changed();
   }
 
-  /** A document as it goes over the wire. */
-  asSent(document: unknown): unknown {
-    return sentWith(this.optional, OPTIONAL_FIELDS, document);
+  /** A document as it goes over the wire; an event of the gateway has a name. */
+  asSent(document: unknown, event?: string | null): unknown {
+    const sent = sentWith(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
+    if (event !== 'INTERACTION_CREATE' || !isObject(sent) || !isObject(document)) return sent;
+    // In a guild it always says who it was.
+    return document.member === undefined ? sent : { ...sent, member: this.asSent(document.member) };
   }
 
   /** A user, made when nobody has that id yet. */
@@ -192,6 +187,10 @@ export class World {
     if (message === undefined) throw unknown('Message');
     return message;
   }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function newUser(id: string): WireUser {

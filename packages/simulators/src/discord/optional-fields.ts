@@ -1,0 +1,173 @@
+import type {
+  APIAttachment,
+  APIChatInputApplicationCommandInteraction,
+  APIDMChannel,
+  APIGuildMember,
+  APIMessageComponentButtonInteraction,
+  APIPartialEmoji,
+  APITextChannel,
+  APIThreadChannel,
+  APIUser,
+  GatewayMessageCreateDispatchData,
+  GatewayMessageReactionAddDispatchData,
+  GatewayMessageReactionRemoveDispatchData,
+} from 'discord.js';
+
+/** The fields that Discord may leave out, or send as null. */
+type Loose<T> = {
+  [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : null extends T[K] ? K : never;
+}[keyof T];
+
+/**
+ * `varies`: sent with its value, as null, or not at all, as the double is told. `leaves`: as that, but never as null,
+ * over which discord.js throws. `kept`: always sent, for without it it would be something else, or the name is one
+ * that must be there elsewhere. `unsent`: the double has none.
+ */
+type How = 'varies' | 'leaves' | 'kept' | 'unsent';
+
+/** Complete by its type: a field that a new version of Discord's types calls optional does not compile until it is here. */
+type Fields<T> = Readonly<Record<Loose<T>, How>>;
+
+const PERSON = {
+  avatar_decoration_data: 'unsent',
+  banner: 'unsent',
+  collectibles: 'unsent',
+} as const;
+
+const USER: Fields<APIUser> = {
+  ...PERSON,
+  global_name: 'varies',
+  avatar: 'varies',
+  bot: 'kept',
+  system: 'unsent',
+  accent_color: 'unsent',
+  avatar_decoration: 'unsent',
+  email: 'unsent',
+  flags: 'kept',
+  locale: 'kept',
+  mfa_enabled: 'unsent',
+  premium_type: 'unsent',
+  primary_guild: 'unsent',
+  public_flags: 'unsent',
+  verified: 'unsent',
+};
+
+const MEMBER: Fields<APIGuildMember> = {
+  ...PERSON,
+  nick: 'varies',
+  avatar: 'varies',
+  joined_at: 'varies',
+  communication_disabled_until: 'unsent',
+  pending: 'unsent',
+  premium_since: 'unsent',
+};
+
+const ATTACHMENT: Fields<APIAttachment> = {
+  content_type: 'varies',
+  description: 'varies',
+  application: 'unsent',
+  clip_created_at: 'unsent',
+  clip_participants: 'unsent',
+  duration_secs: 'unsent',
+  ephemeral: 'unsent',
+  flags: 'kept',
+  height: 'unsent',
+  width: 'unsent',
+  placeholder: 'unsent',
+  placeholder_version: 'unsent',
+  title: 'unsent',
+  waveform: 'unsent',
+};
+
+const MESSAGE: Fields<GatewayMessageCreateDispatchData> = {
+  member: 'varies',
+  edited_timestamp: 'varies',
+  webhook_id: 'varies',
+  nonce: 'varies',
+  channel_type: 'varies',
+  interaction_metadata: 'varies',
+  thread: 'varies',
+  position: 'varies',
+  components: 'leaves',
+  reactions: 'leaves',
+  application_id: 'kept',
+  flags: 'kept',
+  guild_id: 'kept',
+  message_reference: 'kept',
+  referenced_message: 'kept',
+  activity: 'unsent',
+  application: 'unsent',
+  call: 'unsent',
+  interaction: 'unsent',
+  mention_channels: 'unsent',
+  message_snapshots: 'unsent',
+  poll: 'unsent',
+  resolved: 'unsent',
+  role_subscription_data: 'unsent',
+  shared_client_theme: 'unsent',
+  sticker_items: 'unsent',
+  stickers: 'unsent',
+};
+
+const CHANNEL: Fields<APITextChannel> & Fields<APIThreadChannel> & Fields<APIDMChannel> = {
+  last_message_id: 'varies',
+  topic: 'varies',
+  nsfw: 'varies',
+  rate_limit_per_user: 'varies',
+  total_message_sent: 'varies',
+  message_count: 'varies',
+  member_count: 'varies',
+  owner_id: 'varies',
+  member: 'varies',
+  recipients: 'kept',
+  permission_overwrites: 'leaves',
+  thread_metadata: 'leaves',
+  applied_tags: 'unsent',
+  default_auto_archive_duration: 'unsent',
+  default_thread_rate_limit_per_user: 'unsent',
+  flags: 'kept',
+  guild_id: 'kept',
+  last_pin_timestamp: 'unsent',
+  name: 'kept',
+  parent_id: 'kept',
+};
+
+const INTERACTION: Fields<APIChatInputApplicationCommandInteraction> &
+  Fields<APIMessageComponentButtonInteraction> = {
+  guild_locale: 'varies',
+  context: 'varies',
+  guild: 'unsent',
+  guild_id: 'kept',
+  member: 'kept',
+  message: 'kept',
+  user: 'kept',
+};
+
+const REACTION: Fields<GatewayMessageReactionAddDispatchData> &
+  Fields<GatewayMessageReactionRemoveDispatchData> &
+  Fields<APIPartialEmoji> = {
+  message_author_id: 'varies',
+  burst_colors: 'unsent',
+  animated: 'unsent',
+  guild_id: 'kept',
+  id: 'kept',
+  member: 'varies',
+  name: 'kept',
+};
+
+const ALL: readonly (readonly [string, How])[] = [
+  USER,
+  MEMBER,
+  ATTACHMENT,
+  MESSAGE,
+  CHANNEL,
+  INTERACTION,
+  REACTION,
+].flatMap((fields) => Object.entries<How>(fields));
+
+const named = (how: How) => new Set(ALL.filter((one) => one[1] === how).map(([name]) => name));
+
+/** Fields, by name, that are sent as the double is told. */
+export const OPTIONAL_FIELDS: ReadonlySet<string> = named('varies');
+/** Those that are left out instead of being null. */
+export const NEVER_NULL: ReadonlySet<string> = named('leaves');
