@@ -1,5 +1,5 @@
+import { REAL_LIMITS } from '../telegram/faults.ts';
 import type { FileKind } from '../telegram/files.ts';
-import { REAL_LIMITS } from '../telegram/flood.ts';
 import { startTelegramDouble, type TelegramDouble } from '../telegram/telegram-double.ts';
 import type { VisibleMessage } from '../telegram/transcript.ts';
 import { drawTelegram } from './draw/telegram.ts';
