@@ -75,6 +75,24 @@ describe.runIf(chromiumUrl)('an installation in which nothing is configured', ()
     expect(written).toContain('# mine');
     expect(written).toContain('k3y-of-the-double');
     expect(await page.content()).not.toContain('k3y-of-the-double');
+
+    await channel.getByLabel('Channel').selectOption('WhatsApp');
+    await channel.getByLabel('Its number').fill('mine');
+    await channel.getByRole('button', { name: 'Connect' }).click();
+    await channel.getByText('must be a number such as').waitFor();
+    // Nobody listens there.
+    const whatsapp = '  whatsapp: { url: "ws://127.0.0.1:9/ws/chat" }\n';
+    writeFileSync(file(), written.replace('channels:\n', `channels:\n${whatsapp}`));
+    const order = { kind: 'channel', isTry: false, channel: 'whatsapp', phone: '+49 1512 345678' };
+    const { address, token } = scene.parley;
+    const saved = await fetch(`${address}/api/setup`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(order),
+    });
+    expect(await saved.json()).toMatchObject({ kind: 'done' });
+    expect(readFileSync(file(), 'utf8')).toContain('+49 1512 345678');
+
     await openView(page, 'Chat');
     await page.reload();
     await page.getByRole('textbox', { name: /^Message to/ }).waitFor();

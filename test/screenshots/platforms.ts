@@ -8,7 +8,7 @@ import { textOf } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
 import { openChromium } from '../services/open-chromium.ts';
 
-export const PLATFORM_PICTURES = join(import.meta.dirname, '../../docs/images/simulate');
+const PLATFORM_PICTURES = join(import.meta.dirname, '../../docs/images/simulate');
 const SIZE = { width: 1280, height: 800 };
 const COLORS = 96;
 
@@ -73,7 +73,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
       }
       await shoot(page, platform);
       await page.close();
-      await simulation.end('SIGKILL');
+      await simulation.end('SIGINT');
     }
   } finally {
     await browser.close();

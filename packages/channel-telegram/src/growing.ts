@@ -116,7 +116,8 @@ export class GrowingMessages {
   pace({ chatId }: ChatAddress, length: number): StreamPace | null {
     const { settings, moved } = this.#deps;
     const isKnown = this.#latest.has(rowOf(moved.now(chatId)));
-    if (!settings.growInGroups || !isKnown || length < LEAST || length > FULL) return null;
+    const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
+    if (!mayGrow || length < LEAST || length > FULL) return null;
     return { minIntervalMs: EDIT_EVERY_MS + length, firstAfterMs: FIRST_AFTER_MS };
   }
 
@@ -130,7 +131,7 @@ export class GrowingMessages {
 
   /** Shows the beginning of an answer so far, in one call. */
   async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
-    const mayShow = () => this.#mayShow(address.chatId, turnId);
+    const mayShow = () => !this.#over.has(turnId) && !this.#isSpared(address.chatId);
     if (!mayShow()) return;
     await this.#inLanes(turnId, async () => {
       await this.#load();
@@ -144,9 +145,10 @@ export class GrowingMessages {
     });
   }
 
-  #mayShow(chatId: string, turnId: string): boolean {
-    const since = this.#deps.clock() - (this.#quietUntil.get(chatId) ?? -NO_MORE_MS);
-    return !this.#over.has(turnId) && since >= NO_MORE_MS;
+  /** Whether Telegram has lately asked for silence in this chat. */
+  #isSpared(chatId: string): boolean {
+    const until = this.#quietUntil.get(chatId);
+    return until !== undefined && this.#deps.clock() < until + NO_MORE_MS;
   }
 
   async #begin(address: ChatAddress, turnId: string, text: string): Promise<void> {
@@ -178,16 +180,17 @@ export class GrowingMessages {
   }
 
   async #edit(growing: Growing, number: number, text: string, chatId: string): Promise<void> {
-    const { api, stopping } = this.#deps;
+    const { api, stopping, log } = this.#deps;
     const payload = { chat_id: growing.chatId, message_id: number, ...this.#content(text) };
     try {
       await api.call('editMessageText', payload, stopping);
       growing.text = text;
     } catch (thrown) {
       const failure = callFailureOf(thrown);
+      if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
       // It may show either text; the next edit shows a later one.
-      if (failure.kind === 'refused') this.#end(growing.turnId, chatId, failure);
-      else delete growing.text;
+      delete growing.text;
+      log.debug({ turn: growing.turnId, reason: failure.reason }, 'edit may be lost');
     }
   }
 

@@ -1,11 +1,13 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import {
+  changeIn,
   descriptionOf,
   isForUs,
   peopleIn,
   type RawMessage,
   toInbound,
+  toReaction,
   withEdit,
 } from './content.ts';
 
@@ -21,6 +23,11 @@ function inbound(content: proto.IMessage, more: Partial<RawMessage> = {}, title?
   const people = new Map(peopleIn(message).map((jid) => [jid, jid === ANN.lid ? ANN.pn : jid]));
   const commands = [{ name: 'plan_trip', summary: 'Plans a trip.' }];
   return toInbound(message, { ...ME, sender, title, people, commands });
+}
+
+function reacted(content: proto.IMessage, more: Partial<RawMessage> = {}) {
+  const message = { chat: ANN.pn, id: 'A1', from: ANN, name: 'Ann', time: 5, content, ...more };
+  return toReaction(message, { ...ME, sender: ANN.pn, people: new Map() });
 }
 
 /** The document with each of its fields, however deep, null or left out in turn. */
@@ -55,6 +62,24 @@ describe('a WhatsApp message as the core knows it', () => {
       { locationMessage: { degreesLatitude: 1, degreesLongitude: 2, name: 'here' } },
       { contactsArrayMessage: { contacts: [{ displayName: 'Ben', vcard: 'TEL:1' }] } },
       { pollCreationMessageV3: { name: 'when?', options: [{ optionName: 'now' }] } },
+      { liveLocationMessage: { degreesLatitude: 1, degreesLongitude: 2, caption: 'here' } },
+      { contactMessage: { displayName: 'Ben', vcard: 'EMAIL:b@example.org', contextInfo } },
+      { videoMessage: { ...image, contextInfo } },
+      { ptvMessage: { ...image, seconds: 1 } },
+      { audioMessage: { ...file, mediaKey: key, fileSha256: key, ptt: true, contextInfo } },
+      { stickerMessage: { ...file, mediaKey: key, fileSha256: key, contextInfo } },
+      { buttonsResponseMessage: { selectedDisplayText: 'a', selectedButtonId: 'b', contextInfo } },
+      {
+        listResponseMessage: { title: 'a', singleSelectReply: { selectedRowId: 'b' }, contextInfo },
+      },
+      { templateButtonReplyMessage: { selectedDisplayText: 'a', selectedId: 'b', contextInfo } },
+      {
+        interactiveResponseMessage: {
+          ...{ body: { text: 'a' }, contextInfo },
+          nativeFlowResponseMessage: { name: 'b', paramsJson: '{"id":"c"}' },
+        },
+      },
+      { reactionMessage: { key: { id: 'A1' }, text: '👍', senderTimestampMs: 5 } },
       { protocolMessage: { key: { id: 'A1' }, editedMessage: { conversation: 'words' } } },
       {
         messageContextInfo: { messageAssociation: { parentMessageKey: { id: 'C1' } } },
@@ -63,8 +88,26 @@ describe('a WhatsApp message as the core knows it', () => {
     ];
     for (const content of contents) {
       for (const less of without(content))
-        for (const chat of [ANN.pn, GROUP]) expect(() => inbound(less, { chat })).not.toThrow();
+        for (const chat of [ANN.pn, GROUP]) {
+          expect(() => inbound(less, { chat })).not.toThrow();
+          expect(() => reacted(less, { chat })).not.toThrow();
+          expect(() => changeIn(less)).not.toThrow();
+        }
     }
+  });
+
+  it.each<[string, proto.Message.IReactionMessage, string[], number]>([
+    ['👍', { text: '👍', senderTimestampMs: 1_234 }, ['👍'], 5_234],
+    ['taken back', { text: '', senderTimestampMs: 1_999 }, [], 5_999],
+    ['without a time', { text: '👍' }, ['👍'], 5_000],
+  ])('[F06] is a reaction: %s', (_, reaction, emojis, sentAt) => {
+    const key = { id: 'B1', remoteJid: GROUP, fromMe: true };
+    expect(reacted({ reactionMessage: { key, ...reaction } }, { chat: GROUP })).toEqual({
+      ...{ channel: 'whatsapp', account: 'default', chat: { id: GROUP, type: 'group' } },
+      sender: { id: '491500000001', name: 'Ann', username: '11@lid', isBot: false },
+      ...{ messageId: 'B1', emojis, sentAt },
+    });
+    expect(reacted({ reactionMessage: reaction })).toBeUndefined();
   });
 
   it('[F01] says who, where, when and what', () => {

@@ -191,5 +191,5 @@ export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promi
 const UNLINKED: ChannelProbe = {
   kind: 'unlinked',
   reason: 'no phone is linked yet',
-  fix: 'Start Parley, and take the code that the terminal and the page show to WhatsApp on the phone, under "Linked devices".',
+  fix: 'Start Parley, and scan or type the code that the terminal and the page show with the phone, in WhatsApp under "Linked devices".',
 };

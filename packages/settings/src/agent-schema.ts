@@ -255,6 +255,7 @@ export const Media = section('Pictures, voice messages and documents that people
     { min: 1_000, max: 1_000_000, default: 30_000 },
     'What the model is shown of the documents of one turn, in characters.',
   ),
+  // More is scaled down by Anthropic itself, and costs time (https://docs.anthropic.com/en/docs/vision).
   pictureSide: wholeNumber(
     { min: 512, max: 4_096, default: 1_568 },
     'Longest side of a picture that the model is shown, in pixels; larger ones are made smaller.',

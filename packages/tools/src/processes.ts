@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A number in a file of `/proc`; 0 once the process has ended, and where there is no `/proc`. */
-export function numberIn(path: string, line: RegExp): number {
+/** A number in a file of `/proc`, by its path or open; 0 once the process has ended, and where there is no `/proc`. */
+export function numberIn(path: string | number, line: RegExp): number {
   try {
     return Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
   } catch {

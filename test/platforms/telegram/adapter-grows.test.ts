@@ -249,9 +249,13 @@ describe('[D05] what grows shares the rate of its group', () => {
     await send();
     expect(texts(here)).toEqual(['all of it']);
     expect(writes(here)).toEqual(['sendMessage', 'editMessageText', 'editMessageText']);
+    const pace = () => here.adapter.streaming?.pace?.({ chatId: String(GROUP) }, 500);
+    expect(pace()).toBeNull();
     await here.adapter.streaming?.update({ chatId: String(GROUP) }, 'next', {
       show: async () => [{ text: START, plain: START }],
     });
     expect(texts(here)).toEqual(['all of it']);
+    now += 10 * 60_000;
+    expect(pace()).not.toBeNull();
   });
 });

@@ -32,6 +32,7 @@ async function withBot(greeting = 'You said'): Promise<StartedSimulator> {
     await simulator.close();
     await running.catch(() => undefined);
   });
+  await simulator.waitFor(({ calls }) => calls.some(({ call }) => call === 'deleteWebhook'));
   return simulator;
 }
 
@@ -79,7 +80,7 @@ describe('a scene', () => {
       { shown: later },
     ];
     const differences = await playScene(await withBot('You wrote'), scene, {
-      ...{ patienceMs: 1_000, settleMs: 300 },
+      ...{ patienceMs: 4_000, settleMs: 300 },
     });
     expect(differences.map(describeDifference)).toEqual([
       'ann bot:1 is different\n  expected: {"text":"You said: hello"}\n  seen:     {"text":"You wrote: hello"}',

@@ -1,5 +1,5 @@
+import { REAL_LIMITS } from '../telegram/faults.ts';
 import type { FileKind } from '../telegram/files.ts';
-import { REAL_LIMITS } from '../telegram/flood.ts';
 import { startTelegramDouble, type TelegramDouble } from '../telegram/telegram-double.ts';
 import type { VisibleMessage } from '../telegram/transcript.ts';
 import { drawTelegram } from './draw/telegram.ts';
@@ -132,18 +132,11 @@ class TelegramSide implements PlatformSide {
     const known = this.#reactions.get(place) ?? new Map<number, string>();
     this.#reactions.set(place, known);
     const person = Number(from);
-    const wire = (sign: string | undefined) =>
-      sign === undefined ? [] : [{ type: 'emoji', emoji: sign }];
-    const before = wire(known.get(person));
     if (gone) known.delete(person);
     else known.set(person, emoji);
-    this.#double.update('message_reaction', {
-      chat: this.#known(placeOf(chat).chat),
-      message_id: Number(message),
-      user: { is_bot: false, ...this.#user(from) },
-      date: Math.floor(this.#clock.now() / 1000),
-      old_reaction: before,
-      new_reaction: wire(known.get(person)),
+    this.#double.react({
+      ...{ chat: placeOf(chat).chat, message: Number(message), from: this.#user(from) },
+      emojis: gone ? [] : [emoji],
     });
   }
 

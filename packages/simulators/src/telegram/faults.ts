@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ArmedFaults, FAULT_AIM } from '../armed-faults.ts';
-import { RefusalParameters } from './refusal.ts';
+import { Refusal, RefusalParameters } from './request.ts';
 
 const aim = {
   ...FAULT_AIM,
@@ -48,4 +48,76 @@ function matches(fault: Fault, method: string, chat: number | undefined): boolea
   if (fault.chat !== undefined && fault.chat !== chat) return false;
   if (fault.method === undefined) return method !== 'getupdates';
   return fault.method.toLowerCase() === method;
+}
+
+/** At most `burst` sends at once, refilled at `perSecond`. */
+export interface Rate {
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** What is counted: one private chat, one group, and the bot as a whole. Absent means no limit. */
+export interface FloodLimits {
+  readonly chat?: Rate;
+  readonly group?: Rate;
+  readonly overall?: Rate;
+}
+
+/** About what the servers grant: one a second in a chat, 20 a minute in a group, 30 a second in all. */
+export const REAL_LIMITS: FloodLimits = {
+  chat: { burst: 5, perSecond: 1 },
+  group: { burst: 20, perSecond: 20 / 60 },
+  overall: { burst: 30, perSecond: 30 },
+};
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Token buckets over the clock that is passed in; sends and edits share them, as on the servers. */
+export class FloodControl {
+  readonly #limits: FloodLimits;
+  readonly #clock: () => number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limits: FloodLimits, clock: () => number) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /**
+   * Counts one send to a chat.
+   * @throws Refusal 429 with `retry_after` in whole seconds; a refused send is not counted.
+   */
+  pass(chatId: number): void {
+    const own = chatId < 0 ? this.#limits.group : this.#limits.chat;
+    const wanted: [string, Rate | undefined][] = [
+      [`chat ${chatId}`, own],
+      ['overall', this.#limits.overall],
+    ];
+    const taken: Bucket[] = [];
+    for (const [key, rate] of wanted) {
+      if (rate === undefined) continue;
+      const bucket = this.#refilled(key, rate);
+      if (bucket.tokens < 1) {
+        const seconds = Math.max(1, Math.ceil((1 - bucket.tokens) / rate.perSecond));
+        throw new Refusal(429, `Too Many Requests: retry after ${seconds}`, {
+          retry_after: seconds,
+        });
+      }
+      taken.push(bucket);
+    }
+    for (const bucket of taken) bucket.tokens -= 1;
+  }
+
+  #refilled(key: string, rate: Rate): Bucket {
+    const now = this.#clock();
+    const bucket = this.#buckets.get(key) ?? { tokens: rate.burst, at: now };
+    const gained = ((now - bucket.at) / 1000) * rate.perSecond;
+    bucket.tokens = Math.min(rate.burst, bucket.tokens + gained);
+    bucket.at = now;
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
-import { badRequest } from './refusal.ts';
+import { badRequest } from './request.ts';
 
 /** A file as somebody sends it. */
 export interface SentFile {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { inTerminal } from '../typed-lines.ts';
-import { REAL_LIMITS } from './flood.ts';
+import { PLACES, runLine, TYPED_HELP } from './control.ts';
+import { REAL_LIMITS } from './faults.ts';
 import { startTelegramDouble } from './telegram-double.ts';
-import { PLACES, runLine, TYPED_HELP } from './typed-line.ts';
 
 const PERSON = PLACES.person;
 

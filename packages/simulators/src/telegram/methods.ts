@@ -1,18 +1,15 @@
 import type { BotAccount } from './account.ts';
-import { answerCallbackQuery } from './presses.ts';
-import { getCustomEmojiStickers, setMessageReaction } from './reactions.ts';
-import { badRequest } from './refusal.ts';
-import { isRecord, type RequestParams } from './request-params.ts';
-import { sendMedia } from './send-media.ts';
+import { badRequest, isRecord, type RequestParams } from './request.ts';
 import {
   deleteMessage,
   editMessageCaption,
   editMessageReplyMarkup,
   editMessageText,
   sendChatAction,
+  sendMedia,
   sendMessage,
   sendMessageDraft,
-} from './send-methods.ts';
+} from './send.ts';
 
 /** A method of the Bot API; `gone` is aborted when the client closes the connection. */
 type BotMethod = (account: BotAccount, params: RequestParams, gone: AbortSignal) => unknown;
@@ -132,4 +129,54 @@ function scopeOf(params: RequestParams): string {
     scope.text('chat_id'),
     params.text('language_code'),
   ].join('/');
+}
+
+/** After so long the servers no longer wait for the answer. */
+const ANSWER_WITHIN_MS = 15_000;
+
+/** answerCallbackQuery: once, and soon. */
+function answerCallbackQuery(account: BotAccount, params: RequestParams): true {
+  const query = account.queries.get(params.text('callback_query_id') ?? '');
+  const late = query === undefined || account.clock() - query.pressedAt > ANSWER_WITHIN_MS;
+  if (late || query.answered) {
+    throw badRequest('query is too old and response timeout expired or query ID is invalid');
+  }
+  query.answered = true;
+  return true;
+}
+
+/** The emoji that bots may react with. */
+const ALLOWED = new Set(
+  '❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡'.split(
+    ' ',
+  ),
+);
+
+/** setMessageReaction: at most one emoji of the known ones; an empty list takes it back. */
+function setMessageReaction(account: BotAccount, params: RequestParams): true {
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  const id = params.integer('message_id') ?? 0;
+  if (!chat.messages.has(id)) throw badRequest('message to react not found');
+  const list = params.json('reaction') ?? [];
+  if (!Array.isArray(list)) throw badRequest("can't parse reaction: expected an Array");
+  if (list.length > 1) throw badRequest('REACTIONS_TOO_MANY');
+  const emoji = list.map((item: unknown) => {
+    const { type, emoji: sign } = isRecord(item) ? item : {};
+    if (type !== 'emoji' || typeof sign !== 'string' || !ALLOWED.has(sign)) {
+      throw badRequest('REACTION_INVALID');
+    }
+    return sign;
+  });
+  account.transcript.react(chat.info.id, id, emoji[0]);
+  return true;
+}
+
+/** getCustomEmojiStickers: those that somebody has used. */
+function getCustomEmojiStickers(account: BotAccount, params: RequestParams): object[] {
+  const ids = params.json('custom_emoji_ids');
+  if (!Array.isArray(ids) || ids.length > 200) throw badRequest('custom_emoji_ids is invalid');
+  return ids.flatMap((id: unknown) => {
+    const emoji = account.customEmoji.get(String(id));
+    return emoji === undefined ? [] : { type: 'custom_emoji', custom_emoji_id: id, emoji };
+  });
 }

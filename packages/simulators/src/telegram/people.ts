@@ -1,8 +1,7 @@
-import type { BotAccount } from './account.ts';
-import type { ChatRecord } from './chats.ts';
+import type { BotAccount, ChatRecord } from './account.ts';
 import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
-import type { WireMessage, WireUser } from './wire.ts';
+import { buttonsOf, type WireMessage, type WireUser } from './wire.ts';
 
 /** A chat's id and whatever else is to be known of it. */
 export type KnownChat = { readonly id: number; readonly [field: string]: unknown };
@@ -70,6 +69,81 @@ export function reword(account: BotAccount, chatId: number, messageId: number, t
   account.updates.push(kind, edited);
 }
 
+/** Which button a person presses. */
+export interface Press {
+  readonly chat: number;
+  readonly message: number;
+  /** What is written on it. */
+  readonly label: string;
+  readonly from?: number | KnownUser | undefined;
+  /** The message is too old to be told: the update has its place and number only. */
+  readonly inaccessible?: boolean | undefined;
+}
+
+/** A person presses a button; gives back the id of the query. */
+export function press(account: BotAccount, wish: Press): string {
+  const chat = account.chats.get(wish.chat);
+  const message = chat?.messages.get(wish.message);
+  const button = message && buttonsOf(message).find(({ text }) => text === wish.label);
+  if (chat === undefined || message === undefined || button === undefined) {
+    throw new Error(
+      `No button "${wish.label}" below message ${wish.message} of chat ${wish.chat}.`,
+    );
+  }
+  const id = `${account.me.id}${account.queries.size + 1}`;
+  account.queries.set(id, { pressedAt: account.clock(), answered: false });
+  account.updates.push('callback_query', {
+    id,
+    from: userOf({ chat: wish.chat, from: wish.from }, chat),
+    message: wish.inaccessible
+      ? { chat: chat.info, message_id: message.message_id, date: 0 }
+      : message,
+    chat_instance: String(chat.info.id),
+    data: button.callback_data,
+  });
+  return id;
+}
+
+/** What a person, or who speaks as a chat, reacts with. */
+export interface Reaction {
+  readonly chat: number;
+  readonly message: number;
+  /** All of theirs from now on: emoji, or `{ custom }` with the id of one that resembles `like`. Empty: none. */
+  readonly emojis: readonly (string | { readonly custom: string; readonly like: string })[];
+  readonly from?: number | KnownUser | undefined;
+  readonly as?: KnownChat | undefined;
+}
+
+/**
+ * A person reacts. The bot hears of it in private chats, and in groups that it administers; of channels it would
+ * hear numbers alone.
+ */
+export function react(
+  account: BotAccount,
+  { chat: id, message, emojis, from, as }: Reaction,
+): void {
+  const chat = account.chats.get(id);
+  if (!chat?.messages.has(message)) throw new Error(`No message ${message} in chat ${id}.`);
+  const user = userOf({ chat: id, from }, chat);
+  const who = as === undefined ? { user } : { actor_chat: { type: 'channel', ...as } };
+  const key = `${message} ${as?.id ?? user.id}`;
+  const old = chat.reactions.get(key) ?? [];
+  const now = emojis.map((emoji) => {
+    if (typeof emoji === 'string') return { type: 'emoji', emoji };
+    account.customEmoji.set(emoji.custom, emoji.like);
+    return { type: 'custom_emoji', custom_emoji_id: emoji.custom };
+  });
+  chat.reactions.set(key, now);
+  const event = { chat: chat.info, message_id: message, date: Math.floor(account.clock() / 1000) };
+  if (chat.info.type === 'channel') {
+    const reactions = now.map((type) => ({ type, total_count: 1 }));
+    account.updates.push('message_reaction_count', { ...event, reactions });
+  } else if (chat.info.type === 'private' || chat.administrators.has(account.me.id)) {
+    const change = { old_reaction: old, new_reaction: now };
+    account.updates.push('message_reaction', { ...event, ...who, ...change });
+  }
+}
+
 /** A group becomes a supergroup; gives back its new id. Both chats get their service message. */
 export function migrate(account: BotAccount, chatId: number): number {
   const old = account.chats.open({ id: chatId });
@@ -107,8 +181,26 @@ export function setAccess(account: BotAccount, chatId: number, access: Access): 
   });
 }
 
+/** A topic is closed or opened again, of which a service message tells, or it is deleted, of which nothing does. */
+export function setTopic(
+  account: BotAccount,
+  chatId: number,
+  thread: number,
+  state: 'open' | 'closed' | 'deleted',
+): void {
+  const chat = account.chats.open({ id: chatId });
+  if (state === 'deleted') {
+    chat.topics.delete(thread);
+    return;
+  }
+  if (state === 'closed') chat.closedTopics.add(thread);
+  else chat.closedTopics.delete(thread);
+  const event = state === 'closed' ? 'forum_topic_closed' : 'forum_topic_reopened';
+  say(account, { chat: chatId, thread, extra: { [event]: {} } });
+}
+
 /** The person of a saying, in full. */
-export function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUser {
+function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUser {
   const fallback = chat.info.type === 'private' ? chat.info.id : 1001;
   const given =
     typeof saying.from === 'number' ? { id: saying.from } : (saying.from ?? { id: fallback });
@@ -155,24 +247,6 @@ function placeOf(saying: Saying, chat: ChatRecord): Partial<WireMessage> {
   if (answered === undefined) return place;
   const { reply_to_message: _nested, ...quoted } = answered;
   return { ...place, reply_to_message: quoted };
-}
-
-/** A topic is closed or opened again, of which a service message tells, or it is deleted, of which nothing does. */
-export function setTopic(
-  account: BotAccount,
-  chatId: number,
-  thread: number,
-  state: 'open' | 'closed' | 'deleted',
-): void {
-  const chat = account.chats.open({ id: chatId });
-  if (state === 'deleted') {
-    chat.topics.delete(thread);
-    return;
-  }
-  if (state === 'closed') chat.closedTopics.add(thread);
-  else chat.closedTopics.delete(thread);
-  const event = state === 'closed' ? 'forum_topic_closed' : 'forum_topic_reopened';
-  say(account, { chat: chatId, thread, extra: { [event]: {} } });
 }
 
 function openTopic(chat: ChatRecord, thread: number): void {

@@ -1,6 +1,6 @@
 import { Telegraf } from 'telegraf';
 import { afterEach, describe, expect, it } from 'vitest';
-import { REAL_LIMITS } from './flood.ts';
+import { REAL_LIMITS } from './faults.ts';
 import { endDoubles, refusal, start } from './telegraf-client.ts';
 
 const ANN = 501;

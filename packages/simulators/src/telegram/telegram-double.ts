@@ -2,13 +2,22 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Optional } from '../optional-fields.ts';
 import { newAccount } from './account.ts';
-import { BotApiServer } from './bot-api-server.ts';
-import { type Fault, Faults } from './faults.ts';
+import { type Fault, Faults, FloodControl, type FloodLimits } from './faults.ts';
 import type { LocalServer } from './files.ts';
-import { FloodControl, type FloodLimits } from './flood.ts';
-import { type Access, migrate, reword, type Saying, say, setAccess, setTopic } from './people.ts';
-import { type Press, press } from './presses.ts';
-import { type Reaction, react } from './reactions.ts';
+import {
+  type Access,
+  migrate,
+  type Press,
+  press,
+  type Reaction,
+  react,
+  reword,
+  type Saying,
+  say,
+  setAccess,
+  setTopic,
+} from './people.ts';
+import { BotApiServer } from './server.ts';
 import { type RecordedCall, Transcript, type VisibleMessage } from './transcript.ts';
 import type { WireMessage, WireUpdate, WireUser } from './wire.ts';
 
@@ -109,7 +118,7 @@ export async function startTelegramDouble(
     const url = new URL(request.url ?? '/', 'http://double');
     const failed = (error: unknown) => response.writeHead(500).end(String(error));
     if (url.pathname.startsWith('/control/')) {
-      import('./control-server.ts')
+      import('./control.ts')
         .then(({ handleControl }) => handleControl(double, request, response, url))
         .catch(failed);
     } else if (url.pathname.startsWith(`${prefix}/`)) {

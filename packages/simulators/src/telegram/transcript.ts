@@ -1,7 +1,6 @@
 import { Changes } from '../changes.ts';
-import { buttonsOf } from './keyboards.ts';
 import type { HtmlEntity } from './parse-html.ts';
-import type { WireMessage } from './wire.ts';
+import { buttonsOf, type WireMessage } from './wire.ts';
 
 /** A file below which a message stands. */
 export interface VisibleFile {

@@ -1,4 +1,5 @@
 import type { HtmlEntity } from './parse-html.ts';
+import { isRecord } from './request.ts';
 
 /** A user as updates and messages carry it; any further field of the Bot API may be added. */
 export interface WireUser {
@@ -41,4 +42,20 @@ export interface WireMessage {
 export interface WireUpdate {
   readonly update_id: number;
   readonly [kind: string]: unknown;
+}
+
+/** A button that brings its data to the bot. */
+interface WireButton {
+  readonly text: string;
+  readonly callback_data: string;
+}
+
+/** The buttons below a message, in reading order. */
+export function buttonsOf({ reply_markup }: WireMessage): WireButton[] {
+  const rows = isRecord(reply_markup) ? reply_markup.inline_keyboard : undefined;
+  if (!Array.isArray(rows)) return [];
+  return rows.flat().map((key: unknown) => {
+    const { text, callback_data } = isRecord(key) ? key : {};
+    return { text: String(text), callback_data: String(callback_data) };
+  });
 }

@@ -2,6 +2,7 @@ export { lineRuns } from './format-runs.ts';
 export type { Group } from './groups.ts';
 export { hushLibsignal } from './hush-libsignal.ts';
 export { selfSignedCertificate } from './media/self-signed-certificate.ts';
+export { MESSAGE_KINDS } from './message-kinds.ts';
 export {
   type Format,
   type Formatted,

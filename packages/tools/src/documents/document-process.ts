@@ -1,5 +1,5 @@
 import { extractText } from './extract-text.ts';
-import { giveResult, takeFile } from './in-process.ts';
+import { answerOnce } from './in-process.ts';
 
 /**
  * The entry of the process that reads one document: `readInProcess` starts it with the size of the file,
@@ -7,4 +7,4 @@ import { giveResult, takeFile } from './in-process.ts';
  */
 const [size, from = 0, characters] = process.argv.slice(2).map(Number);
 if (size === undefined || characters === undefined) throw new Error('Started without its order.');
-giveResult(await extractText(await takeFile(size), { from, characters }));
+await answerOnce(size, (bytes) => extractText(bytes, { from, characters }));

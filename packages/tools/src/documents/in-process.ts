@@ -1,10 +1,15 @@
+import { openSync } from 'node:fs';
 import { numberIn } from '../processes.ts';
 
 /**
- * What a process that reads one file begins with: it writes a line when it is ready, and takes the file
- * from its input.
+ * What a process that reads one file does: it writes a line when it is ready, takes the file from its
+ * input, writes the result to its output and ends.
  */
-export async function takeFile(size: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function answerOnce(
+  size: number,
+  read: (bytes: Uint8Array<ArrayBuffer>) => Promise<unknown>,
+): Promise<void> {
+  const peakBytes = openPeak();
   process.stdout.write('\n');
   const bytes = new Uint8Array(size);
   let filled = 0;
@@ -12,11 +17,7 @@ export async function takeFile(size: number): Promise<Uint8Array<ArrayBuffer>> {
     bytes.set(chunk, filled);
     filled += chunk.length;
   }
-  return bytes;
-}
-
-/** What it ends with: the result, on its output. */
-export function giveResult(result: unknown): void {
+  const result = await read(bytes);
   const report = JSON.stringify({ result, peakBytes: peakBytes() });
   // A library may have left a timer or a promise behind; nothing of it is waited for.
   process.stdout.write(report, () => process.exit(0));
@@ -24,9 +25,15 @@ export function giveResult(result: unknown): void {
 
 /**
  * The most resident memory of this process. `maxRSS` counts what its parent had before `exec`, so that
- * under a large Parley every document would seem too large; it serves where there is no `/proc`.
+ * under a large Parley every file would seem too large; it serves where there is no `/proc`. Opened
+ * before the kernel lets this process open nothing.
  */
-function peakBytes(): number {
-  const kilobytes = numberIn('/proc/self/status', /^VmHWM:\s+(\d+) kB$/m);
-  return (kilobytes || process.resourceUsage().maxRSS) * 1_024;
+function openPeak(): () => number {
+  const maxRss = (): number => process.resourceUsage().maxRSS * 1_024;
+  try {
+    const status = openSync('/proc/self/status', 'r');
+    return () => numberIn(status, /^VmHWM:\s+(\d+) kB$/m) * 1_024 || maxRss();
+  } catch {
+    return maxRss; // There is no `/proc`.
+  }
 }

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { giveResult, takeFile } from './in-process.ts';
+import { answerOnce } from './in-process.ts';
 
 /** A picture that says that it is larger is not decoded, in pixels. */
 const MOST_PIXELS = 50_000_000;
@@ -23,17 +23,18 @@ sharp.unblock({ operation: FORMATS.map((name) => `VipsForeignLoad${name}Buffer`)
 const white = { width: 1, height: 1, channels: 3, background: '#fff' } as const;
 await sharp({ create: white }).jpeg(QUALITY).toBuffer();
 
-const bytes = await takeFile(size);
-try {
-  const jpeg = await sharp(bytes, { limitInputPixels: MOST_PIXELS })
-    .autoOrient()
-    .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
-    .flatten({ background: '#fff' })
-    .toColourspace('srgb')
-    .jpeg(QUALITY)
-    .toBuffer();
-  giveResult(jpeg.toString('base64'));
-} catch {
-  // It is damaged, or of a kind that the library cannot decode, which comes to the same.
-  giveResult(null);
-}
+await answerOnce(size, async (bytes) => {
+  try {
+    const jpeg = await sharp(bytes, { limitInputPixels: MOST_PIXELS })
+      .autoOrient()
+      .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
+      .flatten({ background: '#fff' })
+      .toColourspace('srgb')
+      .jpeg(QUALITY)
+      .toBuffer();
+    return jpeg.toString('base64');
+  } catch {
+    // It is damaged, or of a kind that the library cannot decode, which comes to the same.
+    return null;
+  }
+});

@@ -67,6 +67,12 @@ describe('a picture that is made smaller', () => {
     expect((await scale(small, { scaler })).kind).toBe('scaled');
   });
 
+  it('[G19] counts what the process takes, and not what Parley itself has', async () => {
+    const large = Buffer.alloc(300_000_000, 1);
+    expect((await scale(await plain(9, 9).png().toBuffer())).kind).toBe('scaled');
+    expect(large.length).toBeGreaterThan(190_000_000);
+  });
+
   it('[G19] has its sender rest when it takes too long', async () => {
     const scaler = openScaler({ limits: { memoryBytes: 190_000_000, timeoutMs: 1 } });
     const small = await plain(9, 9).png().toBuffer();

@@ -48,7 +48,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     answer(options, page, request, response).catch((error: unknown) => {
       if (response.headersSent) response.end();
-      else json(response, 400, { error: reasonOf(error) });
+      else json(response, 400, { error: wordsOf(error) });
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -64,6 +64,10 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
         server.closeAllConnections();
       }),
   };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
 }
 
 async function answer(

@@ -56,7 +56,8 @@ async function play(cli: Cli, platform: Platform, flags: SimulateFlags): Promise
   const parley = await startPlayed(cli, made.folder, { simulator, clock });
   opened.defer(() => parley.close());
   // Awaited here: what is opened stays open until then.
-  if (scene !== undefined) return await playThrough(cli, simulator, scene);
+  if (scene !== undefined)
+    return await Promise.race([playThrough(cli, simulator, scene), ended.then(() => 130)]);
 
   const { record } = flags;
   const toFile = record === undefined ? () => {} : appendTo(resolve(record));

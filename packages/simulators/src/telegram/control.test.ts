@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PLACES, runLine } from './control.ts';
 import { endDoubles, refusal, start } from './telegraf-client.ts';
-import { PLACES, runLine } from './typed-line.ts';
 
 afterEach(endDoubles);
 

@@ -1,9 +1,7 @@
-import type { BotAccount } from './account.ts';
-import type { ChatRecord } from './chats.ts';
-import { readKeyboard } from './keyboards.ts';
-import { readCaption, readText, type ShownText } from './message-text.ts';
-import { badRequest } from './refusal.ts';
-import type { RequestParams } from './request-params.ts';
+import type { BotAccount, ChatRecord } from './account.ts';
+import { readCaption, readKeyboard, readText, type ShownText } from './content.ts';
+import type { FileKind } from './files.ts';
+import { badRequest, Refusal, type RequestParams } from './request.ts';
 import type { VisibleFile } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -12,43 +10,19 @@ export function sendMessage(account: BotAccount, params: RequestParams): WireMes
   return placeNewMessage(account, params, fieldsOf(readText(params)));
 }
 
-/** The bot writes: the message is visible, in its place and with its keyboard. `file` is what it carries. */
-export function placeNewMessage(
-  account: BotAccount,
-  params: RequestParams,
-  content: Partial<WireMessage>,
-  file?: VisibleFile,
-): WireMessage {
-  const keyboard = readKeyboard(params);
-  const chat = account.chats.findWritable(params.text('chat_id'));
-  mayWrite(account, chat, params, file !== undefined);
-  const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
-  account.flood.pass(chat.info.id);
-  const message: WireMessage = {
-    message_id: account.chats.nextMessageId(chat),
-    from: account.me,
-    chat: chat.info,
-    date: Math.floor(account.clock() / 1000),
-    ...place,
-    ...content,
-    ...keyboard,
+/** sendPhoto, sendDocument and their like: one file by multipart, a caption below it. */
+export function sendMedia(kind: FileKind) {
+  return async (account: BotAccount, params: RequestParams): Promise<WireMessage> => {
+    const file = params.values[kind];
+    if (!(file instanceof File)) {
+      throw badRequest(`there is no ${kind} in the request`);
+    }
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    check(kind, bytes, account.files.maxUpload);
+    const caption = readCaption(params);
+    const stored = account.files.store({ kind, bytes, name: file.name });
+    return placeNewMessage(account, params, { ...caption, ...stored }, { name: file.name, bytes });
   };
-  chat.messages.set(message.message_id, message);
-  account.transcript.show(message, 'bot', file);
-  return message;
-}
-
-/** Groups may keep the bot silent, and topics may be closed for all but administrators. */
-function mayWrite(
-  { me }: BotAccount,
-  chat: ChatRecord,
-  params: RequestParams,
-  isFile: boolean,
-): void {
-  const what = isFile ? 'documents' : 'text messages';
-  if (chat.closed === 'muted') throw badRequest(`not enough rights to send ${what} to the chat`);
-  const isClosed = chat.closedTopics.has(params.integer('message_thread_id') ?? 0);
-  if (isClosed && !chat.administrators.has(me.id)) throw badRequest('TOPIC_CLOSED');
 }
 
 /** editMessageText: only the bot's own messages, and only to something different. */
@@ -153,6 +127,61 @@ export function sendChatAction(account: BotAccount, params: RequestParams): true
   const general = chat.info.is_forum === true && params.integer('message_thread_id') === 1;
   if (!general) threadOf(chat, params);
   return true;
+}
+
+/** The bot writes: the message is visible, in its place and with its keyboard. `file` is what it carries. */
+function placeNewMessage(
+  account: BotAccount,
+  params: RequestParams,
+  content: Partial<WireMessage>,
+  file?: VisibleFile,
+): WireMessage {
+  const keyboard = readKeyboard(params);
+  const chat = account.chats.findWritable(params.text('chat_id'));
+  mayWrite(account, chat, params, file !== undefined);
+  const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
+  account.flood.pass(chat.info.id);
+  const message: WireMessage = {
+    message_id: account.chats.nextMessageId(chat),
+    from: account.me,
+    chat: chat.info,
+    date: Math.floor(account.clock() / 1000),
+    ...place,
+    ...content,
+    ...keyboard,
+  };
+  chat.messages.set(message.message_id, message);
+  account.transcript.show(message, 'bot', file);
+  return message;
+}
+
+/** Groups may keep the bot silent, and topics may be closed for all but administrators. */
+function mayWrite(
+  { me }: BotAccount,
+  chat: ChatRecord,
+  params: RequestParams,
+  isFile: boolean,
+): void {
+  const what = isFile ? 'documents' : 'text messages';
+  if (chat.closed === 'muted') throw badRequest(`not enough rights to send ${what} to the chat`);
+  const isClosed = chat.closedTopics.has(params.integer('message_thread_id') ?? 0);
+  if (isClosed && !chat.administrators.has(me.id)) throw badRequest('TOPIC_CLOSED');
+}
+
+const MAX_PHOTO = 10 * 1024 * 1024;
+const PICTURES = [
+  [0xff, 0xd8],
+  [0x89, 0x50, 0x4e, 0x47],
+  [0x52, 0x49, 0x46, 0x46],
+];
+
+function check(kind: FileKind, bytes: Uint8Array, maxUpload: number): void {
+  if (bytes.length === 0) throw badRequest('file must be non-empty');
+  if (bytes.length > maxUpload) throw new Refusal(413, 'Request Entity Too Large');
+  if (kind !== 'photo') return;
+  if (bytes.length > MAX_PHOTO) throw badRequest('file is too big for a photo');
+  const known = PICTURES.some((start) => start.every((byte, at) => bytes[at] === byte));
+  if (!known) throw badRequest('IMAGE_PROCESS_FAILED');
 }
 
 function fieldsOf(shown: ShownText): { text: string; entities?: ShownText['entities'] } {

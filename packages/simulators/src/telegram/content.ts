@@ -1,6 +1,5 @@
 import { type HtmlEntity, parseTelegramHtml, TelegramHtmlError } from './parse-html.ts';
-import { badRequest } from './refusal.ts';
-import { isRecord, type RequestParams } from './request-params.ts';
+import { badRequest, isRecord, type RequestParams } from './request.ts';
 import type { WireMessage } from './wire.ts';
 
 /** A text as it is shown: no markup, formats beside it. */
@@ -41,6 +40,22 @@ export function readCaption(params: RequestParams): Partial<WireMessage> {
     caption: text,
     ...(entities.length === 0 ? {} : { caption_entities: entities.slice(0, MAX_ENTITIES) }),
   };
+}
+
+/**
+ * The keyboard of a call, if it has one, checked as on the servers: only buttons with data.
+ * @throws Refusal 400
+ */
+export function readKeyboard(params: RequestParams): { reply_markup?: unknown } {
+  const markup = params.json('reply_markup');
+  if (markup === undefined) return {};
+  const rows = isRecord(markup) ? markup.inline_keyboard : undefined;
+  if (!Array.isArray(rows)) throw badRequest('object expected as reply markup');
+  for (const row of rows) {
+    if (!Array.isArray(row)) throw badRequest("can't parse inline keyboard: expected an Array");
+    for (const button of row) checkButton(button);
+  }
+  return rows.flat().length === 0 ? {} : { reply_markup: markup };
 }
 
 function parse(raw: string, params: RequestParams, beside: string): ShownText {
@@ -101,4 +116,13 @@ function tidy(raw: ShownText): ShownText {
     })
     .filter(({ offset, length }) => text.slice(offset, offset + length).trim() !== '');
   return { text, entities };
+}
+
+function checkButton(button: unknown): void {
+  const { text, callback_data } = isRecord(button) ? button : {};
+  if (typeof text !== 'string' || text.trim() === '') {
+    throw badRequest("can't parse inline keyboard button: Text buttons are unallowed");
+  }
+  const bytes = typeof callback_data === 'string' ? Buffer.byteLength(callback_data) : 0;
+  if (bytes < 1 || bytes > 64) throw badRequest('BUTTON_DATA_INVALID');
 }

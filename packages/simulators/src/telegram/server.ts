@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BotAccount } from './account.ts';
 import type { Fault, Faults } from './faults.ts';
 import { METHODS } from './methods.ts';
-import { Refusal } from './refusal.ts';
-import { RequestParams, readParams } from './request-params.ts';
+import { Refusal, RequestParams, readParams } from './request.ts';
 
 interface Answer {
   readonly status: number;

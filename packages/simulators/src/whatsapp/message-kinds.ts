@@ -1,0 +1,239 @@
+import { proto } from '@whiskeysockets/baileys';
+
+/** A class of Baileys' wire format. */
+interface Codec<Fields> {
+  fromObject(document: { [name: string]: unknown }): Fields;
+  encode(fields: Fields): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): Fields;
+}
+
+/** A part of messages whose fields are all optional, and how it stands in a message. */
+export interface MessageKind {
+  readonly name: string;
+  readonly fields: readonly string[];
+  /** A message with these of the fields, each with a value of its type. */
+  message(fields: readonly string[]): proto.IMessage;
+}
+
+type Names<Line extends string, Found = never> = Line extends `${infer First} ${infer Rest}`
+  ? Names<Rest, Found | First>
+  : Found | Line;
+/** Nothing more to ask for when the lines name each field, and nothing else. */
+type Complete<Fields, Line extends string> = [keyof Fields, Names<Line>] extends [
+  Names<Line>,
+  keyof Fields,
+]
+  ? unknown
+  : { readonly missing: Exclude<keyof Fields, Names<Line>> };
+
+/** Does not compile where the library has a field that the lines do not name. */
+function kindOf<Fields>(
+  codec: Codec<Fields> & { readonly name: string },
+  wrap: (fields: Fields) => proto.IMessage,
+) {
+  return <Line extends string>(...lines: (Line & Complete<Fields, Line>)[]): MessageKind => ({
+    name: codec.name,
+    fields: lines.flatMap((line) => line.split(' ')),
+    message: (fields) =>
+      wrap(codec.fromObject(Object.assign({}, ...fields.map((name) => valueFor(codec, name))))),
+  });
+}
+
+/** Texts are also read as numbers and bytes, numbers as choices. */
+const CANDIDATES: readonly unknown[] = ['1111', 1, {}, ['1111'], [1], [{}]];
+
+/** A document with a value for a field that arrives. */
+function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]: unknown } {
+  for (const value of CANDIDATES) {
+    const document = { [name]: value };
+    try {
+      const sent = codec.decode(codec.encode(codec.fromObject(document)).finish());
+      if (Object.hasOwn(Object(sent), name)) return document;
+    } catch {
+      // The field has another type.
+    }
+  }
+  throw new Error(`No value fits the field ${name}`);
+}
+
+/** What clients read of messages, with every field there is. */
+export const MESSAGE_KINDS: readonly MessageKind[] = [
+  kindOf<proto.IMessage>(proto.Message, (message) => message)(
+    'conversation senderKeyDistributionMessage imageMessage contactMessage',
+    'locationMessage extendedTextMessage documentMessage audioMessage videoMessage call',
+    'chat protocolMessage contactsArrayMessage highlyStructuredMessage',
+    'fastRatchetKeySenderKeyDistributionMessage sendPaymentMessage liveLocationMessage',
+    'requestPaymentMessage declinePaymentRequestMessage cancelPaymentRequestMessage',
+    'templateMessage stickerMessage groupInviteMessage templateButtonReplyMessage',
+    'productMessage deviceSentMessage messageContextInfo listMessage viewOnceMessage',
+    'orderMessage listResponseMessage ephemeralMessage invoiceMessage buttonsMessage',
+    'buttonsResponseMessage paymentInviteMessage interactiveMessage reactionMessage',
+    'stickerSyncRmrMessage interactiveResponseMessage pollCreationMessage',
+    'pollUpdateMessage keepInChatMessage documentWithCaptionMessage',
+    'requestPhoneNumberMessage viewOnceMessageV2 encReactionMessage editedMessage',
+    'viewOnceMessageV2Extension pollCreationMessageV2 scheduledCallCreationMessage',
+    'groupMentionedMessage pinInChatMessage pollCreationMessageV3',
+    'scheduledCallEditMessage ptvMessage botInvokeMessage callLogMesssage',
+    'messageHistoryBundle encCommentMessage bcallMessage lottieStickerMessage',
+    'eventMessage encEventResponseMessage commentMessage newsletterAdminInviteMessage',
+    'placeholderMessage secretEncryptedMessage albumMessage eventCoverImage',
+    'stickerPackMessage statusMentionMessage pollResultSnapshotMessage',
+    'pollCreationOptionImageMessage associatedChildMessage groupStatusMentionMessage',
+    'pollCreationMessageV4 statusAddYours groupStatusMessage richResponseMessage',
+    'statusNotificationMessage limitSharingMessage botTaskMessage questionMessage',
+    'messageHistoryNotice groupStatusMessageV2 botForwardedMessage',
+    'statusQuestionAnswerMessage questionReplyMessage questionResponseMessage',
+    'statusQuotedMessage statusStickerInteractionMessage pollCreationMessageV5',
+    'newsletterFollowerInviteMessageV2 pollResultSnapshotMessageV3',
+  ),
+  kindOf<proto.IContextInfo>(proto.ContextInfo, (contextInfo) => ({
+    extendedTextMessage: { text: 'with context', contextInfo },
+  }))(
+    'stanzaId participant quotedMessage remoteJid mentionedJid conversionSource',
+    'conversionData conversionDelaySeconds forwardingScore isForwarded quotedAd',
+    'placeholderKey expiration ephemeralSettingTimestamp ephemeralSharedSecret',
+    'externalAdReply entryPointConversionSource entryPointConversionApp',
+    'entryPointConversionDelaySeconds disappearingMode actionLink groupSubject',
+    'parentGroupJid trustBannerType trustBannerAction isSampled groupMentions utm',
+    'forwardedNewsletterMessageInfo businessMessageForwardInfo smbClientCampaignId',
+    'smbServerCampaignId dataSharingContext alwaysShowAdAttribution featureEligibilities',
+    'entryPointConversionExternalSource entryPointConversionExternalMedium ctwaSignals',
+    'ctwaPayload forwardedAiBotMessageInfo statusAttributionType urlTrackingMap',
+    'pairedMediaType rankingVersion memberLabel isQuestion statusSourceType',
+    'statusAttributions isGroupStatus forwardOrigin questionReplyQuotedMessage',
+    'statusAudienceMetadata nonJidMentions quotedType botMessageSharingInfo',
+  ),
+  kindOf<proto.IMessageContextInfo>(proto.MessageContextInfo, (messageContextInfo) => ({
+    conversation: 'with context',
+    messageContextInfo,
+  }))(
+    'deviceListMetadata deviceListMetadataVersion messageSecret paddingBytes',
+    'messageAddOnDurationInSecs botMessageSecret botMetadata reportingTokenVersion',
+    'messageAddOnExpiryType messageAssociation capiCreatedGroup supportPayload',
+    'limitSharing limitSharingV2 threadId weblinkRenderConfig',
+  ),
+  kindOf<proto.IMessageAssociation>(proto.MessageAssociation, (messageAssociation) => ({
+    conversation: 'of an album',
+    messageContextInfo: { messageAssociation },
+  }))('associationType parentMessageKey messageIndex'),
+  kindOf<proto.IMessageKey>(proto.MessageKey, (key) => ({ reactionMessage: { key, text: '👍' } }))(
+    'remoteJid fromMe id participant',
+  ),
+  kindOf<proto.Message.IExtendedTextMessage>(
+    proto.Message.ExtendedTextMessage,
+    (extendedTextMessage) => ({ extendedTextMessage }),
+  )(
+    'text matchedText description title textArgb backgroundArgb font previewType',
+    'jpegThumbnail contextInfo doNotPlayInline thumbnailDirectPath thumbnailSha256',
+    'thumbnailEncSha256 mediaKey mediaKeyTimestamp thumbnailHeight thumbnailWidth',
+    'inviteLinkGroupType inviteLinkParentGroupSubjectV2 inviteLinkParentGroupThumbnailV2',
+    'inviteLinkGroupTypeV2 viewOnce videoHeight videoWidth faviconMMSMetadata',
+    'linkPreviewMetadata paymentLinkMetadata endCardTiles videoContentUrl musicMetadata',
+    'paymentExtendedMetadata',
+  ),
+  kindOf<proto.Message.IImageMessage>(proto.Message.ImageMessage, (imageMessage) => ({
+    imageMessage,
+  }))(
+    'url mimetype caption fileSha256 fileLength height width mediaKey fileEncSha256',
+    'interactiveAnnotations directPath mediaKeyTimestamp jpegThumbnail contextInfo',
+    'firstScanSidecar firstScanLength experimentGroupId scansSidecar scanLengths',
+    'midQualityFileSha256 midQualityFileEncSha256 viewOnce thumbnailDirectPath',
+    'thumbnailSha256 thumbnailEncSha256 staticUrl annotations imageSourceType',
+    'accessibilityLabel mediaKeyDomain qrUrl',
+  ),
+  kindOf<proto.Message.IVideoMessage>(proto.Message.VideoMessage, (videoMessage) => ({
+    videoMessage,
+  }))(
+    'url mimetype fileSha256 fileLength seconds mediaKey caption gifPlayback height width',
+    'fileEncSha256 interactiveAnnotations directPath mediaKeyTimestamp jpegThumbnail',
+    'contextInfo streamingSidecar gifAttribution viewOnce thumbnailDirectPath',
+    'thumbnailSha256 thumbnailEncSha256 staticUrl annotations accessibilityLabel',
+    'processedVideos externalShareFullVideoDurationInSeconds',
+    'motionPhotoPresentationOffsetMs metadataUrl videoSourceType mediaKeyDomain',
+  ),
+  kindOf<proto.Message.IAudioMessage>(proto.Message.AudioMessage, (audioMessage) => ({
+    audioMessage,
+  }))(
+    'url mimetype fileSha256 fileLength seconds ptt mediaKey fileEncSha256 directPath',
+    'mediaKeyTimestamp contextInfo streamingSidecar waveform backgroundArgb viewOnce',
+    'accessibilityLabel mediaKeyDomain',
+  ),
+  kindOf<proto.Message.IDocumentMessage>(proto.Message.DocumentMessage, (documentMessage) => ({
+    documentMessage,
+  }))(
+    'url mimetype title fileSha256 fileLength pageCount mediaKey fileName fileEncSha256',
+    'directPath mediaKeyTimestamp contactVcard thumbnailDirectPath thumbnailSha256',
+    'thumbnailEncSha256 jpegThumbnail contextInfo thumbnailHeight thumbnailWidth caption',
+    'accessibilityLabel mediaKeyDomain',
+  ),
+  kindOf<proto.Message.IStickerMessage>(proto.Message.StickerMessage, (stickerMessage) => ({
+    stickerMessage,
+  }))(
+    'url fileSha256 fileEncSha256 mediaKey mimetype height width directPath fileLength',
+    'mediaKeyTimestamp firstFrameLength firstFrameSidecar isAnimated pngThumbnail',
+    'contextInfo stickerSentTs isAvatar isAiSticker isLottie accessibilityLabel',
+    'mediaKeyDomain',
+  ),
+  kindOf<proto.Message.ILocationMessage>(proto.Message.LocationMessage, (locationMessage) => ({
+    locationMessage,
+  }))(
+    'degreesLatitude degreesLongitude name address url isLive accuracyInMeters speedInMps',
+    'degreesClockwiseFromMagneticNorth comment jpegThumbnail contextInfo',
+  ),
+  kindOf<proto.Message.ILiveLocationMessage>(
+    proto.Message.LiveLocationMessage,
+    (liveLocationMessage) => ({ liveLocationMessage }),
+  )(
+    'degreesLatitude degreesLongitude accuracyInMeters speedInMps',
+    'degreesClockwiseFromMagneticNorth caption sequenceNumber timeOffset jpegThumbnail',
+    'contextInfo',
+  ),
+  kindOf<proto.Message.IContactMessage>(proto.Message.ContactMessage, (contactMessage) => ({
+    contactMessage,
+  }))('displayName vcard contextInfo'),
+  kindOf<proto.Message.IContactsArrayMessage>(
+    proto.Message.ContactsArrayMessage,
+    (contactsArrayMessage) => ({ contactsArrayMessage }),
+  )('displayName contacts contextInfo'),
+  kindOf<proto.Message.IPollCreationMessage>(
+    proto.Message.PollCreationMessage,
+    (pollCreationMessage) => ({ pollCreationMessage }),
+  )(
+    'encKey name options selectableOptionsCount contextInfo pollContentType pollType',
+    'correctAnswer',
+  ),
+  kindOf<proto.Message.IProtocolMessage>(proto.Message.ProtocolMessage, (protocolMessage) => ({
+    protocolMessage,
+  }))(
+    'key type ephemeralExpiration ephemeralSettingTimestamp historySyncNotification',
+    'appStateSyncKeyShare appStateSyncKeyRequest initialSecurityNotificationSettingSync',
+    'appStateFatalExceptionNotification disappearingMode editedMessage timestampMs',
+    'peerDataOperationRequestMessage peerDataOperationRequestResponseMessage',
+    'botFeedbackMessage invokerJid requestWelcomeMessageMetadata mediaNotifyMessage',
+    'cloudApiThreadControlNotification lidMigrationMappingSyncMessage limitSharing',
+    'aiPsiMetadata aiQueryFanout memberLabel',
+  ),
+  kindOf<proto.Message.IReactionMessage>(proto.Message.ReactionMessage, (reactionMessage) => ({
+    reactionMessage,
+  }))('key text groupingKey senderTimestampMs'),
+  kindOf<proto.Message.IButtonsResponseMessage>(
+    proto.Message.ButtonsResponseMessage,
+    (buttonsResponseMessage) => ({ buttonsResponseMessage }),
+  )('selectedButtonId contextInfo type selectedDisplayText'),
+  kindOf<proto.Message.IListResponseMessage>(
+    proto.Message.ListResponseMessage,
+    (listResponseMessage) => ({ listResponseMessage }),
+  )('title listType singleSelectReply contextInfo description'),
+  kindOf<proto.Message.ITemplateButtonReplyMessage>(
+    proto.Message.TemplateButtonReplyMessage,
+    (templateButtonReplyMessage) => ({ templateButtonReplyMessage }),
+  )('selectedId selectedDisplayText contextInfo selectedIndex selectedCarouselCardIndex'),
+  kindOf<proto.Message.IInteractiveResponseMessage>(
+    proto.Message.InteractiveResponseMessage,
+    (interactiveResponseMessage) => ({ interactiveResponseMessage }),
+  )('body contextInfo nativeFlowResponseMessage'),
+  kindOf<proto.Message.IFutureProofMessage>(
+    proto.Message.FutureProofMessage,
+    (ephemeralMessage) => ({ ephemeralMessage }),
+  )('message'),
+];

@@ -1,0 +1,23 @@
+import { MESSAGE_KINDS } from '@parley/simulators/whatsapp';
+import { expect, it } from 'vitest';
+import { openScene } from './adapter-scene.ts';
+
+// The wire has no null: a field is there or not. What is null once it is decoded is tested beside the adapter.
+it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are present or absent', async () => {
+  const { double, received, states, texts } = await openScene();
+  const ann = double.addPerson({ name: 'Ann' });
+  const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
+  for (const { name, fields, message } of MESSAGE_KINDS) {
+    const alone = fields.map((field) => [field]);
+    for (const [nth, some] of [[], fields, fields, ...alone].entries()) {
+      const chat = nth % 2 === 0 ? ann.id : group.jid;
+      await double.acts.post({ chat, from: ann.id }, message(some));
+    }
+    await double.say({ chat: ann.id, text: `still here after ${name}` });
+    await double.waitFor(() => texts().includes(`still here after ${name}`));
+  }
+  await double.waitFor(() => double.waiting().length === 0);
+  expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);
+  expect(received.every(({ sender }) => sender.name === 'Ann')).toBe(true);
+  expect(double.transcript.problems).toEqual([]);
+}, 120_000);
