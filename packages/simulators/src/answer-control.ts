@@ -1,14 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** What one action of `/control/` does; what it gives back is the answer. */
-export type ControlAction<Double> = (
-  double: Double,
-  body: unknown,
-  query: URLSearchParams,
-) => unknown;
+type ControlAction<Double> = (double: Double, body: unknown, query: URLSearchParams) => unknown;
 
 /** Actions by method and name, for example `POST say`. */
-export type ControlActions<Double> = Readonly<Record<string, ControlAction<Double>>>;
+type ControlActions<Double> = Readonly<Record<string, ControlAction<Double>>>;
 
 const LONGEST_WAIT_MS = 60_000;
 

@@ -9,6 +9,27 @@ export const FAULT_AIM = {
 };
 type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;
 
+/** What can go wrong with any call over http; each has the aim of its platform. */
+export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
+  return [
+    /** Any status and body, for example a 502 with a page of HTML. */
+    z.strictObject({
+      kind: z.literal('status'),
+      status: z.number(),
+      body: z.string().optional(),
+      ...aim,
+    }),
+    /** The connection is reset instead of an answer. */
+    z.strictObject({ kind: z.literal('reset'), ...aim }),
+    /** No answer until the client gives up or the double closes. */
+    z.strictObject({ kind: z.literal('hang'), ...aim }),
+    /** The right answer, `ms` later. */
+    z.strictObject({ kind: z.literal('delay'), ms: z.number(), ...aim }),
+    /** 200 with half a JSON document. */
+    z.strictObject({ kind: z.literal('garbage'), ...aim }),
+  ] as const;
+}
+
 interface Armed<Fault> {
   readonly fault: Fault;
   skip: number;

@@ -4,7 +4,7 @@ import { Files, type LocalServer } from './files.ts';
 import { badRequest, forbidden } from './request.ts';
 import type { Transcript } from './transcript.ts';
 import { UpdateQueue, WebhookCaller } from './updates.ts';
-import type { WireChat, WireMessage, WireUser } from './wire.ts';
+import type { Known, WireChat, WireMessage, WireUser } from './wire.ts';
 
 /** An unfinished text shown by sendMessageDraft. */
 export interface Draft {
@@ -101,7 +101,7 @@ export class Chats {
   #sharedNumber = 1;
 
   /** The chat, made or renamed from what is known about it. */
-  open(known: { readonly id: number; readonly [field: string]: unknown }): ChatRecord {
+  open(known: Known): ChatRecord {
     const old = this.#chats.get(known.id);
     if (old !== undefined) {
       old.info = { ...old.info, ...known };

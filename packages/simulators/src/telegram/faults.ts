@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArmedFaults, FAULT_AIM } from '../armed-faults.ts';
+import { ArmedFaults, callFaults, FAULT_AIM } from '../armed-faults.ts';
 import { Refusal, RefusalParameters } from './request.ts';
 
 const aim = {
@@ -11,28 +11,18 @@ const aim = {
   /** The call takes effect first: the message is there and the sender does not know. */
   after: z.boolean().optional(),
 };
-const kind = <K extends string>(name: K) => ({ kind: z.literal(name) });
 
 /** What goes wrong with a call that waits for it. */
 export const Fault = z.discriminatedUnion('kind', [
-  /** Any status and body, for example a 502 with a page of HTML. */
-  z.strictObject({ ...kind('status'), status: z.number(), body: z.string().optional(), ...aim }),
+  ...callFaults(aim),
   /** A refusal in the Bot API's own form. */
   z.strictObject({
-    ...kind('refuse'),
+    kind: z.literal('refuse'),
     code: z.number(),
     description: z.string(),
     parameters: RefusalParameters.optional(),
     ...aim,
   }),
-  /** The connection is reset instead of an answer. */
-  z.strictObject({ ...kind('reset'), ...aim }),
-  /** No answer until the client gives up or the double closes. */
-  z.strictObject({ ...kind('hang'), ...aim }),
-  /** The right answer, `ms` later. */
-  z.strictObject({ ...kind('delay'), ms: z.number(), ...aim }),
-  /** 200 with half a JSON document. */
-  z.strictObject({ ...kind('garbage'), ...aim }),
 ]);
 export type Fault = z.infer<typeof Fault>;
 
@@ -51,7 +41,7 @@ function matches(fault: Fault, method: string, chat: number | undefined): boolea
 }
 
 /** At most `burst` sends at once, refilled at `perSecond`. */
-export interface Rate {
+interface Rate {
   readonly burst: number;
   readonly perSecond: number;
 }

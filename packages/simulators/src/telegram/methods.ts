@@ -69,14 +69,13 @@ function getUpdates(
   params: RequestParams,
   gone: AbortSignal,
 ): Promise<unknown> {
-  const allowed = params.json('allowed_updates');
   const limit = params.integer('limit') ?? 100;
   return updates.poll(
     {
       offset: params.integer('offset') ?? 0,
       limit: limit >= 1 && limit <= 100 ? limit : 100,
       timeout: params.integer('timeout') ?? 0,
-      allowed: Array.isArray(allowed) ? allowed.map(String) : undefined,
+      allowed: allowedUpdates(params),
     },
     gone,
   );
@@ -91,11 +90,14 @@ function setWebhook({ updates, webhook }: BotAccount, params: RequestParams): tr
   if (!/^[\w-]{0,256}$/.test(secret)) {
     throw badRequest('secret token contains unallowed characters');
   }
-  const allowed = params.json('allowed_updates');
-  const kinds = Array.isArray(allowed) ? allowed.map(String) : undefined;
-  updates.setWebhook(url, params.flag('drop_pending_updates'), kinds);
+  updates.setWebhook(url, params.flag('drop_pending_updates'), allowedUpdates(params));
   webhook.call(url, secret);
   return true;
+}
+
+function allowedUpdates(params: RequestParams): string[] | undefined {
+  const kinds = params.json('allowed_updates');
+  return Array.isArray(kinds) ? kinds.map(String) : undefined;
 }
 
 function deleteWebhook({ updates, webhook }: BotAccount, params: RequestParams): true {

@@ -1,25 +1,20 @@
 import type { BotAccount, ChatRecord } from './account.ts';
 import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
-import { buttonsOf, type WireMessage, type WireUser } from './wire.ts';
-
-/** A chat's id and whatever else is to be known of it. */
-export type KnownChat = { readonly id: number; readonly [field: string]: unknown };
-/** A user's id and whatever else is to be known of them. */
-export type KnownUser = { readonly id: number; readonly [field: string]: unknown };
+import { buttonsOf, type Known, type WireMessage, type WireUser } from './wire.ts';
 
 /** What a person writes. Ids alone make a private chat, group or supergroup of their kind. */
 export interface Saying {
-  readonly chat: number | KnownChat;
+  readonly chat: number | Known;
   /** Who; in a private chat its only person, elsewhere user 1001 when absent. */
-  readonly from?: number | KnownUser | undefined;
+  readonly from?: number | Known | undefined;
   readonly text?: string | undefined;
   /** A picture, recording or document; the text becomes its caption. */
   readonly file?: SentFile | undefined;
   /** Messages with the same one are an album. */
   readonly album?: string | undefined;
   /** A person behind a chat: an anonymous administrator, or one who speaks as their channel. */
-  readonly as?: KnownChat | undefined;
+  readonly as?: Known | undefined;
   /** Formats; commands, mentions and addresses are found by themselves when absent. */
   readonly entities?: readonly HtmlEntity[] | undefined;
   /** A topic of a forum; made when it is new. */
@@ -75,7 +70,7 @@ export interface Press {
   readonly message: number;
   /** What is written on it. */
   readonly label: string;
-  readonly from?: number | KnownUser | undefined;
+  readonly from?: number | Known | undefined;
   /** The message is too old to be told: the update has its place and number only. */
   readonly inaccessible?: boolean | undefined;
 }
@@ -110,8 +105,8 @@ export interface Reaction {
   readonly message: number;
   /** All of theirs from now on: emoji, or `{ custom }` with the id of one that resembles `like`. Empty: none. */
   readonly emojis: readonly (string | { readonly custom: string; readonly like: string })[];
-  readonly from?: number | KnownUser | undefined;
-  readonly as?: KnownChat | undefined;
+  readonly from?: number | Known | undefined;
+  readonly as?: Known | undefined;
 }
 
 /**
@@ -158,6 +153,9 @@ export function migrate(account: BotAccount, chatId: number): number {
   return newId;
 }
 
+/** Who acts where nobody is named. */
+const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
+
 /** Whether the bot may be in a chat, and write there. */
 export type Access = 'open' | 'blocked' | 'kicked' | 'muted';
 
@@ -174,7 +172,7 @@ export function setAccess(account: BotAccount, chatId: number, access: Access): 
   const [before, after] = access === 'open' ? ['kicked', 'member'] : ['member', out];
   account.updates.push('my_chat_member', {
     chat: chat.info,
-    from: { id: 1001, is_bot: false, first_name: 'User 1001' },
+    from: SOMEBODY,
     date: Math.floor(account.clock() / 1000),
     old_chat_member: member(before ?? 'member'),
     new_chat_member: member(after ?? 'member'),
@@ -201,7 +199,7 @@ export function setTopic(
 
 /** The person of a saying, in full. */
 function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUser {
-  const fallback = chat.info.type === 'private' ? chat.info.id : 1001;
+  const fallback = chat.info.type === 'private' ? chat.info.id : SOMEBODY.id;
   const given =
     typeof saying.from === 'number' ? { id: saying.from } : (saying.from ?? { id: fallback });
   return { is_bot: false, first_name: `User ${given.id}`, language_code: 'en', ...given };
@@ -257,7 +255,7 @@ function openTopic(chat: ChatRecord, thread: number): void {
     message_id: thread,
     date: 0,
     chat: chat.info,
-    from: { id: 1001, is_bot: false, first_name: 'User 1001' },
+    from: SOMEBODY,
     message_thread_id: thread,
     is_topic_message: true,
     forum_topic_created: { name: `Topic ${thread}`, icon_color: 7322096 },

@@ -28,10 +28,7 @@ export function sendMedia(kind: FileKind) {
 /** editMessageText: only the bot's own messages, and only to something different. */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
   const shown = readText(params);
-  const chat = account.chats.findWritable(params.text('chat_id'));
-  const old = chat.messages.get(params.integer('message_id') ?? 0);
-  if (old === undefined) throw badRequest('message to edit not found');
-  if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
+  const { chat, old } = messageToEdit(account, params);
   if (old.text === undefined) throw badRequest('there is no text in the message to edit');
   const changed = { ...fieldsOf(shown), ...readKeyboard(params) };
   const was = {
@@ -43,51 +40,29 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
       'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
     );
   }
-  account.flood.pass(chat.info.id);
   const { text: _text, entities: _entities, reply_markup: _markup, ...kept } = old;
-  const message: WireMessage = {
-    ...kept,
-    edit_date: Math.floor(account.clock() / 1000),
-    ...changed,
-  };
-  chat.messages.set(message.message_id, message);
-  account.transcript.replace(message);
-  return message;
+  return placeEdit(account, chat, kept, changed);
 }
 
 /** editMessageReplyMarkup: the buttons below the bot's own messages; without a keyboard they go. */
 export function editMessageReplyMarkup(account: BotAccount, params: RequestParams): WireMessage {
-  const chat = account.chats.findWritable(params.text('chat_id'));
-  const old = chat.messages.get(params.integer('message_id') ?? 0);
-  if (old === undefined) throw badRequest('message to edit not found');
-  if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
+  const { chat, old } = messageToEdit(account, params);
   const markup = readKeyboard(params);
   if (JSON.stringify(markup) === JSON.stringify(sameMarkup(old))) {
     throw badRequest('message is not modified');
   }
-  account.flood.pass(chat.info.id);
   const { reply_markup: _markup, ...kept } = old;
-  const message = { ...kept, edit_date: Math.floor(account.clock() / 1000), ...markup };
-  chat.messages.set(message.message_id, message);
-  account.transcript.replace(message);
-  return message;
+  return placeEdit(account, chat, kept, markup);
 }
 
 /** editMessageCaption: the words below the bot's own files. */
 export function editMessageCaption(account: BotAccount, params: RequestParams): WireMessage {
   const caption = readCaption(params);
-  const chat = account.chats.findWritable(params.text('chat_id'));
-  const old = chat.messages.get(params.integer('message_id') ?? 0);
-  if (old === undefined) throw badRequest('message to edit not found');
-  if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
+  const { chat, old } = messageToEdit(account, params);
   if (old.text !== undefined) throw badRequest('there is no caption in the message to edit');
   if (old.caption === caption.caption) throw badRequest('message is not modified');
-  account.flood.pass(chat.info.id);
   const { caption: _caption, caption_entities: _entities, reply_markup: _markup, ...kept } = old;
-  const message = { ...kept, edit_date: Math.floor(account.clock() / 1000), ...caption };
-  chat.messages.set(message.message_id, message);
-  account.transcript.replace(message);
-  return message;
+  return placeEdit(account, chat, kept, caption);
 }
 
 /** deleteMessage: the bot's own messages, and those of others in groups. */
@@ -152,6 +127,29 @@ function placeNewMessage(
   };
   chat.messages.set(message.message_id, message);
   account.transcript.show(message, 'bot', file);
+  return message;
+}
+
+/** One of the bot's own messages, in a chat where it may write. */
+function messageToEdit({ chats, me }: BotAccount, params: RequestParams) {
+  const chat = chats.findWritable(params.text('chat_id'));
+  const old = chat.messages.get(params.integer('message_id') ?? 0);
+  if (old === undefined) throw badRequest('message to edit not found');
+  if (old.from?.id !== me.id) throw badRequest("message can't be edited");
+  return { chat, old };
+}
+
+/** The bot changes a message: `kept` of the old one, and `changed`. */
+function placeEdit(
+  account: BotAccount,
+  chat: ChatRecord,
+  kept: WireMessage,
+  changed: Partial<WireMessage>,
+): WireMessage {
+  account.flood.pass(chat.info.id);
+  const message = { ...kept, edit_date: Math.floor(account.clock() / 1000), ...changed };
+  chat.messages.set(message.message_id, message);
+  account.transcript.replace(message);
   return message;
 }
 

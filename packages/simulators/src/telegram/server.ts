@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Answer, broken, json, sleep, write } from '../loopback.ts';
 import type { BotAccount } from './account.ts';
 import type { Fault, Faults } from './faults.ts';
 import { METHODS } from './methods.ts';
 import { Refusal, RequestParams, readParams } from './request.ts';
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly type: string;
-  readonly description?: string;
-}
+/** A refusal has its reason beside the body, for the transcript. */
+type BotAnswer = Answer & { readonly description?: string };
 
 const FILE_PATH = /\/file\/bot([^/]+)\/(.+)$/;
 const PATH = /\/bot([^/]+)\/([A-Za-z]+)\/?$/;
@@ -63,7 +60,7 @@ export class BotApiServer {
     this.#account.transcript.arrived(method.toLowerCase());
     const fault = this.#faults.takeFor(method.toLowerCase(), params.integer('chat_id'));
     const effective = fault === undefined || fault.after === true || fault.kind === 'delay';
-    if (fault?.kind === 'delay') await sleep(fault.ms, gone);
+    if (fault?.kind === 'delay') await sleep(fault.ms, response);
     const answer = effective ? await this.#run(method, params, gone) : undefined;
     const outcome = fault === undefined ? undefined : outcomeOf(fault);
     const final = outcome === undefined || outcome === 'as usual' ? answer : outcome;
@@ -78,7 +75,7 @@ export class BotApiServer {
     else if (typeof final === 'object') write(response, final);
   }
 
-  async #run(name: string, params: RequestParams, gone: AbortSignal): Promise<Answer> {
+  async #run(name: string, params: RequestParams, gone: AbortSignal): Promise<BotAnswer> {
     const method = METHODS[name.toLowerCase()];
     if (method === undefined) return refused(new Refusal(404, 'Not Found: method not found'));
     try {
@@ -90,7 +87,7 @@ export class BotApiServer {
   }
 }
 
-function outcomeOf(fault: Fault): Answer | 'reset' | 'hang' | 'as usual' {
+function outcomeOf(fault: Fault): BotAnswer | 'reset' | 'hang' | 'as usual' {
   switch (fault.kind) {
     case 'status':
       return {
@@ -109,13 +106,11 @@ function outcomeOf(fault: Fault): Answer | 'reset' | 'hang' | 'as usual' {
   }
 }
 
-function answerFor(error: unknown): Answer {
-  if (error instanceof Refusal) return refused(error);
-  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
+function answerFor(error: unknown): BotAnswer {
+  return error instanceof Refusal ? refused(error) : broken(error);
 }
 
-function refused({ code, message, parameters }: Refusal): Answer {
+function refused({ code, message, parameters }: Refusal): BotAnswer {
   const body = {
     ok: false,
     error_code: code,
@@ -123,24 +118,4 @@ function refused({ code, message, parameters }: Refusal): Answer {
     ...(parameters && { parameters }),
   };
   return { ...json(code, body), description: message };
-}
-
-function json(status: number, body: object): Answer {
-  return { status, type: 'application/json', body: JSON.stringify(body) };
-}
-
-function write(response: ServerResponse, { status, type, body }: Answer): void {
-  if (response.destroyed) return;
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
-  response.end(body);
-}
-
-function sleep(ms: number, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    gone.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

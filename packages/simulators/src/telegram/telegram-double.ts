@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { end, listen } from '../loopback.ts';
 import type { Optional } from '../optional-fields.ts';
 import { newAccount } from './account.ts';
 import { type Fault, Faults, FloodControl, type FloodLimits } from './faults.ts';
@@ -128,10 +128,10 @@ export async function startTelegramDouble(
     }
   });
   server.keepAliveTimeout = 60_000;
-  const address = await listening(server, options.port ?? 0);
+  const port = await listen(server, options.port ?? 0);
 
   const double: TelegramDouble = {
-    apiRoot: `http://127.0.0.1:${address.port}${prefix}`,
+    apiRoot: `http://127.0.0.1:${port}${prefix}`,
     token,
     me: account.me,
     transcript,
@@ -151,26 +151,13 @@ export async function startTelegramDouble(
     promote: (id, userId) => void account.chats.open({ id }).administrators.add(userId),
     fault: (fault) => faults.arm(fault),
     clearFaults: () => faults.clear(),
-    endPoll: () =>
-      account.updates.endPoll(
-        'terminated by other getUpdates request; make sure that only one bot instance is running',
-      ),
+    endPoll: () => account.updates.endPoll(),
     dropConnections: () => server.closeAllConnections(),
     waitFor: (look, timeoutMs = 30_000) => transcript.changes.waitFor(look, timeoutMs),
-    close: () =>
-      new Promise((resolve) => {
-        account.webhook.call('', '');
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => {
+      account.webhook.call('', '');
+      return end(server);
+    },
   };
   return double;
-}
-
-async function listening(server: Server, port: number): Promise<AddressInfo> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  return server.address() as AddressInfo;
 }

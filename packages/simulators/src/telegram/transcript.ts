@@ -88,25 +88,19 @@ export class Transcript {
   }
 
   replace(message: WireMessage): void {
-    const place = this.#places.get(message.chat.id)?.get(message.message_id);
-    const old = place === undefined ? undefined : this.#messages[place];
-    if (place === undefined || old === undefined) return;
     const { text = message.caption ?? '', entities = message.caption_entities ?? [] } = message;
-    const { buttons: _gone, ...kept } = old;
     const buttons = buttonsOf(message).map((button) => button.text);
     const below = buttons.length === 0 ? {} : { buttons };
-    this.#messages[place] = { ...kept, ...below, text, entities, edits: old.edits + 1 };
-    this.changes.changed();
+    this.#change(message.chat.id, message.message_id, ({ buttons: _gone, ...kept }) => {
+      return { ...kept, ...below, text, entities, edits: kept.edits + 1 };
+    });
   }
 
   /** The bot reacts to a message, or takes its reaction back. */
   react(chatId: number, messageId: number, emoji: string | undefined): void {
-    const place = this.#places.get(chatId)?.get(messageId);
-    const old = place === undefined ? undefined : this.#messages[place];
-    if (place === undefined || old === undefined) return;
-    const { reaction: _old, ...bare } = old;
-    this.#messages[place] = emoji === undefined ? bare : { ...bare, reaction: emoji };
-    this.changes.changed();
+    this.#change(chatId, messageId, ({ reaction: _old, ...bare }) =>
+      emoji === undefined ? bare : { ...bare, reaction: emoji },
+    );
   }
 
   remove(chatId: number, messageId: number): void {
@@ -151,6 +145,18 @@ export class Transcript {
   calls(method?: string): RecordedCall[] {
     if (method === undefined) return [...this.#calls];
     return this.#calls.filter((call) => call.method.toLowerCase() === method.toLowerCase());
+  }
+
+  #change(
+    chatId: number,
+    messageId: number,
+    change: (old: VisibleMessage) => VisibleMessage,
+  ): void {
+    const place = this.#places.get(chatId)?.get(messageId);
+    const old = place === undefined ? undefined : this.#messages[place];
+    if (place === undefined || old === undefined) return;
+    this.#messages[place] = change(old);
+    this.changes.changed();
   }
 
   #summary(): string {

@@ -5,7 +5,7 @@ import { conflict } from './request.ts';
 import type { WireUpdate } from './wire.ts';
 
 /** What one getUpdates asks for; `timeout` in seconds. */
-export interface PollRequest {
+interface PollRequest {
   readonly offset: number;
   readonly limit: number;
   readonly timeout: number;
@@ -21,6 +21,8 @@ interface Waiting {
 
 const NOT_BY_DEFAULT = new Set(['chat_member', 'message_reaction', 'message_reaction_count']);
 const LONGEST_POLL_SECONDS = 50;
+const OTHER_POLLER =
+  'terminated by other getUpdates request; make sure that only one bot instance is running';
 
 /** Updates not yet confirmed, and the one poll that may wait for more. */
 export class UpdateQueue {
@@ -72,9 +74,7 @@ export class UpdateQueue {
         "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
       );
     }
-    this.endPoll(
-      'terminated by other getUpdates request; make sure that only one bot instance is running',
-    );
+    this.endPoll();
     if (request.allowed !== undefined) this.#allow(request.allowed);
     this.#confirm(request.offset);
     const ready = this.#updates.slice(0, request.limit);
@@ -91,7 +91,7 @@ export class UpdateQueue {
   }
 
   /** Ends the waiting poll, if any, with 409. */
-  endPoll(reason: string): boolean {
+  endPoll(reason = OTHER_POLLER): boolean {
     const waiting = this.#waiting;
     if (waiting !== undefined) this.#settle(waiting, () => waiting.reject(conflict(reason)));
     return waiting !== undefined;

@@ -1,6 +1,9 @@
 import type { HtmlEntity } from './parse-html.ts';
 import { isRecord } from './request.ts';
 
+/** The id of a chat or user, and whatever else is to be known of them. */
+export type Known = { readonly id: number; readonly [field: string]: unknown };
+
 /** A user as updates and messages carry it; any further field of the Bot API may be added. */
 export interface WireUser {
   readonly id: number;

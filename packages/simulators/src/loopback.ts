@@ -1,0 +1,59 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a call over http is answered with. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly type: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function json(status: number, body: unknown): Answer {
+  return { status, type: 'application/json', body: JSON.stringify(body) };
+}
+
+/** The answer to a call that broke the double; no platform answers so. */
+export function broken(error: unknown): Answer {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
+}
+
+/** Answers, unless the client went away. */
+export function write(response: ServerResponse, { status, type, body, headers }: Answer): void {
+  if (response.destroyed) return;
+  response.writeHead(status, {
+    ...headers,
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+/** Waits, at the longest until the client goes away. */
+export function sleep(ms: number, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    response.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** Listens on loopback; resolves with the port, a free one for 0. */
+export async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Ends a server and all its connections. */
+export function end(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
