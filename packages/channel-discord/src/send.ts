@@ -16,6 +16,7 @@ import { contentBody, originBody, partBody } from './format.ts';
 import type { Responses } from './responses.ts';
 import type { Streamed, Streams } from './stream.ts';
 import type { Threads } from './threads.ts';
+import { voiceBody } from './voice.ts';
 
 interface SendDeps {
   readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
@@ -50,8 +51,11 @@ export async function sendPart(
   const route = await translated(threadId, () => deps.threads.open(routed.route));
   const part = { ...routed, route };
   const message = { part, body: bodyOf(part, deps.linkPreviews), extras: { files, signal } };
-  const platformMessageId = await translated(threadId, () =>
-    deps.streams.claim(part, (streamed) => put(deps, message, streamed)),
+  const platformMessageId = await translated(
+    threadId,
+    async () =>
+      (await putVoice(deps, message)) ??
+      (await deps.streams.claim(part, (streamed) => put(deps, message, streamed))),
   );
   return { platformMessageId };
 }
@@ -68,6 +72,29 @@ function bodyOf(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const attachments = file === undefined ? {} : { attachments: [{ id: 0, filename: file.name }] };
   return { ...partBody(part, linkPreviews), ...attachments };
 }
+
+/** Sends a recording as a voice message; undefined where it is none, or is not allowed here: then it is sent as a file. */
+async function putVoice(
+  { api, log }: SendDeps,
+  { part, extras }: Message,
+): Promise<string | undefined> {
+  const recording = extras.files?.at(0)?.data;
+  const body = recording instanceof Uint8Array ? voiceBody(part, recording) : undefined;
+  if (body === undefined) return undefined;
+  const { chatId, threadId = chatId, replyToMessageId } = part.route;
+  const origin = originBody(part.idempotencyKey, replyToMessageId);
+  try {
+    return (await api.create(threadId, { ...body, ...origin }, extras)).id;
+  } catch (thrown) {
+    const failure = callFailureOf(thrown);
+    if (failure.kind !== 'refused' || !NO_VOICE.has(failure.code)) throw thrown;
+    log.info({ channelId: threadId, reason: failure.reason }, 'a voice message is sent as a file');
+    return undefined;
+  }
+}
+
+/** Missing permissions, what voice messages may not have, and channels that take none. */
+const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173]);
 
 /** Returns the id of the message that shows the part. */
 async function put(

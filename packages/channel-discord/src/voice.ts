@@ -1,0 +1,40 @@
+import type { OutboundPart } from '@parley/core';
+import type { MessageBody } from './api.ts';
+
+/** `flags`: a voice message. */
+const IS_VOICE_MESSAGE = 1 << 13;
+/** Discord wants a picture of the sound; a flat line is accepted. */
+const FLAT_WAVEFORM = Buffer.alloc(32, 96).toString('base64');
+
+/**
+ * The body of a native voice message; undefined for whatever cannot be one: a recording that is no Ogg with Opus, or
+ * that has a text or buttons, which Discord refuses (50159). As an answer to a command its length gets lost
+ * (discord-api-docs#7153), so there it is a file, too.
+ */
+export function voiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | undefined {
+  const { body, buttons, file, route } = part;
+  if (file?.kind !== 'voice' || buttons !== undefined || route.response !== undefined) return;
+  const seconds = body.text.trim() === '' ? secondsOf(bytes) : undefined;
+  if (seconds === undefined) return;
+  const attachment = { id: 0, filename: file.name, duration_secs: seconds };
+  return {
+    flags: IS_VOICE_MESSAGE,
+    allowed_mentions: { parse: [], replied_user: false },
+    attachments: [{ ...attachment, waveform: FLAT_WAVEFORM }],
+  };
+}
+
+/** Opus counts 48,000 samples a second, whatever it was made from (RFC 7845). */
+const SAMPLES_PER_SECOND = 48_000;
+
+/** How long an Ogg file with Opus lasts, by the position of its last page; undefined: it is something else. */
+export function secondsOf(bytes: Uint8Array): number | undefined {
+  const ogg = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const head = ogg.indexOf('OpusHead');
+  const last = ogg.lastIndexOf('OggS');
+  if (ogg.indexOf('OggS') !== 0 || head < 0 || head + 12 > ogg.length) return;
+  if (last + 14 > ogg.length) return;
+  const skipped = ogg.readUInt16LE(head + 10);
+  const samples = Number(ogg.readBigInt64LE(last + 6)) - skipped;
+  return samples > 0 ? samples / SAMPLES_PER_SECOND : undefined;
+}
