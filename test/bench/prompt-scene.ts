@@ -157,6 +157,7 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnS
       workspace: workspace.folder,
       timeZone,
       localTime: localTimeIn(timeZone),
+      clockMinutes: 10,
     },
     owners: ['telegram:42'],
     history: { entries: HISTORY, tokens: 50_000 },

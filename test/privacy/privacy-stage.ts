@@ -219,5 +219,6 @@ function featuresFor({ heartbeat, boot }: PromptChoice): PromptFeatures {
 
 function placeOf(workspace: string): AgentPlace {
   const timeZone = 'Europe/Berlin';
-  return { id: 'main', identity: {}, workspace, timeZone, localTime: localTimeIn(timeZone) };
+  const localTime = localTimeIn(timeZone);
+  return { id: 'main', identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
 }

@@ -157,9 +157,9 @@ async function introduced(
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
-  const { id, timeZone } = agent;
-  const localTime = localTimeIn(timeZone);
-  const place: AgentPlace = { id, identity, workspace: workspace.folder, timeZone, localTime };
+  const { id, timeZone, clockMinutes } = agent;
+  const time = { timeZone, localTime: localTimeIn(timeZone), clockMinutes };
+  const place: AgentPlace = { id, identity, workspace: workspace.folder, ...time };
   return { place, name, emoji };
 }
 

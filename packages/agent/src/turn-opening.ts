@@ -80,6 +80,8 @@ export interface AgentPlace {
   /** IANA name, for example `Europe/Berlin`. */
   readonly timeZone: string;
   readonly localTime: LocalTime;
+  /** The clock of the system prompt is rounded down to so many minutes. */
+  readonly clockMinutes: number;
 }
 
 /** The newest message that a turn answers; it decides the turn's facts. */

@@ -77,6 +77,7 @@ export async function turnPrompt(
     ...fixing,
     groupContext: turn.groupContext,
     target: leadingMessage(turn).route.target,
+    clockMinutes: deps.agent.clockMinutes,
     home: homedir(),
     ...(deps.promptMode !== undefined && { mode: deps.promptMode }),
   };

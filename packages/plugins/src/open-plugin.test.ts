@@ -24,7 +24,14 @@ const view: SourceTurn['view'] = {
   readBytes: async () => ({ kind: 'absent', reason: 'missing' }),
   plan: () => Promise.reject(new Error('nothing is written here')),
 };
-const context: PromptContext = { facts, reader, view, identity: { name: 'Mori' }, messages: [] };
+const context: PromptContext = {
+  facts,
+  reader,
+  view,
+  identity: { name: 'Mori' },
+  messages: [],
+  clockMinutes: 10,
+};
 const turn: SourceTurn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
 
 /** What became of a layer whose `render` is what somebody wrote without types. */

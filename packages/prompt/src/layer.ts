@@ -132,6 +132,8 @@ export interface PromptContext extends PromptFeatures {
   readonly skipContextFiles?: boolean;
   /** The messages this turn answers, oldest first. What is in them was written by chat users. */
   readonly messages: readonly InboundMessage[];
+  /** The clock of the system prompt is rounded down to so many minutes, 1 to 60. */
+  readonly clockMinutes: number;
   /** What others said in the group since its last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
   /** How the chat shows text; absent where the answer is not shown. */

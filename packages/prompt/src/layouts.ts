@@ -73,8 +73,8 @@ export const mushroom: Layout = {
     { layer: 'knowledge', heading: '## Knowledge Context' },
     { layer: 'yesterday', heading: '## Conversation Summary' },
     { layer: 'response-format', heading: '## Response Format' },
-    // 2. The facts.
-    { layer: 'runtime-facts', heading: '## Runtime Facts' },
+    // 2. The facts; those of the message alone are with it.
+    { layer: 'lasting-facts', heading: '## Runtime Facts' },
     // 3. The files.
     {
       layer: 'workspace-context',
@@ -100,6 +100,7 @@ export const mushroom: Layout = {
     { layer: 'memories', placement: 'user' },
     { layer: 'todos', placement: 'user' },
     { layer: 'attachments', placement: 'user' },
+    { layer: 'turn-facts', heading: '## Runtime Facts' },
     { layer: 'group-context' },
     { layer: 'message-context' },
     // 5. Always the last.
@@ -152,7 +153,7 @@ const lab: Layout = {
     { layer: 'heartbeat', placement: 'user' },
     { layer: 'response-format', placement: 'user' },
     { layer: 'attachments', placement: 'user' },
-    { layer: 'runtime-facts', placement: 'user' },
+    { layer: 'runtime-facts' },
     { layer: 'group-context' },
     { layer: 'message-context' },
     { layer: 'ephemeral', placement: 'user' },
@@ -196,7 +197,7 @@ const zeus: Layout = {
     { layer: 'knowledge', placement: 'user' },
     { layer: 'yesterday', placement: 'user' },
     { layer: 'todos', placement: 'user' },
-    { layer: 'runtime-facts', placement: 'user' },
+    { layer: 'runtime-facts' },
     { layer: 'group-context' },
     { layer: 'message-context' },
     { layer: 'ephemeral' },

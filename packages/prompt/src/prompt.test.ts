@@ -62,6 +62,7 @@ async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
     messages,
     target,
     tools: turn.tools ?? [],
+    clockMinutes: 10,
     home: '/home/ann',
   });
 }

@@ -2,14 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext } from './layer.ts';
 import { builtInLayers, createLayerRegistry } from './layout.ts';
-import { layoutNamed } from './layouts.ts';
+import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
 import { SCENES } from './testing/example-scenes.ts';
 import { FACTS, TOOLS, viewOf } from './testing/example-turn.ts';
 
-const assembler = createAssembler({
-  layers: createLayerRegistry(builtInLayers()),
-  layout: layoutNamed('parley'),
-});
+const layers = createLayerRegistry(builtInLayers());
 
 const FILES = {
   'AGENTS.md': 'Answer first, explain if it helps. '.repeat(40),
@@ -17,46 +14,78 @@ const FILES = {
   'MEMORY.md': '- The shop is closed on Mondays.\n'.repeat(20),
 };
 
-/** The turn of a scene, and the next one a minute later with another message. */
-function twoTurns(name: string): readonly [PromptContext, PromptContext] {
+/** The turn of a scene at 14:00, and the next one at `later` with another message. */
+function twoTurns(name: string, later: string): readonly [PromptContext, PromptContext] {
   const scene = SCENES[name];
   if (scene === undefined) throw new Error(`there is no scene "${name}"`);
   const view = viewOf(scene.context.reader, FILES);
   const first = {
     ...scene.context,
+    facts: { ...scene.context.facts, time: '14:00' },
+    clockMinutes: 10,
     tools: TOOLS,
     view,
     identity: { name: 'Mori' },
     groupContext: [],
   };
-  const facts = { ...first.facts, time: '14:06', messageId: '9999' };
+  const facts = { ...first.facts, time: later, messageId: '9999' };
   const messages = first.messages.map((message) => ({ ...message, messageId: '9999' }));
   return [first, { ...first, facts, messages }];
 }
 
-async function textsOf(context: PromptContext): Promise<{ system: string; whole: string }> {
+async function textsOf(context: PromptContext, layout = 'parley') {
+  const assembler = createAssembler({ layers, layout: layoutNamed(layout) });
   const { system, userContext } = await assembler.assemble(context);
   const texts = system.map(({ text }) => text);
   const all = [...texts, ...userContext.map(({ text }) => text)];
   return { system: texts.join('\n\n'), whole: all.join('\n\n') };
 }
 
-describe('two turns a minute apart in layout parley', () => {
-  it.each(['owner-direct', 'stranger-direct', 'discord-group', 'json-answer'])(
-    '[P09] share at least 95 % of the prompt, byte for byte, from the start: %s',
-    async (name) => {
-      const [first, second] = await Promise.all(twoTurns(name).map(textsOf));
-      const bytes = Buffer.from(first?.whole ?? '');
-      const others = Buffer.from(second?.whole ?? '');
-      const shared = bytes.findIndex((byte, index) => byte !== others[index]);
-      expect(shared / Math.max(bytes.length, others.length)).toBeGreaterThanOrEqual(0.95);
+/** How much of the longer one the two have in common from the start, in bytes. */
+function sharedPart(one: string, other: string): number {
+  const [bytes, others] = [Buffer.from(one), Buffer.from(other)];
+  const shared = bytes.findIndex((byte, index) => byte !== others[index]);
+  return (shared === -1 ? bytes.length : shared) / Math.max(bytes.length, others.length);
+}
+
+const SCENE_NAMES = ['owner-direct', 'stranger-direct', 'discord-group', 'json-answer'];
+
+describe('two turns nine minutes apart', () => {
+  it.each(
+    BUILT_IN_LAYOUTS.flatMap(({ name }) => SCENE_NAMES.map((scene) => [name, scene] as const)),
+  )(
+    '[P04] [P06] [P09] in layout %s have the same system prompt, byte for byte: %s',
+    async (layout, scene) => {
+      const [first, second] = await Promise.all(
+        twoTurns(scene, '14:09').map((turn) => textsOf(turn, layout)),
+      );
       // So the provider can reuse all of it, and the talk that follows it.
       expect(second?.system).toBe(first?.system);
     },
   );
 
+  it('[P09] share at least 95 % of the prompt in layout parley', async () => {
+    for (const scene of SCENE_NAMES) {
+      const [first, second] = await Promise.all(
+        twoTurns(scene, '14:09').map((turn) => textsOf(turn)),
+      );
+      expect(sharedPart(first?.whole ?? '', second?.whole ?? '')).toBeGreaterThanOrEqual(0.95);
+    }
+  });
+
+  it.each(['mushroom', 'zeus'])(
+    '[P04] [P06] in layout %s have another clock once the ten minutes are over',
+    async (layout) => {
+      const [first, second] = await Promise.all(
+        twoTurns('owner-direct', '14:10').map((turn) => textsOf(turn, layout)),
+      );
+      expect(first?.system).toContain('14:00');
+      expect(second?.system.replace('14:10', '14:00')).toBe(first?.system);
+    },
+  );
+
   it('[P09] share all of the system prompt although what was found for them differs', async () => {
-    const [first] = twoTurns('owner-direct');
+    const [first] = twoTurns('owner-direct', '14:09');
     const found = { text: 'other', source: 'memory', audience: { kind: 'everyone' } } as const;
     const second: PromptContext = {
       ...first,

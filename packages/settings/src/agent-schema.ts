@@ -31,6 +31,10 @@ export const Agent = section('The agent that answers.', {
   role: z.string().min(1).max(200).optional().describe('What it is, in a few words.'),
   emoji: z.string().min(1).max(16).optional().describe('A sign beside its name.'),
   timeZone: TimeZone.optional(),
+  clockMinutes: wholeNumber(
+    { min: 1, max: 60, default: 10 },
+    'Layouts mushroom and zeus: the time in the system prompt is rounded down to so many minutes, so that providers can reuse what follows it. The exact time is with the message.',
+  ),
   workspace: z
     .string()
     .min(1)

@@ -211,7 +211,8 @@ function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false
 }
 
 export function agentIn(workspace: string, timeZone: string): AgentPlace {
-  return { id: 'main', identity: {}, workspace, timeZone, localTime: localTimeIn(timeZone) };
+  const localTime = localTimeIn(timeZone);
+  return { id: 'main', identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
 }
 
 function loggerInto(lines: string[]): Logger {

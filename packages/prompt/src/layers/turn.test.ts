@@ -232,3 +232,79 @@ describe('the runtime facts', () => {
     expect(await render({ facts: { ...FACTS, workspace } })).toContain(`- Workspace: ${shown}\n`);
   });
 });
+
+describe('the clock of the system prompt', () => {
+  const clocksAt = async (time: string, clockMinutes: number, layout: string) => {
+    const facts = { ...FACTS, date: '2026-11-21', time };
+    const { system, userContext } = await createAssembler({
+      layers: createLayerRegistry(builtInLayers()),
+      layout: layoutNamed(layout),
+    }).assemble(contextOf({ facts, clockMinutes }));
+    const inIt = (parts: readonly { text: string }[]) =>
+      parts.flatMap(({ text }) => text.match(/\b\d\d:\d\d\b|2026-\d\d-\d\d/g) ?? []);
+    return { system: inIt(system), user: inIt(userContext) };
+  };
+
+  it.each(['mushroom', 'zeus'])(
+    '[P04] [P06] in layout %s is rounded down, never ahead or on another day, and exact with the message',
+    async (layout) => {
+      for (const [time, minutes, shown] of [
+        ['14:05', 10, '14:00'],
+        ['14:59', 10, '14:50'],
+        ['00:00', 10, '00:00'],
+        ['00:07', 60, '00:00'],
+        ['23:59', 60, '23:00'],
+        ['03:02', 7, '03:00'],
+        ['14:05', 1, '14:05'],
+      ] as const) {
+        expect(await clocksAt(time, minutes, layout)).toEqual({
+          system: ['2026-11-21', shown],
+          user: ['2026-11-21', time],
+        });
+      }
+    },
+  );
+
+  it.each(['parley', 'openclaw', 'neomagi', 'lab'])(
+    '[P09] in layout %s is with the message alone, and exact',
+    async (layout) => {
+      const { system, user } = await clocksAt('14:05', 10, layout);
+      expect({ system, user }).toEqual({ system: [], user: ['2026-11-21', '14:05'] });
+    },
+  );
+
+  it('[P04] [F02] every fact is in the runtime facts of mushroom, those of the message beside it', async () => {
+    const facts = {
+      ...FACTS,
+      chatType: 'group' as const,
+      groupId: '-100',
+      threadId: '12',
+      replyToMessageId: '988',
+      mentions: ['7'],
+    };
+    const { system, userContext } = await createAssembler({
+      layers: createLayerRegistry(builtInLayers()),
+      layout: layoutNamed('mushroom'),
+    }).assemble(contextOf({ facts, reader: GUEST }));
+    const said = [...system, ...userContext]
+      .map(({ text }) => text)
+      .filter((text) => text.includes('## Runtime Facts\n'));
+    expect(said).toHaveLength(2);
+    for (const fact of [
+      'Agent: Mori (id main)',
+      'Person: telegram:42 (on this channel 42)',
+      'Channel: telegram, account default',
+      'Chat: group -100, thread 12',
+      'Message: 991, reply to 988',
+      'Mentions: 7',
+      'Addressed to you: yes',
+      'Date: 2026-11-21',
+      'Time: 14:05',
+      'Time zone: Europe/Berlin',
+      'Workspace: workspace',
+      'Heartbeat: no',
+    ])
+      expect(said.join('\n')).toContain(`- ${fact}`);
+    expect(said[0]).not.toMatch(/Message|Mentions|Addressed|Person/);
+  });
+});

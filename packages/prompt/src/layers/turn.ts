@@ -34,12 +34,29 @@ const turnFactsLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   modes: ['full', 'minimal'],
-  render(context) {
+  render(context, { heading }) {
+    const above = heading === undefined ? [] : [heading];
     return forChat(
       context.reader,
-      ['<turn-facts>', FACTS_NOTE, listed(turnLines(context)), '</turn-facts>'].join('\n'),
+      ['<turn-facts>', ...above, FACTS_NOTE, listed(turnLines(context)), '</turn-facts>'].join(
+        '\n',
+      ),
       'runtime facts',
     );
+  },
+};
+
+/**
+ * The runtime facts that outlast a message, with a rounded clock: a provider can reuse what follows for as
+ * long as the clock shows the same (P09). `turn-facts` says the rest.
+ */
+const lastingFactsLayer: Layer = {
+  id: 'lasting-facts',
+  volatility: 'turn',
+  placement: 'system',
+  modes: ['full', 'minimal'],
+  render(context, { heading = '## Runtime Facts' }) {
+    return forChat(context.reader, `${heading}\n${listed(lastingLines(context))}`, 'runtime facts');
   },
 };
 
@@ -47,7 +64,7 @@ const turnFactsLayer: Layer = {
 export const runtimeFactsLayer: Layer = {
   id: 'runtime-facts',
   volatility: 'turn',
-  placement: 'system',
+  placement: 'user',
   modes: ['full', 'minimal'],
   render(context, { heading = '## Runtime Facts' }) {
     const text = `${heading}\n${listed([...chatLines(context), ...turnLines(context)])}`;
@@ -55,14 +72,16 @@ export const runtimeFactsLayer: Layer = {
   },
 };
 
-/** The agent's clock. */
+/** The agent's clock, rounded: it is in the system prompt, before what a provider could reuse. */
 const currentTimeLayer: Layer = {
   id: 'current-time',
   volatility: 'turn',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render: ({ facts }, { heading = '## Current Time' }) =>
-    forEveryone(`${heading}\n${facts.date}, ${facts.time} (${facts.timeZone})`, 'clock'),
+  render({ facts, clockMinutes }, { heading = '## Current Time' }) {
+    const { shown, note } = roundedClock(facts.time, clockMinutes);
+    return forEveryone(`${heading}\n${facts.date}, ${shown} (${facts.timeZone})${note}`, 'clock');
+  },
 };
 
 /** Where the agent's own files are. */
@@ -271,13 +290,51 @@ function chatLines(context: PromptContext): string[] {
   ];
 }
 
+/** In a group the next message may be of another person. */
+function lastingLines(context: PromptContext): string[] {
+  const { facts, clockMinutes } = context;
+  const { shown, note } = roundedClock(facts.time, clockMinutes);
+  return [
+    ...chatLines(context),
+    ...(facts.chatType === 'direct' ? [personLine(facts)] : []),
+    heartbeatLine(facts),
+    `Date: ${facts.date}`,
+    `Time: ${shown}${note}`,
+  ];
+}
+
+/**
+ * `HH:MM` rounded down within its hour, so that it is never ahead, on another day, or in an hour that a
+ * change of the clocks left out; and a note that says so.
+ */
+function roundedClock(
+  time: string,
+  step: number,
+): { readonly shown: string; readonly note: string } {
+  if (step === 1) return { shown: time, note: '' };
+  const [hour = '', minute = ''] = time.split(':');
+  const full = Number(minute) - (Number(minute) % step);
+  return {
+    shown: `${hour}:${String(full).padStart(2, '0')}`,
+    note: `, rounded down to ${step} minutes; the exact time is with the message`,
+  };
+}
+
+function personLine({ user, channelUserId }: RuntimeFacts): string {
+  return `Person: ${shownId(user.id)} (on this channel ${shownId(channelUserId)})`;
+}
+
+function heartbeatLine({ heartbeat }: RuntimeFacts): string {
+  return `Heartbeat: ${heartbeat ? 'yes' : 'no'}`;
+}
+
 /** What the next turn may change, the clock and the message last (P09). */
 function turnLines({ facts }: PromptContext): string[] {
   const reply =
     facts.replyToMessageId === undefined ? '' : `, reply to ${shownId(facts.replyToMessageId)}`;
   return [
-    `Person: ${shownId(facts.user.id)} (on this channel ${shownId(facts.channelUserId)})`,
-    `Heartbeat: ${facts.heartbeat ? 'yes' : 'no'}`,
+    personLine(facts),
+    heartbeatLine(facts),
     `Addressed to you: ${facts.addressed ? 'yes' : 'no'}`,
     ...mentionLine(facts),
     `Date: ${facts.date}`,
@@ -306,6 +363,7 @@ function shownId(value: string): string {
 export const turnLayers: readonly Layer[] = [
   chatFactsLayer,
   turnFactsLayer,
+  lastingFactsLayer,
   runtimeFactsLayer,
   currentTimeLayer,
   workspaceFolderLayer,

@@ -20,7 +20,7 @@ export interface Scene {
   /** Title of its page. */
   readonly title: string;
   readonly workspace: ExampleWorkspace;
-  readonly context: Omit<PromptContext, 'view' | 'identity' | 'home'>;
+  readonly context: Omit<PromptContext, 'view' | 'identity' | 'home' | 'clockMinutes'>;
 }
 
 const TELEGRAM: RenderTarget = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
@@ -215,7 +215,7 @@ export async function sceneContext(
 ): Promise<PromptContext> {
   const view = workspace.for(context.reader);
   const identity = await readIdentity(view, {});
-  return { ...context, view, identity, home: '/home/ann' };
+  return { ...context, view, identity, clockMinutes: 10, home: '/home/ann' };
 }
 
 function groupFacts(

@@ -50,6 +50,7 @@ export function contextOf(overrides: Partial<PromptContext> = {}): PromptContext
     view: viewOf(reader),
     identity: { name: 'Mori' },
     messages: [MESSAGE],
+    clockMinutes: 10,
     home: '/home/ann',
     ...overrides,
   };
