@@ -39,6 +39,8 @@ export interface LayerOptions {
   readonly files?: readonly string[];
   /** Longest text taken from one file, in characters. */
   readonly characters?: number;
+  /** Begins with what the person is called. */
+  readonly named?: true;
   /** Longest text taken from all files of the layer together, in characters. */
   readonly charactersInAll?: number;
 }

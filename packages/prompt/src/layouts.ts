@@ -67,7 +67,7 @@ export const mushroom: Layout = {
     // 1. The skeleton.
     { layer: 'identity' },
     { layer: 'safety' },
-    { layer: 'profile', heading: '## User', files: ['USER.md'] },
+    { layer: 'profile', heading: '## User', files: ['USER.md'], named: true },
     { layer: 'persona', heading: '## Persona' },
     { layer: 'skills', heading: '## Skills' },
     { layer: 'knowledge', heading: '## Knowledge Context' },
