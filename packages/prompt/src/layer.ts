@@ -39,6 +39,8 @@ export interface LayerOptions {
   readonly files?: readonly string[];
   /** Longest text taken from one file, in characters. */
   readonly characters?: number;
+  /** What its file is for, in place of the layer's own words. */
+  readonly purpose?: string;
   /** Begins with what the person is called. */
   readonly named?: true;
   /** Longest text taken from all files of the layer together, in characters. */

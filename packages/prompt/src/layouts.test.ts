@@ -137,6 +137,13 @@ describe('the order of the house layouts', () => {
     );
   });
 
+  it('[P08] neomagi asks the agent to embody SOUL.md in its own words, where there is one', async () => {
+    const embody = /## SOUL\.md\nPurpose: [^\n]*Embody it: [^\n]*in words of your own/;
+    expect(systemOf(await promptOf('neomagi', everything()))).toMatch(embody);
+    const bare = everything({ view: viewOf(OWNER, { 'AGENTS.md': 'Be kind.' }) });
+    expect(systemOf(await promptOf('neomagi', bare))).not.toContain('Embody');
+  });
+
   it('[P09] parley is sorted by how rarely a layer changes', () => {
     const ranks = layoutNamed('parley').layers.map(({ layer: id }) =>
       ['static', 'session', 'turn'].indexOf(layers.get(id)?.volatility ?? ''),

@@ -275,6 +275,9 @@ const openclaw: Layout = {
 /** As much of a file as this house shows, in characters (P08). */
 const NEOMAGI_FILE = 65_536;
 
+const EMBODY =
+  'the persona that you are. Embody it: think, judge and speak as this character would, in words of your own instead of the file’s.';
+
 /** Safety and tools, then the workspace file by file, and which of them counts where two disagree (P08). */
 const neomagi: Layout = {
   name: 'neomagi',
@@ -284,7 +287,7 @@ const neomagi: Layout = {
     { layer: 'tools', heading: '## Tooling', files: ['TOOLS.md'], characters: NEOMAGI_FILE },
     { layer: 'conflict-order' },
     { layer: 'agents-file', characters: NEOMAGI_FILE },
-    { layer: 'soul-file', characters: NEOMAGI_FILE },
+    { layer: 'soul-file', characters: NEOMAGI_FILE, purpose: EMBODY },
     { layer: 'user-file', characters: NEOMAGI_FILE },
     { layer: 'identity-file', characters: NEOMAGI_FILE },
     { layer: 'memory-file', characters: NEOMAGI_FILE },

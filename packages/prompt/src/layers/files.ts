@@ -107,17 +107,16 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
     placement: 'system',
     modes: modesOf(file),
     reads: [file],
-    async render(context, { heading = `## ${file}`, characters }) {
+    async render(context, { heading = `## ${file}`, characters, purpose }) {
       const found = await readContextFile(context, file, characters);
       if ('absent' in found) return found;
-      return { ...found, text: `${heading}\n${withPurpose(file, found.text)}` };
+      return { ...found, text: `${heading}\n${withPurpose(file, found.text, purpose)}` };
     },
   };
 }
 
 /** The text of a file under what it is for; Parley knows nothing of other files. */
-function withPurpose(file: string, text: string): string {
-  const purpose = USES[file]?.purpose;
+function withPurpose(file: string, text: string, purpose = USES[file]?.purpose): string {
   return `${purpose === undefined ? '' : `Purpose: ${purpose}\n\n`}${pointToTools(text)}`;
 }
 
