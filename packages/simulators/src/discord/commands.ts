@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { invalidForm, unknown } from './refusal.ts';
-import type { RestCall } from './rest-call.ts';
-import type { Handler, Routes } from './route-table.ts';
+import { invalidForm, type RestCall, unknown } from './request.ts';
+import type { Handler, Routes } from './routes.ts';
 import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,6 @@
 import { PERMISSION } from './permissions.ts';
 import type { Json } from './wire.ts';
-import type { Channel, Guild, World } from './world.ts';
-import { CHANNEL_TYPE } from './world.ts';
+import { CHANNEL_TYPE, type Channel, type Guild, type World } from './world.ts';
 
 /** A channel as events and answers describe it. */
 export function describeChannel(world: World, channel: Channel): Json {

@@ -1,28 +1,35 @@
 import { createServer, type Server } from 'node:http';
 import type { Optional } from '../optional-fields.ts';
-import { conversationIn, seen, type VisibleMessage } from './conversation.ts';
 import { describeChannel } from './descriptions.ts';
-import { type Fault, isGatewayFault, RestFaults } from './faults.ts';
+import { type Fault, isGatewayFault, RestFaults, strikeGateway } from './faults.ts';
+import { serveFile } from './files.ts';
 import { Gateway } from './gateway.ts';
-import { strikeGateway } from './gateway-faults.ts';
-import { PRIVILEGED } from './intents.ts';
 import { Interactions } from './interactions.ts';
 import {
   erase,
+  type Press,
+  press,
   type Reacting,
   reactAs,
   reword,
   type Saying,
+  type Slash,
   say,
+  slash,
   startThread,
   startTyping,
 } from './people.ts';
-import { type Press, press, type Slash, slash } from './people-interactions.ts';
-import { PERMISSION, type PermissionName } from './permissions.ts';
+import { PERMISSION, type PermissionName, PRIVILEGED } from './permissions.ts';
 import { RateLimiter, type RateLimits, WIDE_LIMITS } from './rate-limits.ts';
 import { RestServer } from './rest-server.ts';
-import { serveFile } from './serve-file.ts';
-import { type RecordedCall, type Sent, Transcript } from './transcript.ts';
+import {
+  conversationIn,
+  type RecordedCall,
+  type Sent,
+  seen,
+  Transcript,
+  type VisibleMessage,
+} from './transcript.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, World } from './world.ts';
 
@@ -146,7 +153,7 @@ export async function startDiscordDouble(
       response.writeHead(200, { 'content-type': 'image/png' }).end(picture);
     else if (url.pathname.startsWith('/attachments/')) serveFile(world, url, response);
     else if (url.pathname.startsWith('/control/')) {
-      import('./control-server.ts')
+      import('./control.ts')
         .then(({ handleControl }) => handleControl(double, request, response, url))
         .catch(failed);
     } else rest.handle(request, response, url).catch(failed);

@@ -1,7 +1,23 @@
-import { forIntents } from './hidden-content.ts';
-import { INTENT, intentFor } from './intents.ts';
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import { areIntents, forIntents, INTENT, intentFor, PRIVILEGED } from './permissions.ts';
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
+
+/** What a connection asks its gateway for. */
+export interface GatewayHost {
+  readonly token: string;
+  /** Privileged intents that are switched on in the portal, as bits. */
+  readonly portalIntents: number;
+  readonly heartbeatMs: number;
+  readonly clock: () => number;
+  /** The data of a frame as it goes over the wire. */
+  asSent(frame: Frame): unknown;
+  begin(identity: Identity, connection: GatewayConnection): void;
+  find(sessionId: string): GatewaySession | undefined;
+  forget(session: GatewaySession): void;
+  members(request: unknown, connection: GatewayConnection): void;
+}
 
 /** One frame to the bot. */
 export interface Frame {
@@ -16,6 +32,159 @@ export interface Identity {
   readonly intents: number;
   /** Number of this shard and of all. */
   readonly shard: readonly [number, number];
+}
+
+const Incoming = z.looseObject({ op: z.number(), d: z.unknown() });
+const Identify = z.looseObject({
+  token: z.string(),
+  intents: z.number(),
+  shard: z.tuple([z.number(), z.number()]).optional(),
+});
+const Resume = z.looseObject({ token: z.string(), session_id: z.string(), seq: z.number() });
+
+/** Close code and reason. */
+type Ending = readonly [code: number, reason: string];
+
+const ENDING = {
+  undecodable: [4002, 'Error while decoding payload.'],
+  wrongToken: [4004, 'Authentication failed.'],
+  tooMany: [4008, 'Rate limited.'],
+} as const satisfies Record<string, Ending>;
+
+/** 120 events a minute. */
+const EVENT_LIMIT = { count: 120, windowMs: 60_000 };
+
+/** One WebSocket of the bot, from HELLO to its end. */
+export class GatewayConnection {
+  readonly #socket: WebSocket;
+  readonly #host: GatewayHost;
+  session: GatewaySession | undefined;
+  /** Nothing arrives at the bot any more, as when a network path has died. */
+  silent = false;
+  /** Frames arrive this much later. */
+  lagMs = 0;
+  #arrivals: number[] = [];
+
+  constructor(socket: WebSocket, host: GatewayHost) {
+    this.#socket = socket;
+    this.#host = host;
+    socket.on('message', (data) => this.#receive(String(data)));
+    socket.on('close', (code) => {
+      const ended = this.session;
+      this.detach();
+      // A client that says good-bye with 1000 or 1001 gives its session up.
+      if (ended !== undefined && (code === 1000 || code === 1001)) host.forget(ended);
+    });
+    socket.on('error', () => socket.terminate());
+    this.send({
+      op: 10,
+      d: { heartbeat_interval: host.heartbeatMs, _trace: [] },
+      s: null,
+      t: null,
+    });
+  }
+
+  send(frame: Frame): void {
+    if (this.silent) return;
+    const text = JSON.stringify({ ...frame, d: this.#host.asSent(frame) });
+    if (this.lagMs === 0) this.#socket.send(text);
+    else setTimeout(() => this.#socket.send(text), this.lagMs);
+  }
+
+  signal(op: number, d: unknown = null): void {
+    this.send({ op, d, s: null, t: null });
+  }
+
+  close(code: number, reason: string): void {
+    this.detach();
+    this.#socket.close(code, reason);
+  }
+
+  /** Nothing arrives at either side any more. */
+  freeze(): void {
+    this.silent = true;
+    this.#socket.pause();
+  }
+
+  /** Cuts the connection without a word. */
+  drop(): void {
+    this.detach();
+    this.#socket.terminate();
+  }
+
+  attach(session: GatewaySession): void {
+    this.session = session;
+    session.send = (frame) => this.send(frame);
+  }
+
+  /** Leaves the session to a later connection. */
+  detach(): void {
+    if (this.session !== undefined) this.session.send = undefined;
+    this.session = undefined;
+  }
+
+  #receive(text: string): void {
+    const frame = Incoming.safeParse(parseJson(text));
+    const ending = this.#tooMany()
+      ? ENDING.tooMany
+      : frame.success
+        ? this.#obey(frame.data.op, frame.data.d)
+        : ENDING.undecodable;
+    if (ending !== undefined) this.close(...ending);
+  }
+
+  /** Does what a frame asks; gives back why the connection must end, if it must. */
+  #obey(op: number, d: unknown): Ending | undefined {
+    if (op === 2) return this.#identify(d);
+    if (op === 6) return this.#resume(d);
+    if (op === 1) {
+      this.signal(11);
+      return undefined;
+    }
+    // 3 presence, 4 voice state, 8 members, 31 sounds: only the members are answered.
+    if (![3, 4, 8, 31].includes(op)) return [4001, 'Unknown opcode.'];
+    if (this.session === undefined) return [4003, 'Not authenticated.'];
+    if (op === 8) this.#host.members(d, this);
+    return undefined;
+  }
+
+  #identify(d: unknown): Ending | undefined {
+    if (this.session !== undefined) return [4005, 'Already authenticated.'];
+    const identify = Identify.safeParse(d);
+    if (!identify.success) return ENDING.undecodable;
+    const { token, intents, shard = [0, 1] } = identify.data;
+    if (token !== this.#host.token) return ENDING.wrongToken;
+    if (!areIntents(intents)) return [4013, 'Invalid intent(s).'];
+    if ((intents & PRIVILEGED & ~this.#host.portalIntents) !== 0)
+      return [4014, 'Disallowed intent(s).'];
+    if (shard[0] < 0 || shard[0] >= shard[1]) return [4010, 'Invalid shard.'];
+    this.#host.begin({ intents, shard }, this);
+    return undefined;
+  }
+
+  #resume(d: unknown): Ending | undefined {
+    const resume = Resume.safeParse(d);
+    if (!resume.success) return ENDING.undecodable;
+    if (resume.data.token !== this.#host.token) return ENDING.wrongToken;
+    const session = this.#host.find(resume.data.session_id);
+    if (session === undefined) {
+      this.signal(9, false);
+      return undefined;
+    }
+    const missed = session.after(resume.data.seq);
+    if (missed === undefined) return [4007, 'Invalid seq.'];
+    for (const frame of missed) this.send(frame);
+    this.attach(session);
+    session.push('RESUMED', { _trace: [] });
+    return undefined;
+  }
+
+  #tooMany(): boolean {
+    const now = this.#host.clock();
+    this.#arrivals = this.#arrivals.filter((at) => at > now - EVENT_LIMIT.windowMs);
+    this.#arrivals.push(now);
+    return this.#arrivals.length > EVENT_LIMIT.count;
+  }
 }
 
 /** The bot, and which privileged intents it has no more since it identified. */
@@ -77,5 +246,13 @@ export class GatewaySession {
     const [number, of] = this.identity.shard;
     const owner = guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(of));
     return owner === number;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

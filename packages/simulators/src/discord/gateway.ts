@@ -3,14 +3,19 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { describeGuild, describeMember } from './descriptions.ts';
-import { GatewayConnection, type GatewayHost } from './gateway-connection.ts';
-import { type Frame, GatewaySession, type Identity } from './gateway-session.ts';
-import { INTENT, PRIVILEGED } from './intents.ts';
+import {
+  type Frame,
+  GatewayConnection,
+  type GatewayHost,
+  GatewaySession,
+  type Identity,
+} from './gateway-session.ts';
+import { INTENT, PRIVILEGED } from './permissions.ts';
 import type { Json } from './wire.ts';
 import type { World, WorldEvent } from './world.ts';
 
 /** What can be set about the gateway. */
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly token: string;
   readonly portalIntents: number;
   readonly heartbeatMs: number;
@@ -160,7 +165,7 @@ export class Gateway implements GatewayHost {
   }
 
   #deliver(event: WorldEvent): void {
-    const guild = event.guildId === undefined ? undefined : this.#world.guilds.get(event.guildId);
+    const guild = this.#world.guildOf(event);
     const aboutGuild = event.name === 'GUILD_CREATE' || event.name === 'GUILD_DELETE';
     if (!aboutGuild && (guild?.left === true || guild?.available === false)) return;
     if (this.#swaps > 0 && this.#held === undefined) {

@@ -5,11 +5,8 @@ export {
   startDiscordDouble,
 } from './discord-double.ts';
 export type { GatewayFault, RestFault } from './faults.ts';
-export {
-  type DiscordNode,
-  parseDiscordMarkdown,
-  type RunFormat,
-  type ViolationKind,
-} from './parse-markdown.ts';
+export type { DiscordNode } from './markdown.ts';
+export { parseDiscordMarkdown, type RunFormat } from './parse-markdown.ts';
 export { REAL_LIMITS, WIDE_LIMITS } from './rate-limits.ts';
-export { buttonsOf } from './typed-line.ts';
+export { buttonsOf } from './transcript.ts';
+export type { ViolationKind } from './violations.ts';

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { inTerminal } from '../typed-lines.ts';
+import { PERSON, TYPED_HELP, Typist } from './control.ts';
 import { startDiscordDouble } from './discord-double.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
-import { buttonsOf, PERSON, TYPED_HELP, Typist } from './typed-line.ts';
+import { buttonsOf } from './transcript.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { invalidForm, Refusal } from './refusal.ts';
-import type { RestCall } from './rest-call.ts';
+import { invalidForm, Refusal, type RestCall } from './request.ts';
 
 /** Lengths and numbers the servers refuse above. */
 const LIMIT = {
@@ -49,7 +48,6 @@ const MessageForm = z.looseObject({
     )
     .nullish(),
 });
-
 /** What a bot sends to make or change a message, read and within the limits. */
 export type MessageForm = z.infer<typeof MessageForm>;
 

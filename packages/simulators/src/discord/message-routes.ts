@@ -1,21 +1,24 @@
-import { receiveFiles, signAnew } from './attachments.ts';
-import { hideContent } from './hidden-content.ts';
-import { INTENT } from './intents.ts';
+import { receiveFiles, signAnew } from './files.ts';
 import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts';
 import {
   changeMessage,
   type Draft,
+  findPings,
   removeMessage,
   routeOf,
   type Stored,
   storeMessage,
-} from './message-store.ts';
-import { noteSent } from './note-sent.ts';
-import { botMay, channelFor } from './permissions.ts';
-import { findPings } from './pings.ts';
-import { invalidForm, missingAccess, missingPermissions, Refusal } from './refusal.ts';
-import type { RestCall } from './rest-call.ts';
-import type { Routes, Scene } from './route-table.ts';
+} from './messages.ts';
+import { botMay, channelFor, hideContent, INTENT } from './permissions.ts';
+import {
+  invalidForm,
+  missingAccess,
+  missingPermissions,
+  Refusal,
+  type RestCall,
+} from './request.ts';
+import type { Routes, Scene } from './routes.ts';
+import { noteSent } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 

@@ -1,5 +1,6 @@
-import { missingAccess, missingPermissions } from './refusal.ts';
-import type { Channel, World } from './world.ts';
+import { missingAccess, missingPermissions } from './request.ts';
+import { isObject, type Json } from './wire.ts';
+import type { Channel, World, WorldEvent } from './world.ts';
 
 /** Permission bits that the double looks at. */
 export const PERMISSION = {
@@ -47,4 +48,68 @@ export function channelFor(world: World, id: string, permission: PermissionName 
   if (!botMay(world, channel, 'view')) throw missingAccess();
   if (!botMay(world, channel, permission)) throw missingPermissions();
   return channel;
+}
+
+/** The kinds of events a bot can ask for, as bits. */
+export const INTENT = {
+  guilds: 1 << 0,
+  members: 1 << 1,
+  presences: 1 << 8,
+  guildMessages: 1 << 9,
+  guildReactions: 1 << 10,
+  guildTyping: 1 << 11,
+  directMessages: 1 << 12,
+  directReactions: 1 << 13,
+  directTyping: 1 << 14,
+  content: 1 << 15,
+} as const;
+
+/** Those that must be switched on in the developer portal; asking for others of them ends with 4014. */
+export const PRIVILEGED = INTENT.members | INTENT.presences | INTENT.content;
+
+/** Bits that mean an intent in API version 10: 0–16, 20, 21, 24, 25. Any other ends with 4013. */
+const KNOWN = 0x1_ffff | (1 << 20) | (1 << 21) | (1 << 24) | (1 << 25);
+
+/** Whether a number is a set of intents. */
+export function areIntents(intents: number): boolean {
+  return Number.isInteger(intents) && intents >= 0 && (intents & ~KNOWN) === 0;
+}
+
+/** The intent without which an event is not delivered; 0 when it always is. */
+export function intentFor(event: string, inGuild: boolean): number {
+  if (event.startsWith('MESSAGE_REACTION_'))
+    return inGuild ? INTENT.guildReactions : INTENT.directReactions;
+  if (event.startsWith('MESSAGE_')) return inGuild ? INTENT.guildMessages : INTENT.directMessages;
+  if (event === 'TYPING_START') return inGuild ? INTENT.guildTyping : INTENT.directTyping;
+  if (event.startsWith('GUILD_MEMBER_')) return INTENT.members;
+  if (event.startsWith('GUILD_ROLE_')) return INTENT.guilds;
+  if (event === 'THREAD_CREATE' || event === 'THREAD_UPDATE' || event === 'THREAD_DELETE')
+    return INTENT.guilds;
+  if (event.startsWith('CHANNEL_')) return inGuild ? INTENT.guilds : INTENT.directMessages;
+  return event === 'GUILD_CREATE' || event === 'GUILD_DELETE' ? INTENT.guilds : 0;
+}
+
+/**
+ * A message event as a bot with these intents gets it. Without the message content intent the content is
+ * empty, except in direct messages, in the bot's own messages and where the bot is mentioned.
+ */
+export function forIntents(event: WorldEvent, intents: number, botId: string): Json {
+  const { data } = event;
+  const isMessage = event.name === 'MESSAGE_CREATE' || event.name === 'MESSAGE_UPDATE';
+  if (!isMessage || event.guildId === undefined || (intents & INTENT.content) !== 0) return data;
+  return hideContent(data, botId);
+}
+
+/** One message of a guild without what the intent protects. */
+export function hideContent(message: Json, botId: string): Json {
+  const quoted = message.referenced_message;
+  const inner = isObject(quoted) ? { referenced_message: hideContent(quoted, botId) } : {};
+  const mentions = message.mentions;
+  const mentioned = Array.isArray(mentions) && mentions.some((user) => idOf(user) === botId);
+  if (mentioned || idOf(message.author) === botId) return { ...message, ...inner };
+  return { ...message, ...inner, content: '', embeds: [], attachments: [], components: [] };
+}
+
+function idOf(value: unknown): unknown {
+  return isObject(value) ? value.id : undefined;
 }

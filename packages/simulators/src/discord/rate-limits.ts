@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** So many calls in so much time. */
-export interface Window {
+interface Window {
   readonly count: number;
   readonly windowMs: number;
 }

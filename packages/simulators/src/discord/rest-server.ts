@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RestFault, RestFaults } from './faults.ts';
 import { type RateLimiter, refuse, type Verdict } from './rate-limits.ts';
-import { type ReadBody, readBody } from './read-body.ts';
-import { Refusal } from './refusal.ts';
-import { RestCall } from './rest-call.ts';
-import { type Match, matchRoute, type Scene } from './route-table.ts';
-import { ROUTES } from './routes.ts';
+import { type ReadBody, Refusal, RestCall, readBody } from './request.ts';
+import { type Match, matchRoute, type Scene } from './routes.ts';
 import type { Lost } from './transcript.ts';
 
 interface Answer {
@@ -35,7 +32,7 @@ export class RestServer {
     }
     const method = request.method ?? 'GET';
     const name = `${method} ${path}`;
-    const match = matchRoute(ROUTES, method, path);
+    const match = matchRoute(method, path);
     const content = await readBody(request).catch((error: unknown) => error);
     if (match === undefined) {
       return this.#finish(

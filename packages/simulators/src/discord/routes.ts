@@ -1,13 +1,252 @@
-import { ACCOUNT_ROUTES } from './account-routes.ts';
-import { CHANNEL_ROUTES } from './channel-routes.ts';
+import { z } from 'zod';
 import { COMMAND_ROUTES } from './commands.ts';
-import { INTERACTION_ROUTES } from './interaction-routes.ts';
-import { MESSAGE_ROUTES } from './message-routes.ts';
-import { REACTION_ROUTES } from './reaction-routes.ts';
-import type { Routes } from './route-table.ts';
+import { describeChannel, describeGuild, describeMember } from './descriptions.ts';
+import type { Gateway } from './gateway.ts';
+import { INTERACTION_ROUTES, type Interactions } from './interactions.ts';
+import { readMessage } from './message-form.ts';
+import { MESSAGE_ROUTES, sendAsBot } from './message-routes.ts';
+import { openThread, react, reactors, readEmoji } from './messages.ts';
+import { botMay, channelFor, INTENT } from './permissions.ts';
+import {
+  invalidForm,
+  missingAccess,
+  missingPermissions,
+  Refusal,
+  RestCall,
+  unknown,
+} from './request.ts';
+import type { Json } from './wire.ts';
+import { CHANNEL_TYPE, type Guild, type World } from './world.ts';
+
+/** What routes work on. */
+export interface Scene {
+  readonly world: World;
+  readonly gateway: Gateway;
+  readonly interactions: Interactions;
+}
+
+/** Answers one call; undefined becomes 204. */
+export type Handler = (scene: Scene, call: RestCall) => unknown;
+
+/** `GET /channels/:channel` to what answers it. Names with a colon match one part of the path. */
+export type Routes = Readonly<Record<string, Handler>>;
+
+/** A route that fits, and its named parts. */
+export interface Match {
+  readonly route: string;
+  readonly handler: Handler;
+  readonly params: ReadonlyMap<string, string>;
+}
+
+/** The first route that fits, so exact ones must stand before those with names. */
+export function matchRoute(method: string, path: string): Match | undefined {
+  const parts = `${method} ${path}`.split('/');
+  for (const [route, handler] of Object.entries(ROUTES)) {
+    const params = paramsOf(route.split('/'), parts);
+    if (params !== undefined) return { route, handler, params };
+  }
+  return undefined;
+}
+
+function paramsOf(
+  pattern: readonly string[],
+  parts: readonly string[],
+): Map<string, string> | undefined {
+  if (pattern.length !== parts.length) return undefined;
+  const params = new Map<string, string>();
+  for (const [index, name] of pattern.entries()) {
+    const part = parts[index] ?? '';
+    if (name.startsWith(':')) params.set(name.slice(1), part);
+    else if (name !== part) return undefined;
+  }
+  return params;
+}
+
+/** The bot itself, its application, its guilds and their members. */
+const ACCOUNT_ROUTES: Routes = {
+  'GET /gateway': ({ gateway }) => ({ url: gateway.url }),
+  'GET /gateway/bot': ({ gateway }) => gateway.describe(),
+  'GET /users/@me': ({ world }) => ({ ...world.bot, verified: true, mfa_enabled: false, flags: 0 }),
+  'GET /users/:user': ({ world }, call) => {
+    const user = world.users.get(call.param('user'));
+    if (user === undefined) throw unknown('User');
+    return user;
+  },
+  'GET /applications/@me': (scene) => describeApplication(scene),
+  'GET /oauth2/applications/@me': (scene) => describeApplication(scene),
+  'GET /users/@me/guilds': ({ world }) =>
+    [...world.guilds.values()]
+      .filter(({ left }) => !left)
+      .map(({ id, name, permissions }) => ({ id, name, permissions: String(permissions) })),
+  'DELETE /users/@me/guilds/:guild': ({ world }, call) => {
+    const guild = guildFor(world, call.param('guild'));
+    guild.left = true;
+    world.emit('GUILD_DELETE', { id: guild.id }, guild.id);
+  },
+  'GET /guilds/:guild': ({ world }, call) =>
+    describeGuild(world, guildFor(world, call.param('guild'))),
+  'GET /guilds/:guild/channels': ({ world }, call) => {
+    const guild = guildFor(world, call.param('guild'));
+    return [...world.channels.values()]
+      .filter(({ guildId, type }) => guildId === guild.id && type !== CHANNEL_TYPE.thread)
+      .map((channel) => describeChannel(world, channel));
+  },
+  'GET /guilds/:guild/threads/active': ({ world }, call) => {
+    const guild = guildFor(world, call.param('guild'));
+    const threads = [...world.channels.values()]
+      .filter(({ guildId, type }) => guildId === guild.id && type === CHANNEL_TYPE.thread)
+      .filter(({ archived }) => !archived)
+      .map((channel) => describeChannel(world, channel));
+    return { threads, members: [], has_more: false };
+  },
+  'GET /guilds/:guild/members/:user': ({ world }, call) => {
+    const guild = guildFor(world, call.param('guild'));
+    const user = call.param('user') === '@me' ? world.bot.id : call.param('user');
+    if (!guild.members.has(user)) throw unknown('User');
+    return { ...describeMember(guild, user), user: world.user(user) };
+  },
+};
+
+function guildFor(world: World, id: string): Guild {
+  const guild = world.guilds.get(id);
+  if (guild === undefined) throw unknown('Guild');
+  if (guild.left) throw missingAccess();
+  return guild;
+}
+
+/** The flag of an application whose Message Content Intent is on in the portal, for up to 100 servers. */
+const CONTENT_LIMITED = 1 << 19;
+
+function describeApplication({ world, gateway }: Scene): Json {
+  const { id, username } = world.bot;
+  return {
+    id,
+    name: username,
+    description: '',
+    icon: null,
+    bot_public: true,
+    bot_require_code_grant: false,
+    verify_key: '0'.repeat(64),
+    owner: world.user('190000000000000001'),
+    team: null,
+    flags: (gateway.portalIntents & INTENT.content) === 0 ? 0 : CONTENT_LIMITED,
+    bot: world.bot,
+    redirect_uris: [],
+    tags: [],
+  };
+}
+
+const Name = z.string().min(1).max(100);
+const ThreadForm = z.looseObject({
+  name: Name,
+  message: z.record(z.string(), z.unknown()).optional(),
+});
+const ChannelForm = z.looseObject({
+  name: Name.optional(),
+  archived: z.boolean().optional(),
+  locked: z.boolean().optional(),
+});
+const DmForm = z.looseObject({ recipient_id: z.string() });
+
+/** Channels, threads and direct messages. */
+const CHANNEL_ROUTES: Routes = {
+  'GET /channels/:channel': ({ world }, call) =>
+    describeChannel(world, channelFor(world, call.param('channel'))),
+  'PATCH /channels/:channel': changeChannel,
+  'POST /channels/:channel/threads': startThread,
+  'POST /channels/:channel/messages/:message/threads': ({ world }, call) => {
+    const parent = channelFor(world, call.param('channel'), 'openThread');
+    const from = world.message(parent, call.param('message'));
+    if (world.channels.has(from.id))
+      throw new Refusal(400, 160004, 'A thread has already been created for this message');
+    const { name } = call.read(ThreadForm);
+    return describeChannel(world, openThread(world, parent, { name, ownerId: world.bot.id, from }));
+  },
+  'PUT /channels/:channel/thread-members/@me': ({ world }, call) => {
+    channelFor(world, call.param('channel'));
+  },
+  'DELETE /channels/:channel/thread-members/@me': ({ world }, call) => {
+    channelFor(world, call.param('channel'));
+  },
+  'POST /users/@me/channels': ({ world }, call) => {
+    const { recipient_id } = call.read(DmForm);
+    if (!world.users.has(recipient_id) || recipient_id === world.bot.id)
+      throw invalidForm('recipient_id', 'CHANNEL_RECIPIENT_REQUIRED', 'Invalid Recipient(s)');
+    return describeChannel(world, world.dmWith(recipient_id));
+  },
+};
+
+async function startThread({ world }: Scene, call: RestCall): Promise<Json> {
+  const parent = channelFor(world, call.param('channel'));
+  const { name, message } = call.read(ThreadForm);
+  const isForum = parent.type === CHANNEL_TYPE.forum;
+  if (!botMay(world, parent, isForum ? 'send' : 'openThread')) throw missingPermissions();
+  if (parent.type === CHANNEL_TYPE.thread || parent.type === CHANNEL_TYPE.dm)
+    throw new Refusal(400, 50024, 'Cannot execute action on this channel type');
+  if (!isForum)
+    return describeChannel(world, openThread(world, parent, { name, ownerId: world.bot.id }));
+  if (message === undefined)
+    throw invalidForm('message', 'BASE_TYPE_REQUIRED', 'This field is required');
+  const first = new RestCall(call.params, call.query, { body: message, files: call.files });
+  const form = readMessage(first);
+  const post = openThread(world, parent, { name, ownerId: world.bot.id });
+  const sent = await sendAsBot(world, post, first, form, post.id);
+  return { ...describeChannel(world, post), message: sent };
+}
+
+function changeChannel({ world }: Scene, call: RestCall): Json {
+  const channel = channelFor(world, call.param('channel'));
+  const { name, archived, locked } = call.read(ChannelForm);
+  const own = channel.ownerId === world.bot.id && locked === undefined;
+  if (!own && !botMay(world, channel, 'manageThreads')) throw missingPermissions();
+  channel.name = name ?? channel.name;
+  channel.archived = archived ?? channel.archived;
+  channel.locked = locked ?? channel.locked;
+  const data = describeChannel(world, channel);
+  const isThread = channel.type === CHANNEL_TYPE.thread;
+  world.emit(isThread ? 'THREAD_UPDATE' : 'CHANNEL_UPDATE', data, channel.guildId);
+  return data;
+}
+
+/** Emojis below messages. */
+const REACTION_ROUTES: Routes = {
+  'PUT /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
+    changeReaction(scene, call, false),
+  'DELETE /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
+    changeReaction(scene, call, true),
+  'DELETE /channels/:channel/messages/:message/reactions/:emoji/:user': (scene, call) => {
+    const channel = channelFor(scene.world, call.param('channel'));
+    if (!botMay(scene.world, channel, 'manageMessages')) throw missingPermissions();
+    changeReaction(scene, call, true, call.param('user'));
+  },
+  'GET /channels/:channel/messages/:message/reactions/:emoji': ({ world }, call) => {
+    const channel = channelFor(world, call.param('channel'));
+    const { id } = world.message(channel, call.param('message'));
+    return [...reactors(world, id, emojiOf(call))].map((user) => world.user(user));
+  },
+};
+
+function changeReaction(
+  { world }: Scene,
+  call: RestCall,
+  gone: boolean,
+  userId = world.bot.id,
+): void {
+  const channel = channelFor(world, call.param('channel'), gone ? 'view' : 'react');
+  const message = world.message(channel, call.param('message'));
+  const emoji = emojiOf(call);
+  if (channel.archived) throw new Refusal(400, 50083, 'Thread is archived');
+  react(world, channel, message, { userId, emoji, gone });
+}
+
+function emojiOf(call: RestCall): NonNullable<ReturnType<typeof readEmoji>> {
+  const emoji = readEmoji(call.param('emoji'));
+  if (emoji === undefined) throw new Refusal(400, 10014, 'Unknown Emoji');
+  return emoji;
+}
 
 /** Everything the double answers; exact paths stand before those with names. */
-export const ROUTES: Routes = {
+const ROUTES: Routes = {
   ...ACCOUNT_ROUTES,
   ...REACTION_ROUTES,
   ...MESSAGE_ROUTES,

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { Typist } from './control.ts';
 import { endStages, stage } from './discord-client.ts';
-import { Typist } from './typed-line.ts';
 
 afterEach(endStages);
 

@@ -30,7 +30,7 @@ export interface WireReaction {
 }
 
 /** Where a message answers to. */
-export interface WireReference {
+interface WireReference {
   readonly type: 0;
   readonly message_id?: string;
   readonly channel_id: string;
@@ -63,4 +63,8 @@ export interface WireMessage {
   readonly application_id?: string;
   readonly interaction_metadata?: Json;
   readonly thread?: Json;
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,10 @@
 import { type Optional, sentWith } from '../optional-fields.ts';
 import type { Command } from './commands.ts';
-import { Nonces } from './nonces.ts';
 import { NEVER_NULL, OPTIONAL_FIELDS } from './optional-fields.ts';
 import { PERMISSION } from './permissions.ts';
-import { unknown } from './refusal.ts';
-import { Snowflakes } from './snowflakes.ts';
+import { unknown } from './request.ts';
 import type { Transcript } from './transcript.ts';
-import type { Json, WireMessage, WireUser } from './wire.ts';
+import { isObject, type Json, type WireMessage, type WireUser } from './wire.ts';
 
 /** The channel types that the double has. */
 export const CHANNEL_TYPE = { text: 0, dm: 1, category: 4, thread: 11, forum: 15 } as const;
@@ -58,7 +56,7 @@ export interface WorldEvent {
 }
 
 /** A file that was sent, with when its address was signed. */
-export interface StoredFile {
+interface StoredFile {
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array;
@@ -174,6 +172,11 @@ export class World {
     });
   }
 
+  /** The guild of a channel or event; undefined in direct messages. */
+  guildOf({ guildId }: { readonly guildId?: string | undefined }): Guild | undefined {
+    return guildId === undefined ? undefined : this.guilds.get(guildId);
+  }
+
   /** @throws Refusal 10003 */
   channel(id: string): Channel {
     const channel = this.channels.get(id);
@@ -189,10 +192,6 @@ export class World {
   }
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function newUser(id: string): WireUser {
   return {
     id,
@@ -201,4 +200,44 @@ function newUser(id: string): WireUser {
     discriminator: '0',
     avatar: null,
   };
+}
+
+const DISCORD_EPOCH_MS = 1_420_070_400_000;
+
+/** Ids as Discord makes them: they grow, and the time is in them. */
+class Snowflakes {
+  readonly #clock: () => number;
+  #last = 0n;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  next(): string {
+    const now = BigInt(Math.floor(this.#clock()) - DISCORD_EPOCH_MS) << 22n;
+    this.#last = now > this.#last ? now : this.#last + 1n;
+    return String(this.#last);
+  }
+}
+
+/** Which message came with which nonce, so that the same nonce gives the same message. */
+class Nonces {
+  readonly #clock: () => number;
+  readonly #known = new Map<string, { readonly message: WireMessage; readonly at: number }>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  remember(nonce: string | number | null | undefined, message: WireMessage): void {
+    if (nonce === null || nonce === undefined) return;
+    this.#known.set(String(nonce), { message, at: this.#clock() });
+  }
+
+  /** The message with this nonce, if it was sent within `maxAgeMs`. */
+  find(nonce: string | number | null | undefined, maxAgeMs: number): WireMessage | undefined {
+    if (nonce === null || nonce === undefined) return undefined;
+    const known = this.#known.get(String(nonce));
+    return known !== undefined && this.#clock() - known.at < maxAgeMs ? known.message : undefined;
+  }
 }

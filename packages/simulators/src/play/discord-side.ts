@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { VisibleMessage } from '../discord/conversation.ts';
+
 import { type DiscordDouble, startDiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
 import { REAL_LIMITS } from '../discord/rate-limits.ts';
-import { buttonsOf } from '../discord/typed-line.ts';
+import { buttonsOf, type VisibleMessage } from '../discord/transcript.ts';
 import { drawDiscord } from './draw/discord.ts';
 import {
   type MessageOnPlatform,

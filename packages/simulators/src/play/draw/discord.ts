@@ -1,4 +1,4 @@
-import type { DiscordNode } from '../../discord/parse-markdown.ts';
+import type { DiscordNode } from '../../discord/markdown.ts';
 import { escapeText } from './escape.ts';
 
 /** The tree of a message as Discord shows it. `liveText` says what the client fills in, such as a name for `<@1>`. */

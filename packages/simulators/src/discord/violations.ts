@@ -1,5 +1,4 @@
-import type { DiscordNode } from './markdown-node.ts';
-import { allNodes } from './walk-nodes.ts';
+import { allNodes, type DiscordNode, isPlainText } from './markdown.ts';
 
 /** What can be wrong with a message that Discord nevertheless accepts. */
 export type ViolationKind =
@@ -69,10 +68,6 @@ function pings(source: string, nodes: readonly DiscordNode[]): string[] {
 
 function isCode(node: DiscordNode): node is Extract<DiscordNode, { type: 'code' | 'codeBlock' }> {
   return node.type === 'code' || node.type === 'codeBlock';
-}
-
-function isPlainText(node: DiscordNode): node is Extract<DiscordNode, { type: 'text' }> {
-  return node.type === 'text' && node.escaped === undefined;
 }
 
 function isSeen(node: DiscordNode): boolean {

@@ -1,7 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import type { MessageForm } from './message-form.ts';
 import { botMay } from './permissions.ts';
-import { missingPermissions, Refusal } from './refusal.ts';
-import type { RestCall } from './rest-call.ts';
+import { missingPermissions, Refusal, type RestCall } from './request.ts';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { Channel, World } from './world.ts';
 
@@ -50,10 +50,6 @@ export function signAnew<T extends WireMessage>(world: World, message: T): T {
   return { ...message, attachments };
 }
 
-function signature(id: string, expiresAt: number): string {
-  return `ex=${Math.floor(expiresAt / 1000).toString(16)}&hm=${id}`;
-}
-
 /**
  * The files that came with a call, `files[n]` described by the attachment with id n.
  * @throws Refusal 50013 without the permission, 40005 for a file that is too large
@@ -79,4 +75,22 @@ export async function receiveFiles(
     );
   }
   return received;
+}
+
+/** Answers `/attachments/<channel>/<file>/<name>` while the signature is good. */
+export function serveFile(world: World, url: URL, response: ServerResponse): void {
+  const [, , , id = ''] = url.pathname.split('/');
+  const file = world.files.get(id);
+  const signed = url.searchParams.get('hm') === id;
+  if (file === undefined || !signed || file.expiresAt <= world.clock()) {
+    response.writeHead(404, { 'content-type': 'text/plain' });
+    response.end('This content is no longer available.');
+    return;
+  }
+  response.writeHead(200, { 'content-type': file.type, 'content-length': file.bytes.length });
+  response.end(file.bytes);
+}
+
+function signature(id: string, expiresAt: number): string {
+  return `ex=${Math.floor(expiresAt / 1000).toString(16)}&hm=${id}`;
 }

@@ -1,6 +1,11 @@
-import { readableUrl } from './link-target.ts';
-import type { DiscordNode } from './markdown-node.ts';
-import { isSpace, type Read, type ReadState, type Rule } from './markdown-rule.ts';
+import {
+  type DiscordNode,
+  isSpace,
+  type LiveKind,
+  type Read,
+  type ReadState,
+  type Rule,
+} from './markdown.ts';
 
 const BARE = /(?:https?|steam):\/\/[^\s<]+[^<.,:;"'\]\s]/y;
 const ANGLE = /<([^: >]+:\/[^ >]+)>/y;
@@ -166,4 +171,63 @@ function isAllowedInLink(node: DiscordNode): boolean {
   if (node.type === 'code') return !/[@#]|https?:|<|\]\(/.test(node.text);
   if (!WRAPPERS.includes(node.type) || !('children' in node)) return false;
   return node.children.every(isAllowedInLink);
+}
+
+const SCHEMES = ['http:', 'https:', 'discord:', 'tel:', 'sms:', 'mailto:'];
+
+/**
+ * The address as the client opens it, or undefined if it makes no link of it: hidden characters,
+ * no host, a host that is not written plainly, another scheme.
+ */
+function readableUrl(url: string): string | undefined {
+  if (/[\p{Cf}\p{Z}\p{Cc}]/u.test(url) || !URL.canParse(url)) return undefined;
+  const { protocol, hostname } = new URL(url);
+  if (!SCHEMES.includes(protocol)) return undefined;
+  if (protocol !== 'http:' && protocol !== 'https:') return url;
+  const [, empty, host = ''] = url.split('/');
+  return empty === '' && hostname !== '' && !host.includes('%') ? url : undefined;
+}
+
+/** Read before marks and quotes: a custom emoji. */
+const FIRST: readonly (readonly [LiveKind, RegExp])[] = [['emoji', /<a?:\w+:\d+>/y]];
+
+const COMMAND_NAME = String.raw`[-_\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}`;
+
+/** Read after marks and links. */
+const LAST: readonly (readonly [LiveKind, RegExp])[] = [
+  ['time', /<t:-?\d{1,17}(?::[tTdDfFRsS])?>/y],
+  ['user', /<@!?\d+>/y],
+  ['role', /<@&\d+>/y],
+  ['channel', /<#\d+>/y],
+  ['everyone', /@everyone/y],
+  ['here', /@here/y],
+  ['command', new RegExp(`</${COMMAND_NAME}(?: ${COMMAND_NAME}){0,2}:\\d+>`, 'uy')],
+  ['route', /<id:(?:home|guide|browse|customize|linked-roles)(?::\d+)?>/y],
+  ['sound', /<sound:(?:\d+:)?\d+>/y],
+  // The client makes pictures of the names it knows, whoever wrote them; which it knows changes, so
+  // here everything counts that could be a name: lower case, with a letter, or one of few numbers.
+  ['shortcode', /:(?:[a-z0-9_+-]*[a-zñ][a-z0-9_+ñ-]*|[+-]1|100|1234)(?:::skin-tone-\d)?:/y],
+];
+
+/** `<:emoji:1>`. */
+export const readCustomEmoji: Rule = (source, at) => readOneOf(FIRST, source, at);
+
+/** Mentions, times, commands and what else the client fills in. */
+export const readLive: Rule = (source, at, { before, onlyMarks }) => {
+  if (onlyMarks) return readOneOf(LAST.slice(0, 1), source, at);
+  if (before === '' && /^@silent(?!\S)/.test(source.slice(at, at + 8))) {
+    return { end: at + 7, nodes: [{ type: 'live', kind: 'silent', text: '@silent' }] };
+  }
+  return readOneOf(LAST, source, at);
+};
+
+function readOneOf(rules: readonly (readonly [LiveKind, RegExp])[], source: string, at: number) {
+  for (const [kind, pattern] of rules) {
+    pattern.lastIndex = at;
+    const text = pattern.exec(source)?.[0];
+    if (text !== undefined) {
+      return { end: at + text.length, nodes: [{ type: 'live', kind, text } as const] };
+    }
+  }
+  return undefined;
 }

@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { z } from 'zod';
+import { answersControl, newest } from '../answer-control.ts';
+import type { DiscordDouble } from './discord-double.ts';
+import { Fault } from './faults.ts';
+import { Press, Reacting, Slash } from './people.ts';
+import { buttonsOf, type VisibleMessage } from './transcript.ts';
+
+const Id = z.string();
+
+/** A saying over http: files in base64. */
+const SayingBody = z.strictObject({
+  channel: Id,
+  from: Id.optional(),
+  text: z.string().optional(),
+  replyTo: Id.optional(),
+  bot: z.boolean().optional(),
+  webhook: z.string().optional(),
+  embeds: z.array(z.record(z.string(), z.unknown())).optional(),
+  files: z
+    .array(z.strictObject({ name: z.string(), base64: z.string(), type: z.string().optional() }))
+    .optional(),
+});
+
+/** A permission of the bot that is taken away or given back in a channel. */
+const PermissionBody = z.strictObject({
+  channel: Id,
+  permission: z.enum([
+    'react',
+    'view',
+    'send',
+    'manageMessages',
+    'attach',
+    'history',
+    'pingEveryone',
+    'manageThreads',
+    'openThread',
+    'sendInThread',
+  ]),
+  denied: z.boolean().optional(),
+});
+
+const RewordBody = z.strictObject({ channel: Id, message: Id, text: z.string() });
+const EraseBody = z.strictObject({ channel: Id, message: Id });
+const TypeBody = z.strictObject({ channel: Id, from: Id });
+const ThreadBody = z.strictObject({
+  channel: Id,
+  name: z.string(),
+  from: Id.optional(),
+  message: Id.optional(),
+  text: z.string().optional(),
+});
+const GuildBody = z.strictObject({ name: z.string() });
+const ChannelBody = z.strictObject({
+  guild: Id,
+  name: z.string(),
+  kind: z.enum(['text', 'forum', 'category']).optional(),
+});
+const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
+
+/** Answers `/control/<action>` with JSON. */
+export const handleControl = answersControl<DiscordDouble>({
+  'POST say': (double, body) => {
+    const { files, ...saying } = SayingBody.parse(body);
+    return double.say({
+      ...saying,
+      files: files?.map(({ base64, ...file }) => ({
+        ...file,
+        bytes: Buffer.from(base64, 'base64'),
+      })),
+    });
+  },
+  'POST reword': (double, body) => {
+    const { channel, message, text } = RewordBody.parse(body);
+    return double.reword(channel, message, text);
+  },
+  'POST erase': (double, body) => {
+    const { channel, message } = EraseBody.parse(body);
+    return double.erase(channel, message);
+  },
+  'POST react': (double, body) => double.react(Reacting.parse(body)),
+  'POST type': (double, body) => {
+    const { channel, from } = TypeBody.parse(body);
+    return double.type(channel, from);
+  },
+  'POST thread': (double, body) => ({ channel: double.thread(ThreadBody.parse(body)) }),
+  'POST slash': (double, body) => ({ interaction: double.slash(Slash.parse(body)) }),
+  'POST press': (double, body) => ({ interaction: double.press(Press.parse(body)) }),
+  'POST guild': (double, body) => ({ guild: double.addGuild(GuildBody.parse(body).name) }),
+  'POST channel': (double, body) => {
+    const { guild, name, kind } = ChannelBody.parse(body);
+    return { channel: double.addChannel(guild, name, kind) };
+  },
+  'POST permission': (double, body) => {
+    const { channel, permission, denied } = PermissionBody.parse(body);
+    return double.deny(channel, permission, denied);
+  },
+  'POST dms': (double, body) => {
+    const { user, closed } = DmsBody.parse(body);
+    return double.closeDms(user, closed);
+  },
+  'POST fault': (double, body) => double.fault(Fault.parse(body)),
+  'POST clear-faults': (double) => double.clearFaults(),
+  'GET dm': (double, _body, query) => ({ channel: double.dmWith(wanted(query, 'user')) }),
+  'GET conversation': (double, _body, query) => double.conversation(wanted(query, 'channel')),
+  'GET interaction': (double, _body, query) => double.interaction(wanted(query, 'id')),
+  'GET calls': (double, _body, query) => double.calls(query.get('start') ?? ''),
+  'GET sends': (double, _body, query) => newest(double, query, (after) => double.sends(after)),
+  'GET status': (double) => ({
+    ...double.gateway(),
+    me: double.me.id,
+    guild: double.guildId,
+    channel: double.channelId,
+  }),
+});
+
+function wanted(query: URLSearchParams, name: string): string {
+  const value = query.get(name);
+  if (value === null) throw new Error(`?${name}= is missing`);
+  return value;
+}
+
+/** The user id of whoever types. */
+export const PERSON = '200000000000001001';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.jpg': 'image/jpeg',
+  '.png': 'image/png',
+  '.ogg': 'audio/ogg',
+  '.mp3': 'audio/mpeg',
+  '.mp4': 'video/mp4',
+  '.pdf': 'application/pdf',
+  '.txt': 'text/plain',
+};
+
+/** What can be typed besides words. */
+export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Besides:
+  !dm, !channel      where you write         !press LABEL     the button of the newest message that has it
+  !thread NAME       open a thread and stay  !edit TEXT       change what you wrote last
+  !file PATH [WORDS] a file of your disk     !delete          take back what you wrote last
+  !reply TEXT        answer its last words   !react EMOJI     below its last words`;
+
+/** Somebody at a keyboard, and where they are. */
+export class Typist {
+  readonly #double: DiscordDouble;
+  /** Channel, thread or direct chat. */
+  here: string;
+
+  constructor(double: DiscordDouble) {
+    this.#double = double;
+    this.here = double.dmWith(PERSON);
+  }
+
+  /** Does what a typed line says; throws with a reason for people. */
+  runLine(line: string): void {
+    if (line.trim() === '') return;
+    const [, mark, name = '', rest = ''] = /^([!/])(\S+)\s*(.*)$/su.exec(line) ?? [];
+    if (mark === '/') this.#slash(name, rest);
+    else if (mark === '!') this.#act(name, rest);
+    else this.#say(line);
+  }
+
+  #act(name: string, rest: string): unknown {
+    const double = this.#double;
+    switch (name) {
+      case 'dm':
+        this.here = double.dmWith(PERSON);
+        return this.here;
+      case 'channel':
+        this.here = double.channelId;
+        return this.here;
+      case 'thread':
+        this.here = double.thread({ channel: double.channelId, name: rest, from: PERSON });
+        return this.here;
+      case 'file':
+        return this.#sayFile(rest);
+      case 'reply':
+        return this.#say(rest, this.#last('bot').id);
+      case 'press':
+        return this.#press(rest);
+      case 'edit':
+        return double.reword(this.here, this.#last(PERSON).id, rest);
+      case 'delete':
+        return double.erase(this.here, this.#last(PERSON).id);
+      case 'react': {
+        const message = this.#last('bot').id;
+        return double.react({ channel: this.here, message, from: PERSON, emoji: rest });
+      }
+      default:
+        throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+    }
+  }
+
+  #say(words: string, replyTo?: string): void {
+    const text = words.replaceAll('@bot', `<@${this.#double.me.id}>`);
+    this.#double.say({ channel: this.here, from: PERSON, text, replyTo });
+  }
+
+  #sayFile(rest: string): void {
+    const [, path = '', text] = /^(\S+)\s*(.+)?$/su.exec(rest) ?? [];
+    const bytes = new Uint8Array(readFileSync(path));
+    const file = { name: basename(path), bytes, type: TYPES[extname(path).toLowerCase()] };
+    this.#double.say({ channel: this.here, from: PERSON, text, files: [file] });
+  }
+
+  #slash(name: string, rest: string): void {
+    const parts = rest.split(/\s+(?=\w+=)/u).filter((part) => part !== '');
+    const options = Object.fromEntries(
+      parts.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]),
+    );
+    this.#double.slash({ channel: this.here, from: PERSON, name, options });
+  }
+
+  #press(label: string): void {
+    for (const { id, message } of this.#double.conversation(this.here).reverse()) {
+      const button = buttonsOf(message.components).find((known) => known.label === label);
+      if (typeof button?.custom_id !== 'string') continue;
+      const press = { channel: this.here, from: PERSON, message: id };
+      this.#double.press({ ...press, customId: button.custom_id });
+      return;
+    }
+    throw new Error(`No message here has a button "${label}".`);
+  }
+
+  #last(from: string): VisibleMessage {
+    const found = this.#double.conversation(this.here).findLast((message) => message.from === from);
+    if (found === undefined) throw new Error('There is no such message here yet.');
+    return found;
+  }
+}

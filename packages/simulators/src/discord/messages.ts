@@ -1,0 +1,303 @@
+import { describeChannel, describeMember } from './descriptions.ts';
+import { parseDiscordMarkdown } from './parse-markdown.ts';
+import { botMay } from './permissions.ts';
+import type { MessageRoute } from './transcript.ts';
+import type { Json, WireAttachment, WireMessage, WireReaction, WireUser } from './wire.ts';
+import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
+
+/** What an author writes, checked already. */
+export interface Draft {
+  readonly author: WireUser;
+  readonly content: string;
+  readonly embeds?: readonly Json[] | undefined;
+  readonly components?: readonly Json[] | undefined;
+  readonly attachments?: readonly WireAttachment[] | undefined;
+  readonly flags?: number | undefined;
+  readonly nonce?: string | number | undefined;
+  readonly replyTo?: WireMessage | undefined;
+  readonly allowedMentions?: AllowedMentions | undefined;
+  readonly type?: number;
+  readonly extra?: Partial<WireMessage>;
+  /** The id it must have, for the first message of a forum post. */
+  readonly id?: string;
+}
+
+/** A stored message and whom it notified. */
+export interface Stored {
+  readonly message: WireMessage;
+  readonly pings: Pings;
+}
+
+/** Stores a message and tells the gateway; nobody checks permissions here. */
+export function storeMessage(world: World, channel: Channel, draft: Draft): Stored {
+  const stored = composeMessage(world, channel, draft);
+  channel.messages.set(stored.message.id, stored.message);
+  if (channel.type === CHANNEL_TYPE.thread) channel.archived = false;
+  emitMessage(world, channel, 'MESSAGE_CREATE', stored.message);
+  return stored;
+}
+
+/** A message that is in no channel, and whom it notifies. */
+export function composeMessage(world: World, channel: Channel, draft: Draft): Stored {
+  const { author, content, replyTo, nonce } = draft;
+  const pings = pingsOf(world, channel, draft);
+  const message: WireMessage = {
+    id: draft.id ?? world.ids.next(),
+    channel_id: channel.id,
+    type: draft.type ?? (replyTo === undefined ? 0 : 19),
+    author,
+    content,
+    timestamp: new Date(world.clock()).toISOString(),
+    edited_timestamp: null,
+    tts: false,
+    pinned: false,
+    flags: draft.flags ?? 0,
+    ...mentionFields(world, pings, replyTo),
+    attachments: draft.attachments ?? [],
+    embeds: draft.embeds ?? [],
+    components: draft.components ?? [],
+    ...(nonce === undefined ? {} : { nonce }),
+    ...(replyTo === undefined ? {} : replyFields(channel, replyTo)),
+    ...draft.extra,
+  };
+  return { message, pings };
+}
+
+/** Puts other fields into a message and tells the gateway. Edits notify nobody. */
+export function changeMessage(
+  world: World,
+  channel: Channel,
+  message: WireMessage,
+  change: Partial<WireMessage>,
+): WireMessage {
+  const changed = { ...message, ...change };
+  channel.messages.set(message.id, changed);
+  emitMessage(world, channel, 'MESSAGE_UPDATE', changed);
+  return changed;
+}
+
+/** Takes a message away and tells the gateway. */
+export function removeMessage(world: World, channel: Channel, messageId: string): void {
+  channel.messages.delete(messageId);
+  const where = channel.guildId === undefined ? {} : { guild_id: channel.guildId };
+  const data = { id: messageId, channel_id: channel.id, ...where };
+  world.emit('MESSAGE_DELETE', data, channel.guildId);
+}
+
+/** The full way to where a message stands. */
+export function routeOf(channel: Channel): MessageRoute {
+  const inThread = channel.type === CHANNEL_TYPE.thread && channel.parentId !== undefined;
+  return {
+    ...(channel.guildId === undefined ? {} : { guildId: channel.guildId }),
+    channelId: inThread ? (channel.parentId ?? channel.id) : channel.id,
+    ...(inThread ? { threadId: channel.id } : {}),
+    ...(channel.recipient === undefined ? {} : { userId: channel.recipient.id }),
+  };
+}
+
+function emitMessage(world: World, channel: Channel, name: string, message: WireMessage): void {
+  const guild = world.guildOf(channel);
+  const isMember = message.webhook_id === undefined;
+  const data = {
+    ...message,
+    channel_type: channel.type,
+    ...(guild === undefined ? {} : { guild_id: guild.id }),
+    ...(guild && isMember ? { member: describeMember(guild, message.author.id) } : {}),
+    ...(guild && {
+      mentions: message.mentions.map((user) => ({
+        ...user,
+        member: describeMember(guild, user.id),
+      })),
+    }),
+  };
+  world.emit(name, data, channel.guildId);
+}
+
+function pingsOf(world: World, channel: Channel, draft: Draft): Pings {
+  const byBot = draft.author.id === world.bot.id;
+  const mayPingEveryone = !byBot || botMay(world, channel, 'pingEveryone');
+  const pings = findPings(draft.content, draft.allowedMentions, mayPingEveryone);
+  return { ...pings, repliedUser: pings.repliedUser && draft.replyTo !== undefined };
+}
+
+function mentionFields(
+  world: World,
+  pings: Pings,
+  replyTo: WireMessage | undefined,
+): Pick<WireMessage, 'mention_everyone' | 'mentions' | 'mention_roles'> {
+  const replied = pings.repliedUser && replyTo !== undefined ? [replyTo.author.id] : [];
+  const ids = new Set([...pings.users, ...replied]);
+  return {
+    mention_everyone: pings.everyone,
+    mentions: [...ids].map((id) => world.user(id)),
+    mention_roles: pings.roles,
+  };
+}
+
+function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessage> {
+  // The answered message is quoted without what it answers itself, as the servers do.
+  const { referenced_message: _, ...quoted } = replyTo;
+  return {
+    message_reference: {
+      type: 0,
+      message_id: replyTo.id,
+      channel_id: channel.id,
+      ...(channel.guildId === undefined ? {} : { guild_id: channel.guildId }),
+    },
+    referenced_message: quoted,
+  };
+}
+
+/** Whom a message notifies. */
+export interface Pings {
+  readonly everyone: boolean;
+  readonly users: readonly string[];
+  readonly roles: readonly string[];
+  /** The author of the message it answers is notified. */
+  readonly repliedUser: boolean;
+}
+
+/** What the sender lets a message notify; `parse` names kinds, the lists single users and roles. */
+interface AllowedMentions {
+  readonly parse?: readonly string[] | undefined;
+  readonly users?: readonly string[] | undefined;
+  readonly roles?: readonly string[] | undefined;
+  readonly replied_user?: boolean | undefined;
+}
+
+/**
+ * Whom a text notifies. Without `allowed` everything in it does, and so does the reply; with it only
+ * what it names. Mentions in code notify nobody.
+ */
+export function findPings(
+  content: string,
+  allowed: AllowedMentions | undefined,
+  mayPingEveryone: boolean,
+): Pings {
+  const { live } = parseDiscordMarkdown(content);
+  const kinds = new Set(allowed?.parse ?? (allowed === undefined ? ALL : []));
+  const ids = (kind: 'user' | 'role') => [
+    ...new Set(live.flatMap((node) => (node.kind === kind ? (node.text.match(/\d+/) ?? []) : []))),
+  ];
+  const permitted = (kind: 'users' | 'roles') => (id: string) =>
+    kinds.has(kind) || (allowed?.[kind]?.includes(id) ?? false);
+  return {
+    everyone:
+      mayPingEveryone &&
+      kinds.has('everyone') &&
+      live.some(({ kind }) => kind === 'everyone' || kind === 'here'),
+    users: ids('user').filter(permitted('users')),
+    roles: ids('role').filter(permitted('roles')),
+    repliedUser: allowed?.replied_user ?? allowed === undefined,
+  };
+}
+
+const ALL = ['everyone', 'users', 'roles'];
+
+type Emoji = WireReaction['emoji'];
+
+/** An emoji as the path writes it, `👍` or `name:id`; undefined when it is neither. */
+export function readEmoji(text: string): Emoji | undefined {
+  const [, name, id] = /^(\w+):(\d+)$/.exec(text) ?? [];
+  if (name !== undefined && id !== undefined) return { id, name };
+  return /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u.test(text)
+    ? { id: null, name: text }
+    : undefined;
+}
+
+/** Somebody puts an emoji below a message, or takes it away; nothing happens when it is so already. */
+export function react(
+  world: World,
+  channel: Channel,
+  message: WireMessage,
+  change: { readonly userId: string; readonly emoji: Emoji; readonly gone: boolean },
+): void {
+  const { userId, emoji, gone } = change;
+  const who = reactors(world, message.id, emoji);
+  if (who.has(userId) !== gone) return;
+  if (gone) who.delete(userId);
+  else who.add(userId);
+  const others = (message.reactions ?? []).filter(
+    ({ emoji: other }) => keyOf(other) !== keyOf(emoji),
+  );
+  const own = { emoji, count: who.size, me: who.has(world.bot.id) };
+  channel.messages.set(message.id, {
+    ...message,
+    reactions: who.size === 0 ? others : [...others, own],
+  });
+  const guild = world.guildOf(channel);
+  const data = {
+    user_id: userId,
+    channel_id: channel.id,
+    message_id: message.id,
+    emoji,
+    burst: false,
+    type: 0,
+    ...(guild === undefined ? {} : { guild_id: guild.id }),
+    ...(guild === undefined || gone
+      ? {}
+      : { member: { ...describeMember(guild, userId), user: world.user(userId) } }),
+    ...(gone ? {} : { message_author_id: message.author.id }),
+  };
+  world.emit(gone ? 'MESSAGE_REACTION_REMOVE' : 'MESSAGE_REACTION_ADD', data, channel.guildId);
+}
+
+/** Who has put this emoji below a message. */
+export function reactors(world: World, messageId: string, emoji: Emoji): Set<string> {
+  const key = `${messageId} ${keyOf(emoji)}`;
+  const who = world.reactors.get(key) ?? new Set<string>();
+  world.reactors.set(key, who);
+  return who;
+}
+
+function keyOf({ id, name }: Emoji): string {
+  return id ?? name;
+}
+
+/** HAS_THREAD */
+const HAS_THREAD = 1 << 5;
+
+/** What a thread begins with. */
+interface NewThread {
+  readonly name: string;
+  readonly ownerId: string;
+  /** The message it hangs on; the thread gets its id. */
+  readonly from?: WireMessage | undefined;
+}
+
+/** Opens a thread below a text channel or a post in a forum, and tells the gateway. */
+export function openThread(
+  world: World,
+  parent: Channel,
+  { name, ownerId, from }: NewThread,
+): Channel {
+  const thread = world.addChannel(
+    {
+      type: CHANNEL_TYPE.thread,
+      name,
+      parentId: parent.id,
+      ownerId,
+      ...(parent.guildId === undefined ? {} : { guildId: parent.guildId }),
+    },
+    from?.id,
+  );
+  const data = describeChannel(world, thread);
+  world.emit('THREAD_CREATE', { ...data, newly_created: true }, thread.guildId);
+  const isForum = parent.type === CHANNEL_TYPE.forum;
+  if (from === undefined && !isForum) announce(world, parent, thread, ownerId);
+  if (from !== undefined)
+    changeMessage(world, parent, from, { flags: from.flags | HAS_THREAD, thread: data });
+  return thread;
+}
+
+/** The line "… started a thread" in the channel above; bots get it as a message of type 18. */
+function announce(world: World, parent: Channel, thread: Channel, ownerId: string): void {
+  const guild = parent.guildId === undefined ? {} : { guild_id: parent.guildId };
+  storeMessage(world, parent, {
+    author: world.user(ownerId),
+    content: thread.name,
+    type: 18,
+    allowedMentions: { parse: [] },
+    extra: { message_reference: { type: 0, channel_id: thread.id, ...guild } },
+  });
+}

@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import type { z } from 'zod';
+import type { Json } from './wire.ts';
+
+/** One call of the REST interface, read whole. */
+export class RestCall {
+  readonly params: ReadonlyMap<string, string>;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+  /** Files of a multipart body by their field, `files[0]` and so on. */
+  readonly files: ReadonlyMap<string, File>;
+
+  constructor(
+    params: ReadonlyMap<string, string>,
+    query: URLSearchParams,
+    content: { readonly body: unknown; readonly files: ReadonlyMap<string, File> },
+  ) {
+    this.params = params;
+    this.query = query;
+    this.body = content.body;
+    this.files = content.files;
+  }
+
+  /** A part of the path that the route names. */
+  param(name: string): string {
+    const value = this.params.get(name);
+    if (value === undefined) throw new Error(`The route has no :${name}`);
+    return decodeURIComponent(value);
+  }
+
+  /**
+   * The body in the form the route needs.
+   * @throws Refusal 50035 naming the fields that are wrong
+   */
+  read<T>(form: z.ZodType<T>): T {
+    const result = form.safeParse(this.body ?? {});
+    if (result.success) return result.data;
+    throw new Refusal(400, 50035, 'Invalid Form Body', formErrors(result.error));
+  }
+}
+
+function formErrors(error: z.ZodError): Json {
+  const errors: Record<string, unknown> = {};
+  for (const { path, message } of error.issues) {
+    errors[path.join('.') || 'body'] = { _errors: [{ code: 'BASE_TYPE_BAD', message }] };
+  }
+  return errors;
+}
+
+/** A body: JSON, or multipart with `payload_json` and files. */
+export interface ReadBody {
+  readonly body: unknown;
+  readonly files: ReadonlyMap<string, File>;
+}
+
+/** @throws Refusal 40005 when it is too large, 50109 when it is not what its type says. */
+export async function readBody(request: IncomingMessage): Promise<ReadBody> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > LARGEST_BYTES) throw new Refusal(413, 40005, 'Request entity too large');
+    chunks.push(bytes);
+  }
+  const raw = Buffer.concat(chunks);
+  const type = request.headers['content-type'] ?? '';
+  if (raw.length === 0) return { body: undefined, files: new Map() };
+  if (type.startsWith('multipart/form-data')) return readMultipart(raw, type);
+  return { body: parseJson(raw.toString()), files: new Map() };
+}
+
+async function readMultipart(raw: Buffer<ArrayBuffer>, type: string): Promise<ReadBody> {
+  const form = await new Response(raw, { headers: { 'content-type': type } }).formData();
+  const files = new Map<string, File>();
+  for (const [name, value] of form) if (value instanceof File) files.set(name, value);
+  const payload = form.get('payload_json');
+  return { body: typeof payload === 'string' ? parseJson(payload) : undefined, files };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 50109, 'The request body contains invalid JSON.');
+  }
+}
+
+/** The largest request the servers take. */
+const LARGEST_BYTES = 25 * 1024 * 1024;
+
+/** An answer of the API other than success; thrown by the routes, written by the server. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Discord's own number, for example 10003; 0 where it has none. */
+  readonly code: number;
+  /** Which fields are wrong, nested as the fields are. */
+  readonly errors: Json | undefined;
+
+  constructor(status: number, code: number, message: string, errors?: Json) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+  }
+}
+
+/** 404 for something that is not there, with the number of its kind. */
+export function unknown(
+  what:
+    | 'Channel'
+    | 'Guild'
+    | 'Message'
+    | 'User'
+    | 'Webhook'
+    | 'Interaction'
+    | 'Application command',
+): Refusal {
+  const code = {
+    Channel: 10003,
+    Guild: 10004,
+    Message: 10008,
+    User: 10013,
+    Webhook: 10015,
+    Interaction: 10062,
+    'Application command': 10063,
+  }[what];
+  return new Refusal(404, code, `Unknown ${what}`);
+}
+
+/** 403, the bot does not see the channel. */
+export function missingAccess(): Refusal {
+  return new Refusal(403, 50001, 'Missing Access');
+}
+
+/** 403, the bot sees the channel and may not do this there. */
+export function missingPermissions(): Refusal {
+  return new Refusal(403, 50013, 'Missing Permissions');
+}
+
+/** 400 with the field that is wrong; `path` leads to it, for example `embeds.0.title`. */
+export function invalidForm(path: string, code: string, message: string): Refusal {
+  const leaf: Json = { _errors: [{ code, message }] };
+  const errors = path.split('.').reduceRight<Json>((inner, name) => ({ [name]: inner }), leaf);
+  return new Refusal(400, 50035, 'Invalid Form Body', errors);
+}
