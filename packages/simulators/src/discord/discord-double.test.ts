@@ -98,3 +98,96 @@ describe('[U04] who may log in', () => {
     await expect(newClient(double).login(double.token)).rejects.toThrow('0 remaining');
   });
 });
+
+describe('[U04] files of the Discord double', () => {
+  it('stores what the bot sends and gives it back', async () => {
+    const { double, channel } = await stage();
+    const bytes = Buffer.from([0, 1, 2, 250]);
+    const files = [{ attachment: bytes, name: 'a b.bin', description: 'four bytes' }];
+    const message = await channel.send({ content: 'here', files });
+    expect(double.sends()).toMatchObject([
+      { attachments: [{ filename: 'a_b.bin', size: 4, description: 'four bytes' }] },
+    ]);
+    const loaded = await fetch(message.attachments.first()?.url ?? '');
+    expect(Buffer.from(await loaded.arrayBuffer())).toEqual(bytes);
+    await message.edit({ attachments: [] });
+    expect(double.conversation(double.channelId)).toMatchObject([{ attachments: [] }]);
+  });
+
+  it('brings what people send, at addresses that are signed and expire', async () => {
+    let now = Date.now();
+    const { double, hears } = await stage({ clock: () => now });
+    const bytes = new TextEncoder().encode('hello');
+    double.say({
+      channel: double.channelId,
+      from: ANN,
+      files: [{ name: 'hi.txt', bytes, type: 'text/plain' }],
+    });
+    const [message] = await hears(1);
+    const file = message?.attachments.first();
+    expect(file).toMatchObject({ name: 'hi.txt', size: 5, contentType: 'text/plain' });
+    const url = file?.url ?? '';
+    expect(await (await fetch(url)).text()).toBe('hello');
+    expect((await fetch(url.replace(/hm=.*/, 'hm=0'))).status).toBe(404);
+    now += 25 * 60 * 60 * 1000;
+    expect((await fetch(url)).status).toBe(404);
+  });
+
+  it('refuses a file that is too large, and any file without the permission', async () => {
+    const { double, channel } = await stage();
+    const large = { attachment: Buffer.alloc(10 * 1024 * 1024 + 1), name: 'large.bin' };
+    await expect(channel.send({ files: [large] })).rejects.toMatchObject({
+      code: 40005,
+      status: 413,
+    });
+    double.deny(double.channelId, 'attach');
+    const small = { attachment: Buffer.from('x'), name: 'small.txt' };
+    await expect(channel.send({ files: [small] })).rejects.toMatchObject({ code: 50013 });
+    expect(double.sends()).toEqual([]);
+  });
+});
+
+describe('[U04] the gateway of the Discord double', () => {
+  it('brings the events of a guild to the shard that owns it', async () => {
+    const double = await startDouble();
+    const owner = Number((BigInt(double.guildId) >> 22n) % 2n);
+    const clients = await Promise.all(
+      [0, 1].map(async (shard) => {
+        const client = newClient(double);
+        client.options.shards = [shard];
+        client.options.shardCount = 2;
+        const ready = new Promise((resolve) => client.once('clientReady', resolve));
+        await client.login(double.token);
+        await ready;
+        return client;
+      }),
+    );
+    const heardBy: number[] = [];
+    for (const [shard, client] of clients.entries()) {
+      client.on('messageCreate', () => {
+        heardBy.push(shard);
+        double.transcript.changes.changed();
+      });
+    }
+    double.say({ channel: double.channelId, from: ANN, text: 'to one' });
+    double.say({ channel: double.dmWith(ANN), text: 'to the first' });
+    await double.waitFor(() => heardBy.length >= 2);
+    expect(heardBy.sort()).toEqual([owner, 0].sort());
+  });
+
+  it.each([
+    ['{"op":99,"d":null}', 4001],
+    ['not json', 4002],
+    ['{"op":3,"d":{}}', 4003],
+    ['{"op":2,"d":{"token":"wrong","intents":0}}', 4004],
+    ['{"op":2,"d":{"token":"TOKEN","intents":1073741824}}', 4013],
+  ])('closes after %s with %i', async (frame, code) => {
+    const double = await startDouble();
+    const socket = new WebSocket(`${double.apiRoot.replace('http', 'ws')}/gateway`);
+    socket.onopen = () => socket.send(frame.replace('TOKEN', double.token));
+    const closed = await new Promise<number>((resolve) => {
+      socket.onclose = (event) => resolve(event.code);
+    });
+    expect(closed).toBe(code);
+  });
+});

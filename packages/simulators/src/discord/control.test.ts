@@ -5,7 +5,53 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Typist } from './control.ts';
 import { endStages, stage } from './discord-client.ts';
 
+const ANN = '200000000000000501';
 afterEach(endStages);
+
+/** The control interface as curl uses it. */
+function controlOf(apiRoot: string) {
+  const base = `${new URL(apiRoot).origin}/control`;
+  return {
+    get: async (path: string): Promise<unknown> => (await fetch(`${base}/${path}`)).json(),
+    post: async (action: string, body: unknown) => {
+      const response = await fetch(`${base}/${action}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as unknown };
+    },
+  };
+}
+
+describe('[U04] control of the Discord double over http', () => {
+  it('says, waits for what the bot sends, and shows the conversation', async () => {
+    const { double, client } = await stage();
+    client.on('messageCreate', (message) => {
+      if (message.author.id === ANN) void message.reply(`**${message.attachments.size}** files`);
+    });
+    const control = controlOf(double.apiRoot);
+    const files = [{ name: 'a.txt', base64: 'aGk=' }];
+    await control.post('say', { channel: double.channelId, from: ANN, text: 'look', files });
+    expect(await control.get('sends?after=0&wait=10000')).toMatchObject([
+      { visible: '1 files', route: { channelId: double.channelId } },
+    ]);
+    expect(await control.get(`conversation?channel=${double.channelId}`)).toMatchObject([
+      { from: ANN },
+      { from: 'bot' },
+    ]);
+    expect(await control.get('status')).toMatchObject({ identifies: 1, me: double.me.id });
+  });
+
+  it('makes faults, and refuses what it does not know', async () => {
+    const { double, channel } = await stage();
+    const control = controlOf(double.apiRoot);
+    await control.post('fault', { kind: 'refuse', status: 403, code: 50001, message: 'No' });
+    await expect(channel.send('hi')).rejects.toMatchObject({ code: 50001 });
+    expect((await control.post('fault', { kind: 'meteor' })).status).toBe(400);
+    expect((await control.post('nothing', {})).status).toBe(404);
+  });
+});
 
 const typist = async () => {
   const scene = await stage();
