@@ -4,6 +4,7 @@ import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/disco
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
+import type { ReplyScript } from '../model/scripted-reply.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -23,7 +24,7 @@ let direct: string;
 
 beforeAll(async () => {
   [discord, model] = await Promise.all([startDiscordDouble(), startModelDouble()]);
-  model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+  model.reply(repeat);
   folder = makeDataFolder({
     owners: [`discord:${ANN}`],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
@@ -47,6 +48,8 @@ afterAll(async () => {
   folder.remove();
 });
 
+const repeat: ReplyScript = ({ messages }) =>
+  `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`;
 const answers = (channel: string) =>
   discord
     .conversation(channel)
@@ -94,6 +97,27 @@ describe('a conversation in Discord', () => {
     await discord.waitFor(() => answers(channelId).some((text) => text !== ''));
     expect(answers(direct)).toHaveLength(alone + 1);
     expect(answers(channelId)).toHaveLength(open + 1);
+  });
+
+  it('[F09] [D03] shows nothing more of a command that is answered along with a later message', async () => {
+    const before = answers(direct).length;
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    model.reply((request) => released.then(() => repeat(request)));
+    discord.say({ channel: direct, text: 'wait' });
+    await expect.poll(() => model.open).toBe(1);
+    const id = discord.slash({ channel: direct, name: 'compact' });
+    await discord.waitFor(() => discord.interaction(id).answered);
+    discord.say({ channel: direct, text: 'and go on' });
+    expect(answers(direct).slice(before)).toEqual(['']);
+    release();
+    const shown = () => answers(direct).slice(before);
+    await discord.waitFor(() => shown().length === 3 && !shown().includes(''));
+    expect(shown()).toEqual([
+      'You said: wait',
+      'You said: and go on',
+      expect.stringContaining('nothing to summarize'),
+    ]);
+    model.reply(repeat);
   });
 
   it('[F12] [D01] [D04] shows an answer as it grows, and finishes that message after a crash', async () => {

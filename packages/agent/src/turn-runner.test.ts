@@ -53,6 +53,17 @@ describe('a turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
+  it('[F09] publishes which commands the answer to a later message answers, too', async () => {
+    await scene.write('/skill', { response: 'place' });
+    await scene.write('and this');
+    await scene.answerNext();
+    await scene.write('/skill', { response: 'other' });
+    await scene.answerNext();
+    const [first, second] = scene.events.filter(({ type }) => type === 'turn-started');
+    expect(first).toMatchObject({ alsoAnswered: [{ response: 'place' }] });
+    expect(second).not.toHaveProperty('alsoAnswered');
+  });
+
   it('[F06] [P18] shows the model what the group said before, beside the question and once', async () => {
     const place = { conversationId: '-9', channel: 'test', account: 'default', chatId: '-9' };
     const heard = { messageId: 'h', senderId: '7', senderName: 'Bo', text: 'pizza tonight?' };

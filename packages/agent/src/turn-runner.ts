@@ -1,4 +1,4 @@
-import type { Reader, Runtime } from '@parley/core';
+import type { Reader, ReplyRoute, Runtime } from '@parley/core';
 import { ModelError } from '@parley/models';
 import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn } from '@parley/store';
@@ -50,11 +50,15 @@ export function createTurnRunner(options: TurnServices): RunTurn {
   const deps: TurnServices = { sentParts: new WeakMap(), ...options };
   return async (turn, lease, signal) => {
     const { turnId, conversationId } = turn;
-    const { message, route, receivedAt } = leadingMessage(asStarted(turn));
+    const started = asStarted(turn);
+    const { message, route, receivedAt } = leadingMessage(started);
     const startedAt = deps.clock();
     deps.pass('turn-claimed');
     deps.meter.observe('parley_inbox_wait_seconds', startedAt - receivedAt);
-    const shown = route.acknowledge === undefined ? {} : { messageId: message.messageId };
+    const shown = {
+      ...(route.acknowledge === undefined ? {} : { messageId: message.messageId }),
+      ...alsoAnswered(started),
+    };
     deps.bus.publish({ type: 'turn-started', conversationId, turnId, route, ...shown });
     let ended: Ended = { outcome: 'handed-back' };
     try {
@@ -76,6 +80,13 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     if (closing.answer !== '') await answerByVoice(deps, turn, closing.answer, signal);
     await callHooks(deps, ending, closing);
   };
+}
+
+/** The commands before the message to which the answer goes. */
+function alsoAnswered({ messages }: ClaimedTurn): { readonly alsoAnswered?: ReplyRoute[] } {
+  const earlier = messages.slice(0, -1).map(({ route }) => route);
+  const waiting = earlier.filter(({ response }) => response !== undefined);
+  return waiting.length === 0 ? {} : { alsoAnswered: waiting };
 }
 
 /** With the model that was chosen in the conversation; one that the settings no longer know does not count. */

@@ -167,6 +167,8 @@ export type LiveEvent =
       readonly route: ReplyRoute;
       /** The message that is answered, where the route says that it is acknowledged. */
       readonly messageId?: string;
+      /** Earlier messages of the turn for whose answer the platform waits: they get none of their own. */
+      readonly alsoAnswered?: readonly ReplyRoute[];
     }
   | {
       readonly type: 'turn-delta';

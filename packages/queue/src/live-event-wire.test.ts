@@ -14,6 +14,7 @@ const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: 
     type: 'turn-started',
     ...turn,
     ...{ route: { ...route, quotes: true, acknowledge: '👀' }, messageId: 'm' },
+    alsoAnswered: [{ ...route, replyToMessageId: 'c', response: 'place' }],
   },
   'turn-delta': { type: 'turn-delta', ...turn, text: 'a', step: 1, replyToMessageId: 'm' },
   'turn-ended': { type: 'turn-ended', ...turn, outcome: 'answered' },

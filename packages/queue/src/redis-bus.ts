@@ -183,6 +183,7 @@ const WireEvent = z.discriminatedUnion('type', [
     ...turn,
     route: ReplyRoute,
     messageId: z.string().exactOptional(),
+    alsoAnswered: z.array(ReplyRoute).exactOptional(),
   }),
   z.object({
     type: z.literal('turn-delta'),

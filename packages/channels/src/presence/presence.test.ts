@@ -328,6 +328,23 @@ describe('an answer that grows', () => {
     expect(shown).toEqual(['t: x', `t ended: ${comes}`]);
   });
 
+  it.each([
+    ['answered', ['answer of t', 'nothing of m1']],
+    ['suspended', ['later of t']],
+  ] as const)(
+    '[F09] takes back what waits for an answer to its earlier commands: %s',
+    async (outcome, ends) => {
+      const waiting = { ...route, replyToMessageId: 'm1', response: 'place' };
+      const end = async ({ replyToMessageId = 't' }: ChatAddress, _turn: string, comes: string) =>
+        void shown.push(`${comes} of ${replyToMessageId}`);
+      served = { ...adapter, streaming: { minIntervalMs: 10, update: async () => {}, end } };
+      bus.publish({ type: 'turn-started', ...ref, route, alsoAnswered: [waiting] });
+      bus.publish(ended(outcome));
+      await pass(1_000);
+      expect(shown.toSorted()).toEqual(ends);
+    },
+  );
+
   it('leaves nothing behind when its end cannot be shown', async () => {
     const end = () => Promise.reject(new Error('gone'));
     served = { ...adapter, streaming: { minIntervalMs: 10, update: async () => {}, end } };

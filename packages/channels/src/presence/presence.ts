@@ -65,14 +65,13 @@ export function startPresence(deps: PresenceDeps): Presence {
     signs.delete(turnId);
   };
   const begin = (event: Extract<LiveEvent, { type: 'turn-started' }>): void => {
-    const { turnId, route, messageId } = event;
+    const { turnId, route, messageId, alsoAnswered = [] } = event;
     // The same turn once more: its first run died without an event.
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
-    const { chatId, threadId, replyToMessageId, response } = route;
-    const { channel, account } = route;
-    const address = { chatId, threadId, replyToMessageId, response };
+    const { channel, account, chatId } = route;
+    const address = addressOf(route);
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const shown = { address, turnId, target: route.target, owes, mayPreview };
@@ -87,6 +86,12 @@ export function startPresence(deps: PresenceDeps): Presence {
       clearTimeout(timer);
       endReaction();
       sign.end(comes);
+      if (comes === 'later') return;
+      for (const other of alsoAnswered) {
+        adapter.streaming
+          ?.end(addressOf(other), turnId, 'nothing')
+          .catch(logNotShown(deps.log, turnId));
+      }
     };
     signs.set(turnId, { grow: sign.grow, call: sign.call, end: endAll });
   };
@@ -103,6 +108,15 @@ export function startPresence(deps: PresenceDeps): Presence {
       for (const turnId of [...signs.keys()]) end(turnId);
     },
   };
+}
+
+function addressOf({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
+  return { chatId, threadId, replyToMessageId, response };
+}
+
+function logNotShown(log: Logger, turnId: string) {
+  return (error: unknown): void =>
+    log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown');
 }
 
 /** The turn that is shown, and where. */
@@ -179,9 +193,7 @@ function streamAnswer(
       if (pace() !== null) updates.request();
     },
     end(comes) {
-      endStream(comes).catch((error: unknown) =>
-        log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown'),
-      );
+      endStream(comes).catch(logNotShown(log, turnId));
     },
   };
 }
