@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { end, listen } from '../loopback.ts';
 import type { Optional } from '../optional-fields.ts';
 import { describeChannel } from './descriptions.ts';
 import { type Fault, isGatewayFault, RestFaults, strikeGateway } from './faults.ts';
@@ -207,12 +208,10 @@ function handleFor(parts: Parts): DiscordDouble {
     },
     clearFaults: () => faults.clear(),
     waitFor: (look, timeoutMs = 30_000) => world.transcript.changes.waitFor(look, timeoutMs),
-    close: () =>
-      new Promise((resolve) => {
-        gateway.close();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => {
+      gateway.close();
+      return end(server);
+    },
   };
 }
 
@@ -281,14 +280,4 @@ function peopleOf(world: World, interactions: Interactions): Pick<DiscordDouble,
     type: (channel, from) => startTyping(world, channel, from),
     thread: (start) => startThread(world, start).id,
   };
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ArmedFaults, FAULT_AIM } from '../armed-faults.ts';
+import { ArmedFaults, callFaults, FAULT_AIM } from '../armed-faults.ts';
 import { describeGuild } from './descriptions.ts';
 import type { Gateway } from './gateway.ts';
 import type { Guild, World } from './world.ts';
@@ -20,8 +20,7 @@ const guild = z.string();
 
 /** What goes wrong with a REST call that waits for it. */
 const RestFault = z.discriminatedUnion('kind', [
-  /** Any status and body, for example a 502 with a page of HTML. */
-  z.strictObject({ ...kind('status'), status: z.number(), body: z.string().optional(), ...aim }),
+  ...callFaults(aim),
   /** A refusal in Discord's own form. */
   z.strictObject({
     ...kind('refuse'),
@@ -37,16 +36,8 @@ const RestFault = z.discriminatedUnion('kind', [
     global: z.boolean().optional(),
     ...aim,
   }),
-  /** The connection is reset instead of an answer; discord.js sends again. */
-  z.strictObject({ ...kind('reset'), ...aim }),
-  /** The connection is closed in order instead of an answer; discord.js gives up. */
+  /** The connection is closed in order instead of an answer; discord.js gives up, where it sends again after `reset`. */
   z.strictObject({ ...kind('hang-up'), ...aim }),
-  /** No answer until the client gives up or the double closes. */
-  z.strictObject({ ...kind('hang'), ...aim }),
-  /** The right answer, `ms` later. */
-  z.strictObject({ ...kind('delay'), ms, ...aim }),
-  /** 200 with half a JSON document. */
-  z.strictObject({ ...kind('garbage'), ...aim }),
 ]);
 export type RestFault = z.infer<typeof RestFault>;
 

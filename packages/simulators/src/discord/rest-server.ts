@@ -1,17 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Answer, broken, json, sleep, write } from '../loopback.ts';
 import type { RestFault, RestFaults } from './faults.ts';
 import { type RateLimiter, refuse, type Verdict } from './rate-limits.ts';
 import { type ReadBody, Refusal, RestCall, readBody } from './request.ts';
 import { type Match, matchRoute, type Scene } from './routes.ts';
 import type { Lost } from './transcript.ts';
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly type: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly code?: number;
-}
+/** A refusal has Discord's number beside the body, for the transcript. */
+type RestAnswer = Answer & { readonly code?: number };
 
 /** Answers `/api/v10/…`. Every call ends up in the transcript. */
 export class RestServer {
@@ -68,7 +64,7 @@ export class RestServer {
       });
   }
 
-  async #answer({ handler }: Match, call: RestCall): Promise<Answer> {
+  async #answer({ handler }: Match, call: RestCall): Promise<RestAnswer> {
     try {
       const body = await handler(this.#scene, call);
       if (body === undefined) return { status: 204, type: 'text/html', body: '' };
@@ -87,7 +83,7 @@ export class RestServer {
     name: string,
     call: RestCall | undefined,
     response: ServerResponse,
-    final: Answer | Lost,
+    final: RestAnswer | Lost,
   ): void {
     const answered = typeof final === 'object';
     this.#scene.world.transcript.record({
@@ -102,7 +98,7 @@ export class RestServer {
   }
 }
 
-function outcomeOf(fault: RestFault): Answer | Lost | 'as usual' {
+function outcomeOf(fault: RestFault): RestAnswer | Lost | 'as usual' {
   switch (fault.kind) {
     case 'status': {
       const body = fault.body ?? `<html><h1>${fault.status}</h1></html>`;
@@ -121,7 +117,7 @@ function outcomeOf(fault: RestFault): Answer | Lost | 'as usual' {
   }
 }
 
-function limited({ retryAfterMs = 0, global = false, headers }: Verdict): Answer {
+function limited({ retryAfterMs = 0, global = false, headers }: Verdict): RestAnswer {
   const body = {
     message: 'You are being rate limited.',
     retry_after: retryAfterMs / 1000,
@@ -138,36 +134,10 @@ function isBody(value: unknown): value is ReadBody {
   return typeof value === 'object' && value !== null && 'files' in value;
 }
 
-function answerFor(error: unknown): Answer {
-  if (error instanceof Refusal) return refused(error);
-  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
+function answerFor(error: unknown): RestAnswer {
+  return error instanceof Refusal ? refused(error) : broken(error);
 }
 
-function refused({ status, code, message, errors }: Refusal): Answer {
+function refused({ status, code, message, errors }: Refusal): RestAnswer {
   return { ...json(status, { message, code, ...(errors && { errors }) }), code };
-}
-
-function json(status: number, body: unknown): Answer {
-  return { status, type: 'application/json', body: JSON.stringify(body) };
-}
-
-function write(response: ServerResponse, { status, type, body, headers }: Answer): void {
-  if (response.destroyed) return;
-  response.writeHead(status, {
-    ...headers,
-    'content-type': type,
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(body);
-}
-
-function sleep(ms: number, response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    response.once('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
