@@ -41,13 +41,9 @@ export class SignalParty {
   readonly #repository: SignalRepositoryWithLIDStore;
   #lastPreKey = 0;
 
-  constructor() {
-    const signedIdentityKey = Curve.generateKeyPair();
-    this.creds = {
-      signedIdentityKey,
-      signedPreKey: signedKeyPair(signedIdentityKey, 1),
-      registrationId: generateRegistrationId(),
-    };
+  /** @param creds those of another device, whose keys this one has too. */
+  constructor(creds = newCreds()) {
+    this.creds = creds;
     const logger = silentLogger();
     const { transactionOpts, makeSignalRepository } = DEFAULT_CONNECTION_CONFIG;
     const keys = addTransactionCapability(this.#keys, logger, transactionOpts);
@@ -178,6 +174,15 @@ export class SignalParty {
   forgetSessions(): void {
     this.#keys.forget(['session', 'sender-key']);
   }
+}
+
+function newCreds(): SignalCreds {
+  const signedIdentityKey = Curve.generateKeyPair();
+  return {
+    signedIdentityKey,
+    signedPreKey: signedKeyPair(signedIdentityKey, 1),
+    registrationId: generateRegistrationId(),
+  };
 }
 
 const KEY_ID_BYTES = 3;
