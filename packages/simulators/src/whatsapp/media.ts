@@ -13,6 +13,7 @@ import {
   proto,
   sha256,
 } from '@whiskeysockets/baileys';
+import { end, listen } from '../loopback.ts';
 import { type Account, seconds } from './account.ts';
 import type { Attachment } from './content.ts';
 import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
@@ -53,18 +54,12 @@ export class MediaHost {
     return `127.0.0.1:${port}`;
   }
 
-  listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(0, '127.0.0.1', resolve);
-    });
+  async listen(): Promise<void> {
+    await listen(this.#server, 0);
   }
 
   close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
-    });
+    return end(this.#server);
   }
 
   /** Keeps a sealed file; gives back its path on the host. */

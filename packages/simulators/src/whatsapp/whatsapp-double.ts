@@ -1,7 +1,7 @@
-import { createServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { WebSocketServer } from 'ws';
+import { end, listen } from '../loopback.ts';
 import { type Account, chatOf } from './account.ts';
 import type { Attachment } from './content.ts';
 import { handleControl } from './control.ts';
@@ -77,20 +77,10 @@ export async function startWhatsAppDouble(
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
       await media.close();
-      await new Promise<void>((resolve) => {
-        http.close(() => resolve());
-        http.closeAllConnections();
-      });
+      await end(http);
     },
   };
   return double;
-}
-
-function listen(http: HttpServer, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    http.once('error', reject);
-    http.listen(port, '127.0.0.1', () => resolve((http.address() as AddressInfo).port));
-  });
 }
 
 function newAccount(
