@@ -1,6 +1,6 @@
-import { hushLibsignal } from '../whatsapp/hush-libsignal.ts';
+import type { Attachment } from '../whatsapp/content.ts';
 import type { Person } from '../whatsapp/people.ts';
-import type { Attachment } from '../whatsapp/read-content.ts';
+import { hushLibsignal } from '../whatsapp/quiet.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
 import { startWhatsAppDouble, type WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
 import { drawWhatsApp } from './draw/whatsapp.ts';

@@ -1,8 +1,10 @@
-import type { Companion } from './companion.ts';
+import { randomBytes } from 'node:crypto';
+import { jidDecode, jidEncode, jidNormalizedUser } from '@whiskeysockets/baileys';
 import type { Faults } from './faults.ts';
 import type { Group, Groups } from './groups.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { People, Person } from './people.ts';
+import type { KeyBundle, NumberedKey } from './signal.ts';
 import type { Transcript } from './transcript.ts';
 
 /** Everything the double keeps: the bot's account, the people, what was said. */
@@ -55,4 +57,108 @@ export function linked(account: Account): Companion {
 /** The double's time in seconds, as it stands on stanzas. */
 export function seconds(account: Account): number {
   return Math.floor(account.clock() / 1000);
+}
+
+/** Attributes of a stanza; those without a value are left out. */
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** Where a message comes from; beside the identity used stands the other one, when the bot may know it. */
+export function messageRoute(chat: Chat, person: Person): Attributes {
+  if (chat.kind === 'newsletter')
+    return { from: chat.id, server_id: randomBytes(2).readUInt16BE() };
+  if (chat.kind === 'broadcast') return { from: chat.id, participant: directJid(person) };
+  if (chat.kind === 'group') {
+    const { lid, pn } = person;
+    return { from: chat.id, participant: lid, participant_pn: pn, addressing_mode: 'lid' };
+  }
+  const from = directJid(person);
+  if (from === person.lid) return { from, sender_pn: person.pn, addressing_mode: 'lid' };
+  return { from, sender_lid: person.lid, addressing_mode: 'pn' };
+}
+
+/**
+ * Where a receipt or a sign of typing comes from.
+ * @param address the address the bot wrote to: in a direct chat a phone answers under it.
+ */
+export function receiptRoute(chat: Chat, person: Person, address?: string): Attributes {
+  if (chat.kind !== 'direct') return { from: chat.id, participant: person.lid };
+  return { from: address === undefined ? directJid(person) : jidNormalizedUser(address) };
+}
+
+/** What a person is called in a chat, by others and in mentions: direct chats may use numbers. */
+export function nameIn(chat: Chat, person: Person): string {
+  if (chat.kind !== 'direct') return person.lid;
+  return chat.person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
+}
+
+/** An id as phones make them: 32 hexadecimal digits. */
+export function newId(): string {
+  return randomBytes(16).toString('hex').toUpperCase();
+}
+
+/** The JID a person has in a direct chat with the bot. */
+export function directJid(person: Person): string {
+  return person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
+}
+
+/** The client that is linked to the bot's account, as the servers know it. */
+export class Companion {
+  /** With the device, for example `491…:1@s.whatsapp.net`. */
+  readonly pn: string;
+  readonly lid: string;
+  readonly device: number;
+  /** The Noise key it proves at each login. */
+  readonly noiseKey: Uint8Array;
+  /** It has not logged in yet: its first login brings history from the phone. */
+  isNew = true;
+  #keys: KeyBundle | undefined;
+  #oneTime: NumberedKey[] = [];
+  readonly #published = Promise.withResolvers<void>();
+
+  constructor(
+    me: { readonly pn: string; readonly lid: string },
+    device: number,
+    noiseKey: Uint8Array,
+  ) {
+    this.pn = withDevice(me.pn, device);
+    this.lid = withDevice(me.lid, device);
+    this.device = device;
+    this.noiseKey = noiseKey;
+  }
+
+  /** Resolves when there are keys to write to it with; what is said to a new client waits for them. */
+  get published(): Promise<void> {
+    return this.#published.promise;
+  }
+
+  /** How many one-time keys others may still take. */
+  get keysLeft(): number {
+    return this.#oneTime.length;
+  }
+
+  publish(keys: KeyBundle, oneTime: readonly NumberedKey[]): void {
+    this.#keys = keys;
+    this.#oneTime.push(...oneTime);
+    this.#published.resolve();
+  }
+
+  rotate(signed: KeyBundle['signed']): void {
+    if (this.#keys !== undefined) this.#keys = { ...this.#keys, signed };
+  }
+
+  /**
+   * What one needs to write to it; each one-time key is given out once.
+   * @throws Error before it has published keys.
+   */
+  take(): KeyBundle {
+    if (this.#keys === undefined) throw new Error('The client has not published its keys yet');
+    const oneTime = this.#oneTime.shift();
+    return oneTime === undefined ? this.#keys : { ...this.#keys, oneTime };
+  }
+}
+
+function withDevice(jid: string, device: number): string {
+  const decoded = jidDecode(jid);
+  if (decoded === undefined) throw new Error(`Not a JID: ${jid}`);
+  return jidEncode(decoded.user, decoded.server, device);
 }

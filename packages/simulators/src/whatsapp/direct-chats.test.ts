@@ -1,7 +1,7 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { startOpenScene } from './test-scene.ts';
-import { child, children } from './wire/nodes.ts';
+import { child, children } from './wire.ts';
 
 describe('texts in a direct chat', () => {
   it('brings what a person says under their number and shows what the bot answers', async () => {

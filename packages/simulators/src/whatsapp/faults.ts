@@ -47,7 +47,6 @@ const QueryFault = z.discriminatedUnion('kind', [
   fault('query-error').extend({ xmlns: z.string(), code: z.number() }),
   fault('query-silence').extend({ xmlns: z.string() }),
 ]);
-export type QueryFault = z.infer<typeof QueryFault>;
 
 /** A fault that waits for its moment. */
 export const Fault = z.discriminatedUnion('kind', [

@@ -1,16 +1,16 @@
-export { lineRuns } from './format-runs.ts';
 export type { Group } from './groups.ts';
-export { hushLibsignal } from './hush-libsignal.ts';
-export { selfSignedCertificate } from './media/self-signed-certificate.ts';
 export { MESSAGE_KINDS } from './message-kinds.ts';
 export {
   type Format,
   type Formatted,
   type FormattedLine,
   type Inline,
+  lineRuns,
   parseWhatsApp,
 } from './parse-formatting.ts';
 export type { Person } from './people.ts';
+export { hushLibsignal } from './quiet.ts';
+export { selfSignedCertificate } from './self-signed-certificate.ts';
 export type { VisibleMessage } from './transcript.ts';
 export {
   startWhatsAppDouble,

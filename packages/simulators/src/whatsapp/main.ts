@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { inTerminal } from '../typed-lines.ts';
-import { codeToScan } from './code-to-scan.ts';
-import { hushLibsignal } from './hush-libsignal.ts';
+import { hushLibsignal } from './quiet.ts';
 import { startWhatsAppDouble } from './whatsapp-double.ts';
+
+const Status = z.object({
+  channels: z.array(z.object({ state: z.looseObject({ code: z.string().optional() }) })),
+});
 
 const { values } = parseArgs({
   options: {
@@ -42,6 +46,7 @@ From another terminal:
 
 let shown = 0;
 let state = double.state();
+
 function showNews(): void {
   if (double.state() !== state) {
     state = double.state();
@@ -73,6 +78,23 @@ async function take(line: string): Promise<void> {
 async function link(code: string): Promise<void> {
   if (/^[a-z\d]{4}-?[a-z\d]{4}$/i.test(code)) await double.typeCode(code);
   else double.scan(code);
+}
+
+/**
+ * What a phone would read: the pasted text of a code, or what a Parley shows whose page's address, as
+ * `parley start` prints it, was pasted.
+ * @throws Error when that Parley shows no code
+ */
+async function codeToScan(pasted: string): Promise<string> {
+  const page = URL.canParse(pasted) ? new URL(pasted) : undefined;
+  const token = page?.searchParams.get('token');
+  if (page === undefined || !token) return pasted;
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(new URL('/api/status', page).href, { headers });
+  const { channels } = Status.parse(await answer.json());
+  const code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
+  if (code === undefined) throw new Error('That Parley shows no code to scan');
+  return code;
 }
 
 inTerminal(double, take, showNews);

@@ -8,7 +8,7 @@ interface Codec<Fields> {
 }
 
 /** A part of messages whose fields are all optional, and how it stands in a message. */
-export interface MessageKind {
+interface MessageKind {
   readonly name: string;
   readonly fields: readonly string[];
   /** A message with these of the fields, each with a value of its type. */

@@ -1,16 +1,24 @@
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';
-import { type Account, type Chat, linked, seconds } from './account.ts';
-import { directJid, type Person } from './people.ts';
-import { type Attachment, readContent } from './read-content.ts';
-import { type Attributes, messageRoute, newId } from './routes.ts';
-import type { KeyBundle } from './signal/key-bundle.ts';
-import { node } from './wire/nodes.ts';
+import {
+  type Account,
+  type Attributes,
+  type Chat,
+  directJid,
+  linked,
+  messageRoute,
+  newId,
+  seconds,
+} from './account.ts';
+import { type Attachment, readContent } from './content.ts';
+import type { Person } from './people.ts';
+import type { KeyBundle } from './signal.ts';
+import { node } from './wire.ts';
 
 /** This many bytes before the end is the MAC of a sealed message, or the signature of one for a group. */
 const PROOF_DEPTH = 10;
 
 /** A message on its way to the linked client. */
-export interface Posting {
+interface Posting {
   readonly chat: Chat;
   readonly person: Person;
   readonly message: proto.IMessage;

@@ -1,17 +1,22 @@
-import { type BinaryNode, type proto, S_WHATSAPP_NET } from '@whiskeysockets/baileys';
-import { type Account, chatOf, seconds } from './account.ts';
-import type { Companion } from './companion.ts';
-import { historyNotice } from './history-notice.ts';
-import type { MediaHost } from './media/media-host.ts';
-import { sendFileAgain } from './media/send-again.ts';
+import { deflateSync } from 'node:zlib';
+import { type BinaryNode, proto, S_WHATSAPP_NET } from '@whiskeysockets/baileys';
+import { type Account, type Companion, chatOf, seconds } from './account.ts';
+import { type MediaHost, sendFileAgain } from './media.ts';
+import { takeMessage } from './messages.ts';
+import type { Login } from './noise.ts';
 import { Pairing } from './pairing.ts';
 import type { Phones } from './phones.ts';
-import { answerQuery } from './queries/answer-query.ts';
-import { readBundle } from './signal/key-bundle.ts';
-import { takeMessage } from './take-message.ts';
-import type { ClientLink, LinkHandler } from './wire/client-link.ts';
-import { child, children, node, refusal, result } from './wire/nodes.ts';
-import type { Login } from './wire/noise-responder.ts';
+import { answerQuery } from './queries.ts';
+import { readBundle } from './signal.ts';
+import {
+  type ClientLink,
+  child,
+  children,
+  type LinkHandler,
+  node,
+  refusal,
+  result,
+} from './wire.ts';
 
 /** A client puts it before its next introduction, so that it comes to the same place again. */
 const ROUTING_INFO = Buffer.from('double');
@@ -251,4 +256,28 @@ function lastWords(code: number): BinaryNode {
   if (code === 411) return node('ib', {}, [node('downgrade_webclient')]);
   if (code === 428) return node('xmlstreamend');
   return streamError(code);
+}
+
+/**
+ * What the phone tells a client that it has just linked: here is the history, none. Without it a
+ * client holds back everything it gets for 20 seconds.
+ */
+function historyNotice(): proto.IMessage {
+  const { INITIAL_BOOTSTRAP } = proto.HistorySync.HistorySyncType;
+  const history = proto.HistorySync.encode({
+    syncType: INITIAL_BOOTSTRAP,
+    chunkOrder: 1,
+    progress: 100,
+  }).finish();
+  return {
+    protocolMessage: {
+      type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
+      historySyncNotification: {
+        syncType: INITIAL_BOOTSTRAP,
+        chunkOrder: 1,
+        progress: 100,
+        initialHistBootstrapInlinePayload: deflateSync(history),
+      },
+    },
+  };
 }

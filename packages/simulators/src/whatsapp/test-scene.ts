@@ -1,7 +1,18 @@
-import type { AuthenticationState, UserFacingSocketConfig } from '@whiskeysockets/baileys';
+import makeWASocket, {
+  type AuthenticationState,
+  type BaileysEventMap,
+  type BinaryNode,
+  type ConnectionState,
+  initAuthCreds,
+  type UserFacingSocketConfig,
+  WA_CERT_DETAILS,
+  type WAMessage,
+  type WASocket,
+} from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
-import { BaileysClient, linkedAuth } from './baileys-client.ts';
-import { hushLibsignal } from './hush-libsignal.ts';
+import { Changes } from '../changes.ts';
+import { hushLibsignal, silentLogger } from './quiet.ts';
+import { MemoryKeyStore } from './signal.ts';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
@@ -47,4 +58,131 @@ export async function startOpenScene(
   const client = scene.connect(config);
   await client.opened();
   return { ...scene, client };
+}
+
+/** One upsert of a message, as the client told it. */
+interface Upsert {
+  readonly type: BaileysEventMap['messages.upsert']['type'];
+  readonly message: WAMessage;
+}
+
+/** A real Baileys client on a double, and everything it told. */
+export class BaileysClient {
+  readonly socket: WASocket;
+  readonly upserts: Upsert[] = [];
+  readonly updates: BaileysEventMap['messages.update'] = [];
+  readonly connection: Partial<ConnectionState>[] = [];
+  readonly presences: BaileysEventMap['presence.update'][] = [];
+  readonly groups: BaileysEventMap['groups.upsert'] = [];
+  readonly participants: BaileysEventMap['group-participants.update'][] = [];
+  /** Ids of messages that the server answered; Baileys has no event for it. */
+  readonly acks: (string | undefined)[] = [];
+  /** What the server answered when the client asked for a code to type. */
+  readonly answers: BinaryNode[] = [];
+  readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
+
+  constructor(
+    double: WhatsAppDouble,
+    options: Partial<UserFacingSocketConfig> & { auth: AuthenticationState },
+  ) {
+    WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
+    const { auth } = options;
+    this.socket = makeWASocket({
+      waWebSocketUrl: double.url,
+      logger: silentLogger(),
+      ...options,
+    });
+    const { ev, ws } = this.socket;
+    ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => this.#note(this.acks, [attrs.id]));
+    ws.on('CB:iq,type:error', (answer: BinaryNode) => this.#note(this.answers, [answer]));
+    ws.on('CB:iq,,link_code_companion_reg', (answer: BinaryNode) =>
+      this.#note(this.answers, [answer]),
+    );
+    ev.on('creds.update', (update) => Object.assign(auth.creds, update));
+    ev.on('connection.update', (update) => this.#note(this.connection, [update]));
+    ev.on('messages.update', (updates) => this.#note(this.updates, updates));
+    ev.on('presence.update', (update) => this.#note(this.presences, [update]));
+    ev.on('groups.upsert', (groups) => this.#note(this.groups, groups));
+    ev.on('group-participants.update', (update) => this.#note(this.participants, [update]));
+    ev.on('messages.upsert', ({ type, messages }) =>
+      this.#note(
+        this.upserts,
+        messages.map((message) => ({ type, message })),
+      ),
+    );
+  }
+
+  /** The newest code to scan. */
+  get qr(): string | undefined {
+    return this.connection.findLast(({ qr }) => qr !== undefined)?.qr;
+  }
+
+  get isOpen(): boolean {
+    return this.connection.some(({ connection }) => connection === 'open');
+  }
+
+  /** Texts of other people's messages, in order. */
+  get texts(): string[] {
+    return this.upserts.flatMap(({ message }) => textOf(message) ?? []);
+  }
+
+  /**
+   * What the client learned of its own message, oldest first. A tick that comes within the time
+   * Baileys gathers events (100 ms) stands on the message's upsert and is no update.
+   */
+  statuses(id: string | null | undefined): (number | null | undefined)[] {
+    const shown = this.upserts.filter(({ message }) => message.key.id === id);
+    const updated = this.updates.filter(({ key }) => key.id === id);
+    return [
+      ...shown.map(({ message }) => message.status),
+      ...updated.map(({ update }) => update.status),
+    ];
+  }
+
+  /** Why the connection ended: a `DisconnectReason`. */
+  get closedWith(): number | undefined {
+    const end = this.connection.find(({ connection }) => connection === 'close')?.lastDisconnect;
+    const error: unknown = end?.error;
+    return error instanceof Error && 'output' in error ? statusOf(error.output) : undefined;
+  }
+
+  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
+    return this.#changes.waitFor(look, timeoutMs);
+  }
+
+  opened(): Promise<true> {
+    return this.waitFor(() => this.isOpen);
+  }
+
+  end(): Promise<void> {
+    return this.socket.end(undefined);
+  }
+
+  #note<T>(list: T[], more: readonly T[]): void {
+    list.push(...more);
+    this.#changes.changed();
+  }
+}
+
+/** Credentials of a client that was never linked. */
+export function freshAuth(): AuthenticationState {
+  return { creds: initAuthCreds(), keys: new MemoryKeyStore() };
+}
+
+/** Credentials of a client that the double takes as linked. */
+function linkedAuth(double: WhatsAppDouble): AuthenticationState {
+  const { creds, keys } = double.linkWithoutCode();
+  const store = new MemoryKeyStore();
+  store.set(keys);
+  return { creds, keys: store };
+}
+
+/** The text of a message, in either of the fields that phones use. */
+export function textOf({ message }: WAMessage): string | undefined {
+  return message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
+}
+
+function statusOf(output: unknown): number | undefined {
+  if (typeof output !== 'object' || output === null || !('statusCode' in output)) return undefined;
+  return typeof output.statusCode === 'number' ? output.statusCode : undefined;
 }

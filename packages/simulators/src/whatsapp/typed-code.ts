@@ -11,7 +11,7 @@ import {
   S_WHATSAPP_NET,
 } from '@whiskeysockets/baileys';
 import { type Account, seconds } from './account.ts';
-import { bytes, child, node } from './wire/nodes.ts';
+import { bytes, child, node } from './wire.ts';
 
 const TAG = 'link_code_companion_reg';
 const SALT = 32;

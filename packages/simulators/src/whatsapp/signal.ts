@@ -1,22 +1,26 @@
 import {
   addTransactionCapability,
+  type BinaryNode,
   Curve,
   DEFAULT_CONNECTION_CONFIG,
   encodeWAMessage,
   generateRegistrationId,
+  generateSignalPubKey,
+  KEY_BUNDLE_TYPE,
   proto,
   type SignalCreds,
+  type SignalDataSet,
+  type SignalDataTypeMap,
+  type SignalKeyStore,
   type SignalRepositoryWithLIDStore,
   signedKeyPair,
   unpadRandomMax16,
 } from '@whiskeysockets/baileys';
-import { withTypeByte } from '../wire/server-identity.ts';
-import { silentLogger } from '../wire/silent-logger.ts';
-import type { KeyBundle } from './key-bundle.ts';
-import { MemoryKeyStore } from './memory-key-store.ts';
+import { silentLogger } from './quiet.ts';
+import { bigEndian, bytes, child, children, node } from './wire.ts';
 
 /** A message sealed for one device. */
-export interface Sealed {
+interface Sealed {
   readonly type: 'pkmsg' | 'msg';
   readonly ciphertext: Uint8Array;
 }
@@ -37,13 +41,9 @@ export class SignalParty {
   readonly #repository: SignalRepositoryWithLIDStore;
   #lastPreKey = 0;
 
-  constructor() {
-    const signedIdentityKey = Curve.generateKeyPair();
-    this.creds = {
-      signedIdentityKey,
-      signedPreKey: signedKeyPair(signedIdentityKey, 1),
-      registrationId: generateRegistrationId(),
-    };
+  /** @param creds those of another device, whose keys this one has too. */
+  constructor(creds = newCreds()) {
+    this.creds = creds;
     const logger = silentLogger();
     const { transactionOpts, makeSignalRepository } = DEFAULT_CONNECTION_CONFIG;
     const keys = addTransactionCapability(this.#keys, logger, transactionOpts);
@@ -173,5 +173,141 @@ export class SignalParty {
   /** Loses every session and sender key, as a phone that was set up again with its old identity. */
   forgetSessions(): void {
     this.#keys.forget(['session', 'sender-key']);
+  }
+}
+
+function newCreds(): SignalCreds {
+  const signedIdentityKey = Curve.generateKeyPair();
+  return {
+    signedIdentityKey,
+    signedPreKey: signedKeyPair(signedIdentityKey, 1),
+    registrationId: generateRegistrationId(),
+  };
+}
+
+const KEY_ID_BYTES = 3;
+const REGISTRATION_BYTES = 4;
+
+/** A public key with its number, 32 bytes. */
+export interface NumberedKey {
+  readonly id: number;
+  readonly key: Uint8Array;
+}
+
+/** What one needs to begin a Signal session with a device. */
+export interface KeyBundle {
+  readonly registrationId: number;
+  /** 32 bytes. */
+  readonly identity: Uint8Array;
+  readonly signed: NumberedKey & { readonly signature: Uint8Array };
+  /** Used by one session only; absent when the device has none left. */
+  readonly oneTime?: NumberedKey;
+}
+
+/** The children of `<user>` that hand out a bundle. */
+export function bundleNodes(bundle: KeyBundle): BinaryNode[] {
+  return [
+    node('registration', {}, bigEndian(bundle.registrationId, REGISTRATION_BYTES)),
+    node('type', {}, KEY_BUNDLE_TYPE),
+    node('identity', {}, bundle.identity),
+    ...signedBundleNodes(bundle),
+  ];
+}
+
+/** The signed and the one-time key alone. */
+export function signedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] {
+  const skey = [...keyNodes(signed), node('signature', {}, signed.signature)];
+  return [
+    node('skey', {}, skey),
+    ...(oneTime === undefined ? [] : [node('key', {}, keyNodes(oneTime))]),
+  ];
+}
+
+/** Reads a bundle that a client published or put into a retry receipt. */
+export function readBundle(holder: BinaryNode, registration = holder): KeyBundle {
+  const skey = child(holder, 'skey');
+  const oneTime = child(holder, 'key');
+  return {
+    registrationId: bytes(child(registration, 'registration')).readUIntBE(0, REGISTRATION_BYTES),
+    identity: bytes(child(holder, 'identity')),
+    signed: { ...readKey(skey), signature: bytes(child(skey, 'signature')) },
+    ...(oneTime === undefined ? {} : { oneTime: readKey(oneTime) }),
+  };
+}
+
+/** Reads the one-time keys that a client published. */
+export function readOneTimeKeys(upload: BinaryNode): NumberedKey[] {
+  return children(child(upload, 'list'), 'key').map(readKey);
+}
+
+function keyNodes({ id, key }: NumberedKey): BinaryNode[] {
+  return [node('id', {}, bigEndian(id, KEY_ID_BYTES)), node('value', {}, key)];
+}
+
+function readKey(holder: BinaryNode | undefined): NumberedKey {
+  return {
+    id: bytes(child(holder, 'id')).readUIntBE(0, KEY_ID_BYTES),
+    key: bytes(child(holder, 'value')),
+  };
+}
+
+/** A public key of 32 bytes with the type byte that Signal puts in front. */
+export function withTypeByte(key: Uint8Array): Buffer {
+  return Buffer.from(generateSignalPubKey(key));
+}
+
+type Rooms = { readonly [Kind in keyof SignalDataTypeMap]: Map<string, SignalDataTypeMap[Kind]> };
+
+/** Signal keys in memory: for the people of the double, and for clients in its tests. */
+export class MemoryKeyStore implements SignalKeyStore {
+  readonly #rooms: Rooms = {
+    'pre-key': new Map(),
+    session: new Map(),
+    'sender-key': new Map(),
+    'sender-key-memory': new Map(),
+    'app-state-sync-key': new Map(),
+    'app-state-sync-version': new Map(),
+    'lid-mapping': new Map(),
+    'device-list': new Map(),
+    tctoken: new Map(),
+    'identity-key': new Map(),
+  };
+
+  get<Kind extends keyof SignalDataTypeMap>(
+    kind: Kind,
+    ids: string[],
+  ): { [id: string]: SignalDataTypeMap[Kind] } {
+    const found: { [id: string]: SignalDataTypeMap[Kind] } = {};
+    for (const id of ids) {
+      const value = this.#rooms[kind].get(id);
+      if (value !== undefined) found[id] = value;
+    }
+    return found;
+  }
+
+  set(data: SignalDataSet): void {
+    for (const kind of this.kinds()) this.#put(kind, data[kind] ?? {});
+  }
+
+  /** Forgets everything of some kinds, as a phone that lost its sessions. */
+  forget(kinds: readonly (keyof SignalDataTypeMap)[]): void {
+    for (const kind of kinds) this.#rooms[kind].clear();
+  }
+
+  /** Every kind of key there is. */
+  kinds(): (keyof SignalDataTypeMap)[] {
+    return Object.keys(this.#rooms).filter(
+      (kind): kind is keyof SignalDataTypeMap => kind in this.#rooms,
+    );
+  }
+
+  #put<Kind extends keyof SignalDataTypeMap>(
+    kind: Kind,
+    entries: { [id: string]: SignalDataTypeMap[Kind] | null },
+  ): void {
+    for (const [id, value] of Object.entries(entries)) {
+      if (value === null) this.#rooms[kind].delete(id);
+      else this.#rooms[kind].set(id, value);
+    }
   }
 }

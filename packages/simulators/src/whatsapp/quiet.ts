@@ -1,3 +1,19 @@
+import type { SocketConfig } from '@whiskeysockets/baileys';
+
+/** A logger for Baileys that says nothing. */
+export function silentLogger(): SocketConfig['logger'] {
+  const nothing = () => {};
+  return {
+    level: 'silent',
+    child: () => silentLogger(),
+    trace: nothing,
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: nothing,
+  };
+}
+
 const LIBSIGNAL_LINES = [
   'Closing session:',
   'Closing open session in favor of incoming prekey bundle',

@@ -12,6 +12,7 @@ const COMMON_NAME = [0x55, 0x04, 0x03];
 const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 const LOOPBACK = Buffer.from([127, 0, 0, 1]);
+
 /** DER tags (ITU-T X.690); the last ones are those of X.509 (RFC 5280). */
 const TAG = {
   boolean: 0x01,

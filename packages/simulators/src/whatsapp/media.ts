@@ -1,0 +1,281 @@
+import { createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import {
+  aesEncryptGCM,
+  aesEncrypWithIV,
+  type BinaryNode,
+  getMediaKeys,
+  hkdf,
+  hmacSign,
+  type MediaType,
+  proto,
+  sha256,
+} from '@whiskeysockets/baileys';
+import { end, listen } from '../loopback.ts';
+import { type Account, seconds } from './account.ts';
+import type { Attachment } from './content.ts';
+import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
+import { child, node } from './wire.ts';
+
+/** What a client has to show to upload; it gets it from the `media_conn` query. */
+export const UPLOAD_AUTH = 'double-upload';
+
+/** Where WhatsApp's files lie, sealed: https on loopback with a certificate of its own. */
+export class MediaHost {
+  readonly #files = new Map<string, Buffer>();
+  /** What phones still have of files that the host has thrown away. */
+  readonly #onPhones = new Map<string, Buffer>();
+  readonly #redirects = new Map<string, string>();
+  readonly #asked: string[] = [];
+  readonly #identity: SelfSigned;
+  readonly #server: Server;
+  readonly #onChange: () => void;
+  #failures: { readonly status: number; left: number } | undefined;
+
+  constructor(clock: () => number, onChange: () => void) {
+    this.#identity = selfSignedCertificate(clock());
+    this.#onChange = onChange;
+    const { certificate: cert, privateKey: key } = this.#identity;
+    this.#server = createServer({ cert, key }, (request, response) => {
+      this.#answer(request, response).catch(() => response.destroy());
+    });
+  }
+
+  /** PEM: a client has to trust it, for example through `tls.setDefaultCACertificates`. */
+  get certificate(): string {
+    return this.#identity.certificate;
+  }
+
+  /** `host:port`. */
+  get address(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return `127.0.0.1:${port}`;
+  }
+
+  async listen(): Promise<void> {
+    await listen(this.#server, 0);
+  }
+
+  close(): Promise<void> {
+    return end(this.#server);
+  }
+
+  /** Keeps a sealed file; gives back its path on the host. */
+  store(kind: string, sealed: Buffer): string {
+    const path = `/v/${kind}/${randomBytes(12).toString('hex')}.enc`;
+    this.#files.set(path, sealed);
+    this.#onChange();
+    return path;
+  }
+
+  read(path: string): Buffer | undefined {
+    return this.#files.get(path);
+  }
+
+  /** Changes a byte of a sealed file, as somebody on the host could. */
+  corrupt(path: string): void {
+    const stored = this.#files.get(path);
+    if (stored === undefined) throw new Error(`No file ${path}`);
+    const changed = Buffer.from(stored);
+    changed.writeUInt8(changed.readUInt8(0) ^ 0xff, 0);
+    this.#files.set(path, changed);
+  }
+
+  /** Files are kept for some weeks only; the phone may have thrown it away as well. */
+  forget(path: string, { onPhone = false }: { readonly onPhone?: boolean } = {}): void {
+    const stored = this.#files.get(path);
+    this.#files.delete(path);
+    if (stored !== undefined && !onPhone) this.#onPhones.set(path, stored);
+  }
+
+  /** The phone puts a file back under another path, if it still has it. */
+  putBack(path: string, kind: string): string | undefined {
+    const stored = this.#files.get(path) ?? this.#onPhones.get(path);
+    return stored && this.store(kind, stored);
+  }
+
+  /** From now on this path leads to another address. */
+  redirect(path: string, address: string): void {
+    this.#redirects.set(path, address);
+  }
+
+  /** Paths that were asked for, oldest first. */
+  get asked(): readonly string[] {
+    return this.#asked;
+  }
+
+  /** The next requests are answered with this status. */
+  fail(status: number, times = 1): void {
+    this.#failures = { status, left: times };
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', `https://${this.address}`);
+    const body = Buffer.concat(await request.toArray());
+    if (this.#failures !== undefined && this.#failures.left > 0) {
+      this.#failures.left -= 1;
+      response.writeHead(this.#failures.status).end('{}');
+    } else if (request.method === 'POST') this.#take(url, body, response);
+    else this.#give(url, response);
+  }
+
+  /** Takes only what has the name of its own content, from a client that may upload. */
+  #take(url: URL, body: Buffer, response: ServerResponse): void {
+    const [, , kind = '', name = ''] = url.pathname.split('/');
+    const isAllowed = url.searchParams.get('auth') === UPLOAD_AUTH;
+    if (!isAllowed || decodeURIComponent(name) !== sha256(body).toString('base64url')) {
+      response.writeHead(isAllowed ? 400 : 401).end('{}');
+      return;
+    }
+    const path = this.store(kind, body);
+    const answer = { url: `https://${this.address}${path}`, direct_path: path };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  }
+
+  #give(url: URL, response: ServerResponse): void {
+    this.#asked.push(url.pathname);
+    const location = this.#redirects.get(url.pathname);
+    if (location !== undefined) {
+      response.writeHead(302, { location }).end();
+      return;
+    }
+    const stored = this.#files.get(url.pathname);
+    if (stored === undefined) response.writeHead(410).end();
+    else response.writeHead(200, { 'content-length': stored.length }).end(stored);
+  }
+}
+
+/** A file as somebody sends it. */
+export interface FileDraft {
+  readonly kind: Attachment['kind'];
+  readonly content: Buffer;
+  readonly mimetype: string;
+  readonly caption?: string | undefined;
+  /** Documents only. */
+  readonly fileName?: string | undefined;
+  /** Audio only: a voice note. */
+  readonly voice?: boolean | undefined;
+  readonly seconds?: number | undefined;
+  /** Id of the message that announces the album it belongs to. */
+  readonly album?: string | undefined;
+}
+
+/** Puts a file on the host and makes the message that points to it. */
+export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
+  const message = await messageOf(host, draft);
+  if (draft.album === undefined) return message;
+  const associationType = proto.MessageAssociation.AssociationType.MEDIA_ALBUM;
+  const parentMessageKey = { id: draft.album };
+  const messageAssociation = { associationType, parentMessageKey };
+  return { ...message, messageContextInfo: { messageAssociation } };
+}
+
+async function messageOf(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
+  const { kind, content, mimetype, caption, fileName, voice, seconds } = draft;
+  const { stored, ...sealed } = await sealFile(kind, content);
+  const directPath = host.store(kind, stored);
+  const common = { url: `https://${host.address}${directPath}`, directPath, mimetype, ...sealed };
+  const text = caption === undefined ? {} : { caption };
+  if (kind === 'image') return { imageMessage: { ...common, ...text } };
+  if (kind === 'video') return { videoMessage: { ...common, ...text } };
+  if (kind === 'sticker') return { stickerMessage: common };
+  if (kind === 'audio') {
+    return { audioMessage: { ...common, ptt: voice === true, seconds: seconds ?? 1 } };
+  }
+  const documentMessage = { ...common, ...text, fileName: fileName ?? 'file' };
+  if (caption === undefined) return { documentMessage };
+  // A document with words comes in a wrapper of its own.
+  return { documentWithCaptionMessage: { message: { documentMessage } } };
+}
+
+/**
+ * What a person finds in a file that the bot sent.
+ * @throws Error when it is not on the host, or was changed there.
+ */
+export function openAttachment(host: MediaHost, attachment: Attachment): Promise<Buffer> {
+  const { kind, directPath = '', mediaKey } = attachment;
+  const stored = host.read(directPath);
+  if (stored === undefined || mediaKey === undefined)
+    throw new Error('This file is not on the host');
+  return openFile(kind, stored, mediaKey);
+}
+
+const { ResultType } = proto.MediaRetryNotification;
+
+/**
+ * The client asks the account's phone for a file that WhatsApp has thrown away: the phone puts it on
+ * the host once more and says where, sealed with a key made of the file's own.
+ */
+export function sendFileAgain(
+  account: Account,
+  host: MediaHost,
+  asked: BinaryNode,
+  attachment: Attachment | undefined,
+): BinaryNode {
+  const { id = '' } = asked.attrs;
+  const path = host.putBack(attachment?.directPath ?? '', attachment?.kind ?? 'document');
+  const answer = proto.MediaRetryNotification.encode({
+    stanzaId: id,
+    result: path === undefined ? ResultType.NOT_FOUND : ResultType.SUCCESS,
+    ...(path === undefined ? {} : { directPath: path }),
+  }).finish();
+  const key = hkdf(attachment?.mediaKey ?? Buffer.alloc(32), 32, {
+    info: 'WhatsApp Media Retry Notification',
+  });
+  const iv = randomBytes(12);
+  const sealed = aesEncryptGCM(answer, key, iv, Buffer.from(id));
+  const attrs = { from: account.me.pn, type: 'mediaretry', id, t: seconds(account) };
+  return node('notification', attrs, [
+    node('encrypt', {}, [node('enc_p', {}, sealed), node('enc_iv', {}, iv)]),
+    node('rmr', child(asked, 'rmr')?.attrs ?? {}),
+  ]);
+}
+
+/** A file as it lies on the media host, and what a message says about it. */
+interface SealedFile {
+  /** Ciphertext with ten bytes of MAC at its end. */
+  readonly stored: Buffer;
+  readonly mediaKey: Buffer;
+  readonly fileSha256: Buffer;
+  readonly fileEncSha256: Buffer;
+  readonly fileLength: number;
+}
+
+const MAC_BYTES = 10;
+
+/** Seals a file under a fresh key. */
+async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
+  const mediaKey = randomBytes(32);
+  const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
+  const ciphertext = aesEncrypWithIV(plain, Buffer.from(cipherKey), Buffer.from(iv));
+  const stored = Buffer.concat([ciphertext, macOf(iv, ciphertext, macKey)]);
+  return {
+    stored,
+    mediaKey,
+    fileSha256: sha256(plain),
+    fileEncSha256: sha256(stored),
+    fileLength: plain.length,
+  };
+}
+
+/**
+ * Opens a file as a phone does: nothing that anyone changed.
+ * @throws Error when the MAC is wrong.
+ */
+async function openFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): Promise<Buffer> {
+  const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
+  const ciphertext = stored.subarray(0, -MAC_BYTES);
+  if (!timingSafeEqual(macOf(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {
+    throw new Error('This file was changed on its way');
+  }
+  const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
+  return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+}
+
+function macOf(iv: Uint8Array, ciphertext: Buffer, macKey: Uint8Array | undefined): Buffer {
+  if (macKey === undefined) throw new Error('No key for the MAC');
+  const mac = hmacSign(Buffer.concat([iv, ciphertext]), Buffer.from(macKey));
+  return Buffer.from(mac.subarray(0, MAC_BYTES));
+}

@@ -1,0 +1,167 @@
+import {
+  aesDecryptGCM,
+  aesEncryptGCM,
+  Curve,
+  hkdf,
+  type KeyPair,
+  NOISE_MODE,
+  NOISE_WA_HEADER,
+  proto,
+  sha256,
+  WA_CERT_DETAILS,
+} from '@whiskeysockets/baileys';
+
+/** What a client has proved and said at the end of the handshake. */
+export interface Login {
+  /** The Noise key that the client proved to hold: it is how WhatsApp knows a device again. */
+  readonly clientKey: Uint8Array;
+  readonly payload: proto.ClientPayload;
+  readonly fromClient: TransportCipher;
+  readonly toClient: TransportCipher;
+}
+
+/** The server's side of Noise XX: `hello` answers the first message, `finish` reads the last. */
+export class NoiseResponder {
+  readonly #identity: ServerIdentity;
+  readonly #cipher = new NoiseCipher();
+  readonly #ephemeral = Curve.generateKeyPair();
+
+  constructor(identity: ServerIdentity) {
+    this.#identity = identity;
+  }
+
+  hello(frame: Uint8Array): Uint8Array {
+    const { clientHello } = proto.HandshakeMessage.decode(frame);
+    const theirs = present(clientHello?.ephemeral, 'client hello');
+    const { staticKey, chain } = this.#identity;
+    this.#cipher.mixHash(NOISE_WA_HEADER);
+    this.#cipher.mixHash(theirs);
+    this.#cipher.mixHash(this.#ephemeral.public);
+    this.#cipher.mixKey(Curve.sharedKey(this.#ephemeral.private, theirs));
+    const sealedKey = this.#cipher.encrypt(staticKey.public);
+    this.#cipher.mixKey(Curve.sharedKey(staticKey.private, theirs));
+    const payload = this.#cipher.encrypt(chain);
+    const serverHello = { ephemeral: this.#ephemeral.public, static: sealedKey, payload };
+    return proto.HandshakeMessage.encode({ serverHello }).finish();
+  }
+
+  finish(frame: Uint8Array): Login {
+    const { clientFinish } = proto.HandshakeMessage.decode(frame);
+    const clientKey = this.#cipher.decrypt(present(clientFinish?.static, 'client key'));
+    this.#cipher.mixKey(Curve.sharedKey(this.#ephemeral.private, clientKey));
+    const plain = this.#cipher.decrypt(present(clientFinish?.payload, 'client payload'));
+    return { clientKey, payload: proto.ClientPayload.decode(plain), ...this.#cipher.split() };
+  }
+}
+
+function present(bytes: Uint8Array | null | undefined, what: string): Uint8Array {
+  if (bytes === null || bytes === undefined) throw new Error(`The handshake has no ${what}`);
+  return bytes;
+}
+
+/** The key a server proves itself with, and the chain that vouches for it. */
+export interface ServerIdentity {
+  /** Public key of the root: what a test puts into `WA_CERT_DETAILS.PUBLIC_KEY`. 32 bytes. */
+  readonly rootKey: Buffer<ArrayBuffer>;
+  readonly staticKey: KeyPair;
+  /** An encoded `CertChain`. */
+  readonly chain: Uint8Array;
+}
+
+/** Makes a root, an intermediate and a leaf certificate of its own, as WhatsApp's chain is built. */
+export function newServerIdentity(): ServerIdentity {
+  const root = Curve.generateKeyPair();
+  const intermediate = Curve.generateKeyPair();
+  const staticKey = Curve.generateKeyPair();
+  const details = proto.CertChain.NoiseCertificate.Details;
+  const intermediateDetails = details
+    .encode({ serial: 1, issuerSerial: WA_CERT_DETAILS.SERIAL, key: intermediate.public })
+    .finish();
+  const leafDetails = details
+    .encode({ serial: 2, issuerSerial: 1, key: staticKey.public })
+    .finish();
+  const chain = proto.CertChain.encode({
+    intermediate: {
+      details: intermediateDetails,
+      signature: Curve.sign(root.private, intermediateDetails),
+    },
+    leaf: { details: leafDetails, signature: Curve.sign(intermediate.private, leafDetails) },
+  }).finish();
+  return { rootKey: Buffer.from(root.public), staticKey, chain };
+}
+
+const NO_DATA = Buffer.alloc(0);
+
+/** The growing state of a Noise handshake: what both sides have seen so far, and the key from it. */
+class NoiseCipher {
+  #hash: Buffer = Buffer.from(NOISE_MODE);
+  #salt: Uint8Array = this.#hash;
+  #key: Uint8Array = this.#hash;
+  #counter = 0;
+
+  mixHash(data: Uint8Array): void {
+    this.#hash = sha256(Buffer.concat([this.#hash, data]));
+  }
+
+  mixKey(secret: Uint8Array): void {
+    [this.#salt, this.#key] = this.#derive(secret);
+    this.#counter = 0;
+  }
+
+  encrypt(plain: Uint8Array): Buffer {
+    const sealed = aesEncryptGCM(plain, this.#key, nonce(this.#counter), this.#hash);
+    this.#counter += 1;
+    this.mixHash(sealed);
+    return sealed;
+  }
+
+  /** @throws Error when the other side has another state. */
+  decrypt(sealed: Uint8Array): Buffer {
+    const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), this.#hash);
+    this.#counter += 1;
+    this.mixHash(sealed);
+    return plain;
+  }
+
+  /** Ends the handshake: a key for what the client sends, and one for what it gets. */
+  split(): { readonly fromClient: TransportCipher; readonly toClient: TransportCipher } {
+    const [fromClient, toClient] = this.#derive(NO_DATA);
+    return {
+      fromClient: new TransportCipher(fromClient),
+      toClient: new TransportCipher(toClient),
+    };
+  }
+
+  #derive(secret: Uint8Array): [Uint8Array, Uint8Array] {
+    const keys = hkdf(secret, 64, { salt: this.#salt, info: '' });
+    return [keys.subarray(0, 32), keys.subarray(32)];
+  }
+}
+
+/** One direction after the handshake: every frame has the next nonce. */
+export class TransportCipher {
+  readonly #key: Uint8Array;
+  #counter = 0;
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  encrypt(plain: Uint8Array): Buffer {
+    const sealed = aesEncryptGCM(plain, this.#key, nonce(this.#counter), NO_DATA);
+    this.#counter += 1;
+    return sealed;
+  }
+
+  decrypt(sealed: Uint8Array): Buffer {
+    const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), NO_DATA);
+    this.#counter += 1;
+    return plain;
+  }
+}
+
+function nonce(counter: number): Buffer {
+  const bytes = Buffer.alloc(12);
+  bytes.writeUInt32BE(counter, 8);
+  return bytes;
+}

@@ -1,0 +1,268 @@
+/** How a line is drawn. */
+type LineKind =
+  | { readonly kind: 'paragraph' | 'quote' | 'bullet' }
+  | { readonly kind: 'number'; readonly number: string };
+
+/** A line: where it starts in the text and where its content (behind `> `, `- `, `1. `) stands. */
+export type Line = LineKind & {
+  readonly start: number;
+  readonly from: number;
+  readonly to: number;
+};
+
+/** Everything found in a text under one reading. */
+export interface Found {
+  readonly lines: readonly Line[];
+  readonly opaque: readonly Opaque[];
+  readonly pairs: readonly Pair[];
+  /** Where a triple backtick without a partner stands. */
+  readonly unpaired: number | undefined;
+}
+
+/** Finds lines first, then what no mark is searched in, then marks. */
+export function readLines(text: string, reading: Reading): Found {
+  const taken = new Uint8Array(text.length);
+  const { found, unpaired } = findMonospace(text);
+  for (const { from, to } of found) taken.fill(1, from, to);
+  const lines = splitLines(text, taken).map(([start, end]) =>
+    readLine(text.slice(start, end), start, reading),
+  );
+  const opaque: Opaque[] = [...found];
+  const pairs: Pair[] = [];
+  for (const { from, to } of lines) {
+    const content = text.slice(from, to);
+    for (const url of findUrls(content, from, reading)) {
+      if (taken[url.from] !== 0) continue;
+      opaque.push(url);
+      taken.fill(1, url.from, url.to);
+    }
+    for (const code of findCode(content, from, taken, reading)) {
+      opaque.push(code);
+      taken.fill(1, code.from, code.to);
+    }
+    pairs.push(...findMarks(content, from, taken, reading));
+  }
+  return { lines, opaque, pairs, unpaired };
+}
+
+/** Start and end of each line; a line end in monospace is none. */
+function splitLines(text: string, taken: Uint8Array): [number, number][] {
+  const lines: [number, number][] = [];
+  let start = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+    if (taken[at] !== 0) continue;
+    lines.push([start, at]);
+    start = at + 1;
+  }
+  return [...lines, [start, text.length]];
+}
+
+function readLine(line: string, start: number, reading: Reading): Line {
+  const content = (length: number) => ({ start, from: start + length, to: start + line.length });
+  const behind = reading === 'strict' ? ' (?! )(?=[^\\n])' : '[^\\S\\n]';
+  const [marker = ''] = new RegExp(`^(?:[>*-]|\\d{1,2}\\.)${behind}`).exec(line) ?? [];
+  switch (marker[0]) {
+    case undefined:
+      return { kind: 'paragraph', ...content(0) };
+    case '>':
+      return { kind: 'quote', ...content(marker.length) };
+    case '*':
+    case '-':
+      return { kind: 'bullet', ...content(marker.length) };
+    default:
+      return { kind: 'number', number: marker.trimEnd(), ...content(marker.length) };
+  }
+}
+
+/** A stretch in which no marks are searched. */
+interface Opaque {
+  readonly type: 'monospace' | 'code' | 'url';
+  /** Offsets in the whole text, markers included. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const FENCE = '```';
+const SCHEME_URL = /\b(?:https?:\/\/|www\.)[^\s`]+/gi;
+
+/** Clients link a bare host too; with a path it can hold marker characters. */
+const BARE_URL = /\b(?:[a-z0-9-]+\.)+[a-z]{2,}\/[^\s`]*/gi;
+
+/** Triple-backtick stretches: they may span lines and need no word edge, only something to see. */
+function findMonospace(text: string): { found: Opaque[]; unpaired: number | undefined } {
+  const found: Opaque[] = [];
+  let from = text.indexOf(FENCE);
+  while (from >= 0) {
+    let end = text.indexOf(FENCE, from + FENCE.length);
+    while (end >= 0 && text.slice(from + FENCE.length, end).trim() === '') {
+      end = text.indexOf(FENCE, end + 1);
+    }
+    if (end < 0) return { found, unpaired: from };
+    found.push({ type: 'monospace', from, to: end + FENCE.length });
+    from = text.indexOf(FENCE, end + FENCE.length);
+  }
+  return { found, unpaired: undefined };
+}
+
+/**
+ * Addresses in one line. Strict: up to the next white space, since a client may take everything in;
+ * loose: less the punctuation and markers at the end, since a client may leave them out.
+ */
+function findUrls(line: string, start: number, reading: Reading): Opaque[] {
+  const found: Opaque[] = [];
+  for (const pattern of [SCHEME_URL, BARE_URL]) {
+    for (const match of line.matchAll(pattern)) {
+      const address = reading === 'strict' ? match[0] : match[0].replace(/[^\p{L}\p{N}/]+$/u, '');
+      const from = start + match.index;
+      if (found.every((other) => from >= other.to || from < other.from)) {
+        found.push({ type: 'url', from, to: from + address.length });
+      }
+    }
+  }
+  return found.sort((a, b) => a.from - b.from);
+}
+
+/** Inline code in one line. Strict wants word edges and nothing but text inside; loose any pair. */
+function findCode(line: string, start: number, taken: Uint8Array, reading: Reading): Opaque[] {
+  const found: Opaque[] = [];
+  const isTick = (at: number) => line[at] === '`' && taken[start + at] === 0;
+  let open = 0;
+  while (open < line.length) {
+    let close = open + 1;
+    while (close < line.length && !isTick(close)) close += 1;
+    if (close >= line.length) break;
+    if (isTick(open) && isCode(line, open, close, reading)) {
+      found.push({ type: 'code', from: start + open, to: start + close + 1 });
+      close += 1;
+    }
+    open = close;
+  }
+  return found;
+}
+
+function isCode(line: string, open: number, close: number, reading: Reading): boolean {
+  if (close - open < 2) return false;
+  const first = characterAt(line, open + 1);
+  const last = characterBefore(line, close);
+  if (!isInside(first, reading) || !isInside(last, reading)) return false;
+  const before = characterBefore(line, open);
+  const after = characterAt(line, close + 1);
+  if (before === '\u2060' || after === '\u2060') return false;
+  if (reading === 'loose') return true;
+  return before !== '`' && after !== '`' && isEdge(before, reading) && isEdge(after, reading);
+}
+
+/** A pair of markers in one line; offsets in the whole text. */
+interface Pair {
+  readonly type: 'bold' | 'italic' | 'strike';
+  /** Of the opening marker. */
+  readonly from: number;
+  /** Behind the closing marker. */
+  readonly to: number;
+}
+
+const MARKERS = [
+  ['*', 'bold'],
+  ['_', 'italic'],
+  ['~', 'strike'],
+] as const;
+
+/**
+ * The marks of one line: an opening marker and the nearest closing one, left to right, so the same
+ * mark never nests in itself. Strict: no such character may stand between the two, since a client
+ * may give up on it.
+ * @param taken not 0 where another construct has the character.
+ */
+function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): Pair[] {
+  return MARKERS.flatMap(([marker, type]) => {
+    const pairs: Pair[] = [];
+    let open: number | undefined;
+    for (let at = line.indexOf(marker); at >= 0; at = line.indexOf(marker, at + 1)) {
+      const isFree = taken[start + at] === 0;
+      const isPair = isFree && open !== undefined && at - open > 1;
+      if (isPair && open !== undefined && closes(line, at, marker, reading)) {
+        pairs.push({ type, from: start + open, to: start + at + 1 });
+        open = undefined;
+      } else if (open === undefined || reading === 'strict') {
+        open = isFree && opens(line, at, marker, reading) ? at : undefined;
+      }
+    }
+    return pairs;
+  });
+}
+
+function opens(line: string, at: number, marker: string, reading: Reading): boolean {
+  const before = characterBefore(line, at);
+  const after = characterAt(line, at + 1);
+  if (reading === 'strict' && (before === marker || after === marker)) return false;
+  return isEdge(before, reading) && isInside(after, reading);
+}
+
+function closes(line: string, at: number, marker: string, reading: Reading): boolean {
+  const before = characterBefore(line, at);
+  const after = characterAt(line, at + 1);
+  if (reading === 'strict' && (before === marker || after === marker)) return false;
+  return isInside(before, reading) && isEdge(after, reading);
+}
+
+/** Pairs that do not lie wholly in or wholly beside each other: clients show one of them or none. */
+export function findCrossing(pairs: readonly { from: number; to: number }[]): boolean {
+  const open: number[] = [];
+  for (const { from, to } of [...pairs].sort((a, b) => a.from - b.from)) {
+    while ((open.at(-1) ?? Number.POSITIVE_INFINITY) <= from) open.pop();
+    if (to > (open.at(-1) ?? Number.POSITIVE_INFINITY)) return true;
+    open.push(to);
+  }
+  return false;
+}
+
+/**
+ * Clients differ in small things. `strict` sees only the marks that every client shows, `loose` also
+ * those that some client might show. A text is fine if both see the same.
+ */
+export type Reading = 'strict' | 'loose';
+
+const WHITE_SPACE = /\s/;
+const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
+const INVISIBLE = /\p{Cf}/u;
+
+/** Scripts written without spaces between words; some clients see a word's edge beside them. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{M}]/u;
+
+/** Variation selectors and the keycap end an emoji; they are no part of a word. */
+const EMOJI_END = /[\ufe0e\ufe0f\u20e3]/;
+
+/** The one invisible character that no client takes for white space or for a word's edge. */
+const WORD_JOINER = '\u2060';
+
+/** Whether a mark may have this character outside beside it; undefined is a line's start or end. */
+function isEdge(character: string | undefined, reading: Reading): boolean {
+  if (character === undefined || WHITE_SPACE.test(character)) return true;
+  if (PUNCTUATION.test(character)) return true;
+  if (reading === 'strict' || character === WORD_JOINER) return false;
+  if (EMOJI_END.test(character) || UNSPACED.test(character)) return true;
+  return !LETTER_OR_DIGIT.test(character);
+}
+
+/** Whether a mark may have this character inside beside it. */
+function isInside(character: string | undefined, reading: Reading): boolean {
+  if (character === undefined || WHITE_SPACE.test(character) || character === WORD_JOINER) {
+    return false;
+  }
+  return reading === 'loose' || !INVISIBLE.test(character);
+}
+
+/** The whole character that starts at this offset of a line. */
+function characterAt(text: string, at: number): string | undefined {
+  const code = text.codePointAt(at);
+  return code === undefined ? undefined : String.fromCodePoint(code);
+}
+
+/** The whole character that ends before this offset of a line. */
+function characterBefore(text: string, at: number): string | undefined {
+  const low = text.charCodeAt(at - 1);
+  const isLow = low >= 0xdc00 && low <= 0xdfff;
+  return at <= 0 ? undefined : characterAt(text, isLow && at > 1 ? at - 2 : at - 1);
+}
