@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newsChecker, postMessage } from '@parley/agent';
+import { newsChecker, postNotice } from '@parley/agent';
 import { oneTimeCode, ownersChat, senderNow } from '@parley/channels';
 import {
   type Clock,
@@ -55,8 +55,11 @@ export function openHeartbeat(
   const notify = async (key: string, markdown: string) => {
     const chat = await ownersChat({ ...deps, serves });
     if (chat === null) return;
-    const { replyToMessageId: _, ...route } = chat.last.route;
-    await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
+    const { conversationId, last } = chat;
+    await postNotice(
+      { store, deliver, clock },
+      { key, route: last.route, conversationId, markdown },
+    );
   };
   const heartbeat = new Heartbeat({
     ...deps,
@@ -111,9 +114,8 @@ export function openCron(
       pass('job-fired');
       return turns.kick(conversationId);
     },
-    notify: async ({ route }, key, markdown) => {
-      await postMessage({ store, deliver, clock }, { key, route, markdown, isMarked: true });
-    },
+    notify: ({ route, conversationId }, key, markdown) =>
+      postNotice({ store, deliver, clock }, { key, route, conversationId, markdown }),
     clock,
     log,
   });

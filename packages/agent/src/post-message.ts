@@ -44,6 +44,29 @@ export async function postMessage(
   return result;
 }
 
+export interface NoticeDeps extends PostDeps {
+  readonly store: Pick<Store, 'outbox' | 'groupContext'>;
+}
+
+/** Sends a notice of Parley itself; the conversation's next turn knows of it, as people may answer it (P18). */
+export async function postNotice(
+  deps: NoticeDeps,
+  {
+    key,
+    route: { replyToMessageId: _, ...route },
+    conversationId,
+    markdown,
+  }: Pick<NewMessage, 'key' | 'route' | 'markdown'> & { readonly conversationId: string },
+): Promise<void> {
+  await postMessage(deps, { key, route, markdown, isMarked: true });
+  const { channel, account, chatId } = route;
+  await deps.store.groupContext.keepOwn(
+    { conversationId, channel, account, chatId },
+    { key, what: 'notice', text: markdown },
+    deps.clock(),
+  );
+}
+
 function withFile(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,

@@ -14,7 +14,7 @@ import type {
   PromptFeatures,
   SourceTurn,
 } from '@parley/prompt';
-import type { ClaimedTurn, Store } from '@parley/store';
+import { type ClaimedTurn, isOwnMessage, type Store } from '@parley/store';
 import { decideBootstrap, restrictView, type Workspace } from '@parley/workspace';
 import { approvalsNote } from './approvals/approval-policy.ts';
 import { actsLacking } from './tools/own-messages.ts';
@@ -75,7 +75,10 @@ export async function turnPrompt(
     identity,
     messages,
     ...fixing,
-    groupContext: turn.groupContext,
+    groupContext: turn.groupContext.filter((message) => !isOwnMessage(message)),
+    ownMessages: turn.groupContext
+      .filter(isOwnMessage)
+      .map(({ senderName: what, text }) => ({ what, text })),
     target: leadingMessage(turn).route.target,
     clockMinutes: deps.agent.clockMinutes,
     home: homedir(),

@@ -99,6 +99,12 @@ export interface GroupMessage {
   readonly text: string;
 }
 
+/** What Parley sent to the chat by itself; no person wrote it. */
+export interface OwnMessage {
+  readonly what: string;
+  readonly text: string;
+}
+
 /**
  * How much of a layout a turn gets (P07). `minimal`: for sub-agents, without memory, identity and
  * messaging. `none`: the identity line and safety alone.
@@ -140,6 +146,8 @@ export interface PromptContext extends PromptFeatures {
   readonly clockMinutes: number;
   /** What others said in the group since its last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
+  /** What Parley sent there by itself since then, oldest first. */
+  readonly ownMessages?: readonly OwnMessage[];
   /** How the chat shows text; absent where the answer is not shown. */
   readonly target?: RenderTarget;
   /** The skills this session knows; fixed for the session (S07). */

@@ -163,7 +163,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     const { report } = await promptOf(name, everything({ mode: 'full' }));
     const missing = report.filter(({ outcome }) => outcome !== 'present').map(({ layer }) => layer);
     expect(missing).toEqual(
-      missing.filter((id) => /^(output-format|called-skills|group-)/.test(id)),
+      missing.filter((id) => /^(output-format|called-skills|group-|own-messages)/.test(id)),
     );
   });
 

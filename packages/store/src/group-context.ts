@@ -10,11 +10,28 @@ const KEPT = 50;
 /** Of each message, in characters: 50 of them are at most a few thousand tokens. */
 const LONGEST = 500;
 
+/** The sender of what Parley sent by itself; no platform has ids with a space. Not the message's id: senders may choose that. */
+const OWN_SENDER = 'Parley itself';
+
+/** No person wrote it. */
+export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>): boolean {
+  return senderId === OWN_SENDER;
+}
+
+/** A message that Parley sent to a chat by itself. */
+export interface OwnMessage {
+  /** Unique in its chat. */
+  readonly key: string;
+  /** What it is, for the model. */
+  readonly what: string;
+  readonly text: string;
+}
+
 export type GroupContextRepository = ReturnType<typeof groupContextRepository>;
 
 /**
  * The group context, table `group_context`: messages of served groups that did not address the bot (F06), and
- * reactions to messages, also in direct chats (`reactions.ts`). The claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
+ * reactions to messages (`reactions.ts`) and what Parley sent by itself, also in direct chats. The claim of a turn takes them and its commit deletes them; `/new` deletes those that no turn has, `/stop` leaves
  * them to the next turn. A power cut may lose the newest: no answer was promised to them.
  */
 export function groupContextRepository(database: Database) {
@@ -25,6 +42,11 @@ export function groupContextRepository(database: Database) {
      */
     keep: (place: ContextPlace, message: GroupContextMessage, now: number): Promise<void> =>
       database.write((sql) => keepGroupContext(sql, place, message, now), 'process'),
+    /** The same for a message of Parley itself, which people may answer (P18). */
+    keepOwn: (place: ContextPlace, { key, what, text }: OwnMessage, now: number): Promise<void> => {
+      const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: what, text };
+      return database.write((sql) => keepGroupContext(sql, place, message, now), 'process');
+    },
   };
 }
 

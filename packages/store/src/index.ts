@@ -44,7 +44,7 @@ export type {
   PersonForgotten,
   RawSearch,
 } from './forgetting/forgetting.ts';
-export type { GroupContextRepository } from './group-context.ts';
+export { type GroupContextRepository, isOwnMessage } from './group-context.ts';
 export type {
   HeartbeatEnd,
   HeartbeatOrder,

@@ -66,7 +66,7 @@ export interface JournalStep {
   readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
 }
 
-/** A message of a group that did not address the bot. `text` and `senderName` are untrusted. */
+/** A message of a group that did not address the bot, or one of Parley itself (`isOwnMessage`). `text` and `senderName` are untrusted. */
 export interface GroupContextMessage {
   readonly messageId: string;
   readonly senderId: string;

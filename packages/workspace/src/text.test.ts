@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutText, estimateTokens, isBlank, quarterTokens } from './text.ts';
+import { cutText, estimateTokens, isBlank, quarterTokens, startThatReads } from './text.ts';
 
 describe('a form that nobody filled in', () => {
   it.each([
@@ -73,6 +73,53 @@ describe('the estimate of tokens', () => {
       fc.property(fc.string({ unit: halves }), (text) => {
         const characters = [...text].map((one) => ((one.codePointAt(0) ?? 0) > 0x24f ? 4 : 1));
         expect(quarterTokens(text)).toBe(characters.reduce((sum, each) => sum + each, 0));
+      }),
+    );
+  });
+});
+
+describe('the start of a text that is cut', () => {
+  it.each([
+    ['a sentence', 'Plans a trip. Books the train tickets.', 24, 'Plans a trip.'],
+    ['a question', 'Which train? Asks the railway for it.', 20, 'Which train?'],
+    ['a sentence that ends at the limit', 'Plans a trip. Books a train.', 13, 'Plans a trip.'],
+    ['a Chinese sentence', '安排旅行和酒店。预订火车票和机票。', 12, '安排旅行和酒店。'],
+    ['a Japanese question', '電車はどこですか？切符を買います。', 12, '電車はどこですか？'],
+    ['a Hindi sentence', 'यात्रा की योजना बनाता है। टिकट खरीदता है।', 30, 'यात्रा की योजना बनाता है।'],
+    ['an Arabic clause', 'يخطط للرحلة، ثم يحجز التذاكر', 18, 'يخطط للرحلة،'],
+    ['a clause', 'Plans a trip, books the train tickets', 22, 'Plans a trip,'],
+    ['what trails off', '安排旅行……预订火车票和机票', 8, '安排旅行……'],
+    ['a word', 'Plans trips and hotels everywhere', 20, 'Plans trips and'],
+    ['no number and no abbreviation', 'Costs up to, e.g. 1,000.50 euros', 25, 'Costs up to, e.g.'],
+    ['nothing that is too early', `Go. ${'x'.repeat(40)}`, 20, `Go. ${'x'.repeat(16)}`],
+    ['a character with its parts', 'abc👨‍👩‍👧‍👦def', 6, 'abc'],
+    ['a text that fits', 'Plans a trip', 12, 'Plans a trip'],
+  ])('[S05] ends with %s', (_case, text, limit, start) => {
+    expect(startThatReads(text, limit)).toBe(start);
+  });
+
+  it('[S05] is within the limit and cuts no character as people see it', () => {
+    const unit = fc.constantFrom(
+      'a',
+      ' ',
+      '.',
+      ',',
+      '天',
+      '。',
+      '👍🏽',
+      '👨‍👩‍👧‍👦',
+      'e\u0301',
+      '🇩🇪',
+      '！\ufe00',
+    );
+    const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 60 }), fc.nat(80), (text, limit) => {
+        const start = startThatReads(text, limit);
+        expect(start.length).toBeLessThanOrEqual(limit);
+        expect(text.startsWith(start)).toBe(true);
+        const ends = [...characters.segment(text)].map(({ index }) => index);
+        expect([...ends, text.length]).toContain(start.length);
       }),
     );
   });

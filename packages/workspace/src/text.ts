@@ -52,6 +52,28 @@ function startOf(text: string, limit: number): string {
   return text.slice(0, splitsPair ? limit - 1 : limit);
 }
 
+/**
+ * The start of a text without line breaks: at most `limit` characters, up to the end of a sentence, else a clause, else
+ * a word, if one is in the second half; in any script, and no character as people see it is cut in two.
+ */
+export function startThatReads(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const near = text.slice(0, limit + 64);
+  const boundary = (granularity: 'sentence' | 'grapheme', at: number) =>
+    new Intl.Segmenter('und', { granularity }).segment(near).containing(at)?.index ?? 0;
+  const ends = [boundary('sentence', limit), clauseEnd(near, limit), near.lastIndexOf(' ', limit)];
+  const end = ends.find((at) => at * 2 >= limit) ?? limit;
+  return near.slice(0, boundary('grapheme', end)).trimEnd();
+}
+
+/** Marks of Latin script are also in numbers and addresses, so a space must follow them. */
+const CLAUSE_END = /\p{Terminal_Punctuation}(?=\s)|(?!\p{ASCII})\p{Terminal_Punctuation}|…/gu;
+
+function clauseEnd(text: string, limit: number): number {
+  const ends = Array.from(text.matchAll(CLAUSE_END), ({ index }) => index + 1);
+  return ends.findLast((end) => end <= limit) ?? 0;
+}
+
 function count(characters: number): string {
   return characters.toLocaleString('en-US');
 }

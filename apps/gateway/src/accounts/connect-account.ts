@@ -45,12 +45,11 @@ import {
   literal,
   type Meter,
   type PassPoint,
-  type ReplyRoute,
   reasonOf,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry';
 import { type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
-import type { Store } from '@parley/store';
+import type { InboxRow, Store } from '@parley/store';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
@@ -187,14 +186,19 @@ async function tellOwner(
   { store, bus, clock }: Pick<AdapterDeps, 'store' | 'bus' | 'clock'>,
   key: string,
   markdown: string,
-  to?: ReplyRoute,
+  chat?: InboxRow,
 ) {
-  const route = to ?? (await store.inbox.ownerRoute());
-  if (route === null) return;
+  const to = chat ?? (await store.inbox.ownerChats())[0];
+  if (to === undefined) return;
+  const { replyToMessageId: _, ...route } = to.route;
   const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
   if (first === undefined) return;
   await store.outbox.post({ key, parts: [first, ...others] }, clock());
-  await wakeDeliveryOn(bus)(route.channel, route.account, route.chatId);
+  const { channel, account, chatId } = route;
+  // People may ask the agent about it.
+  const place = { conversationId: to.conversationId, channel, account, chatId };
+  await store.groupContext.keepOwn(place, { key, what: 'notice', text: markdown }, clock());
+  await wakeDeliveryOn(bus)(channel, account, chatId);
 }
 
 /** Once a day for each reason; elsewhere than on the account that has failed. */
@@ -207,14 +211,13 @@ async function tellOfFailure(
     const chats = await deps.store.inbox.ownerChats();
     const elsewhere = chats.find(({ route }) => `${route.channel}/${route.account}` !== name);
     if (elsewhere === undefined) return;
-    const { replyToMessageId: _, ...route } = elsewhere.route;
     const day = new Date(deps.clock()).toISOString().slice(0, 10);
     const key = `failed ${name} ${day} ${reason}`;
     await tellOwner(
       deps,
       key,
       `${inlineCode(name)} does not work: ${literal(`${reason}. ${fix}`)}`,
-      route,
+      elsewhere,
     );
   } catch (error) {
     deps.log.warn(

@@ -1,7 +1,7 @@
 import { type OwnersChatDeps, ownersChat } from '@parley/channels';
 import { literalLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
-import { type PostDeps, postMessage } from '../post-message.ts';
+import { type NoticeDeps, postNotice } from '../post-message.ts';
 import type { LocalTime } from '../time.ts';
 import type { SoulAnswer, SoulService } from './soul-service.ts';
 import {
@@ -107,7 +107,7 @@ function textOf(answer: SoulAnswer, textOfVersion: (version: SoulVersion) => str
   return answer.kind === 'refused' ? answer.reason : textOfVersion(answer.version);
 }
 
-export interface SoulNoticeServices extends OwnersChatDeps, PostDeps {
+export interface SoulNoticeServices extends OwnersChatDeps, NoticeDeps {
   readonly agent: string;
   readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'souls' | 'groupContext'>;
   readonly settings: SoulSettings;
@@ -119,7 +119,7 @@ export interface SoulNoticeServices extends OwnersChatDeps, PostDeps {
  * also after a crash. An owner who has not written yet is notified later.
  */
 export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
-  const { agent, store, clock } = deps;
+  const { agent, store } = deps;
   const unnotified = await store.souls.unnotified(agent);
   if (unnotified.length === 0) return;
   const chat = await ownersChat(deps);
@@ -127,14 +127,9 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
     const notice = soulNotice(version, deps);
     if (notice !== null) {
       if (chat === null) return;
-      const { replyToMessageId: _, ...route } = chat.last.route;
       const key = `soul:${agent}:${version.number}:${version.state}`;
-      await postMessage(deps, { key, route, markdown: notice, isMarked: true });
-      const { channel, account, chatId } = route;
-      const { conversationId } = chat;
-      // Gives the model context for an answer to it.
-      const said = { messageId: `post:${key}`, senderId: 'you', senderName: 'you', text: notice };
-      await store.groupContext.keep({ conversationId, channel, account, chatId }, said, clock());
+      const { conversationId, last } = chat;
+      await postNotice(deps, { key, route: last.route, conversationId, markdown: notice });
     }
     await store.souls.notified(agent, version.number, version.state);
   }

@@ -89,7 +89,9 @@ describe('a message to another chat', () => {
     // Whoever answers it there is understood.
     await scene.write('why so late?', FAMILY);
     await scene.answerNext('-9');
-    expect(JSON.stringify(scene.model.asked.at(-1))).toContain('Dinner at eight.');
+    const seen = String(scene.model.asked.at(-1)?.messages.at(-1)?.content);
+    expect(seen).toMatch(/<own-messages>\n⚙️ From Parley: .*\nsent: .*Dinner at eight\./);
+    expect(seen).not.toContain('<group-context>');
   });
 
   it('[G05] whatever the settings allow needs no question', async () => {

@@ -93,14 +93,9 @@ async function addToGroupContext(
 ): Promise<void> {
   if (conversationId === null || conversationId === reader.conversationId) return;
   const { channel, account, chatId } = route;
-  await store.groupContext.keep(
+  await store.groupContext.keepOwn(
     { conversationId, channel, account, chatId },
-    {
-      messageId: `post:${callId}`,
-      senderId: 'you',
-      senderName: 'you, asked from another chat',
-      text,
-    },
+    { key: callId, what: 'your message, asked for in another chat', text },
     clock(),
   );
 }

@@ -57,6 +57,7 @@ const OWNER_DIRECT: Scene = {
     facts: { ...FACTS, variables: { shop: 'Lee & Sister' } },
     reader: OWNER,
     messages: [MESSAGE],
+    ownMessages: [{ what: 'notice', text: 'Proposal 3 for SOUL.md passed the evaluation.' }],
     target: TELEGRAM,
     skills: SKILLS,
     ...OWNER_FEATURES,

@@ -45,7 +45,7 @@ describe('the catalogue', () => {
     expect([entries.length, left]).toEqual([150, 850]);
   });
 
-  it('[S05] has the largest number of skills that fits, whatever the limit', () => {
+  it('[S05] leaves skills out only when every description is as short as can be, and then as few as fit', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 40 });
     fc.assert(
       fc.property(sizes, fc.nat(12_000), (lengths, characters) => {
@@ -54,8 +54,39 @@ describe('the catalogue', () => {
         expect(text.length).toBeLessThanOrEqual(characters);
         expect(shown.length + left).toBe(entries.length);
         if (left === 0) return;
-        const more = catalogueOf(entries.slice(0, shown.length + 1), LIMITS);
-        expect(more.text.length).toBeGreaterThan(characters);
+        for (const { description } of shown) expect(description.length).toBeLessThan(100);
+        const next = entryText(shortestOf(entries[shown.length] ?? entry(0)));
+        const wrapper =
+          shown.length === 0
+            ? catalogueOf(many(1), LIMITS).text.length - entryText(entry(0)).length
+            : 1;
+        expect(text.length + next.length + wrapper).toBeGreaterThan(characters);
+      }),
+    );
+  });
+
+  it('[S05] [S10] cuts descriptions only when the budget is short, the longest first and all to one length', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(sizes, (lengths) => {
+        const entries = lengths.map((length, n) =>
+          entry(n, 'word '.repeat(length).slice(0, length)),
+        );
+        const { text, entries: shown, left } = catalogueOf(entries, LIMITS);
+        const whole = ['<available_skills>', ...entries.map(entryText), '</available_skills>'].join(
+          '\n',
+        );
+        const tokens = 90 * Math.max(20, entries.length);
+        const fitsWhole = whole.length <= LIMITS.characters && estimateTokens(whole) <= tokens;
+        const isCut = ({ description }: CatalogueEntry) => description.includes('[cut: ');
+        expect(left).toBe(0);
+        expect(estimateTokens(text)).toBeLessThanOrEqual(tokens);
+        expect(shown.some(isCut)).toBe(!fitsWhole);
+        const wholeLengths = lengths.filter((_, n) => !isCut(shown[n] ?? entry(0)));
+        const cutLengths = lengths.filter((_, n) => isCut(shown[n] ?? entry(0)));
+        expect(Math.max(0, ...wholeLengths)).toBeLessThan(Math.min(Infinity, ...cutLengths));
+        const seen = shown.filter(isCut).map(({ description }) => description.indexOf(' …'));
+        expect(Math.max(0, ...seen) - Math.min(...seen, Infinity)).toBeLessThanOrEqual(5);
       }),
     );
   });
@@ -71,28 +102,50 @@ describe('the catalogue', () => {
   });
 });
 
+/** As it is in a catalogue that has room for nothing more. */
+function shortestOf(one: CatalogueEntry): CatalogueEntry {
+  const { length } = one.description;
+  const notice = ` … [cut: 40 of ${length} characters]`;
+  if (length <= 40 + notice.length + `${length}`.length - 2) return one;
+  return { ...one, description: one.description.slice(0, 40) + notice };
+}
+
+const LANGUAGES = [
+  ['English', 'Plans a journey with trains and hotels. '.repeat(100)],
+  ['Chinese', '安排旅行和酒店。'.repeat(200)],
+  ['what must be escaped', '"<a>&<b>" '.repeat(200)],
+] as const;
+
 describe('the cost of a skill', () => {
-  it.each([
-    ['English', 'Plans a journey with trains and hotels. '.repeat(100)],
-    ['Chinese', '安排旅行和酒店。'.repeat(200)],
-    ['what must be escaped', '"<a>&<b>" '.repeat(200)],
-  ])('[S10] is about 100 tokens however long its description in %s is', (_case, description) => {
-    expect(estimateTokens(entryText(entry(1, description)))).toBeLessThanOrEqual(100);
+  it.each(LANGUAGES)(
+    '[S10] is about 100 tokens where many have long descriptions in %s',
+    (_case, description) => {
+      const { text, left } = catalogueOf(many(60, description), LIMITS);
+      expect(left).toBe(0);
+      expect(estimateTokens(text)).toBeLessThanOrEqual(60 * 100);
+    },
+  );
+
+  it.each(LANGUAGES)(
+    '[S10] of 20 is below 2,000 tokens, with room for the rules above them, in %s',
+    (_case, description) => {
+      const { text, left } = catalogueOf(many(20, description), LIMITS);
+      expect(left).toBe(0);
+      expect(estimateTokens(text)).toBeLessThanOrEqual(1_850);
+    },
+  );
+
+  it('[S05] leaves long descriptions whole beside short ones', () => {
+    const long = 'Plans a journey with trains and hotels. '.repeat(30).trim();
+    const entries = [entry(0, long), ...many(10), entry(11, long)];
+    expect(catalogueOf(entries, LIMITS)).toMatchObject({ entries, left: 0 });
   });
 
-  it('[S10] of 20 is below 2,000 tokens, with room for the rules above them', () => {
-    const { text, left } = catalogueOf(many(20, 'Plans a journey. '.repeat(80)), LIMITS);
-    expect(left).toBe(0);
-    expect(estimateTokens(text)).toBeLessThanOrEqual(1_850);
-  });
-
-  it('[P10] [S10] says that a description was cut and how long it is', () => {
-    expect(entryText(entry(1, 'word '.repeat(200)))).toMatch(
-      /word … \[cut: \d+ of 1000 characters\]</,
+  it('[P10] [S05] says that a description was cut, at the end of a sentence, and how long it is', () => {
+    const sentence = 'Plans a journey with trains and hotels. ';
+    const { entries } = catalogueOf(many(20, sentence.repeat(100).trim()), LIMITS);
+    expect(entries[0]?.description).toMatch(
+      /^(?:Plans a journey with trains and hotels\. )+… \[cut: \d+ of 3999 characters\]$/,
     );
-  });
-
-  it('[S10] leaves a description that fits as it is', () => {
-    expect(entryText(entry(1, 'Plans a journey.'))).toContain('<description>Plans a journey.<');
   });
 });

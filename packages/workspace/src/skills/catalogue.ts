@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Audience, type PromptPart } from '@parley/core';
 import { z } from 'zod';
 import { SKILL_FILE } from '../audience.ts';
-import { estimateTokens } from '../text.ts';
+import { estimateTokens, startThatReads } from '../text.ts';
 import type { SkillSource } from './find-skills.ts';
 import {
   folderOf,
@@ -108,47 +108,59 @@ export interface CatalogueLimits {
 /** The catalogue of one session. */
 export interface Catalogue {
   readonly text: string;
-  /** Those in it, in order. */
+  /** Those in it, in order, with their descriptions as shown. */
   readonly entries: readonly CatalogueEntry[];
   /** How many the limits left out. */
   readonly left: number;
 }
 
-/** With the rules above the list, 20 skills stay below 2,000 tokens (S10). */
+/** On average; with the rules above the list, 20 skills stay below 2,000 tokens (S10). */
 const ENTRY_TOKENS = 90;
+/** So many skills may use the tokens of this number: a few long descriptions are whole. */
+const SHARED_BY = 20;
 /** A description is never cut to less than this, however long name and path are. In characters. */
-const SHORTEST = 60;
+const SHORTEST = 40;
 
-/** As many of the skills as fit, the first ones first (S04, S05). */
+/**
+ * As many of the skills as fit, the first ones first (S04, S05). Descriptions are whole where the budget allows it;
+ * else the longest are cut to a common length, and only when that is the shortest are skills left out.
+ */
 export function catalogueOf(
-  entries: readonly CatalogueEntry[],
-  limits: CatalogueLimits,
+  all: readonly CatalogueEntry[],
+  { skills, characters }: CatalogueLimits,
 ): Catalogue {
-  const most = Math.min(entries.length, limits.skills);
-  const lines = entries.slice(0, most).map(entryText);
-  const fits = (count: number) => wrap(lines.slice(0, count)).length <= limits.characters;
-  const shown = largest(most, fits);
-  return {
-    text: wrap(lines.slice(0, shown)),
-    entries: entries.slice(0, shown),
-    left: entries.length - shown,
-  };
+  const most = Math.min(all.length, skills);
+  const tokens = ENTRY_TOKENS * Math.max(most, SHARED_BY);
+  const entriesAt = (length: number) => all.slice(0, most).map((entry) => shortened(entry, length));
+  const longest = Math.max(
+    SHORTEST,
+    ...all.slice(0, most).map((entry) => entry.description.length),
+  );
+  const added = largest(Math.min(longest, characters) - SHORTEST, (more) => {
+    const text = textOf(entriesAt(SHORTEST + more));
+    return text.length <= characters && estimateTokens(text) <= tokens;
+  });
+  const candidates = entriesAt(SHORTEST + added);
+  const fits = (count: number) => textOf(candidates.slice(0, count)).length <= characters;
+  const entries = candidates.slice(0, largest(most, fits));
+  return { text: textOf(entries), entries, left: all.length - entries.length };
 }
 
-/** The entry of a skill; a description that costs too much is cut, with a notice (P10). */
-export function entryText(entry: CatalogueEntry): string {
+/** Its description cut to about `length` characters, with a notice (P10), unless the notice would be longer than the rest. */
+function shortened(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
-  const whole = written(entry, description);
-  if (estimateTokens(whole) <= ENTRY_TOKENS) return whole;
-  const characters = [...description];
-  const cut = (count: number) =>
-    `${characters.slice(0, count).join('')} … [cut: ${count} of ${characters.length} characters]`;
-  const fits = (count: number) => estimateTokens(written(entry, cut(count))) <= ENTRY_TOKENS;
-  const shown = Math.max(largest(characters.length, fits), SHORTEST);
-  return shown >= characters.length ? whole : written(entry, cut(shown));
+  const total = description.length;
+  if (total <= length + notice(total, total).length) return entry;
+  const shown = startThatReads(description, length);
+  return { ...entry, description: shown + notice(shown.length, total) };
 }
 
-function written({ name, location }: CatalogueEntry, description: string): string {
+function notice(shown: number, total: number): string {
+  return ` … [cut: ${shown} of ${total} characters]`;
+}
+
+/** The line of a skill. */
+export function entryText({ name, description, location }: CatalogueEntry): string {
   const parts = [
     `<name>${escapeXml(name)}</name>`,
     `<description>${escapeXml(description)}</description>`,
@@ -157,9 +169,9 @@ function written({ name, location }: CatalogueEntry, description: string): strin
   return `<skill>${parts.join('')}</skill>`;
 }
 
-function wrap(lines: readonly string[]): string {
-  if (lines.length === 0) return '';
-  return ['<available_skills>', ...lines, '</available_skills>'].join('\n');
+function textOf(entries: readonly CatalogueEntry[]): string {
+  if (entries.length === 0) return '';
+  return ['<available_skills>', ...entries.map(entryText), '</available_skills>'].join('\n');
 }
 
 /** The largest number from 0 to `most` for which `fits` holds, found by bisection; `fits(0)` holds. */
@@ -200,10 +212,10 @@ export interface SkillStatus {
   readonly tokens: number;
 }
 
-/** The state of a skill for people (S09). `isShown`: it is in the catalogue of an owner. */
+/** The state of a skill for people (S09). `entry`: its own in the catalogue of an owner. */
 export function statusOf(
   { found, skill, state, reason, audience, command, commandProblem }: ResolvedSkill,
-  isShown: boolean,
+  entry: CatalogueEntry | undefined,
   homes: readonly string[],
 ): SkillStatus {
   const folder = join(found.root, ...found.segments);
@@ -222,10 +234,9 @@ export function statusOf(
     commandProblem,
   };
   if (state !== 'ready' || !forModel) return { ...base, state, reason, tokens: 0 };
-  if (!isShown) {
+  if (entry === undefined) {
     const full = 'the catalogue is full: skills.max or skills.maxCharacters';
     return { ...base, state: 'left-out', reason: full, tokens: 0 };
   }
-  const tokens = estimateTokens(entryText({ ...base, location }));
-  return { ...base, state, reason, tokens };
+  return { ...base, state, reason, tokens: estimateTokens(entryText(entry)) };
 }

@@ -74,9 +74,9 @@ export function openSkills(options: OpenSkillsOptions) {
     /** Every skill found, also those that are not used, by name. */
     async list(): Promise<readonly SkillStatus[]> {
       const all = await scan();
-      const { skills } = choose(all, OWNER, options, homes);
-      const shown = new Set(skills.map(({ found }) => found));
-      const list = all.map((one) => statusOf(one, shown.has(one.found), homes));
+      const { catalogue, skills } = choose(all, OWNER, options, homes);
+      const shown = new Map(skills.map(({ found }, nth) => [found, catalogue.entries[nth]]));
+      const list = all.map((one) => statusOf(one, shown.get(one.found), homes));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     /** The text of a skill for the owner, also of one that is not used; null: it is refused, or there is none. */
