@@ -129,6 +129,31 @@ describe('a turn with tools', () => {
     ]);
   });
 
+  it('[G01] [P10] the model reads 20,000 characters of a result, and that it was cut', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    for (const more of [0, 1]) {
+      const word = 'é'.repeat(20_000 - 'parrot says '.length + more);
+      await scene.write('go');
+      scene.model.next({ calls: [{ name: 'parrot', with: { word } }] });
+      await scene.answerNext();
+      const [told] = toolMessages(scene.model.asked.at(-1));
+      const text = String(told?.content);
+      expect([text.length > 20_000, text.includes('ut')]).toEqual([more === 1, more === 1]);
+      expect(text.split('é').length - 1).toBe(20_000 - 'parrot says '.length);
+    }
+  });
+
+  it('[G01] the model is asked 20 times in a turn, the last time for an answer', async () => {
+    const parrot = countingTool('parrot');
+    await open({ tools: [parrot.tool] });
+    await scene.write('go');
+    const call = { calls: [{ name: 'parrot', with: { word: 'on' } }] };
+    scene.model.next(...Array.from({ length: 30 }, () => call));
+    await scene.answerNext();
+    expect([scene.model.asked.length, parrot.calls.length]).toEqual([20, 19]);
+  });
+
   it('[P11] lists in the prompt exactly the tools that are offered', async () => {
     await open({ tools: builtInTools({}) });
     await scene.write('hello');

@@ -4,7 +4,15 @@ import { createAssembler } from './assembler.ts';
 import type { PromptContext, PromptMode } from './layer.ts';
 import { builtInLayers, createLayerRegistry } from './layout.ts';
 import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
-import { contextOf, FACTS, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
+import {
+  contextOf,
+  cuttingView,
+  FACTS,
+  OWNER,
+  OWNER_FEATURES,
+  SKILLS,
+  viewOf,
+} from './testing/example-turn.ts';
 
 const layers = createLayerRegistry(builtInLayers());
 
@@ -142,6 +150,32 @@ describe('the order of the house layouts', () => {
     expect(systemOf(await promptOf('neomagi', everything()))).toMatch(embody);
     const bare = everything({ view: viewOf(OWNER, { 'AGENTS.md': 'Be kind.' }) });
     expect(systemOf(await promptOf('neomagi', bare))).not.toContain('Embody');
+  });
+
+  const CORE = [
+    'AGENTS.md',
+    'SOUL.md',
+    'TOOLS.md',
+    'USER.md',
+    'MEMORY.md',
+    'BOOTSTRAP.md',
+    'BOOT.md',
+  ];
+  it.each<[string, number, readonly string[]]>([
+    ['[P08] neomagi', 65_536, [...CORE, 'IDENTITY.md', 'HEARTBEAT.md', 'memory/2026-11-21.md']],
+    ['[P07] openclaw', 20_000, [...CORE, 'IDENTITY.md', 'HEARTBEAT.md']],
+    ['[P09] parley', 20_000, [...CORE, 'memory/2026-11-21.md']],
+  ])('%s shows %i characters of a file, and says so of one more', async (title, limit, names) => {
+    const name = title.slice(title.indexOf(' ') + 1);
+    for (const file of names) {
+      const shown = async (characters: number) => {
+        const view = cuttingView(OWNER, { [file]: 'é'.repeat(characters) });
+        const text = systemOf(await promptOf(name, everything({ view })));
+        return [text.split('é').length - 1, text.includes('[Cut: ')];
+      };
+      expect([file, ...(await shown(limit))]).toEqual([file, limit, false]);
+      expect([file, ...(await shown(limit + 1))]).toEqual([file, limit, true]);
+    }
   });
 
   it('[P09] parley is sorted by how rarely a layer changes', () => {

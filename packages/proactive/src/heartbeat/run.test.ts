@@ -35,6 +35,18 @@ const NIGHT = task('night', '1 day', '22:00-2:00');
 const THREE = '## three\n- every: daily at 3:00\n- do: x\n';
 const GAP = task('gap', '1 day', '2:00-3:00');
 
+it('[H02] a task never runs twice within five minutes, whatever its cadence says', () => {
+  const [mail] = readTasks(MAIL).tasks;
+  if (mail === undefined) throw new Error('no task');
+  const often = { ...mail, cadence: { kind: 'minutes', minutes: 1 } } as const;
+  const due = (now: string) =>
+    dueTasks([often], new Map([['mail', at('2026-11-21T12:00Z')]]), {
+      now: at(now),
+      clock: zoneClock('Europe/Vienna'),
+    }).due.length;
+  expect([due('2026-11-21T12:04:59Z'), due('2026-11-21T12:05Z')]).toEqual([0, 1]);
+});
+
 type Row = readonly [what: string, beat: Beat, said: string];
 
 const ordinary: readonly Row[] = [

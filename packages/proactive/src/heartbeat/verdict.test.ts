@@ -1,6 +1,7 @@
+import { silentLogger } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heartbeatVerdict, quietSpellings } from './verdict.ts';
+import { createJudge, heartbeatVerdict, quietSpellings } from './verdict.ts';
 
 const LONG = 'The disk is full and the backup of this night failed. '.repeat(6).trim();
 
@@ -193,3 +194,28 @@ describe('the answer of a standing task', () => {
     expect(heartbeatVerdict('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
   });
 });
+
+it.each([
+  ['21:59', '2026-11-21T20:59Z', undefined],
+  ['22:00', '2026-11-21T21:00Z', '2026-11-22T06:00Z'],
+  ['6:59', '2026-11-22T05:59Z', '2026-11-22T06:00Z'],
+  ['7:00', '2026-11-22T06:00Z', undefined],
+])(
+  '[H04] an alert at %s waits for the end of the quiet hours, if it is in them',
+  async (_case, at, until) => {
+    const alertedSince = async () => false;
+    const judge = createJudge({
+      store: { heartbeats: Object.assign(Object.create(null), { alertedSince }) },
+      agent: { timeZone: 'Europe/Vienna' },
+      settings: { quietHours: '22:00-07:00', repeatHours: 24 },
+      clock: () => Date.parse(at),
+      log: silentLogger,
+    });
+    const run = { agent: 'main', task: 'mail' } as Parameters<typeof judge>[1];
+    const verdict = await judge('The disk is full.', run);
+    expect(verdict).toMatchObject({ state: 'alerted', text: 'The disk is full.' });
+    expect('heldUntil' in verdict ? verdict.heldUntil : undefined).toBe(
+      until === undefined ? undefined : Date.parse(until),
+    );
+  },
+);

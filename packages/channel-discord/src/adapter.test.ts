@@ -1,0 +1,24 @@
+import { memoryValues, silentLogger } from '@parley/core';
+import { expect, it } from 'vitest';
+import { createDiscordAdapter } from './adapter.ts';
+import { DiscordSettings } from './settings.ts';
+
+it('[F12] edits a growing answer every 1.2 s at most: within five edits in five seconds, with room for other messages', () => {
+  const { streaming } = createDiscordAdapter({
+    account: 'default',
+    settings: DiscordSettings.parse({ token: 'MTkw.abc_1.x-y' }),
+    log: silentLogger,
+    clock: Date.now,
+    values: memoryValues(),
+    holdsAccount: () => true,
+    receive: () => Promise.reject(new Error('not connected')),
+    revise: async () => {},
+    reacted: async () => {},
+    message: async () => null,
+    commands: [],
+    tellOwner: async () => {},
+    report: () => {},
+    history: async () => [],
+  });
+  expect(streaming?.minIntervalMs).toBe(1_200);
+});
