@@ -297,6 +297,14 @@ describe('a gateway', () => {
     good.report(failed);
     await good.say('again');
     expect(good.sent).toHaveLength(1);
+    // The owner may ask the agent about it.
+    const lane = await store.lanes.acquire(conversationIdOf(messageIn('good', '')), 'w', 1, 10_000);
+    if (lane.kind === 'busy') throw new Error('the lane is busy');
+    const claimed = await store.lanes.claim(lane.lease, 'collect', 't1', 1);
+    const { groupContext = [] } = claimed.kind === 'turn' ? claimed.turn : {};
+    expect(groupContext).toMatchObject([
+      { senderId: 'Parley itself', text: expect.stringContaining('does not work') },
+    ]);
   });
 
   it('[D12] opens, closes and opens again what other settings change, and leaves the rest connected', async () => {
