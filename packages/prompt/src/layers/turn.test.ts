@@ -145,7 +145,7 @@ describe('what Parley sent by itself', () => {
     '[P18] as the start of a %s turn is from Parley, for a person',
     (trigger) => {
       expect(messageContext([{ ...MESSAGE, trigger }])).toContain(
-        `"from":"⚙️ Parley (${trigger}), no person","for":{"id":"telegram:42"`,
+        `"from":"Parley (${trigger}), no person","for":{"id":"telegram:42"`,
       );
       expect(messageContext([MESSAGE])).toContain('"from":{"id":"telegram:42"');
     },

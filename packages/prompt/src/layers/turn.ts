@@ -281,7 +281,7 @@ function describeMessage({
     // What Parley wrote carries the person it works for.
     ...(trigger === undefined
       ? { from: person }
-      : { from: `⚙️ Parley (${trigger}), no person`, for: person }),
+      : { from: `Parley (${trigger}), no person`, for: person }),
     ...(replyTo !== undefined && { replyTo: describeReply(replyTo) }),
     ...(mentions.length > 0 && { mentions: mentions.slice(0, MAX_MENTIONS) }),
     ...(mentions.length > MAX_MENTIONS && { mentionsInAll: mentions.length }),
