@@ -11,6 +11,7 @@ import {
   PromptError,
 } from './layer.ts';
 import { abilityLayers } from './layers/abilities.ts';
+import { factLayers } from './layers/facts.ts';
 import { fileLayers } from './layers/files.ts';
 import { ephemeralLayer, instructionLayers, safetyLayer } from './layers/instructions.ts';
 import { memoryLayers } from './layers/memory.ts';
@@ -141,6 +142,7 @@ export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Lay
     ...fileLayers,
     ...abilityLayers(),
     ...memoryLayers,
+    ...factLayers,
     ...turnLayers,
     formatLayer(channelFormats),
   ];

@@ -6,12 +6,8 @@ import type { GroupMessage, PromptContext } from '../layer.ts';
 import { builtInLayers, createLayerRegistry } from '../layout.ts';
 import { layoutNamed } from '../layouts.ts';
 import { contextOf, FACTS, GUEST, MESSAGE } from '../testing/example-turn.ts';
-import {
-  attachmentsLayer,
-  messageContext,
-  messageContextLayer,
-  runtimeFactsLayer,
-} from './turn.ts';
+import { runtimeFactsLayer } from './facts.ts';
+import { attachmentsLayer, messageContext, messageContextLayer } from './turn.ts';
 
 const textOf = (mimeType: string, size: number): string => {
   const attachments = [{ kind: 'document', mimeType, size }];

@@ -123,9 +123,9 @@ function Menu(props: {
   readonly choose: (name: string) => void;
 }): VNode | null {
   const { text, play, choose } = props;
-  const begun = /^\/(\S*)$/.exec(text)?.[1];
-  const found = play.world.commands.filter(({ name }) => name.startsWith(begun ?? '?'));
-  if (begun === undefined || found.length === 0) return null;
+  const prefix = /^\/(\S*)$/.exec(text)?.[1];
+  const found = play.world.commands.filter(({ name }) => name.startsWith(prefix ?? '?'));
+  if (prefix === undefined || found.length === 0) return null;
   return (
     <ul class="command-menu" aria-label="Commands">
       {found.map(({ name, description }) => (

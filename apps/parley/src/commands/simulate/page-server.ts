@@ -112,7 +112,7 @@ async function answer(
   }
 }
 
-/** Each world is a line; whoever reads too slowly gets the newest one when there is room again. */
+/** Each world is a line; a reader that is too slow gets the newest one when there is room again. */
 function streamWorlds({ simulator, console }: PageServerOptions, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
   let timer: NodeJS.Timeout | undefined;
