@@ -107,7 +107,9 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
         model.fault({ kind: 'status', status: 400 });
         say(800 + nth, 'nothing works');
       }
-      await telegram.waitFor(() => scene.answers(803).length > 0, 30_000);
+      // All of them, or one that comes later takes what the model has for the next.
+      const failed = [800, 801, 802, 803];
+      await telegram.waitFor(() => failed.every((chat) => scene.answers(chat).length > 0), 30_000);
       // None of these calls has the arguments that the tool wants.
       const calls = [1, 2, 3, 4].map((nth) => ({
         name: 'current_time',
