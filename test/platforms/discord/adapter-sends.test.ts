@@ -195,6 +195,25 @@ describe('the Discord adapter sends', () => {
     await rm(path);
   });
 
+  it('[F10] a recording as a voice message, and as a file where voice messages are not allowed', async () => {
+    const { double, adapter, logged } = await scene();
+    const path = join(tmpdir(), `parley-discord-${process.pid}.ogg`);
+    await writeFile(path, recording(72_000));
+    const file = { kind: 'voice', name: 'voice.ogg', mimeType: 'audio/ogg', path } as const;
+    const spoken = (id: string) =>
+      adapter.send(part(double.channelId, '', { file, idempotencyKey: id }), noSignal());
+    await spoken('one');
+    double.fault({ kind: 'refuse', status: 403, code: 50173, message: 'No voice messages here' });
+    await spoken('two');
+    expect(double.sends().map(({ message }) => (message.flags & VOICE_MESSAGE) !== 0)).toEqual([
+      true,
+      false,
+    ]);
+    expect(double.sends().map(({ attachments }) => attachments.length)).toEqual([1, 1]);
+    expect(logged.join('\n')).toContain('a voice message is sent as a file');
+    await rm(path);
+  });
+
   it('[F12] typing, edits, deletions and reactions, each a ChannelError when refused', async () => {
     const { double, adapter } = await scene();
     const here = { chatId: double.channelId };
@@ -227,3 +246,16 @@ describe('the Discord adapter sends', () => {
     expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'last words' }]);
   });
 });
+
+const VOICE_MESSAGE = 1 << 13;
+
+/** Ogg with Opus: a page with the header, and one that ends after so many samples. */
+function recording(samples: number): Buffer {
+  const page = (position: number, content: string) => {
+    const header = Buffer.alloc(27);
+    header.write('OggS');
+    header.writeBigInt64LE(BigInt(position), 6);
+    return Buffer.concat([header, Buffer.from(content.padEnd(19, '\0'))]);
+  };
+  return Buffer.concat([page(0, 'OpusHead'), page(samples, 'sound')]);
+}

@@ -18,7 +18,7 @@ const WAIT_MS = 90_000;
 
 /**
  * Reads on in a document that somebody sent in this conversation (F10), while it is kept. Its text is of
- * outsiders, whoever sent it.
+ * outsiders, also where the owner sent it.
  */
 export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
   return defineTool({

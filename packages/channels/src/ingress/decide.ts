@@ -204,7 +204,7 @@ export function decideAccess(
   return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }
 
-/** Whether a group is served, whoever writes there. */
+/** Whether a group is served; the sender plays no part. */
 export function decideGroup(
   chat: InboundMessage['chat'],
   { groups, allowGroups }: AccountPolicy['access'],

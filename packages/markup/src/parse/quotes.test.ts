@@ -19,6 +19,9 @@ const table: [what: string, markdown: string, shown: string][] = [
   ['a tab', '>5\n\n> a\n>\tb', '>5\n\n<blockquote>a\nb</blockquote>'],
 ];
 
-it.each(table)('[M01] a sign of greater than is told from a quote: %s', (_, markdown, shown) => {
-  expect(show(markdown)).toBe(shown);
-});
+it.each(table)(
+  '[M01] a greater-than sign is distinguished from a quote: %s',
+  (_, markdown, shown) => {
+    expect(show(markdown)).toBe(shown);
+  },
+);

@@ -121,7 +121,7 @@ function wanted(query: URLSearchParams, name: string): string {
   return value;
 }
 
-/** The user id of whoever types. */
+/** The user id of the person who types. */
 export const PERSON = '200000000000001001';
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -204,7 +204,7 @@ const LAST: readonly (readonly [LiveKind, RegExp])[] = [
   ['command', new RegExp(`</${COMMAND_NAME}(?: ${COMMAND_NAME}){0,2}:\\d+>`, 'uy')],
   ['route', /<id:(?:home|guide|browse|customize|linked-roles)(?::\d+)?>/y],
   ['sound', /<sound:(?:\d+:)?\d+>/y],
-  // The client makes pictures of the names it knows, whoever wrote them; which it knows changes, so
+  // The client makes pictures of the names it knows, in any text; which it knows changes, so
   // here everything counts that could be a name: lower case, with a letter, or one of few numbers.
   ['shortcode', /:(?:[a-z0-9_+-]*[a-zñ][a-z0-9_+ñ-]*|[+-]1|100|1234)(?:::skin-tone-\d)?:/y],
 ];

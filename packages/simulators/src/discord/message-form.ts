@@ -44,6 +44,8 @@ const MessageForm = z.looseObject({
         id: z.union([z.string(), z.number()]).transform(String),
         filename: z.string().optional(),
         description: z.string().optional(),
+        duration_secs: z.number().positive().optional(),
+        waveform: z.base64().min(1).optional(),
       }),
     )
     .nullish(),
@@ -81,7 +83,27 @@ export function readMessage(call: RestCall): MessageForm {
       );
   }
   checkComponents(form);
+  checkVoice(form, call);
   return form;
+}
+
+/** `flags`: a voice message, which is one recording with its length and nothing else. */
+const VOICE_MESSAGE = 1 << 13;
+
+/** @throws Refusal 50159, 50160 or 50161 */
+function checkVoice(
+  { flags, content, components, attachments }: MessageForm,
+  call: RestCall,
+): void {
+  if (((flags ?? 0) & VOICE_MESSAGE) === 0) return;
+  if (content || (components ?? []).length > 0)
+    throw new Refusal(400, 50159, 'Voice messages do not support additional content.');
+  const files = [...call.files.values()];
+  if (files.length !== 1 || files[0]?.type.startsWith('audio/') !== true)
+    throw new Refusal(400, 50160, 'Voice messages must have a single audio attachment.');
+  const [described] = attachments ?? [];
+  if (described?.duration_secs === undefined || described.waveform === undefined)
+    throw new Refusal(400, 50161, 'Voice messages must have supporting metadata.');
 }
 
 /** @throws Refusal 50006 */

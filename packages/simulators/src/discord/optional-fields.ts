@@ -19,7 +19,7 @@ type Loose<T> = {
 }[keyof T];
 
 /**
- * `varies`: sent with its value, as null, or not at all, as the double is told. `leaves`: as that, but never as null,
+ * `varies`: sent with its value, as null, or not at all, as the option of the double says. `leaves`: as that, but never as null,
  * over which discord.js throws. `kept`: always sent, for without it it would be something else, or the name is one
  * that must be there elsewhere. `unsent`: the double has none.
  */
@@ -167,7 +167,7 @@ const ALL: readonly (readonly [string, How])[] = [
 
 const named = (how: How) => new Set(ALL.filter((one) => one[1] === how).map(([name]) => name));
 
-/** Fields, by name, that are sent as the double is told. */
+/** Fields, by name, that are sent as the option of the double says. */
 export const OPTIONAL_FIELDS: ReadonlySet<string> = named('varies');
 /** Those that are left out instead of being null. */
 export const NEVER_NULL: ReadonlySet<string> = named('leaves');
