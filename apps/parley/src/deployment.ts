@@ -132,14 +132,23 @@ export async function workspaceId(workspace: string): Promise<string | null> {
 /** What each machine or process may have for itself. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
 
+/** A workspace may be reached by another path. */
+function sharedSections(settings: Pick<LoadedSettings['settings'], 'agent'>) {
+  return Object.entries({ ...settings, agent: { ...settings.agent, workspace: '' } }).filter(
+    ([name]) => !OWN_SECTIONS.has(name),
+  );
+}
+
 /** What tells the settings of two processes apart, section by section, and gives none of them away. */
 export function sectionHashes(
-  { settings, channels, secrets }: LoadedSettings,
+  { settings: { agents: _, ...settings }, agents, channels, secrets }: LoadedSettings,
   { path }: Pick<DataFolder, 'path'>,
 ): Record<string, string> {
-  const shared = { ...settings, agent: { ...settings.agent, workspace: '' } };
   const sections = [
-    ...Object.entries(shared).filter(([name]) => !OWN_SECTIONS.has(name)),
+    ...sharedSections(settings),
+    ...[...agents].map(([name, { agents: _, ...own }]) => {
+      return [`agents.${name}`, sharedSections(own)] as const;
+    }),
     ...Object.entries(channels).map(([name, value]) => [`channels.${name}`, value] as const),
   ];
   const hide = [...secrets, path].filter((text) => text !== '');

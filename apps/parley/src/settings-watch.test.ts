@@ -111,6 +111,26 @@ describe('settings that change while Parley runs', () => {
     await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
   });
 
+  it('[D12] [F14] may be those of one agent of several, whose workspace stays until the next start', async () => {
+    const agents = 'agents: { b: { heartbeat: { steps: 4 }, profile: mine } }\n';
+    const profile = join(path, 'profiles/mine.yaml');
+    mkdirSync(join(path, 'profiles'));
+    writeFileSync(profile, 'layout: lab\n');
+    const folder = locateDataFolder(path, {});
+    writeFileSync(folder.settingsFile, `${BEFORE.replace('warn', 'info')}${agents}`);
+    await expect.poll(() => applied.at(-1)?.agents.get('b')?.heartbeat.steps).toBe(4);
+    expect(lines.at(-1)).toMatchObject({ changed: ['agents.b', 'log.level'] });
+    writeFileSync(profile, 'layout: parley\n');
+    await expect.poll(() => applied.at(-1)?.agents.get('b')?.agent.layout).toBe('parley');
+    expect(lines.at(-1)).toMatchObject({ changed: ['agents.b'] });
+    const before = readSettings(folder, {});
+    writeFileSync(folder.settingsFile, `${BEFORE}heartbeat: { repeatHours: 3 }\n${agents}`);
+    expect(changedSettings(before, readSettings(folder, {}))).toEqual([
+      'heartbeat.repeatHours',
+      'log.level',
+    ]);
+  });
+
   it('[D12] may be in a file of their own: a secret that is replaced there is used without a start', async () => {
     const secret = join(path, 'token-of-the-bot');
     const token = (letter: string) => `123456:${letter.repeat(35)}`;

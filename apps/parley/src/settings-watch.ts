@@ -149,31 +149,49 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
 }
 
 /** Other settings, with what counts from a start as it was at the start. */
-function withStartOf({ settings: start }: LoadedSettings, now: LoadedSettings): LoadedSettings {
+function withStartOf(
+  { settings: start, agents: agentsAtStart }: LoadedSettings,
+  now: LoadedSettings,
+): LoadedSettings {
   const kept: Partial<Settings> = Object.fromEntries(
     FROM_THE_START.map((name) => [name, start[name]]),
   );
-  const { settings } = now;
-  const { id, workspace } = start.agent;
-  return {
-    ...now,
-    settings: {
-      ...settings,
-      ...kept,
-      agent: { ...settings.agent, id, workspace },
-      log: { ...start.log, level: settings.log.level },
-    },
-  };
+  const keep = (settings: Settings, { id, workspace }: Settings['agent']): Settings => ({
+    ...settings,
+    ...kept,
+    agent: { ...settings.agent, id, workspace },
+    log: { ...start.log, level: settings.log.level },
+  });
+  const agents = [...now.agents].map(([name, settings]) => {
+    return [name, keep(settings, agentsAtStart.get(name)?.agent ?? settings.agent)] as const;
+  });
+  return { ...now, settings: keep(now.settings, start.agent), agents: new Map(agents) };
 }
 
-type Compared = Pick<LoadedSettings, 'settings' | 'channels'>;
+type Compared = Pick<LoadedSettings, 'settings' | 'agents' | 'channels'>;
 
 /** Names of what differs, never values: `log.level`, `model`, `channels.telegram/default`. */
 export function changedSettings(before: Compared, now: Compared): readonly string[] {
+  const changed = namesThatDiffer(before.settings, now.settings, 2);
   return [
-    ...namesThatDiffer(before.settings, now.settings, 2),
+    ...changed,
+    ...changedAgents(before, now, new Set(changed)),
     ...namesThatDiffer(before.channels, now.channels, 1).map((name) => `channels.${name}`),
   ];
+}
+
+/** Those in which more differs than what they inherit, as their profile. */
+function changedAgents(
+  before: Compared,
+  now: Compared,
+  known: ReadonlySet<string>,
+): readonly string[] {
+  const names = [...new Set([...before.agents.keys(), ...now.agents.keys()])];
+  return names.flatMap((name) => {
+    const [old, young] = [before.agents.get(name) ?? {}, now.agents.get(name) ?? {}];
+    const isMore = namesThatDiffer(old, young, 2).some((one) => !known.has(one));
+    return isMore && !known.has(`agents.${name}`) ? [`agents.${name}`] : [];
+  });
 }
 
 function namesThatDiffer(before: object, now: object, depth: number): readonly string[] {

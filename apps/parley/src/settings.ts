@@ -3,7 +3,7 @@ import type { ChannelDefinition } from '@parley/channels';
 import { countOf } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
-import { ModelSettings } from '@parley/models';
+import { ModelSettings, modelChoices } from '@parley/models';
 import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
@@ -25,6 +25,7 @@ export function checkSettings(
     env,
     dataFolder: folder.path,
     modelSchema: ModelSettings,
+    modelChoices,
     channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
     defaultChannels: ALWAYS,
   });

@@ -24,5 +24,6 @@ export {
   ModelPrice,
   ModelSettings,
   ModelTimeouts,
+  modelChoices,
   ProviderChoice,
 } from './model-settings.ts';

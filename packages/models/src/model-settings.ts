@@ -143,6 +143,23 @@ function sameProvider(
   return { ...main, model };
 }
 
+/**
+ * The models of `choices` and the main one as settings of their own, by name and by `provider/name`; the main
+ * model answers where one of them fails, as for a conversation that has chosen it.
+ */
+export function modelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
+  const { model: main, choices, fallback } = settings;
+  if (typeof main === 'string') return new Map();
+  const named = choices.flatMap((model): [string, ModelSettings][] => {
+    const others = [main, ...choices.filter((one) => one !== model)];
+    const chosen = { ...settings, model, choices: others, fallback: [main, ...fallback] };
+    return namesOf(model).map((name) => [name, chosen]);
+  });
+  return new Map([...named, ...namesOf(main).map((name) => [name, settings] as const)]);
+}
+
+const namesOf = ({ provider, model }: ProviderChoice) => [model, `${provider}/${model}`];
+
 /** Of models that only their makers serve, by their names; the first that fits counts. */
 const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 200_000],

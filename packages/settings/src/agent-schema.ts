@@ -20,13 +20,14 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
+/** What an agent is called in files, logs and ids of conversations. */
+export const AgentName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32');
+
 /** `agent`: who answers, from where and how. */
 export const Agent = section('The agent that answers.', {
-  id: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32')
-    .default('main')
-    .describe('Names the agent in files and logs.'),
+  id: AgentName.default('main').describe('Names the agent in files and logs.'),
   name: z.string().min(1).max(80).optional().describe('What the agent is called in its chats.'),
   role: z.string().min(1).max(200).optional().describe('What it is, in a few words.'),
   emoji: z.string().min(1).max(16).optional().describe('A sign beside its name.'),
@@ -68,7 +69,31 @@ export const Agent = section('The agent that answers.', {
     .max(8_000)
     .optional()
     .describe('Added at the end of every prompt and never remembered.'),
+  delegates: z
+    .array(AgentName)
+    .default([])
+    .describe('Other agents of `agents` that it may give a task to; it gets their results alone.'),
 });
+
+/** `skills`: which there are and how the prompt shows them. */
+export const Skills = section(
+  'Folders with instructions that the agent reads when a task calls for them.',
+  {
+    extra: z.array(z.string().min(1)).default([]).describe('More folders with skills.'),
+    allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
+    block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
+    show: choice(
+      ['outline', 'inline'],
+      'outline: name and description in the prompt; inline: the whole text.',
+    ),
+    max: wholeNumber({ min: 0, max: 1_000, default: 150 }, 'Skills in the prompt.'),
+    maxCharacters: wholeNumber(
+      { min: 0, max: 200_000, default: 30_000 },
+      'The list of skills in the prompt, in characters.',
+    ),
+    maxFileBytes: wholeNumber({ min: 1_000, default: 256_000 }, 'Larger SKILL.md are skipped.'),
+  },
+);
 
 /** How SOUL.md changes: proposals, their evaluation, and who decides (W06). */
 export const Soul = section('Who the agent is (SOUL.md), and how that may change.', {

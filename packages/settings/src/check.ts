@@ -163,6 +163,10 @@ function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
       ...at,
       ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
     ];
+    if (issue.code === 'invalid_key') {
+      const expected = `another key: ${issue.issues.map(expectation).join(', ')}`;
+      return [{ path, issue, expected }];
+    }
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
       return [{ path, issue, expected: expectation(issue) }];
     }

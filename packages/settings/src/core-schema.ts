@@ -1,6 +1,7 @@
 import { BusyPolicy } from '@parley/core';
 import { z } from 'zod';
-import { Agent, Cron, Heartbeat, Limits, Media, Soul, Spend } from './agent-schema.ts';
+import { Agent, Cron, Heartbeat, Limits, Media, Skills, Soul, Spend } from './agent-schema.ts';
+import { Agents, Owners, Routes } from './agents-schema.ts';
 import { choice, number, section, wholeNumber } from './fields.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
@@ -137,37 +138,12 @@ const Retention = section('How long things are kept. Recorded prompts have inspe
   ),
 });
 
-/** `telegram:123`: the channel and that platform's user id. */
-const Owner = z
-  .string({ error: 'channel:userId without a space, such as telegram:123456789' })
-  .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789')
-  .describe('A person the bot belongs to: channel:userId.');
-
 const Identity = section(
   'What every agent is called; overrides the agent’s own settings and IDENTITY.md.',
   {
     name: z.string().min(1).max(80).optional(),
     role: z.string().min(1).max(200).optional(),
     emoji: z.string().min(1).max(16).optional(),
-  },
-);
-
-const Skills = section(
-  'Folders with instructions that the agent reads when a task calls for them.',
-  {
-    extra: z.array(z.string().min(1)).default([]).describe('More folders with skills.'),
-    allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
-    block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
-    show: choice(
-      ['outline', 'inline'],
-      'outline: name and description in the prompt; inline: the whole text.',
-    ),
-    max: wholeNumber({ min: 0, max: 1_000, default: 150 }, 'Skills in the prompt.'),
-    maxCharacters: wholeNumber(
-      { min: 0, max: 200_000, default: 30_000 },
-      'The list of skills in the prompt, in characters.',
-    ),
-    maxFileBytes: wholeNumber({ min: 1_000, default: 256_000 }, 'Larger SKILL.md are skipped.'),
   },
 );
 
@@ -259,7 +235,9 @@ export const CoreSettings = z.strictObject({
     .array(Plugin)
     .default([])
     .describe('More tools, skills, prompt layers, hooks and channels.'),
-  owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
+  owners: Owners.default([]).describe('The people the bot belongs to.'),
+  agents: Agents,
+  routes: Routes,
   heartbeat: Heartbeat,
   cron: Cron,
   soul: Soul,

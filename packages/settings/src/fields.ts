@@ -37,6 +37,11 @@ export function choice<const T extends readonly [string, ...string[]]>(
   return z.enum(values).default(values[0]).describe(description);
 }
 
+/** `telegram:123`: the channel and that platform's user id. */
+export const Person = z
+  .string({ error: 'channel:userId without a space, such as telegram:123456789' })
+  .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789');
+
 /** A block of settings that all have defaults: it may be left away as a whole. */
 export function section<T extends z.core.$ZodShape>(description: string, shape: T) {
   return z

@@ -28,6 +28,8 @@ describe('settingsJsonSchema', () => {
       'web',
       'plugins',
       'owners',
+      'agents',
+      'routes',
       'heartbeat',
       'cron',
       'soul',
@@ -45,6 +47,11 @@ describe('settingsJsonSchema', () => {
       'model',
       'channels',
     ]);
+    const own = at('properties/agents/additionalProperties/properties');
+    expect(own).toMatchObject({
+      model: { anyOf: [{ properties: { model: {} } }, { type: 'string' }] },
+    });
+    expect(own).not.toHaveProperty('heartbeat.properties.steps.default');
     const account = at('properties/channels/properties/telegram/anyOf/0');
     expect(account).toMatchObject({
       required: ['token', 'poll'],

@@ -17,12 +17,14 @@ export interface ForeignSchemas {
 /** The shape of the whole settings file, as precise as the schemas; the base of all suggestions. */
 export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchemas): JsonSchema {
   const core = toJson(CoreSettings);
+  const model = toJson(modelSchema);
   const channels = Object.entries(channelSchemas).map(([id, schema]) => [id, channelShape(schema)]);
   return {
     ...core,
     properties: {
       ...core.properties,
-      model: { ...toJson(modelSchema), description: 'The model that answers.' },
+      agents: withModel(core.properties?.agents, model),
+      model: { ...model, description: 'The model that answers.' },
       channels: {
         type: 'object',
         description: 'Where people can write to the agent.',
@@ -31,6 +33,17 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
       },
     },
   };
+}
+
+/** Each agent may have a model of its own, or name one of `model.choices`. */
+function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
+  const record = typeof agents === 'object' ? agents : {};
+  const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
+  const { default: _, ...own } = model;
+  const named = { type: 'string', description: 'The name of a model of model.choices.' } as const;
+  const description = 'Its model: a block as in the section `model`, or a name of model.choices.';
+  const properties = { ...one.properties, model: { description, anyOf: [own, named] } };
+  return { ...record, additionalProperties: { ...one, properties } };
 }
 
 /** The shape of a profile file, for suggestions. */

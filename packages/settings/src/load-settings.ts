@@ -1,9 +1,9 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { configPath } from '@parley/core/installation';
 import type { z } from 'zod';
+import { agentFindings, complete, deriveAgents, readAgents, sharedWorkspaces } from './agents.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { check } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
@@ -43,6 +43,8 @@ export interface LoadSettingsOptions<Model> extends ForeignSchemas {
   /** Where the default workspace lies. */
   readonly dataFolder: string;
   readonly modelSchema: z.ZodType<Model>;
+  /** The models that agents may use by a name, as whole sections `model`. */
+  modelChoices?(main: Model): ReadonlyMap<string, Model>;
   /** Profiles that come along; those in `profiles/` of the data folder precede them. */
   readonly houseProfiles?: string;
   /** Channels that run with their defaults when the file does not mention them. */
@@ -59,7 +61,13 @@ export interface Settings<Model = unknown> extends CoreSettings {
 export type SettingsResult<Model = unknown> =
   | {
       readonly kind: 'ok';
+      /** Of the whole installation, and of its default agent. */
       readonly settings: Settings<Model>;
+      /**
+       * The whole settings of each agent of `agents` by its name (F14). Their `spend` holds the caps of that
+       * agent alone, besides those of `settings`.
+       */
+      readonly agents: ReadonlyMap<string, Settings<Model>>;
       /** By `channel/account`; one that is broken or disabled leaves the others running. */
       readonly channels: Readonly<Record<string, ChannelAccount>>;
       readonly warnings: readonly SettingsProblem[];
@@ -83,22 +91,54 @@ export type SettingsResult<Model = unknown> =
  * cannot be read at all; everything that is wrong inside it is in the result.
  */
 export function loadSettings<Model>(options: LoadSettingsOptions<Model>): SettingsResult<Model> {
-  const read = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
-  const document = parseSettings(read.kind === 'text' ? read.text : '');
+  const text = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
+  const document = parseSettings(text.kind === 'text' ? text.text : '');
   if (document.kind === 'broken') {
     return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [], files: [] };
   }
   const prepared = prepare(document, options);
-  const { findings, files } = prepared;
   const profiled = chooseProfile(prepared.source, profilePlace(options));
   const source = {
     ...prepared.source,
     value: profiled.value,
     secrets: [...prepared.source.secrets, ...profiled.secrets],
   };
-  const { model: writtenModel, channels: writtenChannels, ...core } = source.value;
-  const checkedCore = check(CoreSettings, core, [], source);
-  const checkedModel = check(options.modelSchema, writtenModel, ['model'], source);
+  const parts = checkParts(source, prepared.findings, options);
+  const { core, model, read, channels } = parts;
+  const shared = {
+    warnings: [document, profiled, core, model, read, channels].flatMap((part) => part.warnings),
+    secrets: [...source.secrets, ...read.secrets],
+    files: [...prepared.files, ...profiled.files, ...read.files],
+  };
+  const whole = wholeSettings(parts, prepared.source, options);
+  const problems = [...profiled.problems, ...parts.problems, ...whole.problems];
+  if (problems.length > 0 || whole.settings === undefined) {
+    const broken = Object.values(channels.accounts).flatMap((a) =>
+      a.kind === 'broken' ? a.problems : [],
+    );
+    return { kind: 'invalid', problems: tidy([...problems, ...broken]), ...shared };
+  }
+  return {
+    kind: 'ok',
+    settings: whole.settings,
+    agents: whole.agents,
+    channels: channels.accounts,
+    origin: text.kind === 'text' ? 'file' : 'defaults',
+    ...shared,
+  };
+}
+
+/** Each part of the file against its own schema. */
+function checkParts<Model>(
+  source: SettingsSource,
+  findings: readonly Finding[],
+  options: LoadSettingsOptions<Model>,
+) {
+  const { model: writtenModel, channels: writtenChannels, ...writtenCore } = source.value;
+  const core = check(CoreSettings, writtenCore, [], source);
+  const model = check(options.modelSchema, writtenModel, ['model'], source);
+  const main = model.kind === 'ok' ? model.value : undefined;
+  const read = readAgents(source, main, options, profilePlace(options));
   const listed = blockOrProblem(writtenChannels, ['channels'], source);
   const channels = checkChannels(
     { ...defaultSections(options), ...listed.block },
@@ -107,37 +147,33 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     source,
   );
   const problems = [
-    ...profiled.problems,
     ...listed.problems,
     ...coreReferences(findings).map((finding) => problemOf(finding, source)),
-    ...[checkedCore, checkedModel].flatMap((checked) =>
-      checked.kind === 'bad' ? checked.problems : [],
-    ),
+    ...[core, model].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : [])),
+    ...read.problems,
   ];
-  const shared = {
-    warnings: [
-      ...document.warnings,
-      ...profiled.warnings,
-      ...checkedCore.warnings,
-      ...checkedModel.warnings,
-      ...channels.warnings,
-    ],
-    secrets: source.secrets,
-    files: [...files, ...profiled.files],
-  };
-  if (problems.length > 0 || checkedCore.kind === 'bad' || checkedModel.kind === 'bad') {
-    const broken = Object.values(channels.accounts).flatMap((a) =>
-      a.kind === 'broken' ? a.problems : [],
-    );
-    return { kind: 'invalid', problems: tidy([...problems, ...broken]), ...shared };
+  return { core, model, read, channels, problems };
+}
+
+/** The settings of the default agent and of the others, where all parts are good. */
+function wholeSettings<Model>(
+  { core, model, read, problems: wrong }: ReturnType<typeof checkParts<Model>>,
+  unprofiled: SettingsSource,
+  options: LoadSettingsOptions<Model>,
+) {
+  const none = { settings: undefined, agents: new Map<string, Settings<Model>>(), problems: [] };
+  if (core.kind === 'bad' || model.kind === 'bad') return none;
+  const settings = { ...complete(core.value, 'workspace', options), model: model.value };
+  const findings = agentFindings(settings, unprofiled);
+  if (Object.keys(settings.agents).length > 0 && wrong.length === 0 && findings.length === 0) {
+    const { model: _, channels: _c, ...core } = unprofiled.value;
+    const checked = check(CoreSettings, core, [], unprofiled);
+    const written = checked.kind === 'ok' && isBlock(checked.cleaned) ? checked.cleaned : {};
+    const agents = deriveAgents({ main: settings, written, read }, options);
+    const shared = sharedWorkspaces(new Map([[settings.agent.id, settings], ...agents]));
+    return { settings, agents, problems: shared.map((one) => problemOf(one, unprofiled)) };
   }
-  return {
-    kind: 'ok',
-    settings: { ...complete(checkedCore.value, options), model: checkedModel.value },
-    channels: channels.accounts,
-    origin: read.kind === 'text' ? 'file' : 'defaults',
-    ...shared,
-  };
+  return { ...none, settings, problems: findings.map((one) => problemOf(one, unprofiled)) };
 }
 
 function profilePlace({
@@ -159,7 +195,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
     secrets: collectSecrets(resolved),
     locate: document.locate,
     allowedAt: (path) => {
-      if (formatPath(path) === 'agent.timeZone') {
+      if (path.at(-1) === 'timeZone') {
         return { keys: [], values: Intl.supportedValuesOf('timeZone') };
       }
       shape ??= composeJsonSchema(options);
@@ -178,17 +214,6 @@ function coreReferences(findings: readonly Finding[]): Finding[] {
 
 function defaultSections(options: LoadSettingsOptions<unknown>): Block {
   return Object.fromEntries((options.defaultChannels ?? []).map((channel) => [channel, {}]));
-}
-
-function complete(core: CoreSettings, options: LoadSettingsOptions<unknown>) {
-  const { agent } = core;
-  const base = dirname(resolve(options.file));
-  const workspace =
-    agent.workspace === undefined
-      ? join(resolve(options.dataFolder), 'workspace')
-      : resolve(base, agent.workspace.replace(/^~(?=\/|$)/, homedir()));
-  const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  return { ...core, agent: { ...agent, timeZone, workspace } };
 }
 
 function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSource) {

@@ -10,10 +10,13 @@ import { collectSecrets, type Environment, resolveReferences } from './secrets.t
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
+  type Finding,
   isBlock,
   problemOf,
+  type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
+  valueAt,
 } from './source.ts';
 
 /** The settings with their profile worked in, and what is wrong with that profile. */
@@ -26,36 +29,32 @@ export interface ProfiledSettings {
   readonly files: readonly string[];
 }
 
-const PATH = ['agent', 'profile'];
-
 /**
  * Works in the profile that `agent.profile` names. Without one the settings stay as they are; a name
  * that is no text is left to the check of the settings. Throws `SettingsError` as `loadProfile` does.
  */
 export function chooseProfile(source: SettingsSource, place: ProfilePlace): ProfiledSettings {
-  const { agent } = source.value;
-  const name = isBlock(agent) ? agent.profile : undefined;
-  const unchanged = { value: source.value, problems: [], warnings: [], secrets: [], files: [] };
-  if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) return unchanged;
-  const loaded = loadProfile(name, place);
-  if (loaded.kind === 'missing') {
-    return { ...unchanged, problems: [unknownProfile(name, place.folders, source)] };
-  }
-  if (loaded.kind === 'bad') return { ...unchanged, ...loaded };
-  const { profile, warnings, secrets, files } = loaded;
+  const { profile, ...found } = profileAt(['agent', 'profile'], source, place);
+  if (profile === undefined) return { value: source.value, ...found };
   const value = withProfile(source.value, profile);
-  return { value, problems: homelessModel(profile, source), warnings, secrets, files };
+  return { ...found, value, problems: homelessModel(profile, source) };
 }
 
-function unknownProfile(
-  name: string,
-  folders: readonly string[],
+/** The profile that is named at `path`, as `chooseProfile` reads it; absent where there is none, or a wrong one. */
+export function profileAt(
+  path: SettingsPath,
   source: SettingsSource,
-): SettingsProblem {
-  const names = profileNames(folders);
-  const expected = `${oneOf(names)}, or a file ${name}.yaml in ${folders[0]}`;
-  const meant = nearest(name, names);
-  return problemOf({ kind: 'value', path: PATH, expected, nearest: meant }, source);
+  place: ProfilePlace,
+): Omit<ProfiledSettings, 'value'> & { readonly profile?: Profile } {
+  const name = valueAt(source.value, path);
+  const nothing = { problems: [], warnings: [], secrets: [], files: [] };
+  if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) return nothing;
+  const loaded = loadProfile(name, place);
+  if (loaded.kind !== 'missing') return { ...nothing, ...loaded };
+  const names = profileNames(place.folders);
+  const expected = `${oneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
+  const finding: Finding = { kind: 'value', path, expected, nearest: nearest(name, names) };
+  return { ...nothing, problems: [problemOf(finding, source)] };
 }
 
 /** A bare name says nothing about where that model is. */
@@ -186,7 +185,8 @@ function under(written: unknown, profile: Block | undefined): unknown {
   return isBlock(written) ? { ...profile, ...written } : written;
 }
 
-function modelOf(written: unknown, model: unknown, modelName: string | undefined): unknown {
+/** A model that is written wins; a name alone fills its key `model`. */
+export function modelOf(written: unknown, model: unknown, modelName: string | undefined): unknown {
   if (written === undefined) return model;
   if (modelName === undefined || !isBlock(written)) return written;
   return { model: modelName, ...written };

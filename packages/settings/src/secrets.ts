@@ -52,7 +52,7 @@ export interface Resolved {
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in every
  * text; `$${` is a literal `${`. A key with nothing behind it, as remains of a section whose
- * lines are commented out, is left out; a channel with nothing behind it means its defaults.
+ * lines are commented out, is left out; a channel or agent with nothing behind it means its defaults.
  */
 export function resolveReferences(root: Block, env: Environment, settingsFile: string): Resolved {
   const outside = new Map<string, string>();
@@ -74,7 +74,7 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
   function block(value: object, path: SettingsPath): Block {
     const entries = Object.entries(value).flatMap(([key, entry]) => {
       const below = [...path, key];
-      if (entry === null && !isAccount(below)) return [];
+      if (entry === null && !meansDefaults(below)) return [];
       return [[key, walk(entry ?? {}, below)]];
     });
     return Object.fromEntries(entries);
@@ -103,10 +103,9 @@ export function resolveReferences(root: Block, env: Environment, settingsFile: s
   return { value, outside, pieces, problems, files: [...files] };
 }
 
-function isAccount(path: SettingsPath): boolean {
-  return (
-    path[0] === 'channels' && (path.length === 2 || (path.length === 4 && path[2] === 'accounts'))
-  );
+function meansDefaults(path: SettingsPath): boolean {
+  const isAccount = path.length === 2 || (path.length === 4 && path[2] === 'accounts');
+  return path[0] === 'channels' ? isAccount : path[0] === 'agents' && path.length === 2;
 }
 
 type Lookup =
@@ -167,6 +166,12 @@ const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
   ...['agent', 'http', 'log', 'lanes', 'limits', 'identity', 'skills'],
   ...['cron', 'heartbeat', 'soul', 'spend', 'inspector'],
 ]);
+/** Keys of one of several agents are those of its `agent`, but for some sections. */
+function isPublic(path: SettingsPath): boolean {
+  if (path[0] !== 'agents') return PUBLIC_SECTIONS.has(path[0]);
+  return !['model', 'tools', 'approvals', 'owners'].includes(String(path[2]));
+}
+
 /** Blocks whose every value may be a secret, whatever its key is called. */
 const SECRET_BLOCKS: ReadonlySet<unknown> = new Set(['headers', 'env']);
 const HARMLESS_HEADER = /^(?:accept|content|user-agent|cache-control)/i;
@@ -181,8 +186,7 @@ export function collectSecrets(resolved: Resolved): string[] {
   const secrets = new Set<string>();
   for (const { path, text, isFile } of resolved.pieces) {
     if (isSecretPath(path) || isFile) add(secretsIn(text));
-    else if (!PUBLIC_SECTIONS.has(path[0]) && !path.includes('access') && looksSecret(text))
-      add([text]);
+    else if (!isPublic(path) && !path.includes('access') && looksSecret(text)) add([text]);
   }
   // A reference that leads nowhere stays as it was written, and that is no secret.
   const unresolved = new Set(resolved.problems.map((problem) => formatPath(problem.path)));

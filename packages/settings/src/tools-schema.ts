@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, flag, number, section, wholeNumber } from './fields.ts';
+import { choice, flag, number, Person, section, wholeNumber } from './fields.ts';
 
 /** `-5` is a number to YAML, and text to everything else. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
@@ -59,14 +59,7 @@ export const Approvals = section('Tools that are run only when a person says yes
     .describe(
       'What needs none: tools, or tool:pattern for the first argument, where * matches harmless characters.',
     ),
-  approvers: z
-    .array(
-      z
-        .string({ error: 'channel:userId without a space, such as telegram:123456789' })
-        .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789'),
-    )
-    .default([])
-    .describe('Who may decide besides owners.'),
+  approvers: z.array(Person).default([]).describe('Who may decide besides owners.'),
   waitMinutes: number(
     { above: 0, max: 7 * 24 * 60, default: 15 },
     'After this a question counts as refused.',

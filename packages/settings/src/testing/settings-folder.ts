@@ -19,13 +19,26 @@ const modelSchema = z
     z.discriminatedUnion('provider', [
       z.strictObject({ provider: z.literal('local'), baseUrl: z.url(), apiKey: z.string() }),
       z.strictObject({ provider: z.literal('anthropic'), apiKey: z.string() }),
-      z.strictObject({ provider: z.literal('named'), apiKey: z.string(), model: z.string() }),
+      z.strictObject({
+        provider: z.literal('named'),
+        apiKey: z.string(),
+        model: z.string(),
+        choices: z.array(z.string()).optional(),
+      }),
     ]),
   ])
   .default('auto');
 
+type Model = z.infer<typeof modelSchema>;
+
+/** The names in `choices` of the provider `named`. */
+function modelChoices(main: Model): ReadonlyMap<string, Model> {
+  if (typeof main === 'string' || main.provider !== 'named') return new Map();
+  return new Map(main.choices?.map((model) => [model, { ...main, model }]));
+}
+
 /** Two channels and a model. */
-export const settingsSchemas = { channelSchemas: { telegram, web }, modelSchema };
+export const settingsSchemas = { channelSchemas: { telegram, web }, modelSchema, modelChoices };
 
 /** What a test file loads with: a folder of its own, two channels, a model. */
 export function settingsFolder() {

@@ -1,0 +1,225 @@
+import { homedir } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import { placeOf, type Route } from './agents-schema.ts';
+import { check, nearest, oneOf } from './check.ts';
+import { CoreSettings } from './core-schema.ts';
+import type { LoadSettingsOptions, Settings } from './load-settings.ts';
+import { modelOf, type Profile, type ProfilePlace, profileAt } from './profiles.ts';
+import {
+  type Block,
+  type Finding,
+  isBlock,
+  problemOf,
+  type SettingsPath,
+  type SettingsProblem,
+  type SettingsSource,
+} from './source.ts';
+
+interface AgentParts<Model> {
+  readonly profile: Profile | undefined;
+  readonly model: Model | undefined;
+}
+
+/** What the profiles and models of the other agents came to. */
+interface AgentsRead<Model> {
+  /** By name; the model is absent where the agent uses that of the default one. */
+  readonly parts: ReadonlyMap<string, AgentParts<Model>>;
+  readonly problems: readonly SettingsProblem[];
+  readonly warnings: readonly SettingsProblem[];
+  readonly secrets: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** `main` is the checked model of the default agent; absent where it is wrong. */
+export function readAgents<Model>(
+  source: SettingsSource,
+  main: Model | undefined,
+  options: LoadSettingsOptions<Model>,
+  place: ProfilePlace,
+): AgentsRead<Model> {
+  const { agents } = source.value;
+  const read = Object.entries(isBlock(agents) ? agents : {}).flatMap(([name, written]) => {
+    if (!isBlock(written)) return [];
+    const at = ['agents', name];
+    const { profile, ...profiled } = profileAt([...at, 'profile'], source, place);
+    const { model, ...modelled } = readModel(written.model, { at, profile, main }, source, options);
+    const idle = profile?.plugins === undefined ? [] : [withoutPlugins(at, source)];
+    return [{ name, parts: { profile, model }, idle, profiled, modelled }];
+  });
+  return {
+    parts: new Map(read.map(({ name, parts }) => [name, parts])),
+    problems: read.flatMap((one) => [...one.profiled.problems, ...one.modelled.problems]),
+    warnings: read.flatMap((one) => [
+      ...one.profiled.warnings,
+      ...one.modelled.warnings,
+      ...one.idle,
+    ]),
+    secrets: read.flatMap(({ profiled }) => profiled.secrets),
+    files: read.flatMap(({ profiled }) => profiled.files),
+  };
+}
+
+function withoutPlugins(at: SettingsPath, source: SettingsSource): SettingsProblem {
+  const expected = 'a profile without plugins: they are of the whole installation, in `plugins`';
+  return problemOf({ kind: 'value', path: [...at, 'profile'], expected }, source);
+}
+
+/** A model of its own (a block or a word), one of `model.choices` by its name, or that of the profile. */
+function readModel<Model>(
+  written: unknown,
+  {
+    at,
+    profile,
+    main,
+  }: { at: SettingsPath; profile: Profile | undefined; main: Model | undefined },
+  source: SettingsSource,
+  { modelSchema, modelChoices }: LoadSettingsOptions<Model>,
+) {
+  const path = [...at, 'model'];
+  const nothing = { model: undefined, problems: [], warnings: [] };
+  if (written === undefined && profile?.model !== undefined) {
+    return { ...nothing, model: modelSchema.parse(profile.model) };
+  }
+  const own = modelOf(written, undefined, profile?.modelName) ?? profile?.modelName;
+  if (own === undefined) return nothing;
+  if (typeof own !== 'string' || modelSchema.safeParse(own).success) {
+    const checked = check(modelSchema, own, path, source);
+    const { warnings } = checked;
+    return checked.kind === 'ok'
+      ? { ...nothing, warnings, model: checked.value }
+      : { ...nothing, problems: checked.problems, warnings };
+  }
+  if (main === undefined) return nothing;
+  const choices = modelChoices?.(main) ?? new Map<string, Model>();
+  const model = choices.get(own);
+  if (model !== undefined) return { ...nothing, model };
+  const names = choices.size === 0 ? '' : `: ${oneOf([...choices.keys()])}`;
+  const expected = `a block as \`model\` is, or the name of a model of model.choices${names}`;
+  const place = written === undefined ? [...at, 'profile'] : path;
+  const meant = nearest(own, choices.keys());
+  const finding: Finding = { kind: 'value', path: place, expected, nearest: meant };
+  return { ...nothing, problems: [problemOf(finding, source)] };
+}
+
+/** The names and places of agents that do not fit each other. */
+export function agentFindings(core: CoreSettings, source: SettingsSource): Finding[] {
+  const { agent, agents, routes } = core;
+  const names = [...new Set([agent.id, ...Object.keys(agents)])];
+  const taken = `another name: "${agent.id}" is the agent of the section \`agent\``;
+  const helpers = (name: string, path: SettingsPath, list: readonly string[] = []) => {
+    const others = names.filter((one) => one !== name);
+    return list.flatMap((one, nth) => unknownName(one, [...path, 'delegates', nth], others));
+  };
+  return [
+    ...(Object.hasOwn(agents, agent.id)
+      ? [{ kind: 'value', path: ['agents', agent.id], expected: taken } as const]
+      : []),
+    ...helpers(agent.id, ['agent'], agent.delegates),
+    ...Object.entries(agents).flatMap(([name, one]) =>
+      helpers(name, ['agents', name], one.delegates),
+    ),
+    ...routes.flatMap((route, nth) => unknownName(route.agent, ['routes', nth, 'agent'], names)),
+    ...doubledRoutes(routes, source),
+  ];
+}
+
+function unknownName(name: string, path: SettingsPath, among: readonly string[]): Finding[] {
+  if (among.includes(name)) return [];
+  const expected = among.length === 0 ? 'nothing: there is no other agent' : oneOf(among);
+  return [{ kind: 'value', path, expected, nearest: nearest(name, among) }];
+}
+
+function doubledRoutes(routes: readonly Route[], source: SettingsSource): Finding[] {
+  const first = new Map<string, number>();
+  return routes.flatMap((route, nth) => {
+    const place = placeOf(route);
+    const earlier = first.get(place);
+    if (earlier === undefined) {
+      first.set(place, nth);
+      return [];
+    }
+    const line = source.locate(['routes', earlier], 'value')?.line;
+    const where = line === undefined ? '' : ` (line ${line})`;
+    const expected = `one rule for ${place}: routes[${earlier}]${where} is that already`;
+    return [{ kind: 'value', path: ['routes', nth], expected }];
+  });
+}
+
+interface DeriveFrom<Model> {
+  /** The settings of the default agent. */
+  readonly main: Settings<Model>;
+  /** The file without its profile, before defaults were filled in. */
+  readonly written: Block;
+  readonly read: AgentsRead<Model>;
+}
+
+/**
+ * The whole settings of each agent of `agents` (F14). Its own keys win over its profile, and that over
+ * what the file says for all. What makes the default agent itself (name, persona, workspace, …) is not
+ * inherited; `spend` holds the caps of this agent alone.
+ */
+export function deriveAgents<Model>(
+  { main, written, read }: DeriveFrom<Model>,
+  options: Pick<LoadSettingsOptions<Model>, 'file' | 'dataFolder'>,
+): ReadonlyMap<string, Settings<Model>> {
+  const derived = Object.entries(main.agents).map(([name, own]): [string, Settings<Model>] => {
+    const { model: _, tools, skills, heartbeat, soul, approvals, spend, owners, ...agent } = own;
+    const { profile, model = main.model } = read.parts.get(name) ?? {};
+    const { model: _m, modelName: _n, plugins: _p, ...given } = profile ?? {};
+    const { tools: givenTools, skills: givenSkills, ...character } = given;
+    const { timeZone, clockMinutes } = main.agent;
+    const core = CoreSettings.parse({
+      ...written,
+      agent: { timeZone, clockMinutes, ...character, ...agent, id: name },
+      tools: over(written.tools, givenTools, tools),
+      skills: over(written.skills, givenSkills, skills),
+      heartbeat: over(written.heartbeat, heartbeat),
+      soul: over(written.soul, soul),
+      approvals: over(written.approvals, approvals),
+      owners: owners ?? main.owners,
+      spend: over({ capOwners: main.spend.capOwners, ...noStrangerCap(spend) }, spend),
+    });
+    const whole = complete(core, join('workspaces', name), options);
+    return [name, { ...whole, plugins: main.plugins, model }];
+  });
+  return new Map(derived);
+}
+
+const over = (...blocks: readonly unknown[]): Block =>
+  Object.assign({}, ...blocks.map((block) => (isBlock(block) ? block : {})));
+
+/** The installation has a cap for strangers without a word of it; an agent bounds only what it says. */
+function noStrangerCap(spend: Block | undefined): Block {
+  return spend?.perPersonDaily === undefined ? { perStrangerDaily: 'off' } : {};
+}
+
+/** With the paths and the time zone of this machine. */
+export function complete(
+  core: CoreSettings,
+  workspaceName: string,
+  { file, dataFolder }: Pick<LoadSettingsOptions<unknown>, 'file' | 'dataFolder'>,
+) {
+  const { agent } = core;
+  const workspace =
+    agent.workspace === undefined
+      ? join(resolve(dataFolder), workspaceName)
+      : resolve(dirname(resolve(file)), agent.workspace.replace(/^~(?=\/|$)/, homedir()));
+  const timeZone = agent.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return { ...core, agent: { ...agent, timeZone, workspace } };
+}
+
+/** Agents that would see each other's files. */
+export function sharedWorkspaces(all: ReadonlyMap<string, Settings>): Finding[] {
+  const agents = [...all.values()].map(({ agent }) => agent);
+  return agents.flatMap(({ id, workspace }, nth) => {
+    const other = agents
+      .slice(0, nth)
+      .find((one) => isInside(one.workspace, workspace) || isInside(workspace, one.workspace));
+    if (other === undefined) return [];
+    const expected = `a folder of its own: ${workspace} is shared with the agent "${other.id}" (${other.workspace})`;
+    return [{ kind: 'value', path: ['agents', id, 'workspace'], expected }];
+  });
+}
+
+const isInside = (folder: string, other: string): boolean =>
+  `${folder}${sep}`.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
