@@ -22,6 +22,7 @@ const EXAMPLES: readonly string[] = [
   'agent.timeZone',
   'agent.profile',
   'agent.persona',
+  'agent.responseFormat',
   'model.provider',
   'model.baseUrl',
   'model.apiKey',

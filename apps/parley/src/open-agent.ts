@@ -157,10 +157,10 @@ async function introduced(
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
-  const { id, timeZone, clockMinutes } = agent;
+  const { id, timeZone, clockMinutes, responseFormat } = agent;
   const time = { timeZone, localTime: localTimeIn(timeZone), clockMinutes };
-  const place: AgentPlace = { id, identity, workspace: workspace.folder, ...time };
-  return { place, name, emoji };
+  const place = { id, identity, workspace: workspace.folder, ...time, responseFormat };
+  return { place: place satisfies AgentPlace, name, emoji };
 }
 
 /** What the agent can do: Parley's own tools, then those that plugins and servers add, as the settings allow. */

@@ -158,7 +158,8 @@ Examples:
   parley cron add "Remind me to call Bo" --at "2026-11-22 18:00"
   parley cron add "Summarize the news" --every "daily at 8:00"
   parley cron add "Plan the week" --cron "0 9 * * mon" --time-zone Europe/Vienna
-  parley cron add "Dinner!" --at 19:30 --to family`;
+  parley cron add "Dinner!" --at 19:30 --to family
+  parley cron add "Count open orders" --every "1 h" --format orders.schema.json`;
 
 function describeCron(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/schedule.ts'));
@@ -199,6 +200,10 @@ function withFields(command: Command, usualChat: string): void {
     .option('--cron <fields>', 'again and again: "0 9 * * mon-fri"')
     .option('--time-zone <name>', 'where the time counts (default: the agent’s time zone)')
     .option('--title <words>', 'what lists call it')
+    .option(
+      '--format <file>',
+      'answers must fit this JSON Schema; or json for any object, none for text',
+    )
     .option(
       '--to <chat>',
       `a chat that tools.message.chats names, or channel:chatId (${usualChat})`,

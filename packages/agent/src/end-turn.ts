@@ -2,7 +2,12 @@ import { type FreshParts, type LiveEvent, type Reader, reasonOf } from '@parley/
 import type { ModelError } from '@parley/models';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, NewPart, TurnCommit } from '@parley/store';
-import { marked, visibleText } from './answer/visible-text.ts';
+import {
+  marked,
+  type QuotableMessages,
+  type VisibleAnswer,
+  visibleText,
+} from './answer/visible-text.ts';
 import type { FinalStep, StepUsage } from './loop/turn-journal.ts';
 import { renderParts } from './post-message.ts';
 import { accountOfTurn } from './spend.ts';
@@ -24,10 +29,11 @@ export async function giveAnswer(
   deps: TurnServices,
   seen: EndingTurn,
   lease: LaneLease,
-  { text, usage }: FinalStep,
+  step: FinalStep,
 ): Promise<Ending> {
   const { turn } = seen;
-  const answer = visibleText(text, quotableIn(turn, seen.journal.joined()));
+  const { text, usage, isJson } = step;
+  const answer = seenOf(step, quotableIn(turn, seen.journal.joined()));
   const remembered = answer.kind === 'says' ? answer.text : text;
   const entries = [asked(seen), spoken('assistant', remembered)];
   const said = { ...kept(seen), entries, usage, account: accountOfTurn(turn, deps) };
@@ -35,7 +41,7 @@ export async function giveAnswer(
     const { reason } = answer;
     return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
   }
-  const parts = await partsOf(turn, remembered, answer.replyTo);
+  const parts = await partsOf(turn, isJson ? fenced(remembered) : remembered, answer.replyTo);
   if (parts.length === 0) {
     return giveUp(deps, seen, lease, { notice: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }
@@ -44,6 +50,18 @@ export async function giveAnswer(
   const shown = isPlan ? withPlanButton(parts, turn.turnId) : parts;
   const all = [...shown, ...(await noticeOf(seen))];
   return commit(deps, lease, { ...said, outcome: 'answered', parts: all, isPlan });
+}
+
+/** What people see of an answer (G08–G10); JSON for a program is all of it. */
+export function seenOf({ text, isJson }: FinalStep, quotable: QuotableMessages): VisibleAnswer {
+  return isJson ? { kind: 'says', text } : visibleText(text, quotable);
+}
+
+/** As a block of code no sign of it is taken for Markdown; where a channel has no Markdown it is the bare JSON. */
+function fenced(json: string): string {
+  const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}json\n${json}\n${fence}`;
 }
 
 function withPlanButton(parts: readonly NewPart[], turnId: string): readonly NewPart[] {

@@ -1,4 +1,11 @@
-import { type Runtime, reasonOf, type SentRequest, silentMeter, silentTracer } from '@parley/core';
+import {
+  type LiveBus,
+  type Runtime,
+  reasonOf,
+  type SentRequest,
+  silentMeter,
+  silentTracer,
+} from '@parley/core';
 import type { ModelRequest, UserMessage } from '@parley/models';
 import type { AssembledPrompt, PromptMode } from '@parley/prompt';
 import type { AgentFile, ClaimedTurn } from '@parley/store';
@@ -16,7 +23,14 @@ import { type HeldPrompt, recordPrompt, sentRequestOf } from './record-prompt.ts
 import { accountOf } from './spend.ts';
 import { type ToolSet, toolsInMode } from './tools/tool-registry.ts';
 import { runBefore } from './turn-hooks.ts';
-import { leadingMessage, type OpenedTurn, openTurn, quotableIn, textOf } from './turn-opening.ts';
+import {
+  leadingMessage,
+  type OpenedTurn,
+  openTurn,
+  quotableIn,
+  responseFormatOf,
+  textOf,
+} from './turn-opening.ts';
 import { type PromptServices, toolsOf, turnPrompt } from './turn-prompt.ts';
 import type { TurnServices } from './turn-services.ts';
 
@@ -35,8 +49,8 @@ export interface SeenTurn {
 
 /**
  * The answer of a turn: from its journal if an earlier run got it, else from the model and its tools
- * (G16). Null when the lease was lost. Throws ModelError, TurnLimitError, TurnSuspendedError and the
- * reason of the signal.
+ * (G16). Null when the lease was lost. Throws ModelError, TurnLimitError, ResponseFormatError,
+ * TurnSuspendedError and the reason of the signal.
  */
 export async function turnAnswer(
   deps: TurnServices,
@@ -53,8 +67,11 @@ export async function turnAnswer(
     past,
     signal,
   );
+  const format = responseFormatOf(turn, deps.agent);
+  const isShown = format === undefined;
   const loop = {
     ...deps,
+    ...(!isShown && { format, bus: withoutDrafts(deps.bus) }),
     conversationId,
     turnId,
     journal,
@@ -68,9 +85,9 @@ export async function turnAnswer(
     keepFile: (id: string, file: AgentFile) =>
       deps.store.agentFiles.keep(id, turnId, file, deps.clock()),
     quotable: () => quotableIn(turn, journal.joined()),
-    ...(shown !== undefined && { shown }),
+    ...(isShown && shown !== undefined && { shown }),
     beforeActing: later?.beforeActing,
-    joinLater: later?.join,
+    joinLater: isShown ? later?.join : undefined,
     maySpend: (used: StepUsage | null) => maySpend(deps, turn, opened, used),
     cutOff: (used: StepUsage) => countCutOff(deps, turn, opened, used),
     draft,
@@ -82,6 +99,14 @@ export async function turnAnswer(
   return retryWithLessContext(deps, { conversationId, session, reader }, signal, (shorter) =>
     turnLoop({ ...loop, draft: { ...loop.draft, ...shorter } }, signal),
   );
+}
+
+/** JSON is shown when it is known to fit. */
+function withoutDrafts(bus: LiveBus): LiveBus {
+  return {
+    publish: (event) => (event.type === 'turn-delta' ? undefined : bus.publish(event)),
+    subscribe: (listener) => bus.subscribe(listener),
+  };
 }
 
 /** Asks the guard before a call of the model (G17). Throws SpendCapError. */

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Clock, Reader, RuntimeFacts } from '@parley/core';
+import type { Clock, Reader, ResponseFormat, RuntimeFacts } from '@parley/core';
 import { type Identity, type IdentitySource, quoteUntrusted, readIdentity } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, TranscriptEntry } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
@@ -82,6 +82,21 @@ export interface AgentPlace {
   readonly localTime: LocalTime;
   /** The clock of the system prompt is rounded down to so many minutes. */
   readonly clockMinutes: number;
+  /** The JSON that it answers people and jobs with, where they say nothing else. */
+  readonly responseFormat?: ResponseFormat | undefined;
+}
+
+/**
+ * The JSON that the answer of a turn must be; undefined where people read it. The setting is for answers: a heartbeat
+ * run, a sub-agent and the turn after a start have none.
+ */
+export function responseFormatOf(
+  turn: ClaimedTurn,
+  { responseFormat }: Pick<AgentPlace, 'responseFormat'>,
+): ResponseFormat | undefined {
+  const { message } = leadingMessage(turn);
+  const isAnswer = message.trigger === undefined || message.trigger === 'cron';
+  return message.responseFormat ?? (isAnswer ? responseFormat : undefined);
 }
 
 /** The newest message that a turn answers; it decides the turn's facts. */

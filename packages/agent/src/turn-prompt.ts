@@ -3,6 +3,7 @@ import {
   type InboundMessage,
   type Logger,
   type Reader,
+  type ResponseFormat,
   type RuntimeFacts,
   reasonOf,
   SILENT_TOKEN,
@@ -28,6 +29,7 @@ import {
   leadingMessage,
   type OpenedTurn,
   openTurn,
+  responseFormatOf,
 } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
@@ -61,9 +63,11 @@ export async function turnPrompt(
   const atHand = { facts, reader, view, messages, ...fixing, conversationId, session };
   const features = await gatherFeatures(deps.sources, atHand, deps.log);
   const tools = (await extras.tools) ?? toolsInMode(toolsOf(deps, reader, turn), turn.mode);
+  const format = responseFormatOf(turn, deps.agent);
   const context = {
     ...attachmentsOf(messages),
-    ...silenceIn(facts, features),
+    // A program waits for its answer.
+    ...(format === undefined ? silenceIn(facts, features) : { responseSchema: schemaOf(format) }),
     replyTags: leadingMessage(turn).route.quotes === true,
     ...features,
     ...approvalsNote(tools, deps.approvals?.rules),
@@ -85,6 +89,10 @@ export async function turnPrompt(
     ...(deps.promptMode !== undefined && { mode: deps.promptMode }),
   };
   return deps.prompt.assemble(context, extras.additions);
+}
+
+function schemaOf(format: ResponseFormat): object {
+  return format === 'json' ? { type: 'object' } : format;
 }
 
 /** What is fixed for an owner must not reach a later guest of the same chat. */

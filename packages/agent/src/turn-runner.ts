@@ -1,8 +1,13 @@
-import type { Reader, ReplyRoute, Runtime } from '@parley/core';
+import {
+  ParleyError,
+  type Reader,
+  type ReplyRoute,
+  ResponseFormatError,
+  type Runtime,
+} from '@parley/core';
 import { ModelError } from '@parley/models';
 import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn } from '@parley/store';
-import { visibleText } from './answer/visible-text.ts';
 import { openGate } from './approvals/approval-gate.ts';
 import { type LaterMessages, openLaterMessages } from './busy/later-messages.ts';
 import { askedToCompact } from './context/compactor.ts';
@@ -14,6 +19,7 @@ import {
   giveNotice,
   giveUp,
   keepStopped,
+  seenOf,
 } from './end-turn.ts';
 import { asStarted, type FinalStep, openJournal } from './loop/turn-journal.ts';
 import { TurnLimitError } from './loop/turn-loop.ts';
@@ -24,7 +30,14 @@ import { accountOfTurn, SpendCapError } from './spend.ts';
 import { TurnSuspendedError } from './tools/tool.ts';
 import { type SeenTurn, turnAnswer } from './turn-answer.ts';
 import { runAfter, type TurnClosing } from './turn-hooks.ts';
-import { leadingMessage, openTurn, quotableIn, textOf, turnReader } from './turn-opening.ts';
+import {
+  leadingMessage,
+  openTurn,
+  quotableIn,
+  responseFormatOf,
+  textOf,
+  turnReader,
+} from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** A turn that was started this often and never ended probably kills its worker: give up and say so. */
@@ -77,7 +90,8 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     }
     deps.compactor?.afterTurn(conversationId);
     if (closing === undefined) return;
-    if (closing.answer !== '') await answerByVoice(deps, turn, closing.answer, signal);
+    if (closing.answer !== '' && responseFormatOf(turn, deps.agent) === undefined)
+      await answerByVoice(deps, turn, closing.answer, signal);
     await callHooks(deps, ending, closing);
   };
 }
@@ -178,7 +192,7 @@ async function answerMessages(
     return { ...(await giveUp(deps, seen, lease, answer)), closing: { ...closing, answer: '' } };
   }
   const ending = await giveAnswer(deps, seen, lease, answer);
-  const heard = visibleText(answer.text, quotableIn(turn, journal.joined()));
+  const heard = seenOf(answer, quotableIn(turn, journal.joined()));
   const said = ending.outcome === 'answered' && heard.kind === 'says' ? heard.text : '';
   return { ...ending, closing: { ...closing, answer: said } };
 }
@@ -218,7 +232,10 @@ export async function orFailure<Found>(
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
-    if (error instanceof TurnLimitError || error instanceof SpendCapError)
+    const isOurs = [TurnLimitError, SpendCapError, ResponseFormatError].some(
+      (kind) => error instanceof kind,
+    );
+    if (error instanceof ParleyError && isOurs)
       return { notice: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;
     return { notice: failureText(error, reader), reason: error.message };

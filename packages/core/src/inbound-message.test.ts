@@ -4,6 +4,7 @@ import {
   BusyPolicy,
   busyIn,
   type ChatType,
+  fromOutside,
   InboundMessage,
 } from './inbound-message.ts';
 
@@ -49,6 +50,19 @@ describe('an inbound message', () => {
     expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(false);
   });
 });
+
+it.each([
+  ['api', 'json'],
+  ['web', 'json'],
+  ['telegram', undefined],
+  ['discord', undefined],
+] as const)(
+  '[P04] [P18] a message of the channel %s keeps the response format %s',
+  (channel, kept) => {
+    const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
+    expect(fromOutside(message).responseFormat).toBe(kept);
+  },
+);
 
 describe('the busy policy', () => {
   it.each<[BusyPolicy, ChatType, BusyMode]>([

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ResponseFormat } from './response-format.ts';
 
 /** The kind of place a message was written in; decides privacy, activation and the lane. */
 export const ChatType = z.enum(['direct', 'group', 'channel', 'thread']);
@@ -85,6 +86,8 @@ export const InboundMessage = z.strictObject({
   sentAt: z.int().nonnegative(),
   /** Custom turn variables, carried through to the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
+  /** The JSON to answer with; kept only from adapters that programs write to, and from jobs. */
+  responseFormat: ResponseFormat.optional(),
   /**
    * What made Parley itself write this message; absent where a person did: `boot` after a start (W08),
    * `sub-agent` for what one is to do or has done (G07), `heartbeat` for a standing task (H02), `cron`
@@ -114,13 +117,18 @@ export const InboundReaction = z.strictObject({
 });
 export type InboundReaction = z.infer<typeof InboundReaction>;
 
+/** The channels whose messages are written by programs of the operator, and not by people in chats. */
+const PROGRAMS: ReadonlySet<string> = new Set(['api', 'web']);
+
 /** A message without what only Parley may set, so that no platform can pass for Parley itself. */
 export function fromOutside({
   trigger: _trigger,
   typed: _typed,
+  responseFormat,
   ...message
 }: InboundMessage): InboundMessage {
-  return message;
+  const mayAsk = responseFormat !== undefined && PROGRAMS.has(message.channel);
+  return mayAsk ? { ...message, responseFormat } : message;
 }
 
 /** Everything a turn knows about where, when, by whom and for whom it runs (F02). */

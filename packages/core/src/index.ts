@@ -4,6 +4,7 @@ export * from './errors.ts';
 export * from './inbound-message.ts';
 export * from './proactive.ts';
 export * from './prompt.ts';
+export * from './response-format.ts';
 export * from './runtime.ts';
 export * from './text.ts';
 export type * from './timeline.ts';

@@ -15,6 +15,8 @@ export interface CronFields {
   readonly cron?: string | undefined;
   /** IANA name; that of the agent when absent. */
   readonly timeZone?: string | undefined;
+  /** The JSON that its answers must be, as `json` or as the text of a JSON Schema; `none`: text again. */
+  readonly format?: string | undefined;
 }
 
 /** The message that asks, and the route of its answers: they give a job its owner and its chat. */

@@ -66,7 +66,24 @@ export async function openProvider(
 
 /** Options that only one provider has. OpenAI would otherwise keep every conversation for 30 days. */
 export function providerOptions(choice: ProviderChoice): Pick<ProviderCall, 'providerOptions'> {
-  return choice.provider === 'openai' ? { providerOptions: { openai: { store: false } } } : {};
+  // Its strict way takes only schemas of a kind of its own.
+  const openai = { store: false, strictJsonSchema: false };
+  return choice.provider === 'openai' ? { providerOptions: { openai } } : {};
+}
+
+/**
+ * Holds OpenAI's models to a format. Others do not get it: Anthropic's package makes a forced tool of it, and many
+ * local servers refuse it beside tools.
+ */
+export function providerFormat(
+  provider: ProviderChoice['provider'],
+  { format }: Pick<ModelRequest, 'format'>,
+): Pick<ProviderCall, 'responseFormat'> {
+  if (provider !== 'openai' || format === undefined) return {};
+  if (format === 'json') return { responseFormat: { type: 'json' } };
+  // It takes objects alone.
+  if (format.type !== 'object') return {};
+  return { responseFormat: { type: 'json', name: 'answer', schema: harmlessRecord(format) } };
 }
 
 /**

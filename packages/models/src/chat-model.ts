@@ -1,4 +1,4 @@
-import { ParleyError } from '@parley/core';
+import { ParleyError, type ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import type { ModelPrice } from './model-settings.ts';
 
@@ -70,6 +70,8 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   /** In an order that stays the same, because prompt caches begin with them. */
   readonly tools?: readonly ModelTool[];
+  /** The JSON to answer with, for providers that can hold a model to it; the caller checks the answer. */
+  readonly format?: ResponseFormat;
   /** In tokens; the provider's own limit when absent. */
   readonly maxOutputTokens?: number;
 }

@@ -167,6 +167,17 @@ describe('OpenAI', () => {
     expect(asked?.body).toMatchObject({ model: 'gpt-4o', store: false, max_output_tokens: 500 });
   });
 
+  const SCHEMA = { type: 'object', properties: { copies: { type: 'integer' } } } as const;
+  it.each([
+    ['json', { type: 'json_object' }],
+    [SCHEMA, { type: 'json_schema', name: 'answer', strict: false, schema: SCHEMA }],
+    [{ type: 'array' }, undefined],
+    [undefined, undefined],
+  ] as const)('[P04] holds its models to the response format %j', async (format, sent) => {
+    const { asked } = await ask(choice, OPENAI_STREAM, { ...request, ...(format && { format }) });
+    expect(Object(asked?.body).text?.format).toEqual(sent);
+  });
+
   it('[G17] returns text and tokens; the cost is unknown without a price', async () => {
     const { seen } = await ask(choice, OPENAI_STREAM);
     expect(seen.at(-1)).toMatchObject({

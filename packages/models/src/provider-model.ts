@@ -5,6 +5,7 @@ import {
   type ProviderCall,
   type ProviderModel,
   type ProviderPart,
+  providerFormat,
   providerOptions,
   providerPrompt,
   providerTools,
@@ -96,6 +97,7 @@ function callOf(choice: ProviderChoice, request: ModelRequest, signal: AbortSign
   return {
     prompt: providerPrompt(choice.provider, request),
     ...providerTools(choice.provider, request),
+    ...providerFormat(choice.provider, request),
     abortSignal: signal,
     ...providerOptions(choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),

@@ -1,3 +1,4 @@
+import { ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { choice, flag, number, section, wholeNumber } from './fields.ts';
 
@@ -52,6 +53,9 @@ export const Agent = section('The agent that answers.', {
   persona: Name.optional().describe('Who it plays: a file of the folder `personas`.'),
   format: Name.optional().describe(
     'How answers are shaped: plain, emotion_pipe, emotion_bracket, or a file of the folder `output-formats`.',
+  ),
+  responseFormat: ResponseFormat.optional().describe(
+    'For an agent that programs talk to: json, or a JSON Schema that each answer must fit.',
   ),
   memory: z
     .enum(['main-session', 'off'])

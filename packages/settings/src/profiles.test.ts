@@ -34,6 +34,7 @@ describe('a profile', () => {
 layout: lab
 persona: wren
 format: emotion_pipe
+responseFormat: { type: object, required: [copies] }
 skills: { allow: [weather], block: [tarot], show: inline }
 tools: { allow: [read, grep], block: [exec] }
 plugins: [./dice, { use: some-package, options: { sides: 6 } }]
@@ -50,6 +51,7 @@ ephemeral: Answer in one sentence.
         layout: 'lab',
         persona: 'wren',
         format: 'emotion_pipe',
+        responseFormat: { type: 'object', required: ['copies'] },
         memory: 'off',
         skipContextFiles: true,
         ephemeral: 'Answer in one sentence.',
@@ -123,6 +125,8 @@ ephemeral: Answer in one sentence.
     ['model: { provider: nobody }', 'value', 'model.provider'],
     ['model: [x]', 'value', 'model'],
     ['ephemeral: ${NOT_SET}', 'reference', 'ephemeral'],
+    ['responseFormat: yaml', 'value', 'responseFormat'],
+    ['responseFormat: { type: objekt }', 'value', 'responseFormat'],
   ])('[P15] %s keeps Parley from starting', (yaml, kind, at) => {
     expect(problems(load(yaml))).toEqual([
       expect.objectContaining({ kind, path: at, file: path('data/profiles/own.yaml') }),

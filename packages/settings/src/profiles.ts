@@ -196,7 +196,7 @@ function withoutGaps(block: Block): Block {
   return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 
-const { layout, persona, format, memory, skipContextFiles, ephemeral } =
+const { layout, persona, format, responseFormat, memory, skipContextFiles, ephemeral } =
   CoreSettings.shape.agent.unwrap().shape;
 
 const Names = z.array(z.string().min(1));
@@ -209,6 +209,7 @@ const ProfileSettings = z.strictObject({
   layout,
   persona,
   format,
+  responseFormat,
   memory,
   skipContextFiles,
   ephemeral,

@@ -261,11 +261,15 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
   return { kind: 'now', rows: rows.slice(0, end) };
 }
 
-/** Up to the first message whose answer goes elsewhere. */
+/** Up to the first message whose answer goes elsewhere; one that wants JSON is answered alone. */
 function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
   const [first] = rows;
   if (first === undefined) return rows;
-  const end = rows.findIndex((row) => !isSameDestination(row.route, first.route));
+  if (first.message.responseFormat !== undefined) return [first];
+  const end = rows.findIndex(
+    ({ route, message }) =>
+      message.responseFormat !== undefined || !isSameDestination(route, first.route),
+  );
   return end === -1 ? rows : rows.slice(0, end);
 }
 

@@ -12,14 +12,25 @@ interface Written {
   readonly long?: true;
   readonly from?: string;
   readonly chat?: string;
+  /** It wants JSON. */
+  readonly json?: true;
 }
 
-function row({ at = 0, album, long, from = 'ann', chat = 'c1' }: Written, seq: number): InboxRow {
+function row(
+  { at = 0, album, long, from = 'ann', chat = 'c1', json }: Written,
+  seq: number,
+): InboxRow {
+  const format = json ? ({ responseFormat: 'json' } as const) : {};
   const admitted = message(`m${seq}`, chat, { at });
   const sender = { id: from, name: from, isBot: false };
   const albumId = album === undefined ? {} : { albumId: album };
   const settles = album !== undefined || long ? { settlesAt: at + 1_000 } : {};
-  return { ...admitted, ...settles, seq, message: { ...admitted.message, ...albumId, sender } };
+  return {
+    ...admitted,
+    ...settles,
+    seq,
+    message: { ...admitted.message, ...albumId, ...format, sender },
+  };
 }
 
 /** How many messages are ready at `now`, or when something will be. */
@@ -37,6 +48,8 @@ describe('what of the waiting messages becomes a turn', () => {
     ['an ordinary message goes at once', [{ at: 5 }], 5, 1],
     ['messages together go together', [{}, { at: 100 }, { at: 200 }], 200, 3],
     ['only those that go to the same place', [{}, { chat: 'c2' }, {}], 0, 1],
+    ['one that wants JSON goes alone', [{ json: true }, {}], 0, 1],
+    ['and waits for those before it', [{}, {}, { json: true }], 0, 2],
     ['an album waits a second for more', [picture(0)], 999, 'at 1000'],
     ['and goes then', [picture(0)], 1_000, 1],
     ['each picture lets it wait on', [picture(0), picture(900)], 1_000, 'at 1900'],

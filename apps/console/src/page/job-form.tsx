@@ -35,6 +35,8 @@ interface Draft {
   readonly kind: Kind;
   readonly time: string;
   readonly timeZone: string;
+  /** `json` or a JSON Schema; empty: text. */
+  readonly format: string;
   /** A chat; empty: that of the owner, or the one it has. */
   readonly to: string;
 }
@@ -102,6 +104,9 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
             ))}
         </select>
       </Labelled>
+      <Labelled label="Answers in JSON" of="format" hint="For a program: json, or a JSON Schema">
+        <textarea {...text('format')} rows={2} maxLength={32_000} placeholder="No: text" />
+      </Labelled>
       <Trouble reason={problem} />
       <div class="actions">
         <ActionButton label={job === undefined ? 'Add' : 'Save'} look="is-main" isSubmit />
@@ -130,18 +135,20 @@ function draftOf(job: JobView | undefined): Draft {
   const { title = '', task = '', written = {} } = job ?? {};
   const kind = KINDS.find((one) => written[one] !== undefined) ?? 'at';
   const time = written[kind] ?? '';
-  return { title, task, kind, time, timeZone: written.timeZone ?? '', to: '' };
+  const { timeZone = '', format = '' } = written;
+  return { title, task, kind, time, timeZone, format, to: '' };
 }
 
 /** Only what is different: a timetable that is written again would begin again. */
 function orderOf(job: JobView | undefined, before: Draft, draft: Draft): JobOrder {
-  const { title, task, kind, time, timeZone, to } = draft;
+  const { title, task, kind, time, timeZone, format, to } = draft;
   const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(
     (name) => draft[name] !== before[name],
   );
   const fields = {
     ...(title !== before.title && { title }),
     ...(task !== before.task && { task }),
+    ...(format !== before.format && { format }),
     ...(isOtherTime && { [kind]: time, ...(timeZone.trim() !== '' && { timeZone }) }),
   };
   const place = to === '' ? {} : { to };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { bodyOf, replyWith, uncachedRoutes } from './api-routes.ts';
 
 const Fields = z.partialRecord(
-  z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone']),
+  z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone', 'format']),
   z.string().optional(),
 );
 

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ParleyError, reasonOf } from '@parley/core';
 import type { CronBody } from '@parley/gateway/cron-routes';
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
 import { withApi } from '../api.ts';
@@ -7,12 +9,26 @@ import { askGateway, findGateway } from '../running-gateway.ts';
 import { visible } from '../terminal/text.ts';
 
 /** `parley cron …` (H08): 0 done, 1 not, and why is printed. */
-export function cron(cli: Cli, body: CronBody): Promise<number> {
+export function cron(cli: Cli, order: CronBody): Promise<number> {
   return withApi(cli, '/api/cron', async ({ ask }) => {
+    const body = await withFormatFile(order);
     const { text } = await ask<{ readonly text: string }>('', { body });
     cli.print(visible(text.replaceAll('`', '')));
     return 0;
   });
+}
+
+/** With the text of the schema that `--format` names. Throws ParleyError `format-unreadable`. */
+async function withFormatFile(order: CronBody): Promise<CronBody> {
+  if (!('fields' in order)) return order;
+  const { format: file = 'none', ...fields } = order.fields;
+  if (order.fields.format === undefined || file === 'json' || file === 'none') return order;
+  try {
+    return { ...order, fields: { ...fields, format: await readFile(file, 'utf8') } };
+  } catch (error) {
+    const message = `The format ${file} cannot be read: ${reasonOf(error)}. Name a file with a JSON Schema.`;
+    throw new ParleyError({ code: 'format-unreadable', message, retryable: false, cause: error });
+  }
 }
 
 /** `parley heartbeat`: 0 fine, 1 HEARTBEAT.md needs a fix. A stopped installation is read from its files. */

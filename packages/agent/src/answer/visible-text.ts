@@ -15,7 +15,7 @@ export interface QuotableMessages {
   readonly known: ReadonlySet<string>;
 }
 
-type VisibleAnswer =
+export type VisibleAnswer =
   | { readonly kind: 'silent'; readonly reason: string }
   | { readonly kind: 'says'; readonly text: string; readonly replyTo?: string };
 

@@ -52,6 +52,7 @@ export function mayJoin(turn: ClaimedTurn, row: InboxRow): boolean {
   return (
     turn.messages.every((one) => one.message.trigger === undefined) &&
     message.trigger === undefined &&
+    message.responseFormat === undefined &&
     isSameDestination(row.route, leading.route) &&
     placeOf(row) === placeOf(leading) &&
     row.fromOwner === leading.fromOwner &&

@@ -4,6 +4,7 @@ import {
   type Meter,
   type PromptPart,
   type Reader,
+  type ResponseFormat,
   type StepFacts,
   silentTracer,
   type Tracer,
@@ -162,6 +163,8 @@ export interface RequestDraft {
   /** What the turn has done so far; every call has its result. */
   readonly rounds: readonly Round[];
   readonly tools: OfferedTools;
+  /** The JSON that the answer must be. */
+  readonly format?: ResponseFormat | undefined;
   /** Said behind the last result. */
   readonly closing?: string;
 }
@@ -208,6 +211,7 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...withClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
+    ...(draft.format !== undefined && { format: draft.format }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }
@@ -216,7 +220,7 @@ type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
 /** Former owners lose owner rights, also mid-conversation. */
 function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessage[] {
-  const { text, audience } = step;
+  const { text, audience, misfit } = step;
   const mayStay = check([{ text, audience, source: 'step of the model' }]).length > 0;
   const toolCalls = calls.map(({ call }) => (mayStay ? call : { ...call, arguments: '{}' }));
   // An answer alone cannot be empty.
@@ -224,8 +228,14 @@ function roundMessages({ step, calls, joined }: Round, check: Check): ModelMessa
   return [
     { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) },
     ...calls.map((call) => toolMessage(call, check)),
+    ...(misfit === undefined ? [] : [repairMessage(mayStay ? misfit : WITHHELD)]),
     ...(joined.length === 0 ? [] : [joinedMessage(joined)]),
   ];
+}
+
+function repairMessage(misfit: string): UserMessage {
+  const content = `[From Parley, no person: your answer does not fit the response format: ${misfit}. Answer once more, with the JSON alone. It is the last time.]`;
+  return { role: 'user', content, said: '' };
 }
 
 /** Their text like that of the first messages: after its sender, which is data (P18). */

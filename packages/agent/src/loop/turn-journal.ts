@@ -39,6 +39,8 @@ export function totalUsage(usages: readonly StepUsage[]): StepUsage {
 export const FinalStep = z.object({
   kind: z.literal('answer'),
   text: z.string(),
+  /** It is JSON that was checked, for a program: people's marks in it are not taken out. */
+  isJson: z.literal(true).optional(),
   /** Of all steps together. */
   usage: StepUsage,
 });
@@ -71,6 +73,8 @@ const ModelStep = z.object({
   calls: z.array(Call),
   usage: StepUsage,
   audience: Audience,
+  /** It was an answer that does not fit the response format, and why. */
+  misfit: z.string().optional(),
 });
 export type ModelStep = z.infer<typeof ModelStep>;
 
@@ -107,7 +111,7 @@ export interface JournalledCall {
 /** A step of the model, what became of its calls, and what people wrote before the next one. */
 export interface Round {
   readonly step: ModelStep;
-  /** None where it was an answer that other messages joined before it was sent. */
+  /** None where it was an answer that other messages joined before it was sent, or one that did not fit. */
   readonly calls: readonly JournalledCall[];
   readonly joined: readonly InboxRow[];
 }

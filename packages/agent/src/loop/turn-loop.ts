@@ -1,10 +1,13 @@
 import {
+  checkJson,
   type LiveBus,
   type LiveToolCall,
   type Logger,
   type Meter,
   ParleyError,
   type PassPoint,
+  type ResponseFormat,
+  ResponseFormatError,
 } from '@parley/core';
 import type { ChatModel, ModelRequest, ModelToolCall } from '@parley/models';
 import { type AssembledPrompt, enforceAudience } from '@parley/prompt';
@@ -45,6 +48,8 @@ export interface TurnLoopDeps extends CallToolsDeps {
   readonly quotable: () => QuotableMessages;
   /** Lets messages that came meanwhile join; without it they wait for the next turn. */
   readonly joinLater?: ((answer?: TimedAnswer) => ReturnType<TurnJournal['join']>) | undefined;
+  /** The JSON that the answer must be; an answer of any kind when absent. */
+  readonly format?: ResponseFormat | undefined;
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
   readonly model: ChatModel;
   readonly bus: LiveBus;
@@ -60,7 +65,7 @@ export interface TurnLoopDeps extends CallToolsDeps {
 /**
  * Model, tools, model … until it answers (G01). Every step is journalled as it completes, and what the
  * journal has already is not done again (G16). Null when the lease was lost meanwhile. Throws
- * ModelError, TurnLimitError and SpendCapError, and whatever `stop` fires with.
+ * ModelError, TurnLimitError, SpendCapError and ResponseFormatError, and whatever `stop` fires with.
  */
 export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<FinalStep | null> {
   const { journal, limits, clock } = deps;
@@ -75,6 +80,7 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
       if ((await deps.joinLater?.()) === 'fenced') return null;
     }
     const rounds = journal.rounds();
+    assertRepairable(rounds);
     const closing = closingNow();
     await deps.maySpend?.(journal.uncounted());
     const answer = await askStep(deps, rounds, closing, stop);
@@ -85,8 +91,8 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
       if (joined === 'fenced') return null;
       if (joined === 'joined') continue;
     }
-    const step = isFinal ? finalStep(deps, answer, rounds) : modelStep(deps, answer, rounds);
-    if (isFinal) {
+    const step = isFinal ? checkedStep(deps, answer, rounds) : modelStep(deps, answer, rounds);
+    if (step.kind === 'answer') {
       await deps.beforeActing?.();
       stop.throwIfAborted();
     }
@@ -119,7 +125,13 @@ async function askStep(
   const step = rounds.length;
   // A model that could call no tool any more in its only step is not offered any.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
-  const full = { ...draft, rounds, tools: offered, ...(closing !== null && { closing }) };
+  const full = {
+    ...draft,
+    rounds,
+    tools: offered,
+    format: deps.format,
+    ...(closing !== null && { closing }),
+  };
   const { request, prompt, fill } = checkedRequest(full, at.reader, log);
   if (step === 0) {
     deps.record(prompt, request);
@@ -152,7 +164,9 @@ async function askStep(
 
 /** The answers that other messages joined before they were sent. */
 function unsentIn({ at: { reader } }: TurnLoopDeps, rounds: readonly Round[]): string {
-  const answers = rounds.filter(({ calls }) => calls.length === 0);
+  const answers = rounds.filter(
+    ({ calls, step }) => calls.length === 0 && step.misfit === undefined,
+  );
   const parts = answers.map(({ step: { text, audience } }) => ({
     text,
     audience,
@@ -161,6 +175,29 @@ function unsentIn({ at: { reader } }: TurnLoopDeps, rounds: readonly Round[]): s
   return enforceAudience(reader, parts)
     .allowed.map(({ text }) => `${text}\n\n`)
     .join('');
+}
+
+/** How often the model is asked again for an answer that fits the response format. */
+const REPAIRS = 1;
+
+/** Also in a run that resumes the turn. Throws ResponseFormatError. */
+function assertRepairable(rounds: readonly Round[]): void {
+  const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
+  const last = misfits.at(-1);
+  if (last !== undefined && misfits.length > REPAIRS) throw new ResponseFormatError(last);
+}
+
+/** The answer; or, where it does not fit the response format, a step that says so. */
+function checkedStep(
+  deps: TurnLoopDeps,
+  answer: ModelAnswer,
+  rounds: readonly Round[],
+): FinalStep | ModelStep {
+  const final = finalStep(deps, answer, rounds);
+  if (deps.format === undefined) return final;
+  const checked = checkJson(final.text, deps.format);
+  if ('json' in checked) return { ...final, text: checked.json, isJson: true };
+  return { ...modelStep(deps, { ...answer, calls: [] }, rounds), misfit: checked.wrong };
 }
 
 function finalStep(

@@ -36,6 +36,7 @@ export interface SceneExtras
   extends Partial<
     Pick<
       TurnServices,
+      | 'agent'
       | 'history'
       | 'contextTokens'
       | 'compactor'

@@ -18,6 +18,7 @@ export interface Writing {
   readonly response?: string;
   /** Another chat that the answer goes to. */
   readonly answersIn?: string;
+  readonly responseFormat?: InboundMessage['responseFormat'];
 }
 
 /** For tests: a file that somebody sends; with `bytes` null it could not be fetched. */
@@ -43,6 +44,7 @@ export async function writeMessage(
     fromOwner,
     settlesInMs,
     answersIn,
+    responseFormat,
     ...more
   }: Writing,
 ): Promise<void> {
@@ -58,6 +60,7 @@ export async function writeMessage(
     sentAt: 0,
     variables: {},
     ...(attachments.length > 0 && { attachments }),
+    ...(responseFormat !== undefined && { responseFormat }),
   };
   const route = {
     ...PLACE,

@@ -62,6 +62,11 @@ const CronInput = z.object({
     .max(60)
     .optional()
     .describe('IANA name, where it is not the one of Runtime Facts.'),
+  format: z
+    .string()
+    .max(32_000)
+    .optional()
+    .describe('Where a program reads the answers: `json`, or a JSON Schema they must fit; `none`.'),
 });
 
 /** Schedules jobs in the chat that asks (H08). */

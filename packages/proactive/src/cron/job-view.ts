@@ -32,7 +32,7 @@ export interface JobView extends Pick<CronJob, ShownOfJob> {
   /** The next few runs; none unless it is on. */
   readonly next: readonly number[];
   /** When it runs, as one would write it. */
-  readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
+  readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone' | 'format'>;
   /** The zone of its times. */
   readonly timeZone: string;
 }
@@ -52,7 +52,7 @@ export async function viewOf(
     chatTitle:
       (origin.chat.type === 'direct' ? origin.sender.name : origin.chat.title) || route.chatId,
     next: state === 'on' && nextAt !== null ? [nextAt, ...later] : [],
-    written: writtenTimetable(timetable, deps.timeZone),
+    written: { ...writtenTimetable(timetable, deps.timeZone), ...writtenFormat(origin) },
     timeZone: timetable.kind === 'cron' ? timetable.timeZone : deps.timeZone,
   };
 }
@@ -61,7 +61,8 @@ export async function viewOf(
 export const TIMES_SHOWN = 3;
 
 export function jobLine(view: JobView): string {
-  return [`${named(view)}: ${view.when}`, stateText(view), lastRunText(view)]
+  const format = view.written.format === undefined ? null : 'answers in JSON';
+  return [`${named(view)}: ${view.when}`, stateText(view), format, lastRunText(view)]
     .filter((part) => part !== null)
     .join('; ');
 }
@@ -147,6 +148,11 @@ export function describeTimetable(timetable: Timetable, timeZone: string): strin
     case 'cron':
       return `cron ${timetable.expression} (${timetable.timeZone})`;
   }
+}
+
+function writtenFormat({ responseFormat }: InboundMessage): Pick<JobView['written'], 'format'> {
+  if (responseFormat === undefined) return {};
+  return { format: responseFormat === 'json' ? 'json' : JSON.stringify(responseFormat, null, 2) };
 }
 
 function writtenTimetable(timetable: Timetable, timeZone: string): JobView['written'] {

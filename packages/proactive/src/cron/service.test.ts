@@ -78,6 +78,37 @@ describe('the cron service', () => {
     expect(await words()).toBe('There are no jobs.');
   });
 
+  it('[P04] answers in JSON where the job says so, from its next run on and in another chat', async () => {
+    scene = await openCronScene();
+    const schema = '{"type": "object", "required": ["open"]}';
+    expect(await scene.add({ ...DAILY, format: '{"type": "objekt"}' })).toContain(
+      'Unsupported type',
+    );
+    expect(await scene.add({ ...DAILY, format: 'yaml' })).toContain(
+      'neither `json` nor a JSON Schema',
+    );
+    const id = await scene.add({ ...DAILY, format: schema });
+    const ask = async (fields: object, target?: object) =>
+      (await scene.ask({ action: 'change', id, fields, ...target }, OPERATOR)).text;
+    const wanted = async () => {
+      await scene.ask({ action: 'run', id }, OPERATOR);
+      scene.later(1);
+      await scene.schedule.look();
+      return (await scene.run())?.messages[0]?.message.responseFormat;
+    };
+    expect(await words()).toContain('answers in JSON');
+    expect(await wanted()).toEqual(JSON.parse(schema));
+    await ask({ title: 'orders' });
+    const { origin, route } = await scene.job(id);
+    await ask({}, { target: { origin: { ...origin, responseFormat: undefined }, route } });
+    expect(await wanted()).toEqual(JSON.parse(schema));
+    await ask({ format: 'json' });
+    expect(await wanted()).toBe('json');
+    await ask({ format: 'none' });
+    expect(await wanted()).toBeUndefined();
+    expect(await words()).not.toContain('JSON');
+  });
+
   it('[H08] forgets jobs that are over after a week', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call.', at: 'in 10 min' });

@@ -1,5 +1,13 @@
 import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
-import type { CronAnswer, CronAsker, CronFields, CronOrder, InboundMessage } from '@parley/core';
+import {
+  type CronAnswer,
+  type CronAsker,
+  type CronFields,
+  type CronOrder,
+  type InboundMessage,
+  ResponseFormat,
+  reasonOf,
+} from '@parley/core';
 import type { CronChange, CronJob, NewCronJob } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
 import {
@@ -168,9 +176,14 @@ async function changeBy(
     case 'change': {
       const fields = changeOf(order.fields, rulesNow(deps));
       if (typeof fields === 'string') return `Not changed. ${fields}`;
+      const format = readFormat(order.fields, job);
+      if (typeof format === 'string') return `Not changed. ${format}`;
       const { target } = order;
       const place = target && placeFor(target, await deps.senderNow(target.origin));
-      const change: CronChange = { ...fields, ...place };
+      const { origin = job.origin } = place ?? {};
+      const isOrigin = place !== undefined || order.fields.format !== undefined;
+      const asked = isOrigin && { origin: withFormat(origin, format) };
+      const change: CronChange = { ...fields, ...place, ...asked };
       if (Object.keys(change).length === 0) return 'Not changed: say what is to be different.';
       return change.nextAt === undefined ? change : { ...change, state: 'on' };
     }
@@ -193,11 +206,15 @@ function newJob(
   }
   const read = readTimetable(fields, rules);
   if (typeof read === 'string') return read;
+  const format = readFormat(fields);
+  if (typeof format === 'string') return format;
+  const place = placeFor({ origin, route }, sender);
   return {
     id,
     askedBy,
     conversationId: sender?.conversationId ?? conversationIdOf(origin),
-    ...placeFor({ origin, route }, sender),
+    ...place,
+    origin: withFormat(place.origin, format),
     title: titleOf(fields.title, task),
     task: task.slice(0, LONGEST_TASK),
     ...read,
@@ -212,6 +229,33 @@ function placeFor(
   const { replyToMessageId: _, ...free } = route;
   const fromOwner = sender?.isOwner === true && origin.chat.type === 'direct';
   return { route: free, origin: placeOf(origin), fromOwner };
+}
+
+type Formatted = Pick<InboundMessage, 'responseFormat'>;
+
+/** The JSON that the answers of a job must be: as written, else as `before`; or why it cannot be that. */
+function readFormat(
+  { format }: Pick<CronFields, 'format'>,
+  before?: Pick<CronJob, 'origin'>,
+): Formatted | string {
+  const written = format?.trim();
+  if (written === undefined) return before?.origin ?? {};
+  if (written === '' || written === 'none') return {};
+  try {
+    const read = ResponseFormat.safeParse(written === 'json' ? written : JSON.parse(written));
+    if (read.success) return { responseFormat: read.data };
+    return `The format must be ${read.error.issues.map(({ message }) => message).join('; ')}.`;
+  } catch (error) {
+    return `The format is neither \`json\` nor a JSON Schema: ${reasonOf(error)}.`;
+  }
+}
+
+/** Kept with the message that the runs of a job are made from. */
+function withFormat(
+  { responseFormat: _, ...origin }: InboundMessage,
+  { responseFormat }: Formatted,
+): InboundMessage {
+  return responseFormat === undefined ? origin : { ...origin, responseFormat };
 }
 
 function changeOf(fields: CronFields, rules: TimetableRules): CronChange | string {

@@ -1,0 +1,129 @@
+import type { ResponseFormat } from '@parley/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { countingTool, say } from './testing/tool-scene.ts';
+import { agentIn, openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+
+const FORMAT: ResponseFormat = {
+  type: 'object',
+  properties: { copies: { type: 'integer', minimum: 0 } },
+  required: ['copies'],
+  additionalProperties: false,
+};
+const GOOD = '{"copies": 3}';
+
+let scene: TurnScene;
+afterEach(() => scene.close());
+
+async function ask(
+  responseFormat: ResponseFormat | undefined,
+  answers: readonly string[],
+  extras: SceneExtras = {},
+): Promise<readonly string[]> {
+  scene = await openTurnScene({}, extras);
+  await scene.write('how many?', { ...(responseFormat && { responseFormat }) });
+  scene.model.next(...answers.map((say) => ({ say })));
+  await scene.answerNext();
+  return scene.owed();
+}
+
+const shown = () => scene.events.filter(({ type }) => type === 'turn-delta');
+const lastRequest = () => scene.model.asked.at(-1);
+
+describe('an answer with a response format', () => {
+  it.each([
+    ['as it is', GOOD],
+    ['in a code fence', `\`\`\`json\n${GOOD}\n\`\`\``],
+    ['in a fence of another kind', `~~~\n${GOOD}\n~~~\n`],
+  ])('[P04] that fits is delivered bare, and asked for once: %s', async (_, answer) => {
+    expect(await ask(FORMAT, [answer])).toEqual([GOOD]);
+    expect(scene.model.asked).toHaveLength(1);
+    const prompt =
+      lastRequest()
+        ?.system.map(({ text }) => text)
+        .join('\n') ?? '';
+    expect(prompt).toContain('## Response Format');
+    expect(prompt).toContain('"copies"');
+    expect(lastRequest()?.format).toEqual(FORMAT);
+  });
+
+  it.each([
+    ['{"copies": -1}', 'copies: Too small'],
+    ['{"copies": 1, "more": 2}', 'Unrecognized key'],
+    ['Three copies.', 'it is no JSON'],
+    ['NO_REPLY', 'it is no JSON'],
+    ['[1]', 'expected object'],
+  ])('[P04] that does not fit is asked for once more, with what is wrong: %s', async (bad, why) => {
+    expect(await ask(FORMAT, [bad, GOOD])).toEqual([GOOD]);
+    const [, answered, repair] = lastRequest()?.messages ?? [];
+    expect(answered).toMatchObject({ role: 'assistant', content: bad });
+    expect(repair).toMatchObject({ role: 'user', content: expect.stringContaining(why) });
+    expect(scene.outcome()).toBe('answered');
+  });
+
+  it('[P04] that does not fit twice is a failure that says so, and no JSON', async () => {
+    const [notice, ...others] = await ask(FORMAT, ['{"copies": -1}', '{"copies": -2}', GOOD]);
+    expect(notice).toMatch(/^⚙️ The model’s answer does not fit the response format/);
+    expect(others).toEqual([]);
+    expect(scene.model.asked).toHaveLength(2);
+    expect(scene.outcome()).toBe('failed');
+    // What both answers cost is counted.
+    expect(scene.logged.join()).toContain('"reason":"response-format"');
+  });
+
+  it('[P04] is shown when it is known to fit, and not while it grows', async () => {
+    await ask(FORMAT, ['{"copies": "many"} and so on', GOOD]);
+    expect(shown()).toEqual([]);
+    await scene.write('and in words?');
+    await scene.answerNext();
+    expect(shown()).not.toEqual([]);
+  });
+
+  it('[P04] may be any JSON object where no schema is given', async () => {
+    expect(await ask('json', ['[1, 2]', '{"a_b": "*c* [[reply_to_current]]"}'])).toEqual([
+      '{"a_b": "*c* [[reply_to_current]]"}',
+    ]);
+    expect(scene.model.asked).toHaveLength(2);
+  });
+
+  it('[P04] is the agent’s own where the message names none', async () => {
+    const agent = { ...agentIn('/w', 'Europe/Berlin'), responseFormat: FORMAT };
+    expect(await ask(undefined, ['Three.', GOOD], { agent })).toEqual([GOOD]);
+  });
+
+  it('[P04] [D03] is of a turn of its own: other messages neither share nor join it', async () => {
+    scene = await openTurnScene({}, { busy: 'steer' });
+    await scene.write('first');
+    await scene.write('how many?', { responseFormat: FORMAT });
+    await scene.write('last');
+    scene.model.next({ say: 'one' }, { say: GOOD }, { say: 'three' });
+    for (let turn = 0; turn < 3; turn += 1) await scene.answerNext();
+    expect(await scene.owed()).toEqual(['one', GOOD, 'three']);
+  });
+
+  it.each([1, 2, 3, 4])(
+    '[G16] is asked for no more often when the turn dies after step %i',
+    async (number) => {
+      const { tool, calls } = countingTool('parrot');
+      scene = await openTurnScene({}, { tools: [tool] });
+      await scene.write('how many?', { responseFormat: FORMAT });
+      scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Three.' }, { say: 'Three!' });
+      const { turns } = scene.store;
+      let stored = 0;
+      const appendStep: typeof turns.appendStep = async (...step) => {
+        const result = await turns.appendStep(...step);
+        stored += 1;
+        if (stored === number) throw new Error('killed');
+        return result;
+      };
+      Object.assign(scene.store, { turns: { ...turns, appendStep } });
+      const started = await scene.begin();
+      await expect(scene.run(started)).rejects.toThrow('killed');
+      Object.assign(scene.store, { turns });
+      await scene.store.lanes.release(started.lease);
+      await scene.answerNext();
+      expect(calls).toHaveLength(1);
+      expect(scene.model.asked).toHaveLength(3);
+      expect(scene.outcome()).toBe('failed');
+    },
+  );
+});
