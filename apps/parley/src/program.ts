@@ -390,13 +390,16 @@ function describeFiles(program: Command, { run }: Runs): void {
       '--with-settings',
       'take the settings of the backup, too, where there are some already',
     );
-  const take = 'say what of an OpenClaw workspace is used; the original is left as it is';
   const other = add(program, 'import', 'take over the workspace of another agent');
-  add(other, 'openclaw', take, (path: string, { yes }: { readonly yes?: boolean }) =>
-    importing((m, cli) => m.importOpenClaw(cli, path, yes)),
-  )
-    .argument('<folder>', 'the workspace, by default ~/.openclaw/workspace')
-    .option('--yes', 'copy it into the workspace; files that are there stay');
+  for (const agent of ['openclaw', 'neomagi'] as const) {
+    const name = agent === 'openclaw' ? 'OpenClaw' : 'NeoMAGI';
+    const take = `say what of a workspace of ${name} is used; the original is left as it is`;
+    add(other, agent, take, (path: string, { yes }: { readonly yes?: boolean }) =>
+      importing((m, cli) => m.importWorkspace(cli, agent, path, yes)),
+    )
+      .argument('<folder>', 'the workspace, or the folder that holds it')
+      .option('--yes', 'copy it into the workspace; files that are there stay');
+  }
   const settings = add(program, 'config', 'work with the settings file');
   const check = 'say all that is wrong with the settings, without starting; 0: nothing is';
   add(settings, 'check', check, () => config((m, cli) => m.configCheck(cli)));

@@ -1,5 +1,5 @@
 export type { AgentFile, AgentFileDecision, AgentFiles } from './agent-files.ts';
-export { isOwnersByDefault, readerOf } from './audience.ts';
+export { isMemory, isOwnersByDefault, readerOf } from './audience.ts';
 export { decideBootstrap } from './bootstrap.ts';
 export type { EditorFile, FileEditor } from './file-editor.ts';
 export {
@@ -26,6 +26,7 @@ export {
 } from './memory/memory-search.ts';
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
+export { ownersMarks, type SplitText, splitOwnersFile } from './owners-parts.ts';
 export {
   covers,
   createPromptFiles,
@@ -56,12 +57,14 @@ export {
   type WriteSoul,
 } from './soul.ts';
 export {
+  type CopyResult,
   copyIntoWorkspace,
   markedCopy,
   readInside,
   type Survey,
   type SurveyedEntry,
   surveyFolder,
+  writeIntoWorkspace,
 } from './survey.ts';
 export { type Cut, cutText, estimateTokens, isBlank, quarterTokens } from './text.ts';
 export type { AbsentFile, WorkspaceFile, WorkspaceView } from './workspace-view.ts';

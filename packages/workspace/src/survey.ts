@@ -136,20 +136,39 @@ export interface CopyOrder {
   readonly from: string;
   readonly to: string;
   readonly name: string;
-  /** Adds `audience: owner` to the copy, unless the file names its audience (W03). */
-  readonly isMarked: boolean;
+  /** What the copy has instead of the bytes of the original. */
+  readonly edit?: (bytes: Uint8Array) => Uint8Array;
 }
 
 /**
- * Copies one file of a folder into a workspace under the same name, readable by this user alone: whole
- * or not at all, and never over anything. Makes the folders on the way. Never throws.
+ * Copies one file of a folder into a workspace under the same name, as `writeIntoWorkspace` does. Never throws.
  */
 export async function copyIntoWorkspace(
-  { from, to, name, isMarked }: CopyOrder,
+  { from, to, name, edit = (bytes) => bytes }: CopyOrder,
   newId: NewId,
 ): Promise<CopyResult> {
   const path = parseFileName(name);
-  if (path === null) return { kind: 'failed', reason: 'its name cannot be used in a workspace' };
+  if (path === null) return BAD_NAME;
+  try {
+    const bytes = edit(await readInside(from, path.segments));
+    return await writeIntoWorkspace({ to, name, bytes }, newId);
+  } catch (error) {
+    return { kind: 'failed', reason: reasonOf(error) };
+  }
+}
+
+const BAD_NAME = { kind: 'failed', reason: 'its name cannot be used in a workspace' } as const;
+
+/**
+ * Puts a new file into a workspace, readable by this user alone: whole or not at all, and never over anything.
+ * Makes the folders on the way. Never throws.
+ */
+export async function writeIntoWorkspace(
+  { to, name, bytes }: Pick<CopyOrder, 'to' | 'name'> & { readonly bytes: Uint8Array },
+  newId: NewId,
+): Promise<CopyResult> {
+  const path = parseFileName(name);
+  if (path === null) return BAD_NAME;
   try {
     await mkdir(to, { recursive: true, mode: 0o700 });
     const folder = await realpath(to);
@@ -157,8 +176,6 @@ export async function copyIntoWorkspace(
     const blocked = await makeFolders(folder, parents);
     if (blocked !== null) return { kind: 'failed', reason: blocked.detail };
     if (walkPath(folder, path).kind !== 'missing') return { kind: 'exists' };
-    const read = await readInside(from, path.segments);
-    const bytes = isMarked ? markedCopy(read) : read;
     const temporary = join(folder, ...parents, `.${newId('i')}.tmp`);
     try {
       await writeNew(temporary, bytes);

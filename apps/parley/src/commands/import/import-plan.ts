@@ -1,5 +1,5 @@
 import { countOf } from '@parley/core';
-import type { Survey, SurveyedEntry } from '@parley/workspace';
+import { isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 
 /** What the workspace has under the name of a file that could be copied. */
 export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
@@ -18,14 +18,26 @@ const USES: Readonly<Record<string, string>> = {
   'boot.md': 'done at each start',
 };
 
-/** Notes on the owner: their copies are marked as the owner's, whatever a later version takes for granted (W03). */
-const MARKED: ReadonlySet<string> = new Set(['user.md', 'tools.md', 'heartbeat.md']);
+/** Markdown that others read: how the agent is and works. Of it, what is about the owner is left out (W03). */
+const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'identity.md']);
 
+/**
+ * Notes are about the owner, so copies of Markdown are marked as theirs, whatever a later version takes for granted
+ * (W03); memory is theirs anyway.
+ */
 export function isMarkedInCopy(name: string): boolean {
-  return MARKED.has(name.toLowerCase());
+  const isMarkdown = /\.md$/i.test(name);
+  const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || firstPart(name) === 'skills';
+  return isMarkdown && !isOpen && !isMemory(name);
 }
 
-/** What is of OpenClaw alone, by the first part of its path. */
+/** Whether it is a USER.md whose copy is the owner’s, so that notes about them can be added to it. */
+export function takesNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'content'>): boolean {
+  if (name.toLowerCase() !== 'user.md' || content.kind !== 'markdown') return false;
+  return content.declared !== 'everyone' && content.problem === null;
+}
+
+/** What is of OpenClaw or NeoMAGI alone, by the first part of its path. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'bootstrap.md': 'its first conversation is over; only a new workspace of Parley has one',
   'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
@@ -35,6 +47,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   agents: 'sessions and secrets of OpenClaw',
   '.openclaw': 'the state of OpenClaw',
   canvas: 'pages for devices of OpenClaw',
+  artifacts: 'what the builder of NeoMAGI made',
 };
 
 /** Decides what of a folder is used. `beside` is listed, too; `existing`: what is in the workspace already. */
@@ -42,6 +55,7 @@ export function planImport(
   survey: Survey,
   beside: readonly string[],
   existing: (name: string) => Existing,
+  split: ReadonlySet<string>,
 ) {
   const used: UsedFile[] = [];
   const ignored = beside.map((name) => ({
@@ -50,8 +64,9 @@ export function planImport(
   }));
   for (const entry of survey.entries) {
     const why = reasonAgainst(entry);
-    if (why === null) used.push(asUsed(entry, existing(entry.name)));
-    else ignored.push({ name: entry.name, why });
+    if (why === null) {
+      used.push(asUsed(entry, existing(entry.name), split.has(entry.name)));
+    } else ignored.push({ name: entry.name, why });
   }
   return { used, ignored, skills: survey.skills, isCut: survey.isCut };
 }
@@ -84,13 +99,18 @@ function hiddenReason(name: string): string {
  * `use`: what it is to the agent, for people; `isPrivate`: shown in the owner's direct chats alone; `isMarked`:
  * the copy says so in its front matter; `remark`: what its owner should know of it.
  */
-function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing) {
+function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing, isSplit: boolean) {
   const isMarkdown = content.kind === 'markdown';
-  const isMarked = isMarkdown && isMarkedInCopy(name) && content.declared !== 'everyone';
+  const isMarked =
+    isMarkdown && isMarkedInCopy(name) && !content.problem && content.declared !== 'everyone';
   const isPrivate = isMarked || (isMarkdown && content.audience === 'owner');
   const use = useOf(name);
-  return { name, bytes, use, isPrivate, isMarked, remark: remarkOn(content), existing };
+  const isOwnersProfile = takesNotes({ name, content });
+  const remark = isSplit ? SPLIT_REMARK : remarkOn(content);
+  return { name, bytes, use, isPrivate, isMarked, remark, existing, isOwnersProfile };
 }
+
+const SPLIT_REMARK = 'what it says about you goes into the owner’s notes';
 
 function useOf(name: string): string {
   const known = USES[name.toLowerCase()];

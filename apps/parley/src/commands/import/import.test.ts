@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
-import { importOpenClaw } from './import.ts';
+import { importWorkspace } from './import.ts';
 
 /** A workspace as OpenClaw leaves it after a few weeks. */
 const FILES: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ function put(path: string, text: string): void {
 }
 
 const run = (yes: boolean, path = from): Promise<number> =>
-  importOpenClaw(
+  importWorkspace(
     {
       folder: data(),
       env: {},
@@ -64,6 +64,7 @@ const run = (yes: boolean, path = from): Promise<number> =>
         printed += `${text}\n`;
       },
     },
+    'openclaw',
     path,
     yes,
   );

@@ -9,52 +9,82 @@ import {
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { countOf } from '@parley/core';
-import { copyIntoWorkspace, markedCopy, surveyFolder } from '@parley/workspace';
+import {
+  type CopyResult,
+  copyIntoWorkspace,
+  surveyFolder,
+  writeIntoWorkspace,
+} from '@parley/workspace';
 import type { Cli } from '../../cli.ts';
 import { CliError, WORKSPACE_TEMPLATES } from '../../data-folder.ts';
 import { newId } from '../../process-options.ts';
 import { readSettings } from '../../settings.ts';
-import { type Existing, isMarkedInCopy, planImport, planText } from './import-plan.ts';
+import { type ImportEdits, importEdits, OWNERS_NOTES } from './import-edits.ts';
+import { type Existing, planImport, planText } from './import-plan.ts';
+
+/** Agents whose workspaces are taken over; they have the same files. */
+const AGENTS = {
+  openclaw: { name: 'OpenClaw', usual: 'By default the workspace is ~/.openclaw/workspace.' },
+  neomagi: { name: 'NeoMAGI', usual: 'It is the folder workspace of NeoMAGI’s own folder.' },
+} as const;
+
+type OtherAgent = keyof typeof AGENTS;
 
 /**
- * `parley import openclaw FOLDER`: says what of an OpenClaw workspace is used and as what; with `yes`
+ * `parley import openclaw|neomagi FOLDER`: says what of that agent's workspace is used and as what; with `yes`
  * copies it into the workspace, over nothing. The original is only read. 0 unless a copy failed.
  */
-export async function importOpenClaw(
+export async function importWorkspace(
   { folder, env, print }: Cli,
+  agent: OtherAgent,
   path: string,
   yes = false,
 ): Promise<number> {
-  const { folder: from, beside } = findWorkspace(path);
+  const { folder: from, beside } = findWorkspace(path, agent);
   const { workspace } = readSettings(folder, env).settings.agent;
   assertApart(from, workspace);
   const survey = await surveyFolder(from, Date.now);
-  const plan = planImport(survey, beside, (name) => existingIn(survey.folder, workspace, name));
-  print(`The OpenClaw workspace ${from}\n\n${planText(plan)}`);
-  if (yes) return copyAll(plan, survey.folder, workspace, print);
+  const edits = await importEdits(survey);
+  const existing = (name: string) => existingIn(survey.folder, workspace, name, edits);
+  const plan = planImport(survey, beside, existing, edits.split);
+  print(`The ${AGENTS[agent].name} workspace ${from}\n\n${planText(plan)}`);
+  if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}\nThere nothing is marked: others can read USER.md until its front matter says "audience: owner".`,
+    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}\nThere nothing is marked or taken out: others can read USER.md, until its front matter says "audience: owner", and what other files say about you.`,
   );
   return 0;
 }
 
+interface Copying {
+  readonly from: string;
+  readonly to: string;
+  readonly edits: ImportEdits;
+  readonly print: Cli['print'];
+}
+
 async function copyAll(
   plan: ReturnType<typeof planImport>,
-  from: string,
-  to: string,
-  print: Cli['print'],
+  { from, to, edits, print }: Copying,
 ): Promise<number> {
-  let copied = 0;
-  let failed = 0;
-  for (const { name, isMarked } of plan.used.filter(({ existing }) => existing === 'nothing')) {
-    const result = await copyIntoWorkspace({ from, to, name, isMarked }, newId);
-    if (result.kind === 'copied') copied += 1;
+  const counts = { copied: 0, exists: 0, failed: 0 };
+  const note = (name: string, result: CopyResult) => {
+    counts[result.kind] += 1;
     if (result.kind === 'exists') print(`  ${name} is there already and stays as it is`);
-    if (result.kind === 'failed') failed += 1;
     if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
+  };
+  const fresh = plan.used.filter(({ existing }) => existing === 'nothing');
+  for (const { name } of fresh) {
+    const edit = (bytes: Uint8Array) => edits.edit(name, bytes);
+    note(name, await copyIntoWorkspace({ from, to, name, edit }, newId));
   }
-  print(`Copied into ${to}: ${countOf(copied, 'file')}. The original is as it was.`);
-  return failed === 0 ? 0 : 1;
+  const isTakenOut = fresh.some(({ name }) => edits.split.has(name));
+  if (isTakenOut && edits.notes !== null && !fresh.some(({ isOwnersProfile }) => isOwnersProfile)) {
+    const file = { to, name: OWNERS_NOTES, bytes: edits.notes };
+    note(OWNERS_NOTES, await writeIntoWorkspace(file, newId));
+    print(`  USER.md could not take what is about you: it is in ${OWNERS_NOTES}, for you alone`);
+  }
+  print(`Copied into ${to}: ${countOf(counts.copied, 'file')}. The original is as it was.`);
+  return counts.failed === 0 ? 0 : 1;
 }
 
 /** Throws CliError `import-same` when one folder is the other, or lies in it. */
@@ -75,13 +105,13 @@ function realOr(path: string): string {
   }
 }
 
-function existingIn(from: string, workspace: string, name: string): Existing {
+function existingIn(from: string, workspace: string, name: string, edits: ImportEdits): Existing {
   const path = join(workspace, name);
   const stats = lookAt(path);
   if (stats === undefined) return 'nothing';
   // Whatever else it is, a link or a pipe: it is not read, and it stays.
   if (!stats.isFile()) return 'something';
-  if (isCopy(path, join(from, name), name)) return 'the-same';
+  if (isCopy(path, join(from, name), (bytes) => edits.edit(name, bytes))) return 'the-same';
   return isSame(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
@@ -95,10 +125,9 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** As it is, or as the import marks it. */
-function isCopy(path: string, original: string, name: string): boolean {
-  if (isSame(path, original)) return true;
-  return isMarkedInCopy(name) && readFileSync(path).equals(markedCopy(readFileSync(original)));
+/** As it is, or as the import changes it. */
+function isCopy(path: string, original: string, edit: (bytes: Uint8Array) => Uint8Array): boolean {
+  return isSame(path, original) || readFileSync(path).equals(edit(readFileSync(original)));
 }
 
 function isSame(path: string, other: string): boolean {
@@ -108,23 +137,29 @@ function isSame(path: string, other: string): boolean {
 const MARKS = ['AGENTS.md', 'SOUL.md'];
 
 /**
- * The workspace that a person means: the folder itself, or the one inside a state folder such as
- * `~/.openclaw`; then `beside` is what lies beside it. Throws CliError `import-folder`.
+ * The workspace that a person means: the folder itself, or the one inside a folder such as `~/.openclaw` or that of
+ * NeoMAGI's own code; then `beside` is what lies beside it. Throws CliError `import-folder`.
  */
-function findWorkspace(path: string): { folder: string; beside: readonly string[] } {
+function findWorkspace(
+  path: string,
+  agent: OtherAgent,
+): { folder: string; beside: readonly string[] } {
   const folder = resolve(path);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
     throw new CliError('import-folder', `There is no folder ${folder}. Check the path.`);
   }
-  if (isWorkspace(folder)) return { folder, beside: [] };
   const inside = join(folder, 'workspace');
+  // NeoMAGI's code has an AGENTS.md of its own, for those who work on it.
+  const isOuter = agent === 'neomagi' && isWorkspace(inside);
+  if (isWorkspace(folder) && !isOuter) return { folder, beside: [] };
   if (isWorkspace(inside)) {
     const beside = readdirSync(folder).filter((name) => name !== 'workspace');
     return { folder: inside, beside: beside.sort() };
   }
+  const { name, usual } = AGENTS[agent];
   throw new CliError(
     'import-folder',
-    `${folder} is no workspace of OpenClaw: it holds neither ${MARKS.join(' nor ')}. By default the workspace is ~/.openclaw/workspace.`,
+    `${folder} is no workspace of ${name}: it holds neither ${MARKS.join(' nor ')}. ${usual}`,
   );
 }
 

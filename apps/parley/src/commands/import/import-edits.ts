@@ -1,0 +1,55 @@
+import {
+  markedCopy,
+  ownersMarks,
+  readInside,
+  type SplitText,
+  type Survey,
+  type SurveyedEntry,
+  splitOwnersFile,
+} from '@parley/workspace';
+import { isMarkedInCopy, takesNotes } from './import-plan.ts';
+
+/** Where what is about the owner goes if USER.md cannot take it. */
+export const OWNERS_NOTES = 'owner-notes.md';
+
+/** Prompt files for everyone; what they say about the owner is taken out of the copy. */
+const SPLIT = ['agents.md', 'soul.md', 'identity.md'];
+
+/** How copies differ from their originals, so that no one but the owner reads what is about the owner (W03). */
+export interface ImportEdits {
+  /** Files that others read without what they say about the owner. */
+  readonly split: ReadonlySet<string>;
+  /** Changes the bytes of this file for its copy. */
+  readonly edit: (name: string, bytes: Uint8Array) => Uint8Array;
+  /** What was taken out, as a file of its own; null: nothing was. */
+  readonly notes: Uint8Array | null;
+}
+
+/** Reads the prompt files of a surveyed folder. Throws errors of the file system. */
+export async function importEdits({ folder, entries }: Survey): Promise<ImportEdits> {
+  const read = async (name: string): Promise<string> =>
+    new TextDecoder().decode(await readInside(folder, name.split('/')));
+  const named = (wanted: string): SurveyedEntry | undefined =>
+    entries.find(
+      ({ name, content }) => name.toLowerCase() === wanted && content.kind === 'markdown',
+    );
+  const user = named('user.md');
+  const marks = user === undefined ? [] : ownersMarks(await read(user.name));
+  const parts = new Map<string, SplitText>();
+  for (const { name } of SPLIT.map(named).filter((entry) => entry !== undefined)) {
+    const split = splitOwnersFile(await read(name), marks);
+    if (split.owners !== '') parts.set(name, split);
+  }
+  const taken = [...parts].map(([name, { owners }]) => `## From ${name}\n\n${owners}\n`).join('\n');
+  return {
+    split: new Set(parts.keys()),
+    notes: taken === '' ? null : markedCopy(Buffer.from(taken)),
+    edit(name, bytes) {
+      const split = parts.get(name);
+      if (split !== undefined) return Buffer.from(split.everyone);
+      if (!isMarkedInCopy(name)) return bytes;
+      if (name !== user?.name || !takesNotes(user) || taken === '') return markedCopy(bytes);
+      return markedCopy(Buffer.from(`${Buffer.from(bytes).toString().trimEnd()}\n\n${taken}`));
+    },
+  };
+}

@@ -1,0 +1,193 @@
+import { AudienceFrontMatter } from './audience.ts';
+import { readFrontMatter } from './front-matter.ts';
+import { headToKeep } from './write-rules.ts';
+
+/** A text for everyone, and what of it is about the owner; that is empty where nothing is. */
+export interface SplitText {
+  readonly everyone: string;
+  readonly owners: string;
+}
+
+/** Several ways to name the person to whom a workspace belongs. */
+const PERSON = `(?:owner|user|human|principal|boss|creator|maker|operator)`;
+const WHOSE = `(?:(?:the|my|your|our|its) )?`;
+
+/** Sections that are about the owner, by their whole heading: English, German and Chinese. */
+const HEADINGS: readonly RegExp[] = [
+  new RegExp(
+    `^(?:(?:about|who is|notes? (?:on|about|for)|facts (?:on|about)|relationship with) )?${WHOSE}${PERSON}(?:['’]s)?(?: (?:profile|preferences|details|info|information|notes|facts|data|contacts?|schedule|family|context|background))?$`,
+    'iu',
+  ),
+  /^(?:about (?:me|us)|(?:personal|private|household)(?: (?:facts|details|info|information|notes|data))?|contacts?|family|household|addresses|ssh|hosts|(?:home )?network|local services|devices|accounts)$/iu,
+  /^(?:über )?(?:mich|(?:den|meinen|deinen|mein|dein) )?(?:besitzer|eigentümer|nutzer|benutzer|menschen?|mich)$/iu,
+  /^(?:kontakte|familie|haushalt|adressen|geräte|persönliches|privates)$/iu,
+  /^(?:关于)?(?:我的?|你的?)?(?:用户|主人|人类|使用者)(?:画像|信息|偏好|资料|档案)?$|^(?:联系人|家庭|家人|个人信息|隐私)$/u,
+];
+
+/** Lines that say something of the owner, whatever their section. */
+const LINES: readonly RegExp[] = [
+  // `- Name of owner: …`, `**Human’s city:** …`
+  new RegExp(
+    String.raw`^[\s>*_+-]*(?:[a-z]+ of )?${WHOSE}${PERSON}(?:['’]s)?(?: [a-z-]+)?[*_]*\s*[:：]`,
+    'iu',
+  ),
+  /^[\s>*_+-]*(?:e-?mail|phone|telephone|mobile|(?:home )?address|spouse|wife|husband|partner|children|kids|family|doctor|employer|iban|passport|主人|用户|besitzer|eigentümer|nutzer)[*_]*\s*[:：]\s*[*_]*\s*\S/iu,
+  new RegExp(
+    String.raw`\b(?:your|my|the) ${PERSON} (?:lives|works|was born|likes|loves|hates|prefers|is (?:called|named|married|allergic)|goes by|speaks|owns|drives|studies)\b`,
+    'iu',
+  ),
+  new RegExp(
+    String.raw`\b${PERSON}['’]s (?:name|wife|husband|spouse|partner|kids?|children|son|daughter|birthday|e-?mail|phone|address|doctor|employer|flat|house|home|car|time ?zone)\b[^.!?\n]{0,20}\b(?:is|are)\b`,
+    'iu',
+  ),
+  /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b\w+@(?:\d{1,3}\.){3}\d{1,3}\b/u,
+  /(?<![\w.])(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}(?![\w.])|\blocalhost:\d+|\bssh \S+/iu,
+  /(?<![\w.])\+\d[\d ()./-]{6,}\d(?!\w)/u,
+];
+
+/** Labels of USER.md whose value is a name. */
+const NAME_LABEL =
+  /^(?:full |first |last |nick|user|real )?name$|call (?:them|me)|address|^称呼|姓名|名字/iu;
+const LABELLED = /^[\s>*+-]*[*_]*([^:：*_\n]{1,40})[*_]*\s*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
+
+/**
+ * What of USER.md recognises its owner in other files: names, and values with a digit, `@` or `/`, such as
+ * a time zone or an address.
+ */
+export function ownersMarks(user: string): readonly string[] {
+  const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {
+    const value = raw
+      .replace(/\s*[（(].*$/u, '')
+      .replace(/[*_`]+$/, '')
+      .trim();
+    if (NAME_LABEL.test(label.trim())) return namesIn(value);
+    return /[\d@/]/.test(value) && value.length >= 5 && value.length <= 80 ? [value] : [];
+  });
+  return [...new Set(marks.flat())];
+}
+
+function namesIn(value: string): readonly string[] {
+  // Who writes their own name without a capital is written with one by others.
+  if (/^\p{Ll}{3,}$/u.test(value) && isName(capital(value))) return [value, capital(value)];
+  return [value, ...value.split(/[\s,，;/]+/u)].filter(isName);
+}
+
+function capital(word: string): string {
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+}
+
+const NO_NAME =
+  /^(?:they|them|their|she|hers?|him|his|you|sir|madam|boss|mrs?|the|owner|user|human|friend)$/iu;
+
+function isName(word: string): boolean {
+  if (NO_NAME.test(word)) return false;
+  return /^\p{Script=Han}{2,}$/u.test(word) || /^\p{Lu}[\p{L}\p{M}'’ .-]{2,}$/u.test(word);
+}
+
+/**
+ * Takes what is about the owner out of a text that others read: sections by their heading, list items, paragraphs
+ * and code by what they say or by a mark of `ownersMarks`. It takes too much rather than too little: the owner reads
+ * both parts.
+ */
+export function splitOwners(text: string, marks: readonly string[]): SplitText {
+  const isMarked = markFinder(marks);
+  const isOwners = (line: string) => isMarked(line) || LINES.some((pattern) => pattern.test(line));
+  const everyone: string[] = [];
+  const owners: string[] = [];
+  /** Depth of the heading whose section is the owner’s; 0: none. */
+  let section = 0;
+  for (const [nth, block] of blocksOf(text).entries()) {
+    const heading = headingIn(block);
+    if (heading !== null && heading.depth <= section) section = 0;
+    const isNamed = heading !== null && isMarked(heading.title);
+    const isTitle = nth === 0 && heading?.depth === 1;
+    if (
+      heading !== null &&
+      section === 0 &&
+      (isOwnersHeading(heading.title) || (isNamed && !isTitle))
+    ) {
+      section = heading.depth;
+    }
+    const isTaken =
+      section > 0 || isNamed || (heading === null && block.split('\n').some(isOwners));
+    (isTaken ? owners : everyone).push(block);
+    // The blank line below what is taken out still parts what is left.
+    const last = everyone.at(-1);
+    if (isTaken && block.endsWith('\n') && last && !last.endsWith('\n')) everyone.push('');
+  }
+  return { everyone: joined(everyone), owners: joined(owners) };
+}
+
+/** The same of a whole file, whose front matter stays with it; a file that says who may read it stays as it is. */
+export function splitOwnersFile(file: string, marks: readonly string[]): SplitText {
+  const front = readFrontMatter(file, AudienceFrontMatter);
+  const isDecided = front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience);
+  const parts = isDecided ? { everyone: file, owners: '' } : splitOwners(front.body, marks);
+  if (parts.owners === '') return { everyone: file, owners: '' };
+  return { everyone: `${headToKeep(front)}${parts.everyone}\n`, owners: parts.owners };
+}
+
+/** Finds marks as whole words; Chinese has no spaces between them. */
+function markFinder(marks: readonly string[]): (line: string) => boolean {
+  const patterns = marks.map((mark) => {
+    const text = mark.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    const isHan = /\p{Script=Han}/u.test(mark);
+    return new RegExp(isHan ? text : `(?<![\\p{L}\\p{N}])${text}(?![\\p{L}\\p{N}])`, 'u');
+  });
+  return (line) => patterns.some((pattern) => pattern.test(line));
+}
+
+/** A line in bold is a heading, too, below all others. */
+function headingIn(block: string): { readonly depth: number; readonly title: string } | null {
+  const [first = ''] = block.split('\n', 1);
+  const [, marks, title = '', bold] =
+    /^(#{1,6})\s+(.*)$|^\*\*([^*]+)\*\*[:：]?\s*$/.exec(first)?.map((part) => part ?? '') ?? [];
+  if (marks === undefined) return null;
+  return marks === '' ? { depth: 7, title: bold ?? '' } : { depth: marks.length, title };
+}
+
+function isOwnersHeading(title: string): boolean {
+  const words = title
+    .replace(/[^\p{L}\p{N}'’ -]/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return HEADINGS.some((pattern) => pattern.test(words));
+}
+
+/** Headings, list items with all below them, labelled lines, paragraphs, fenced code. */
+function blocksOf(text: string): readonly string[] {
+  const blocks: string[] = [];
+  let fence: string | null = null;
+  for (const line of text.split('\n')) {
+    const last = blocks.at(-1);
+    if (last === undefined || (fence === null && beginsBlock(line, last))) blocks.push(line);
+    else blocks[blocks.length - 1] = `${last}\n${line}`;
+    const [mark] = /^\s*(?:`{3}|~{3})/.exec(line) ?? [];
+    if (mark !== undefined)
+      fence = fence === null ? mark.trim() : fence === mark.trim() ? null : fence;
+  }
+  return blocks;
+}
+
+const ITEM = /^ ?(?:[-*+]|\d+[.)])\s/;
+const LABEL = /^[*_]*[\p{L}\p{N}][\p{L}\p{N} '’_*-]{0,40}[:：][*_]*(?:\s|$)/u;
+
+const SENTENCE_END = /[.!?。！？]["'”’)*_\]]*\s*$/u;
+const GOES_ON =
+  /^\s*(?:(?:and|also|but) )?(?:s?he|they|her|his|him|their|them|er|sie|ihr|sein|他|她|它)/iu;
+
+function beginsBlock(line: string, last: string): boolean {
+  if (line.trim() === '') return false;
+  if (ITEM.test(line) || LABEL.test(line) || headingIn(line) !== null) return true;
+  if (/^\s{2,}/.test(line) && ITEM.test(last)) return false;
+  if (last.endsWith('\n') || headingIn(last) !== null) return true;
+  // Rules are often written one sentence a line; what goes on about the same person belongs to it.
+  return SENTENCE_END.test(last) && !GOES_ON.test(line);
+}
+
+function joined(blocks: readonly string[]): string {
+  return blocks
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
