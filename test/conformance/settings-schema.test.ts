@@ -22,6 +22,7 @@ const EXAMPLES: readonly string[] = [
   'agent.timeZone',
   'agent.profile',
   'agent.persona',
+  'agent.context.todos',
   'model.provider',
   'model.baseUrl',
   'model.apiKey',
@@ -34,6 +35,8 @@ const EXAMPLES: readonly string[] = [
   'channels.telegram.webhook.secret',
   'channels.discord.token',
   'channels.whatsapp.phone',
+  'skills.entries.weather.show',
+  'skills.entries.weather.apiKey',
   'web.search.searxng.baseUrl',
   'web.search.brave.apiKey',
   'media.transcription.baseUrl',
@@ -60,6 +63,7 @@ function load(yaml: string) {
     TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-this-webhook',
     DISCORD_BOT_TOKEN: 'MTkw.abc.def',
     POSTGRES_PASSWORD: 'pg',
+    WEATHER_KEY: 'key-of-the-weather',
   };
   return loadSettings({ file, env, dataFolder: folder, ...schemas });
 }

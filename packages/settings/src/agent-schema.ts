@@ -1,3 +1,4 @@
+import { ContextSwitches } from '@parley/core';
 import { z } from 'zod';
 import { choice, flag, number, section, wholeNumber } from './fields.ts';
 
@@ -62,6 +63,9 @@ export const Agent = section('The agent that answers.', {
     .boolean()
     .optional()
     .describe('true: AGENTS.md, SOUL.md and the like stay out of the prompt.'),
+  context: ContextSwitches.optional().describe(
+    'Blocks of the prompt about the turn. false: this one stays out; true: it is in also where the layout leaves it out (the diary in lab).',
+  ),
   ephemeral: z
     .string()
     .min(1)

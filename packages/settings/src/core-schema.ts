@@ -152,6 +152,19 @@ const Identity = section(
   },
 );
 
+/** One skill, under the keys that OpenClaw has for it. */
+const SkillEntry = z.strictObject({
+  show: z
+    .enum(['outline', 'inline'])
+    .optional()
+    .describe('In place of `skills.show` and of what the skill itself says.'),
+  apiKey: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Counts as the variable that the skill names as its `primaryEnv`.'),
+});
+
 const Skills = section(
   'Folders with instructions that the agent reads when a task calls for them.',
   {
@@ -162,6 +175,10 @@ const Skills = section(
       ['outline', 'inline'],
       'outline: name and description in the prompt; inline: the whole text.',
     ),
+    entries: z
+      .record(z.string().min(1), SkillEntry)
+      .default({})
+      .describe('What holds for one skill, by its name.'),
     max: wholeNumber({ min: 0, max: 1_000, default: 150 }, 'Skills in the prompt.'),
     maxCharacters: wholeNumber(
       { min: 0, max: 200_000, default: 30_000 },
