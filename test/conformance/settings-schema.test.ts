@@ -23,6 +23,7 @@ const EXAMPLES: readonly string[] = [
   'agent.profile',
   'agent.persona',
   'agent.responseFormat',
+  'agent.context.todos',
   'model.provider',
   'model.baseUrl',
   'model.apiKey',
@@ -38,6 +39,8 @@ const EXAMPLES: readonly string[] = [
   'channels.telegram.webhook.secret',
   'channels.discord.token',
   'channels.whatsapp.phone',
+  'skills.entries.weather.show',
+  'skills.entries.weather.apiKey',
   'web.search.searxng.baseUrl',
   'web.search.brave.apiKey',
   'media.transcription.baseUrl',
@@ -64,6 +67,7 @@ function load(yaml: string) {
     TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-this-webhook',
     DISCORD_BOT_TOKEN: 'MTkw.abc.def',
     POSTGRES_PASSWORD: 'pg',
+    WEATHER_KEY: 'key-of-the-weather',
   };
   return loadSettings({ file, env, dataFolder: folder, ...schemas });
 }

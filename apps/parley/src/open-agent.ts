@@ -31,6 +31,7 @@ import {
   type PromptAssembler,
   readChannelFormats,
   readIdentity,
+  withSwitches,
 } from '@parley/prompt';
 import {
   createPromptFiles,
@@ -120,7 +121,7 @@ export async function openAgent(options: OpenAgentOptions) {
   // Later ones win: Parley's own parts precede those of plugins.
   const sources = [...plugins.sources, ...own, ...mcp.sources];
   const hooks = [...remembering.hooks, ...plugins.hooks];
-  const { prompt, reads } = await openPrompt(agent.layout ?? 'parley', plugins, log);
+  const { prompt, reads } = await openPrompt(agent, plugins, log);
   const promptFiles = createPromptFiles([
     IDENTITY_FILE,
     ...HEARTBEAT_READS,
@@ -204,15 +205,15 @@ export function outsideTools(
 
 const FORMATS = configPath('channel-formats');
 
-/** The layout of that name with the layers of plugins; `reads`: the workspace files that they show. */
+/** The layout of the agent with the layers of plugins; `reads`: the workspace files that they show. */
 async function openPrompt(
-  layoutName: string,
+  { layout: name = 'parley', context = {} }: LoadedSettings['settings']['agent'],
   plugins: Pick<AgentPlugins, 'layers' | 'place'>,
   log: Logger,
 ): Promise<{ readonly prompt: PromptAssembler; readonly reads: readonly FilePattern[] }> {
   const formats = await readChannelFormats(FORMATS);
   const layers = createLayerRegistry([...builtInLayers(formats), ...plugins.layers]);
-  const layout = plugins.place(layoutNamed(layoutName), layers.get);
+  const layout = withSwitches(plugins.place(layoutNamed(name), layers.get), context);
   return {
     prompt: createAssembler({ layers, layout, log }),
     reads: declaredReads(layers, layout),

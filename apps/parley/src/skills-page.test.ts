@@ -17,7 +17,7 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 const status = (name: string): SkillStatus => ({
   ...{ name, state: 'ready', source: 'bundled', location: '', description: '', emoji: null },
   ...{ reason: null, install: [], forModel: true, command: null, commandProblem: null, tokens: 0 },
-  audience: { kind: 'everyone' },
+  ...{ audience: { kind: 'everyone' }, show: null, primaryEnv: null },
 });
 
 /** Turns a skill on or off; what the settings file says then. */

@@ -1,5 +1,6 @@
 export * from './cache.ts';
 export * from './channel.ts';
+export * from './context-block.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export * from './proactive.ts';

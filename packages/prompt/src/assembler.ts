@@ -101,6 +101,7 @@ function renderer(
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
     const { modes = FULL_ALONE } = layer;
+    if (options.off !== undefined) return rendering(absent(options.off));
     if (!modes.includes(mode)) return rendering(absent(`left out in ${mode} mode`));
     try {
       const seen =

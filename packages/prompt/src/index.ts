@@ -23,6 +23,7 @@ export {
   type PromptSize,
   type TextPiece,
 } from './compare-prompts.ts';
+export { withSwitches } from './context-blocks.ts';
 export {
   type Character,
   characterSource,

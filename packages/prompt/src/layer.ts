@@ -45,6 +45,10 @@ export interface LayerOptions {
   readonly named?: true;
   /** Longest text taken from all files of the layer together, in characters. */
   readonly charactersInAll?: number;
+  /** False: facts without date and time. */
+  readonly clock?: boolean;
+  /** Why the layer is left out unless the settings ask for it. */
+  readonly off?: string;
 }
 
 /** One named layer of the prompt. Holds no state: what it says depends on the context alone. */

@@ -110,6 +110,8 @@ export const mushroom: Layout = {
   ],
 };
 
+const IN_DIARY = 'the skill diary reads them when they matter; agent.context.diary puts them here';
+
 /**
  * Persona, format, skills and tools, fixed for the session; everything that moves is put into the user
  * message, between two marks (P05). Best for providers that cache a prompt only as a whole.
@@ -145,7 +147,7 @@ const lab: Layout = {
     { layer: 'sandbox', placement: 'user' },
     { layer: 'profile', placement: 'user', files: ['USER.md'] },
     { layer: 'memory-file', placement: 'user' },
-    { layer: 'daily-notes', placement: 'user' },
+    { layer: 'daily-notes', placement: 'user', off: IN_DIARY },
     { layer: 'group-memory', placement: 'user' },
     { layer: 'yesterday', placement: 'user' },
     { layer: 'knowledge', placement: 'user' },

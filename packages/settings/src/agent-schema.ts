@@ -1,4 +1,4 @@
-import { ResponseFormat } from '@parley/core';
+import { ContextSwitches, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { choice, flag, number, section, wholeNumber } from './fields.ts';
 
@@ -67,6 +67,9 @@ export const Agent = section('The agent that answers.', {
     .boolean()
     .optional()
     .describe('true: AGENTS.md, SOUL.md and the like stay out of the prompt.'),
+  context: ContextSwitches.optional().describe(
+    'Blocks of the prompt about the turn. false: this one stays out; true: it is in also where the layout leaves it out (the diary in lab).',
+  ),
   ephemeral: z
     .string()
     .min(1)
@@ -77,6 +80,19 @@ export const Agent = section('The agent that answers.', {
     .array(AgentName)
     .default([])
     .describe('Other agents of `agents` that it may give a task to; it gets their results alone.'),
+});
+
+/** One skill, under the keys that OpenClaw has for it. */
+const SkillEntry = z.strictObject({
+  show: z
+    .enum(['outline', 'inline'])
+    .optional()
+    .describe('In place of `skills.show` and of what the skill itself says.'),
+  apiKey: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Counts as the variable that the skill names as its `primaryEnv`.'),
 });
 
 /** `skills`: which there are and how the prompt shows them. */
@@ -90,6 +106,10 @@ export const Skills = section(
       ['outline', 'inline'],
       'outline: name and description in the prompt; inline: the whole text.',
     ),
+    entries: z
+      .record(z.string().min(1), SkillEntry)
+      .default({})
+      .describe('What holds for one skill, by its name.'),
     max: wholeNumber({ min: 0, max: 1_000, default: 150 }, 'Skills in the prompt.'),
     maxCharacters: wholeNumber(
       { min: 0, max: 200_000, default: 30_000 },

@@ -106,6 +106,7 @@ ephemeral: Answer in one sentence.
   it.each([
     ['persnoa: wren', 'persnoa', 'persona'],
     ['skills: { blok: [] }', 'skills.blok', 'block'],
+    ['context: { memroy: false }', 'context.memroy', 'memory'],
     ['model: { provider: anthropic, apiKey: k, vison: true, apikey: l }', 'model.apikey', 'apiKey'],
     ['name: Ada', 'name', undefined],
   ])('[P15] [D12] %s warns of an unknown key', (yaml, at, nearest) => {

@@ -182,7 +182,11 @@ export function withProfile(written: Block, profile: Profile): Block {
 /** What is no block stays as it is written: the check after this says what is wrong with it. */
 function under(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
-  return isBlock(written) ? { ...profile, ...written } : written;
+  if (!isBlock(written) || profile === undefined) return written;
+  const both = Object.entries(profile).flatMap(([key, value]) =>
+    isBlock(value) && key in written ? [[key, under(written[key], value)] as const] : [],
+  );
+  return { ...profile, ...written, ...Object.fromEntries(both) };
 }
 
 /** A model that is written wins; a name alone fills its key `model`. */
@@ -196,7 +200,7 @@ function withoutGaps(block: Block): Block {
   return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 
-const { layout, persona, format, responseFormat, memory, skipContextFiles, ephemeral } =
+const { layout, persona, format, responseFormat, memory, skipContextFiles, context, ephemeral } =
   CoreSettings.shape.agent.unwrap().shape;
 
 const Names = z.array(z.string().min(1));
@@ -212,12 +216,14 @@ const ProfileSettings = z.strictObject({
   responseFormat,
   memory,
   skipContextFiles,
+  context,
   ephemeral,
   skills: z
     .strictObject({
       allow: Names.optional(),
       block: Names.optional(),
       show: z.enum(['outline', 'inline']).optional(),
+      entries: CoreSettings.shape.skills.unwrap().shape.entries.unwrap().optional(),
     })
     .optional(),
   tools: z.strictObject({ allow: Names.optional(), block: Names.optional() }).optional(),

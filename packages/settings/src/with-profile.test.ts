@@ -29,6 +29,21 @@ const rows: readonly [what: string, written: Block, profile: Profile, counts: Bl
     },
   ],
   [
+    'single skills and blocks of the prompt, too',
+    {
+      agent: { context: { memory: false } },
+      skills: { entries: { tea: { apiKey: 'k' }, kiln: { show: 'outline' } } },
+    },
+    {
+      context: { memory: true, todos: false },
+      skills: { entries: { tea: { show: 'inline' }, kiln: { show: 'inline' } } },
+    },
+    {
+      agent: { context: { memory: false, todos: false } },
+      skills: { entries: { tea: { apiKey: 'k', show: 'inline' }, kiln: { show: 'outline' } } },
+    },
+  ],
+  [
     'a list takes the place of a list',
     { plugins: ['./mine'] },
     { plugins: ['./theirs', './more'] },

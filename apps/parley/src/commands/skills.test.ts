@@ -17,6 +17,8 @@ const READY: SkillStatus = {
   command: 'plan_trip',
   commandProblem: null,
   tokens: 42,
+  show: 'outline',
+  primaryEnv: null,
 };
 
 describe('the table of skills', () => {
@@ -50,6 +52,21 @@ describe('the table of skills', () => {
     expect(told).toContain(
       'no command: /help is one of Parley’s own; for the owner only; not shown to the model',
     );
+  });
+
+  it('[P07] [S06] says which variable has its key, and what is in the prompt in full', () => {
+    const from = (source: 'settings' | 'environment' | null): SkillStatus => ({
+      ...{ ...READY, show: 'inline', primaryEnv: { name: 'TRIP_KEY', from: source } },
+    });
+    expect(skillTable([from(null)], LIMITS)).toContain(
+      'in the prompt in full; key: TRIP_KEY (not set)',
+    );
+    expect(skillPage(from(null))).toContain(
+      'TRIP_KEY, not set: set the variable, or skills.entries.plan-trip.apiKey',
+    );
+    expect(skillPage(from('settings'))).toContain('TRIP_KEY, from skills.entries.plan-trip.apiKey');
+    expect(skillPage(from('environment'))).toContain('TRIP_KEY, set in the environment');
+    expect(skillPage(from('settings'))).toContain('has its whole text, 42 tokens');
   });
 
   it('[S01] lets no text of a skill command the terminal', () => {

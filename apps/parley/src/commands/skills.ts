@@ -90,7 +90,7 @@ export function skillTable(all: readonly SkillStatus[], limits: SkillLimits): st
 }
 
 export function skillPage(skill: SkillStatus): string {
-  const { name, emoji, source, state, reason, command, install } = skill;
+  const { name, emoji, source, state, reason, command, install, primaryEnv } = skill;
   const lines = [
     `${name}${emoji === null ? '' : ` ${emoji}`}`,
     `source       ${source}, ${skill.location}`,
@@ -99,13 +99,21 @@ export function skillPage(skill: SkillStatus): string {
     `audience     ${skill.audience.kind}`,
     `model        ${modelText(skill)}`,
     `command      ${command === null ? (skill.commandProblem ?? 'none') : `/${command}`}`,
+    ...(primaryEnv === null ? [] : [`key          ${keyText(name, primaryEnv)}`]),
     ...install.map((step) => `to install   ${step}`),
   ];
   return `${lines.map(plain).join('\n')}\n`;
 }
 
-function modelText({ forModel, state, tokens }: SkillStatus): string {
+function keyText(skill: string, { name, from }: NonNullable<SkillStatus['primaryEnv']>): string {
+  if (from === 'environment') return `${name}, set in the environment`;
+  if (from === 'settings') return `${name}, from skills.entries.${skill}.apiKey`;
+  return `${name}, not set: set the variable, or skills.entries.${skill}.apiKey`;
+}
+
+function modelText({ forModel, state, tokens, show }: SkillStatus): string {
   if (!forModel) return 'does not see it';
+  if (show === 'inline') return `has its whole text, ${tokens} tokens`;
   return state === 'ready'
     ? `may use it by itself, ${tokens} tokens in the list`
     : 'would see it, if it were ready';
@@ -118,12 +126,18 @@ function remark({
   forModel,
   install,
   state,
+  show,
+  primaryEnv,
 }: SkillStatus): string {
   const remarks = [
     reason,
     commandProblem,
     state !== 'refused' && audience.kind === 'owner' ? 'for the owner only' : null,
     state === 'ready' && !forModel ? 'not shown to the model' : null,
+    show === 'inline' ? 'in the prompt in full' : null,
+    primaryEnv === null
+      ? null
+      : `key: ${primaryEnv.name}${primaryEnv.from === null ? ' (not set)' : ''}`,
     state === 'not-eligible' && install.length > 0 ? `to install: ${install.join(', ')}` : null,
   ];
   return remarks.filter((remark) => remark !== null).join('; ');

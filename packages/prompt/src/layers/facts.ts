@@ -25,13 +25,17 @@ const turnFactsLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   modes: ['full', 'minimal'],
-  render(context, { heading }) {
+  render(context, { heading, clock }) {
     const above = heading === undefined ? [] : [heading];
     return forChat(
       context.reader,
-      ['<turn-facts>', ...above, FACTS_NOTE, listed(turnLines(context)), '</turn-facts>'].join(
-        '\n',
-      ),
+      [
+        '<turn-facts>',
+        ...above,
+        FACTS_NOTE,
+        listed(turnLines(context, clock)),
+        '</turn-facts>',
+      ].join('\n'),
       'runtime facts',
     );
   },
@@ -46,8 +50,9 @@ const lastingFactsLayer: Layer = {
   volatility: 'turn',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render(context, { heading = '## Runtime Facts' }) {
-    return forChat(context.reader, `${heading}\n${listed(lastingLines(context))}`, 'runtime facts');
+  render(context, { heading = '## Runtime Facts', clock }) {
+    const text = `${heading}\n${listed(lastingLines(context, clock))}`;
+    return forChat(context.reader, text, 'runtime facts');
   },
 };
 
@@ -57,8 +62,8 @@ export const runtimeFactsLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   modes: ['full', 'minimal'],
-  render(context, { heading = '## Runtime Facts' }) {
-    const text = `${heading}\n${listed([...chatLines(context), ...turnLines(context)])}`;
+  render(context, { heading = '## Runtime Facts', clock }) {
+    const text = `${heading}\n${listed([...chatLines(context), ...turnLines(context, clock)])}`;
     return forChat(context.reader, text, 'runtime facts');
   },
 };
@@ -114,15 +119,14 @@ function chatLines(context: PromptContext): string[] {
 }
 
 /** In a group the next message may be of another person. */
-function lastingLines(context: PromptContext): string[] {
+function lastingLines(context: PromptContext, clock = true): string[] {
   const { facts, clockMinutes } = context;
   const { shown, note } = roundedClock(facts.time, clockMinutes);
   return [
     ...chatLines(context),
     ...(facts.chatType === 'direct' ? [personLine(facts)] : []),
     heartbeatLine(facts),
-    `Date: ${facts.date}`,
-    `Time: ${shown}${note}`,
+    ...(clock ? [`Date: ${facts.date}`, `Time: ${shown}${note}`] : []),
   ];
 }
 
@@ -152,7 +156,7 @@ function heartbeatLine({ heartbeat }: RuntimeFacts): string {
 }
 
 /** What the next turn may change, the clock and the message last (P09). */
-function turnLines({ facts }: PromptContext): string[] {
+function turnLines({ facts }: PromptContext, clock = true): string[] {
   const reply =
     facts.replyToMessageId === undefined ? '' : `, reply to ${shownId(facts.replyToMessageId)}`;
   return [
@@ -160,8 +164,7 @@ function turnLines({ facts }: PromptContext): string[] {
     heartbeatLine(facts),
     `Addressed to you: ${facts.addressed ? 'yes' : 'no'}`,
     ...mentionLine(facts),
-    `Date: ${facts.date}`,
-    `Time: ${facts.time}`,
+    ...(clock ? [`Date: ${facts.date}`, `Time: ${facts.time}`] : []),
     `Message: ${shownId(facts.messageId)}${reply}`,
   ];
 }

@@ -7,6 +7,7 @@ import { estimateTokens, startThatReads } from '../text.ts';
 import type { SkillSource } from './find-skills.ts';
 import {
   folderOf,
+  type KeySource,
   type ResolvedSkill,
   type SkillState,
   type UsableSkill,
@@ -53,7 +54,7 @@ export interface AbsentSkill {
 /** What a snapshot is made from. */
 export interface SnapshotParts {
   readonly catalogue: Catalogue;
-  /** The skills in the catalogue, in its order. */
+  /** The skills in the catalogue and in full, in the order of precedence. */
   readonly skills: readonly UsableSkill[];
   readonly inline: SkillSnapshot['inline'];
   readonly filter: readonly string[] | null;
@@ -76,18 +77,39 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
   return { version: version.slice(0, 16), ...content };
 }
 
-/** The bodies for the prompt: in order, each that still fits into `characters`. */
-export function textsThatFit(
-  texts: readonly (SkillText | AbsentSkill)[],
-  characters: number,
-): SkillSnapshot['inline'] {
-  let left = characters;
-  return texts.flatMap((text) => {
-    if (text.kind === 'absent' || text.text.length > left) return [];
-    left -= text.text.length;
-    return [{ name: text.name, body: text.text }];
-  });
+/**
+ * What is in the prompt in full, and the catalogue of the others. Bodies get the room that the catalogue leaves, in
+ * order; a skill whose body has none is in the catalogue.
+ */
+export function divide(
+  all: readonly CatalogueEntry[],
+  texts: readonly { readonly skill: Described; readonly text: SkillText | AbsentSkill }[],
+  { max, maxCharacters }: { readonly max: number; readonly maxCharacters: number },
+): { readonly catalogue: Catalogue; readonly inline: SkillSnapshot['inline'] } {
+  const without = (names: ReadonlySet<string>, skills: number, characters: number) =>
+    catalogueOf(
+      all.filter(({ name }) => !names.has(name)),
+      { skills, characters },
+    );
+  const wanted = new Set(texts.map(({ skill }) => skill.name));
+  const first = without(wanted, max, maxCharacters);
+  let left = maxCharacters - first.text.length;
+  const inline: { name: string; body: string }[] = [];
+  for (const { skill, text } of texts) {
+    if (text.kind === 'absent' || first.entries.length + inline.length >= max) continue;
+    // The catalogue does not say when to use it.
+    const body = `${skill.description}\n\n${text.text}`;
+    if (body.length > left) continue;
+    left -= body.length;
+    inline.push({ name: skill.name, body });
+  }
+  const shown = new Set(inline.map(({ name }) => name));
+  if (shown.size === wanted.size) return { catalogue: first, inline };
+  const room = first.text.length + left;
+  return { catalogue: without(shown, max - inline.length, room), inline };
 }
+
+type Described = Pick<CatalogueEntry, 'name' | 'description'>;
 
 /** A skill in the catalogue. */
 export interface CatalogueEntry {
@@ -208,14 +230,24 @@ export interface SkillStatus {
   readonly command: string | null;
   /** Why a skill that people may call has no command; null where there is nothing to say. */
   readonly commandProblem: string | null;
-  /** The estimated cost of its entry in the catalogue; 0 where it has none. */
+  /** The estimated cost of its entry in the catalogue, or of its body; 0 where it has none. */
   readonly tokens: number;
+  /** How it is in the prompt (S06); null where it is not. */
+  readonly show: 'outline' | 'inline' | null;
+  /** The variable that holds its key, as OpenClaw's skills name it, and where the key comes from. */
+  readonly primaryEnv: { readonly name: string; readonly from: KeySource } | null;
 }
 
-/** The state of a skill for people (S09). `entry`: its own in the catalogue of an owner. */
+/** What of a skill is in the prompt. */
+export interface ShownSkill {
+  readonly show: 'outline' | 'inline';
+  readonly text: string;
+}
+
+/** The state of a skill for people (S09). `shown`: what of it is in the prompt of an owner. */
 export function statusOf(
-  { found, skill, state, reason, audience, command, commandProblem }: ResolvedSkill,
-  entry: CatalogueEntry | undefined,
+  { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
+  shown: ShownSkill | undefined,
   homes: readonly string[],
 ): SkillStatus {
   const folder = join(found.root, ...found.segments);
@@ -232,11 +264,13 @@ export function statusOf(
     forModel,
     command,
     commandProblem,
+    show: null,
+    primaryEnv: skill?.primaryenv === undefined ? null : { name: skill.primaryenv, from: key },
   };
   if (state !== 'ready' || !forModel) return { ...base, state, reason, tokens: 0 };
-  if (entry === undefined) {
+  if (shown === undefined) {
     const full = 'the catalogue is full: skills.max or skills.maxCharacters';
     return { ...base, state: 'left-out', reason: full, tokens: 0 };
   }
-  return { ...base, state, reason, tokens: estimateTokens(entryText(entry)) };
+  return { ...base, state, reason, show: shown.show, tokens: estimateTokens(shown.text) };
 }

@@ -20,6 +20,9 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
+/** Where the variable that a skill names as its key has its value from; null: it has none. */
+export type KeySource = 'environment' | 'settings' | null;
+
 /** A skill with everything decided that does not depend on who reads. */
 export interface ResolvedSkill {
   readonly found: FoundSkill;
@@ -30,6 +33,8 @@ export interface ResolvedSkill {
   readonly audience: Audience;
   readonly command: string | null;
   readonly commandProblem: string | null;
+  /** Where its key (`primaryEnv`) comes from. */
+  readonly key: KeySource;
 }
 
 /** A skill that can be used. */
@@ -45,6 +50,8 @@ export interface SkillRules {
   readonly block: readonly string[];
   /** Commands that are taken. */
   readonly reserved: readonly string[];
+  /** Whether the settings have an `apiKey` for the skill. */
+  readonly hasKey: (name: string) => boolean;
 }
 
 /**
@@ -69,14 +76,15 @@ export function resolveSkills(
     const { content } = one;
     const audience: Audience =
       content.kind === 'skill' && content.foreveryone ? { kind: 'everyone' } : { kind: 'owner' };
-    const base = { found: one, audience, command: null, commandProblem: null };
+    const base = { found: one, audience, command: null, commandProblem: null, key: null };
     if (content.kind === 'refused') {
       return { ...base, skill: null, state: 'refused', reason: content.reason };
     }
-    const verdict = decideState(one, content, winners, rules, facts);
+    const key = keySource(content, rules, facts);
+    const verdict = decideState(one, { ...content, key }, winners, rules, facts);
     const usable = verdict.state === 'ready';
     const command = usable ? takeCommand(content, rules.reserved, commands) : {};
-    return { ...base, ...command, ...verdict, skill: content };
+    return { ...base, key, ...command, ...verdict, skill: content };
   };
   return found.toSorted(byRank(found)).map(decide);
 }
@@ -95,7 +103,7 @@ export function usableBy(
 
 function decideState(
   one: FoundSkill,
-  skill: ParsedSkill,
+  skill: ParsedSkill & Pick<ResolvedSkill, 'key'>,
   winners: ReadonlyMap<string, FoundSkill>,
   { allow, block }: SkillRules,
   facts: SkillFacts,
@@ -116,6 +124,17 @@ function decideState(
   return lacking === null
     ? { state: 'ready', reason: null }
     : { state: 'not-eligible', reason: lacking };
+}
+
+/** What is set in the environment counts more than the settings, as in OpenClaw. */
+function keySource(
+  { name, primaryenv }: ParsedSkill,
+  { hasKey }: SkillRules,
+  { env }: SkillFacts,
+): KeySource {
+  if (primaryenv === undefined) return null;
+  if (isSet(env, primaryenv)) return 'environment';
+  return hasKey(name) ? 'settings' : null;
 }
 
 /** Assigns a skill its command; `taken` maps commands to skills. */
@@ -183,7 +202,13 @@ const OS_NAMES: Readonly<Record<string, string>> = {
 
 /** Why a skill cannot be used here (S03), or null: then it can. `always` asks for nothing. */
 export function whyNotEligible(
-  { always, os, requires }: Pick<SkillHeader, 'always' | 'os' | 'requires'>,
+  {
+    always,
+    os,
+    requires,
+    primaryenv,
+    key = null,
+  }: Pick<SkillHeader, 'always' | 'os' | 'requires' | 'primaryenv'> & { readonly key?: KeySource },
   facts: SkillFacts,
 ): string | null {
   if (always) return null;
@@ -196,7 +221,11 @@ export function whyNotEligible(
     ...(requires.anybins.length === 0 || requires.anybins.some((name) => facts.bins.has(name))
       ? []
       : [`needs one of the programs ${requires.anybins.map(quoted).join(', ')}`]),
-    ...lacks('the environment variable', requires.env, (name) => isSet(facts.env, name)),
+    ...lacks(
+      'the environment variable',
+      requires.env,
+      (name) => isSet(facts.env, name) || (name === primaryenv && key !== null),
+    ),
     ...lacks('the setting', requires.config, (path) => isTrue(settingAt(facts.settings, path))),
     ...lacks('the tool', requires.tools, (name) => facts.tools.has(name)),
   ];

@@ -113,6 +113,9 @@ export const SkillHeader = z.preprocess(
     install: Install,
     userinvocable: Flag.default(true),
     disablemodelinvocation: Flag.default(false),
+    show: z.enum(['outline', 'inline']).optional(),
+    /** The variable that the settings' `apiKey` of the skill stands for; shown in one piece. */
+    primaryenv: Word.optional(),
     /** False as soon as any audience but `everyone` is written anywhere. */
     foreveryone: z.boolean(),
   }),

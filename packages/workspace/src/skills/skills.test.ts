@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from '../open-workspace.ts';
 import { type SkillSource, skillFolders } from './find-skills.ts';
+import type { SkillSettings } from './skills.ts';
 import {
   GUEST,
   OWNER,
@@ -251,13 +252,85 @@ describe('reading on demand', () => {
     expect(await scene.open().read('a', OWNER, 'host.md')).toMatchObject({ reason: 'unreadable' });
   });
 
-  it('[S06] "inline" puts the bodies that fit into the snapshot, and keeps all in the catalogue', async () => {
+  it('[S06] [P05] has a skill in full or in the catalogue, never in both', async () => {
     await scene.write('bundled', 'a', skillText('a', '', 'A'.repeat(20_000)));
     await scene.write('bundled', 'b', skillText('b', '', 'B'.repeat(20_000)));
     await scene.write('bundled', 'c', skillText('c', '', 'CCC'));
-    const { inline, names } = await scene.open({ show: 'inline' }).snapshot(GUEST);
+    const { inline, names, catalogue } = await scene.open({ show: 'inline' }).snapshot(GUEST);
     expect(names).toEqual(['a', 'b', 'c']);
     expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
+    // Where the body has no room, the line is there: nothing is lost.
+    expect(catalogue).toContain('<name>b</name>');
+    expect(catalogue).not.toMatch(/<name>[ac]</);
+    // Only the catalogue would say when to use it.
+    expect(inline[1]?.body).toBe('When c is wanted.\n\nCCC');
+  });
+
+  it.each<[string, string, Partial<SkillSettings>, readonly string[]]>([
+    ['nothing more', '', {}, []],
+    ['its author', 'show: inline\n', {}, ['Tea']],
+    [
+      'its author, against all',
+      'metadata: { parley: { show: outline } }\n',
+      { show: 'inline' },
+      [],
+    ],
+    ['the settings for it', '', { entries: { tea: { show: 'inline' } } }, ['Tea']],
+    [
+      'the settings for it, against its author',
+      'show: inline\n',
+      { show: 'inline', entries: { TEA: { show: 'outline' } } },
+      [],
+    ],
+  ])('[S06] [P05] is in full as %s decides', async (_who, more, settings, expected) => {
+    await scene.write('bundled', 'tea', skillText('Tea', more));
+    const { inline, catalogue } = await scene.open(settings).snapshot(GUEST);
+    expect(inline.map(({ name }) => name)).toEqual(expected);
+    expect(catalogue.includes('<name>Tea</name>')).toBe(expected.length === 0);
+    const show = expected.length === 0 ? 'outline' : 'inline';
+    expect(await scene.status('Tea', settings)).toMatchObject({ state: 'ready', show });
+  });
+
+  it('[S05] counts skills in full among those of skills.max', async () => {
+    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, skillText(name));
+    const entries = { c: { show: 'inline' } } as const;
+    const { names, left } = await scene.open({ max: 2, entries }).snapshot(GUEST);
+    expect([names, left]).toEqual([['a', 'b'], 1]);
+  });
+});
+
+describe('the key of a skill', () => {
+  const needs = (env: string) =>
+    `metadata: { openclaw: { primaryEnv: "TEA_KEY", requires: { env: ["${env}"] } } }\n`;
+  const facts = (env: Record<string, string>) => () => ({
+    ...{ os: 'linux', env, settings: {}, tools: new Set<string>() },
+  });
+
+  it.each([
+    ['the environment', { TEA_KEY: 'k' }, {}, 'TEA_KEY', 'ready', 'environment'],
+    ['the settings', {}, { TEA: { apiKey: 'k' } }, 'TEA_KEY', 'ready', 'settings'],
+    [
+      'both: the environment',
+      { TEA_KEY: 'k' },
+      { tea: { apiKey: 'k' } },
+      'TEA_KEY',
+      'ready',
+      'environment',
+    ],
+    ['nowhere', {}, {}, 'TEA_KEY', 'not-eligible', null],
+    ['the entry of another', {}, { kiln: { apiKey: 'k' } }, 'TEA_KEY', 'not-eligible', null],
+    [
+      'the settings, but another is wanted',
+      {},
+      { tea: { apiKey: 'k' } },
+      'POT',
+      'not-eligible',
+      'settings',
+    ],
+  ])('[P07] [S03] comes from %s', async (_where, env, entries, wanted, state, from) => {
+    await scene.write('bundled', 'tea', skillText('tea', needs(wanted)));
+    const [status] = await scene.open({ entries }, { facts: facts(env) }).list();
+    expect(status).toMatchObject({ state, primaryEnv: { name: 'TEA_KEY', from } });
   });
 });
 

@@ -13,15 +13,15 @@ import { parseFile } from '../front-matter.ts';
 import { parseFileName } from '../paths.ts';
 import {
   type AbsentSkill,
-  type Catalogue,
   type CatalogueEntry,
-  catalogueOf,
+  divide,
+  entryText,
   makeSnapshot,
+  type ShownSkill,
   type SkillSnapshot,
   type SkillStatus,
   type SkillText,
   statusOf,
-  textsThatFit,
 } from './catalogue.ts';
 import {
   checkFile,
@@ -68,15 +68,36 @@ export function openSkills(options: OpenSkillsOptions) {
       maxBytes: settings.maxFileBytes,
       shownFolder: shownFolder(skill, reader, homes),
     });
+  /** The skills that a reader's model may choose from: those in the prompt in full, and the catalogue of the others (S06). */
+  const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
+    const usable = forModel(usableBy(all, reader));
+    const wanted = usable.filter((one) => showOf(one, settings) === 'inline');
+    const texts = await Promise.all(
+      wanted.map(async (one) => ({ skill: one.skill, text: await textOf(one, reader) })),
+    );
+    const entries = usable.map((one): CatalogueEntry => {
+      const { name, description } = one.skill;
+      return { name, description, location: `${shownFolder(one, reader, homes)}/${SKILL_FILE}` };
+    });
+    const { catalogue, inline } = divide(entries, texts, settings);
+    const names = new Set([...catalogue.entries, ...inline].map(({ name }) => name));
+    return { catalogue, inline, skills: usable.filter(({ skill }) => names.has(skill.name)) };
+  };
   return {
     /** The workspace files in which skills of all sources are. */
     reads: skillReads(options.folders),
     /** Every skill found, also those that are not used, by name. */
     async list(): Promise<readonly SkillStatus[]> {
       const all = await scan();
-      const { catalogue, skills } = choose(all, OWNER, options, homes);
-      const shown = new Map(skills.map(({ found }, nth) => [found, catalogue.entries[nth]]));
-      const list = all.map((one) => statusOf(one, shown.get(one.found), homes));
+      const { catalogue, inline, skills } = await choose(all, OWNER);
+      const costs = new Map<string, ShownSkill>([
+        ...catalogue.entries.map(
+          (one) => [one.name, { show: 'outline', text: entryText(one) }] as const,
+        ),
+        ...inline.map((one) => [one.name, { show: 'inline', text: one.body }] as const),
+      ]);
+      const chosen = new Map(skills.map(({ found, skill }) => [found, costs.get(skill.name)]));
+      const list = all.map((one) => statusOf(one, chosen.get(one.found), homes));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     /** The text of a skill for the owner, also of one that is not used; null: it is refused, or there is none. */
@@ -89,11 +110,8 @@ export function openSkills(options: OpenSkillsOptions) {
     },
     /** The skills that a new session of this reader starts with (S07). */
     async snapshot(reader: Reader): Promise<SkillSnapshot> {
-      const { catalogue, skills } = choose(await scan(), reader, options, homes);
-      const shown = settings.show === 'inline' ? skills : [];
-      const texts = await Promise.all(shown.map((skill) => textOf(skill, reader)));
-      const inline = textsThatFit(texts, settings.maxCharacters - catalogue.text.length);
-      return makeSnapshot({ catalogue, skills, inline, filter: settings.allow ?? null });
+      const chosen = await choose(await scan(), reader);
+      return makeSnapshot({ ...chosen, filter: settings.allow ?? null });
     },
     /**
      * For `load_skill`: the current text of a skill that the model may use. `file`: another file of its
@@ -122,21 +140,13 @@ export function openSkills(options: OpenSkillsOptions) {
 /** The reader of lists for people: they show everything. */
 const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
-/** The skills that a reader's model may choose from, in the order of their catalogue. */
-function choose(
-  all: readonly ResolvedSkill[],
-  reader: Reader,
-  { settings }: OpenSkillsOptions,
-  homes: readonly string[],
-): { readonly catalogue: Catalogue; readonly skills: readonly UsableSkill[] } {
-  const skills = forModel(usableBy(all, reader));
-  const entries = skills.map((one): CatalogueEntry => {
-    const { name, description } = one.skill;
-    return { name, description, location: `${shownFolder(one, reader, homes)}/${SKILL_FILE}` };
-  });
-  const limits = { skills: settings.max, characters: settings.maxCharacters };
-  const catalogue = catalogueOf(entries, limits);
-  return { catalogue, skills: skills.slice(0, catalogue.entries.length) };
+/** The settings decide for one skill, then its author, then the settings for all. */
+function showOf({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
+  return entryOf(settings, skill.name).show ?? skill.show ?? settings.show;
+}
+
+function entryOf({ entries = {} }: SkillSettings, name: string): SkillEntry {
+  return Object.entries(entries).find(([key]) => foldName(key) === foldName(name))?.[1] ?? {};
 }
 
 /** The folder of a skill as the model sees it: guests are not shown where on the machine it lies. */
@@ -173,11 +183,18 @@ function homesOf(home: string): readonly string[] {
   }
 }
 
+interface SkillEntry {
+  readonly show?: 'outline' | 'inline' | undefined;
+  readonly apiKey?: string | undefined;
+}
+
 /** The settings of skills (`skills:` in parley.yaml). */
 export interface SkillSettings {
   readonly allow?: readonly string[] | undefined;
   readonly block: readonly string[];
   readonly show: 'outline' | 'inline';
+  /** What holds for one skill, by its name. */
+  readonly entries?: Readonly<Record<string, SkillEntry>>;
   /** Skills in the catalogue. */
   readonly max: number;
   /** Of the catalogue, and of bodies beside it. */
@@ -224,7 +241,12 @@ async function scanSkills(
   );
   const now = facts();
   const bins = await findPrograms(wanted, now.env.PATH);
-  const rules = { allow: settings.allow, block: settings.block, reserved };
+  const rules = {
+    allow: settings.allow,
+    block: settings.block,
+    reserved,
+    hasKey: (name: string) => entryOf(settings, name).apiKey !== undefined,
+  };
   return resolveSkills(found, rules, { ...now, bins });
 }
 

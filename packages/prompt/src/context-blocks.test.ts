@@ -1,0 +1,111 @@
+import { ContextSwitches } from '@parley/core';
+import { describe, expect, it } from 'vitest';
+import { createAssembler } from './assembler.ts';
+import { withSwitches } from './context-blocks.ts';
+import type { PromptContext } from './layer.ts';
+import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
+import { contextOf, FACTS, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
+
+const layers = createLayerRegistry(builtInLayers());
+const GROUP = { ...FACTS, chatType: 'group', groupId: '8' } as const;
+
+const FILES = {
+  ...Object.fromEntries(
+    ['AGENTS', 'USER', 'TOOLS', 'MEMORY'].map((name) => [`${name}.md`, `text of ${name}.`]),
+  ),
+  'memory/2026-11-21.md': 'text of today.',
+  'groups/here.md': 'text of the group.',
+};
+
+const full = (facts: PromptContext['facts']): PromptContext =>
+  contextOf({
+    facts,
+    view: viewOf(OWNER, FILES),
+    skills: SKILLS,
+    ...OWNER_FEATURES,
+    replyTags: true,
+    ownMessages: [{ what: 'notice', text: 'It is done.' }],
+    groupContext: [{ senderId: '9', senderName: 'Cy', text: 'What next?' }],
+  });
+
+async function prompt(layout: string, switches: ContextSwitches, facts = FACTS) {
+  const assembler = createAssembler({
+    layers,
+    layout: withSwitches(layoutNamed(layout), switches),
+  });
+  const { system, userContext, report } = await assembler.assemble(full(facts));
+  const text = (parts: readonly { readonly text: string }[]) =>
+    parts.map((part) => part.text).join('\n\n');
+  return { system: text(system), context: text(userContext), report };
+}
+
+describe('the blocks of [memory context]', () => {
+  it.each<[keyof ContextSwitches, string, typeof FACTS?]>([
+    ['time', 'Time: 14:05'],
+    ['facts', '## Runtime Facts'],
+    ['message', '<message-context>'],
+    ['groupContext', '<group-context>'],
+    ['ownMessages', '<own-messages>'],
+    ['attachments', '## Attachments'],
+    ['profile', 'text of USER.'],
+    ['memory', 'text of MEMORY.'],
+    ['groupMemory', 'text of the group.', GROUP],
+    ['yesterday', '## Conversation Summary'],
+    ['memories', '## Memories'],
+    ['knowledge', '## Knowledge'],
+    ['todos', '## To-dos'],
+    ['agents', 'text of AGENTS.'],
+    ['toolNotes', 'text of TOOLS.'],
+    ['mode', '## Mode'],
+    ['approvals', '## Approvals'],
+    ['silentReplies', '## Silent Replies'],
+    ['replyTags', '## Reply Tags'],
+    ['connectors', '## Connectors'],
+    ['mcpPrompts', '## MCP Prompts'],
+    ['resources', '## Resources'],
+    ['sandbox', '## Sandbox'],
+  ])('[P05] have the switch %s, which takes away this one alone', async (name, text, facts) => {
+    const [on, off] = await Promise.all([
+      prompt('lab', {}, facts),
+      prompt('lab', { [name]: false }, facts),
+    ]);
+    expect(on.context).toContain(text);
+    expect(off.context).not.toContain(text);
+    expect(off.system).toBe(on.system);
+    const changed = off.report.filter((line, at) => line.outcome !== on.report[at]?.outcome);
+    expect(changed.map((line) => line.outcome === 'absent' && line.reason)).toEqual(
+      name === 'time' ? [] : [`agent.context.${name} is false`],
+    );
+  });
+
+  it('[P05] hold no notes of the day unless they are asked for: the diary is a skill', async () => {
+    expect((await prompt('lab', {})).context).not.toContain('text of today.');
+    expect((await prompt('lab', { diary: true })).context).toContain('text of today.');
+    expect((await prompt('parley', {})).system).toContain('text of today.');
+    expect((await prompt('parley', { diary: false })).system).not.toContain('text of today.');
+  });
+
+  it('[P05] have a switch each, but for what a turn is for', () => {
+    const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
+    const left = withSwitches(layoutNamed('lab'), all)
+      .layers.filter(({ off, layer, placement = layers.get(layer)?.placement }) => {
+        return off === undefined && placement === 'user';
+      })
+      .map(({ layer }) => layer);
+    expect(left).toEqual([
+      ...['bootstrap-file', 'boot-file', 'called-skills', 'heartbeat', 'response-format'],
+      'ephemeral',
+    ]);
+  });
+});
+
+it.each(BUILT_IN_LAYOUTS.map(({ name }) => name))(
+  '[P05] [P12] a switch counts in layout %s, too, and none reaches safety',
+  async (layout) => {
+    const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
+    const { system, context } = await prompt(layout, all);
+    expect(`${system}${context}`).not.toMatch(/text of|14:0\d|2026-11-21|telegram/);
+    expect(system).toContain('## Safety');
+  },
+);

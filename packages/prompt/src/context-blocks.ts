@@ -1,0 +1,54 @@
+import { type ContextBlock, ContextSwitches } from '@parley/core';
+import type { LayerId } from './layer.ts';
+import type { Layout, LayoutEntry } from './layout.ts';
+
+/** The layers of each block, and the workspace file that other layers may show of it. */
+const BLOCKS: Readonly<
+  Record<ContextBlock, { readonly layers: readonly LayerId[]; readonly file?: string }>
+> = {
+  time: { layers: ['current-time'] },
+  facts: { layers: ['chat-facts', 'turn-facts', 'lasting-facts', 'runtime-facts'] },
+  message: { layers: ['message-context'] },
+  groupContext: { layers: ['group-context'] },
+  ownMessages: { layers: ['own-messages'] },
+  attachments: { layers: ['attachments'] },
+  profile: { layers: ['profile', 'user-file'], file: 'USER.md' },
+  memory: { layers: ['memory-file'], file: 'MEMORY.md' },
+  diary: { layers: ['daily-notes'] },
+  groupMemory: { layers: ['group-memory'] },
+  yesterday: { layers: ['yesterday'] },
+  memories: { layers: ['memories'] },
+  knowledge: { layers: ['knowledge'] },
+  todos: { layers: ['todos'] },
+  agents: { layers: ['agents-file'], file: 'AGENTS.md' },
+  toolNotes: { layers: ['tools-file'], file: 'TOOLS.md' },
+  mode: { layers: ['conversation-mode'] },
+  approvals: { layers: ['approvals'] },
+  silentReplies: { layers: ['silent-replies'] },
+  replyTags: { layers: ['reply-tags'] },
+  connectors: { layers: ['connectors'] },
+  mcpPrompts: { layers: ['mcp-prompts'] },
+  resources: { layers: ['resources'] },
+  sandbox: { layers: ['sandbox'] },
+};
+const NAMES = ContextSwitches.keyof().options;
+
+/** The layout with the blocks that the settings switch off or on (P05). Safety is in no block. */
+export function withSwitches(layout: Layout, switches: ContextSwitches): Layout {
+  return { ...layout, layers: layout.layers.map((entry) => switchedEntry(entry, switches)) };
+}
+
+function switchedEntry(entry: LayoutEntry, switches: ContextSwitches): LayoutEntry {
+  const { off, files, ...rest } = entry;
+  const isOff = (file: string) =>
+    NAMES.some((name) => BLOCKS[name].file === file && switches[name] === false);
+  const block = NAMES.find((name) => BLOCKS[name].layers.includes(entry.layer));
+  const state = block === undefined ? undefined : switches[block];
+  const why = state === false ? `agent.context.${block} is false` : off;
+  return {
+    ...rest,
+    ...(files !== undefined && { files: files.filter((file) => !isOff(file)) }),
+    ...(switches.time === false && { clock: false }),
+    ...(why !== undefined && state !== true && { off: why }),
+  };
+}
