@@ -1,5 +1,13 @@
 import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
-import type { CronAnswer, CronAsker, CronFields, CronOrder, InboundMessage } from '@parley/core';
+import {
+  agentOfConversation,
+  type CronAnswer,
+  type CronAsker,
+  type CronFields,
+  type CronOrder,
+  conversationOfAgent,
+  type InboundMessage,
+} from '@parley/core';
 import type { CronChange, CronJob, NewCronJob } from '@parley/store';
 import { wallDayAndMinute } from '../zone-clock.ts';
 import {
@@ -35,8 +43,14 @@ async function known({ store, senderNow }: CronServices, asking: CronAsker): Pro
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
   const person = personId(message);
-  const isOwner = (await senderNow(message))?.isOwner ?? false;
-  return { ...asking, isOwner, accounts: (await store.links.of(person))?.members ?? [person] };
+  const agent = agentOfConversation(asking.reader.conversationId);
+  const isOwner = (await senderNow(message, agent))?.isOwner ?? false;
+  return {
+    ...asking,
+    agent,
+    isOwner,
+    accounts: (await store.links.of(person))?.members ?? [person],
+  };
 }
 
 async function add(
@@ -50,8 +64,9 @@ async function add(
   if (before !== null) return added(deps, before);
   await forgetOld(deps);
   const id = await freeCode(deps);
-  const sender = await deps.senderNow(order.origin);
-  const made = newJob(order, id, rulesNow(deps), sender);
+  const agent = asker.kind === 'operator' ? order.agent : asker.agent;
+  const sender = await deps.senderNow(order.origin, agent);
+  const made = newJob(order, id, rulesNow(deps, agent), sender ?? { agent });
   if (typeof made === 'string') return refused(`Not added. ${made}`);
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
@@ -72,8 +87,9 @@ async function add(
 const ONLY_OWNERS =
   'Only the people this agent belongs to may have it do things at certain times. The setting cron.who: everyone lets others, too.';
 
-function added({ timeZone, clock }: CronServices, job: CronJob): CronAnswer {
+function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
+  const timeZone = timeZoneOf(agentOfConversation(job.conversationId));
   const zone = timetable.kind === 'cron' ? timetable.timeZone : timeZone;
   const times = nextTimes(timetable, clock(), TIMES_SHOWN);
   const next = times.map((time) => wallDayAndMinute(time, zone)).join(', ');
@@ -166,10 +182,11 @@ async function changeBy(
       if (job.state === 'paused') return `${named(job)} is paused. Resume it first.`;
       return { state: 'on', nextAt: now };
     case 'change': {
-      const fields = changeOf(order.fields, rulesNow(deps));
+      const agent = agentOfConversation(job.conversationId);
+      const fields = changeOf(order.fields, rulesNow(deps, agent));
       if (typeof fields === 'string') return `Not changed. ${fields}`;
       const { target } = order;
-      const place = target && placeFor(target, await deps.senderNow(target.origin));
+      const place = target && placeFor(target, await deps.senderNow(target.origin, agent));
       const change: CronChange = { ...fields, ...place };
       if (Object.keys(change).length === 0) return 'Not changed: say what is to be different.';
       return change.nextAt === undefined ? change : { ...change, state: 'on' };
@@ -185,7 +202,7 @@ function newJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
   rules: TimetableRules,
-  sender: SenderNow | null,
+  sender: SenderNow | { readonly agent: string | undefined },
 ): NewCronJob | string {
   const task = fields.task?.trim() ?? '';
   if (task === '') {
@@ -196,8 +213,11 @@ function newJob(
   return {
     id,
     askedBy,
-    conversationId: sender?.conversationId ?? conversationIdOf(origin),
-    ...placeFor({ origin, route }, sender),
+    conversationId:
+      'agent' in sender
+        ? conversationOfAgent(sender.agent, conversationIdOf(origin))
+        : sender.conversationId,
+    ...placeFor({ origin, route }, 'agent' in sender ? null : sender),
     title: titleOf(fields.title, task),
     task: task.slice(0, LONGEST_TASK),
     ...read,
@@ -241,8 +261,11 @@ function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundM
 
 const MINUTE_MS = 60_000;
 
-function rulesNow({ timeZone, clock, settings }: CronServices): TimetableRules {
-  return { timeZone, now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
+function rulesNow(
+  { timeZoneOf, clock, settings }: CronServices,
+  agent: string | undefined,
+): TimetableRules {
+  return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
 }
 
 function refused(text: string): CronAnswer {
@@ -252,6 +275,7 @@ function refused(text: string): CronAnswer {
 type KnownAsker =
   | { readonly kind: 'operator' }
   | (Extract<CronAsker, { kind: 'chat' }> & {
+      readonly agent: string | undefined;
       readonly isOwner: boolean;
       /** Their accounts, as `telegram:42`. */
       readonly accounts: readonly string[];
@@ -261,12 +285,14 @@ function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolea
   return asker.kind === 'operator' || who === 'everyone' || asker.isOwner;
 }
 
-/** Jobs are visible in their own conversation; an owner in a direct chat sees all of their own. */
+/** Jobs of its agent are visible in their own conversation; an owner in a direct chat sees all of their own. */
 function maySee(asker: KnownAsker, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
-  const { reader, accounts } = asker;
+  const { reader, accounts, agent } = asker;
+  if (agentOfConversation(job.conversationId) !== agent) return false;
   const here = reader.conversationId;
-  if (job.conversationId === here || conversationIdOf(job.origin) === here) return true;
+  const origin = conversationOfAgent(agent, conversationIdOf(job.origin));
+  if (job.conversationId === here || origin === here) return true;
   return reader.kind === 'owner' && accounts.includes(personId(job.origin));
 }
 
