@@ -274,7 +274,7 @@ async function fireJob({ stage }: Scene): Promise<void> {
   await stage.store.inbox.command(asking, { kind: 'none' }, () => []);
   const senderNow = async () => ({ isOwner: true, conversationId: OWNERS_CHAT, refusal: null });
   const deps = {
-    ...{ store: stage.store, senderNow, timeZone: 'Europe/Berlin', log: silentLogger },
+    ...{ store: stage.store, senderNow, timeZoneOf: () => 'Europe/Berlin', log: silentLogger },
     settings: { who: 'owners', leastMinutes: 5, perConversation: 3, total: 4 } as const,
     ...{
       newCode: () => 'J1',

@@ -6,7 +6,12 @@ import {
   type SpendingPlace,
   type TurnServices,
 } from '@parley/agent';
-import { APPROVAL_CODE_LENGTH, type ChannelDefinition, oneTimeCode } from '@parley/channels';
+import {
+  type AgentRules,
+  APPROVAL_CODE_LENGTH,
+  type ChannelDefinition,
+  oneTimeCode,
+} from '@parley/channels';
 import type { Logger } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { UsageFacts } from '@parley/gateway/usage-routes';
@@ -23,6 +28,7 @@ export function planAccounts(
   const { limits, approvals, lanes } = loaded.settings;
   const { busy } = lanes;
   const { approvers } = approvals;
+  const agents = agentRulesOf(loaded);
   const plans: PlannedAccount[] = [];
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
@@ -34,10 +40,32 @@ export function planAccounts(
       continue;
     }
     const { access, activation, answers, settings, whenUncertain } = checked;
-    const rules = { policy: { access, activation, answers }, owners, approvers, limits, busy };
+    const policy = { access, activation, answers };
+    const rules = { policy, owners, approvers, limits, busy, agents };
     plans.push({ kind: 'ready', plan: { definition, account, settings, rules, whenUncertain } });
   }
   return plans;
+}
+
+/** Who answers where, and to whom each agent belongs (F14); undefined where there is one agent. */
+function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
+  if (agents.size === 0) return undefined;
+  const { id } = settings.agent;
+  const rightsOf = (own: LoadedSettings['settings']) => ({
+    owners: ownersOf(own),
+    approvers: own.approvals.approvers,
+  });
+  return {
+    id,
+    routes: settings.routes.map((route) => ({
+      ...route,
+      agent: route.agent === id ? undefined : route.agent,
+    })),
+    rights: new Map<string | undefined, ReturnType<typeof rightsOf>>([
+      [undefined, rightsOf(settings)],
+      ...[...agents].map(([name, own]) => [name, rightsOf(own)] as const),
+    ]),
+  };
 }
 
 export function servedBy(
@@ -57,6 +85,13 @@ function placeOf(channel: string, account: string): string {
 
 /** The token of the web page or the terminal makes its holder the owner of this installation. */
 export const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
+
+/** To whom an agent belongs. */
+export function ownersOf({
+  owners,
+}: Pick<LoadedSettings['settings'], 'owners'>): readonly string[] {
+  return [...owners, ...LOCAL_OWNERS];
+}
 
 /** Who is asked before tools are run, and how long (G05); settings count in minutes, everything else in ms. */
 export function approvalsOf({
@@ -90,20 +125,29 @@ function isStranger(
     : groups === 'open' && !allowGroups.includes(groupId);
 }
 
-/** The guard of an installation, with a cap on strangers wherever access is open (G17). */
+/**
+ * The guard of an installation, with a cap on strangers wherever access is open (G17); for an agent besides the default
+ * one with what its own settings say, too.
+ */
 export function openSpendGuard(
   { settings, channels }: Pick<LoadedSettings, 'settings' | 'channels'>,
   { store, log }: { readonly store: Pick<Store, 'spend'>; readonly log: Logger },
+  named?: { readonly name: string; readonly settings: LoadedSettings['settings'] },
 ): SpendGuard {
   const { perStrangerDaily: _resolved, ...caps } = settings.spend;
   const { cap, from } = strangerCap(settings.spend);
-  logStrangerCap(log, openPlaces(channels), { cap, from });
+  if (named === undefined) logStrangerCap(log, openPlaces(channels), { cap, from });
   const deps = { store, log, isStranger: isStranger.bind(null, channels) };
   return createSpendGuard(
     deps,
     { ...caps, ...(cap !== null && { perStrangerDaily: cap }) },
-    settings.agent,
+    { timeZone: (named?.settings ?? settings).agent.timeZone, name: named?.name },
+    named && capsOf(named.settings.spend),
   );
+}
+
+function capsOf({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['spend']) {
+  return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
 /** What usage is shown with (U07): the caps that the settings name, the widest first. */

@@ -10,9 +10,10 @@ import type { AuditReport } from '@parley/gateway/api';
 import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
+import type { AgentParts } from './agent-parts.ts';
 import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
-import type { Foundation, Parts } from './open-parts.ts';
+import { agentParts, type Foundation, type Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
 import { cronPage, startBoot } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
@@ -44,9 +45,10 @@ export async function composeGateway(
     sendNotes,
   });
   opened.defer(() => gateway.close(SEND_GRACE_MS));
-  const { processId, shared, agent, accounts, owners } = parts;
+  const { processId, shared, accounts } = parts;
   const among = isShared(parts.loaded.settings) ? { processId } : null;
-  opened.defer(startBoot({ ...shared, ...agent, accounts, owners, newId, shared: among }));
+  const agents = [parts, ...parts.agents.values()];
+  opened.defer(startBoot({ ...shared, agents, accounts, newId, shared: among }));
   opened.defer(startAudit(() => auditHere(options, configured.parts), options));
   return {
     ...gateway,
@@ -75,12 +77,13 @@ function gatewayOptions(
       messageBytes: media.maxMessageMb * MEGABYTE,
       keptBytes: media.maxKeptMb * MEGABYTE,
     },
-    situation: () => {
-      const { agent, model } = configured.parts;
+    situation: (name) => {
+      const { agent, model } = agentParts(configured.parts, name) ?? configured.parts;
       return { agentName: agent.name, model: model.line(), models: [...model.choices.keys()] };
     },
-    skillCommands: (audience) => configured.parts.skillCommands(audience),
-    commandServices: () => commandServicesOf(configured.parts),
+    skillCommands: async (audience, name) =>
+      (await agentParts(configured.parts, name)?.skillCommands(audience)) ?? [],
+    commandServices: (name) => commandServicesOf(agentParts(configured.parts, name)),
     ...(isShared(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
@@ -93,7 +96,10 @@ function gatewayOptions(
   };
 }
 
-function commandServicesOf({ agent, soul, proactive: { heartbeat } }: Parts): CommandServices {
+function commandServicesOf(parts: AgentParts | undefined): CommandServices {
+  if (parts === undefined) return {};
+  const { agent, soul } = parts;
+  const { heartbeat } = parts.proactive;
   return {
     memory: agent.memoryCommands?.show,
     forget: agent.memoryCommands?.forget,

@@ -1,10 +1,12 @@
 import {
+  byAgent,
   createCompactor,
   createTurnRunner,
   keepMemories,
   notifyOfSoul,
   type TurnLimits,
   type TurnServices,
+  unknownAgent,
   withHeartbeats,
   withSubAgents,
   withTraces,
@@ -13,10 +15,11 @@ import {
 import { contextTokensOf } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { RetentionBounds, Store } from '@parley/store';
-import { openSpendGuard, servedBy } from './access.ts';
+import { servedBy } from './access.ts';
+import type { AgentParts } from './agent-parts.ts';
 import type { Parts } from './open-parts.ts';
 import { newId } from './process-options.ts';
-import { type LoadedSettings, retentionAges } from './settings.ts';
+import { isShared, type LoadedSettings, retentionAges } from './settings.ts';
 
 const SWEEP_MS = 3_000;
 /** What runs at its time, as a heartbeat does, is only begun there, and takes no longer to end. In ms. */
@@ -33,30 +36,43 @@ export interface RunningWorker {
 
 /** Starts what runs turns; `owner` names it in leases, where it must differ from every other one. */
 export async function startWorker(parts: Parts, owner: string): Promise<RunningWorker> {
-  const { shared, agent, proactive, cron, loaded } = parts;
+  const { shared, cron, loaded } = parts;
   const { store, turns: queue, bus, clock, log } = shared;
   const { concurrency, ...lanes } = loaded.settings.lanes;
-  const services = turnServices(parts);
-  const summing = { ...services, ...summariesOf(parts) };
-  const compactor = createCompactor(summing);
-  const yesterday = yesterdaySource(summing);
-  const deps = { ...services, compactor, sources: [...agent.sources, yesterday] };
-  const usual = withSubAgents(deps, createTurnRunner(deps));
-  const runTurn = withTraces(deps, withHeartbeats(deps, usual));
+  const main = startAgent(parts, parts);
+  const others = [...parts.agents].map(([name, own]) => [name, startAgent(parts, own)] as const);
+  const running = [main, ...others.map(([, one]) => one)];
+  const runs = new Map([
+    [undefined, main.run],
+    ...others.map(([name, { run }]) => [name, run] as const),
+  ]);
+  const runTurn = byAgent(runs, main.runWithout);
   const worker = await startLaneWorker(
-    { lanes: store.lanes, runTurn, ...lanes, owner, clock, newId, log },
+    {
+      lanes: store.lanes,
+      runTurn: withTraces(shared, runTurn, loaded.settings.agent.id),
+      ...lanes,
+      owner,
+      clock,
+      newId,
+      log,
+    },
     { queue, bus, concurrency, sweepMs: SWEEP_MS },
   );
   const schedules = new Map([
-    ['heartbeat', () => proactive.heartbeat.look()],
+    ['heartbeat', () => firstOf(running.map(({ look }) => look))],
     ['cron', () => cron.look()],
   ]);
   const scheduler = startScheduler({ schedules, bus, clock, log });
-  const sweeps = [expireApprovals(parts), keepSoul(parts), keepRetention(parts)];
+  const sweeps = [
+    expireApprovals(parts),
+    ...[parts, ...parts.agents.values()].map((own) => keepSoul(parts, own)),
+    keepRetention(parts),
+  ];
   const end = async (turnsEnded: Promise<void>): Promise<void> => {
     await Promise.all([scheduler.close(SCHEDULE_GRACE_MS), ...sweeps.map((stop) => stop())]);
     await turnsEnded;
-    await Promise.all([compactor.close(), yesterday.close()]);
+    await Promise.all(running.map(({ close }) => close()));
   };
   let ending: Promise<void> | undefined;
   return {
@@ -68,17 +84,44 @@ export async function startWorker(parts: Parts, owner: string): Promise<RunningW
   };
 }
 
+/** What runs the turns of one agent; `runWithout`: those of an agent that the settings do not know. */
+function startAgent(parts: Parts, own: AgentParts) {
+  const services = turnServices(parts, own);
+  const summing = { ...services, ...summariesOf(parts, own) };
+  const compactor = createCompactor(summing);
+  const yesterday = yesterdaySource(summing);
+  const deps = { ...services, compactor, sources: [...own.agent.sources, yesterday] };
+  const runWith = (with_: TurnServices) =>
+    withHeartbeats(with_, withSubAgents(with_, createTurnRunner(with_)));
+  return {
+    run: runWith(deps),
+    runWithout: (id: string) => runWith({ ...services, unavailable: unknownAgent(id) }),
+    look: () => own.proactive.heartbeat.look(),
+    close: async () => void (await Promise.all([compactor.close(), yesterday.close()])),
+  };
+}
+
+/** Looks at all of the schedules, whatever becomes of one; when the first of them is due again. */
+async function firstOf(looks: readonly (() => Promise<number | null>)[]): Promise<number | null> {
+  const looked = await Promise.allSettled(looks.map((look) => look()));
+  const failed = looked.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+  const times = looked.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
+  return times.length === 0 ? null : Math.min(...times);
+}
+
 /** What the model sees of a conversation's past, where it has room for it. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
-export function turnServices(parts: Parts): TurnServices {
-  const { settings } = parts.loaded;
-  const { shared, agent, media, owners, approvals, inspector, proactive } = parts;
-  const { model, choices } = parts.model;
-  const { prompt, sources, tools, hooks, memory, workspace, place } = agent;
+export function turnServices(parts: Parts, own: AgentParts = parts): TurnServices {
+  const { shared, inspector, loaded } = parts;
+  const { settings, store, media, owners, approvals, proactive, spendGuard } = own;
+  const { model, choices } = own.model;
+  const { prompt, sources, tools, hooks, memory, workspace, place } = own.agent;
   return {
     ...shared,
     ...inspector.recording,
+    store,
     prompt,
     sources,
     tools,
@@ -87,12 +130,12 @@ export function turnServices(parts: Parts): TurnServices {
     workspace,
     agent: place,
     newId,
-    busy: settings.lanes.busy,
+    busy: loaded.settings.lanes.busy,
     model,
     modelChoices: choices,
     limits: turnLimits(settings),
     approvals,
-    spendGuard: openSpendGuard(parts.loaded, shared),
+    spendGuard,
     owners,
     history: HISTORY,
     contextTokens: () => contextTokensOf(settings.model, model.id),
@@ -114,18 +157,21 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
 }
 
 /** What summaries need besides. They are not requested by a person, so they count only in the daily total (G17). */
-function summariesOf({ shared, agent, owners }: Parts) {
-  const { store, clock } = shared;
+function summariesOf({ shared }: Parts, { agent, owners, store }: AgentParts) {
+  const { clock } = shared;
   const { memory, workspace, place } = agent;
   const { localTime } = place;
   return {
     localTime,
     charge: (used: Parameters<Store['spend']['add']>[1]): Promise<void> =>
-      store.spend.add({ day: localTime(clock()).date, personId: '', groupId: null }, used),
+      store.spend.add(
+        { day: localTime(clock()).date, personId: '', groupId: null, agent: place.name },
+        used,
+      ),
     // What people said is remembered before a summary takes its place (G11).
     ...(memory !== undefined && {
       beforeCompact: keepMemories({
-        ...{ ...shared, service: memory, workspace, agent: place, owners },
+        ...{ ...shared, store, service: memory, workspace, agent: place, owners },
         index: store.memories,
       }),
     }),
@@ -152,17 +198,22 @@ const SOUL_EVERY_MS = 5_000;
  * Evaluates proposals for SOUL.md, applies those whose veto time is over, and notifies the owner (W06); also
  * of what happened or was due while Parley did not run.
  */
-function keepSoul(parts: Parts): () => Promise<void> {
-  const { shared, soul, agent, owners, accounts, processId: owner } = parts;
-  const { store, clock, log, lock } = shared;
+function keepSoul(
+  { shared, accounts, loaded, processId: owner }: Parts,
+  { soul, agent, owners }: AgentParts,
+): () => Promise<void> {
+  const { store, clock, log } = shared;
   const { service } = soul;
-  const { id, localTime } = agent.place;
+  const { id, name: agentName, localTime } = agent.place;
   const { settings } = service;
-  const notices = { ...shared, agent: id, settings, localTime, owners, serves: servedBy(accounts) };
+  const notices = {
+    ...{ ...shared, agent: id, agentName, settings, localTime, owners },
+    serves: servedBy(accounts),
+  };
   const ending = new AbortController();
   // A model is asked, which costs; everything else does no harm when several workers do it.
   const evaluate = async (): Promise<void> => {
-    if (lock === undefined) return service.evaluate(ending.signal);
+    if (!isShared(loaded.settings)) return service.evaluate(ending.signal);
     const { whileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, log };
     await whileHeld(lease, () => service.evaluate(ending.signal));

@@ -13,7 +13,7 @@ import type { LoadedSettings } from './settings.ts';
 export type ChosenModel = ReturnType<typeof chooseModel>;
 
 export function chooseModel(
-  { settings }: LoadedSettings,
+  settings: LoadedSettings['settings'],
   {
     folder,
     settingsToEdit = folder.settingsFile,

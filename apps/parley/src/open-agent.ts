@@ -56,7 +56,17 @@ import type { LoadedSettings } from './settings.ts';
 
 export type OpenAgent = Awaited<ReturnType<typeof openAgent>>;
 
+/** The other agents to which this one may give tasks; `agent`: as in the ids of their conversations. */
+export function delegatesOf(
+  { agent: { delegates } }: LoadedSettings['settings'],
+  { agent }: LoadedSettings['settings'],
+) {
+  return delegates.map((id) => ({ id, agent: id === agent.id ? undefined : id }));
+}
+
 export interface OpenAgentOptions extends Surroundings {
+  /** As in the ids of its conversations; absent: the default agent (F14). */
+  readonly name?: string | undefined;
   readonly settings: LoadedSettings['settings'];
   readonly log: Logger;
   readonly plugins?: AgentPlugins;
@@ -137,7 +147,7 @@ export async function openAgent(options: OpenAgentOptions) {
     { added: plugins.tools, live: mcp.tools, log },
   );
   return {
-    ...(await introduced(settings, workspace)),
+    ...(await introduced(settings, workspace, options.name)),
     workspace,
     prompt,
     sources,
@@ -153,6 +163,7 @@ export async function openAgent(options: OpenAgentOptions) {
 async function introduced(
   { agent, identity: given }: Pick<LoadedSettings['settings'], 'agent' | 'identity'>,
   workspace: Workspace,
+  agentName: string | undefined,
 ) {
   // What a group may see of IDENTITY.md is what the agent is called everywhere.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
@@ -160,7 +171,10 @@ async function introduced(
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
   const { id, timeZone, clockMinutes, responseFormat } = agent;
   const time = { timeZone, localTime: localTimeIn(timeZone), clockMinutes };
-  const place = { id, identity, workspace: workspace.folder, ...time, responseFormat };
+  const place = {
+    ...{ id, name: agentName, identity, workspace: workspace.folder, ...time },
+    responseFormat,
+  };
   return { place: place satisfies AgentPlace, name, emoji };
 }
 

@@ -1,24 +1,19 @@
-import { isDeepStrictEqual } from 'node:util';
-import { openMcp, openMedia } from '@parley/agent';
+import { openMcp } from '@parley/agent';
 import { reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, Health } from '@parley/gateway';
-import { contextTokensOf } from '@parley/models';
 import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore } from '@parley/store';
-import { localLock } from '@parley/workspace';
+import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
-import { approvalsOf, LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
-import { skillCommandsOf } from './agent-sources.ts';
-import { openInspector, previewOnPage } from './commands/prompt/page.ts';
-import { type ChosenModel, chooseModel } from './model.ts';
-import { openAgent } from './open-agent.ts';
+import { ownersOf, planAccounts } from './access.ts';
+import { type AgentParts, type KnownModel, openAgentParts } from './agent-parts.ts';
+import { openInspector } from './commands/prompt/page.ts';
 import type { PluggedIn } from './plug-in.ts';
-import { openCron, openHeartbeat } from './proactive.ts';
+import { openCron } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
-import { openSoul } from './soul.ts';
 import type { GaugeDeps, ReadGauges } from './status-report.ts';
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
@@ -45,89 +40,62 @@ export async function openFoundation(
   return {
     processId,
     shared,
-    // The agents of two settings write to the same files for a while.
-    files: durable.lock ?? localLock(),
+    filesOf: openLocks(durable.lockOf),
     scrape: openScrape(shared, metrics),
   };
 }
 
-/** What is made of the settings, and made again when they change. `before`: what it takes the place of. */
+/** The lock on the workspace of each agent, by its id: agents of two settings write to the same files for a while. */
+function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLock) {
+  const locks = new Map<string, WorkspaceLock>();
+  return (settings: LoadedSettings['settings']): WorkspaceLock => {
+    const lock = locks.get(settings.agent.id) ?? lockOf(settings);
+    locks.set(settings.agent.id, lock);
+    return lock;
+  };
+}
+
+/**
+ * What is made of the settings, and made again when they change: the default agent, and in `agents` the others by
+ * their names. `before`: what it takes the place of.
+ */
 export async function openParts(
   options: StartOptions & OpenLog,
-  { loaded, definitions, agent: plugins }: PluggedIn,
-  { processId, shared, files: lock, scrape }: Foundation,
-  mcp: Servers,
-  before?: { readonly loaded: LoadedSettings; readonly model: ChosenModel },
+  plugged: PluggedIn,
+  foundation: Foundation,
+  { mcp }: Servers,
+  before?: KnownModel & { readonly agents: ReadonlyMap<string, KnownModel> },
 ) {
-  const { clock, log } = options;
+  const { loaded, definitions } = plugged;
   const { settings } = loaded;
-  const { store, turns, deliver, meter } = shared;
-  const wake = (conversationId: string) => turns.kick(conversationId);
-  const delegation = { subAgents: store.subAgents, wake, newId, clock };
-  const owners = [...settings.owners, ...LOCAL_OWNERS];
-  const accounts = planAccounts(loaded, owners, definitions);
-  const cron = openCron(settings, { ...shared, accounts });
-  const { chats } = settings.tools.message;
-  const messages = { store, owners, serves: servedBy(accounts), chats, deliver };
-  const isSameModel = before !== undefined && asksTheSame(before.loaded, loaded);
-  const model = isSameModel ? before.model : chooseModel(loaded, options);
-  const models = { model: () => model.model, meter };
-  const soul = openSoul(settings, { ...options, store, lock, models });
-  const media = openMedia(settings.media);
-  const agent = await openAgent({
-    ...options,
-    soul: soul.service,
-    lock,
-    settings,
-    plugins,
-    mcp: mcp.mcp,
-    durable: shared,
-    work: {
-      cron: { store, ask: cron.ask },
-      delegation,
-      messages,
-      documents: { attachments: store.attachments, media },
-      sendFile: { store, deliver, agentFiles: store.agentFiles },
-      ...(media.speech !== undefined && { speak: { store, deliver, media } }),
-      ownMessages: { store, deliver },
-      todos: store.todos,
-      ...soul.tool,
-    },
-  });
-  const approvals = approvalsOf(settings);
-  const channels = definitions.map(({ id }) => id);
-  const { folder } = options;
-  const proactive = openHeartbeat(settings, { ...shared, ...agent, folder, owners, accounts });
-  const contextTokens = () => contextTokensOf(settings.model, model.model.id);
-  const preview = previewOnPage(
-    agent,
-    { channels, heartbeat: (choose) => proactive.heartbeat.preview(choose) },
-    { owners, approvals, clock, log, contextTokens },
-  );
-  const inspector = openInspector(store.prompts, settings.inspector, preview);
+  const { processId, shared, scrape } = foundation;
+  const accounts = planAccounts(loaded, ownersOf(settings), definitions);
+  const cron = openCron(loaded, { ...shared, accounts });
+  const around = { options, plugged, foundation, mcp, accounts, askCron: cron.ask };
+  const main = await openAgentParts(settings, undefined, around, before ? [before] : []);
+  const agents = new Map<string, AgentParts>();
+  for (const [name, own] of loaded.agents) {
+    const known = before?.agents.get(name);
+    const models = [...(known ? [known] : []), main, ...agents.values()];
+    agents.set(name, await openAgentParts(own, name, around, models));
+  }
   return {
     loaded,
     processId,
     shared,
     scrape,
-    agent,
-    media,
-    mcp: mcp.mcp,
-    owners,
-    approvals,
+    mcp,
     accounts,
-    inspector,
-    model,
-    proactive,
     cron,
-    soul,
-    skillCommands: skillCommandsOf(agent.skills),
+    inspector: openInspector(shared.store.prompts, settings.inspector, main.preview),
+    ...main,
+    agents,
   };
 }
 
-/** Whether two settings choose the same model in the same way: then what is known of it stays. */
-function asksTheSame({ settings: a }: LoadedSettings, { settings: b }: LoadedSettings): boolean {
-  return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
+/** The parts of an agent by its name (undefined: the default one); undefined where the settings do not know it. */
+export function agentParts(parts: Parts, name: string | undefined): AgentParts | undefined {
+  return name === undefined ? parts : parts.agents.get(name);
 }
 
 /** The MCP servers, and what notices that they describe their tools otherwise than before. */
@@ -187,21 +155,18 @@ async function openDurable(
   if (settings.store.url === undefined) {
     await Promise.all([store.lanes.releaseAll(), store.summaries.releaseAll()]);
   }
-  const lock =
+  const { workspaceLock } =
     settings.store.url === undefined
-      ? undefined
-      : (await import('./shared-lock.ts')).workspaceLock(settings, {
-          store,
-          processId,
-          clock,
-          log,
-        });
+      ? { workspaceLock: undefined }
+      : await import('./shared-lock.ts');
+  const lockOf = (own: LoadedSettings['settings']) =>
+    workspaceLock?.(own, { store, processId, clock, log }) ?? localLock();
   return {
     store,
     turns,
     bus,
     deliver: wakeDeliveryOn(bus),
-    lock,
+    lockOf,
     tracer: traces?.tracer ?? silentTracer,
   };
 }

@@ -51,9 +51,10 @@ export function openHeartbeat(
   const settings = all.heartbeat;
   const { chats } = all.tools.message;
   const serves = servedBy(accounts);
-  const findTarget = createFindTarget({ ...deps, serves, chats, tell: settings.tell });
+  const { name: agentName } = agent;
+  const findTarget = createFindTarget({ ...deps, agentName, serves, chats, tell: settings.tell });
   const notify = async (key: string, markdown: string) => {
-    const chat = await ownersChat({ ...deps, serves });
+    const chat = await ownersChat({ ...deps, agentName, serves });
     if (chat === null) return;
     const { conversationId, last } = chat;
     await postNotice(
@@ -97,16 +98,16 @@ interface CronParts {
 }
 
 export function openCron(
-  { agent, cron }: Pick<LoadedSettings['settings'], 'agent' | 'cron'>,
+  { settings: { agent, cron }, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
   { store, accounts, turns, bus, deliver, clock, log, pass }: CronParts,
 ): Cron {
   return createCron({
     store,
-    timeZone: agent.timeZone,
+    timeZoneOf: (name) => (agents.get(name ?? '')?.agent ?? agent).timeZone,
     settings: cron,
-    senderNow: async (origin) => {
+    senderNow: async (origin, name) => {
       const rules = rulesOf(accounts, origin.channel, origin.account);
-      return rules === null ? null : senderNow({ store, rules }, origin);
+      return rules === null ? null : senderNow({ store, rules }, origin, name);
     },
     newCode: () => oneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
     planned: async () => bus?.publish({ type: 'schedule-due', schedule: 'cron' }),
@@ -195,7 +196,7 @@ export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
   const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
   const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
-  return cronPage(openCron(settings, { ...parts, ...waking }), settings, parts);
+  return cronPage(openCron(loaded, { ...parts, ...waking }), settings, parts);
 }
 
 /** The heartbeat where nothing runs, read from its files. */
@@ -225,30 +226,41 @@ function rulesOf(accounts: readonly PlannedAccount[], channel: string, account: 
   return null;
 }
 
-interface StartBoot extends Pick<BootDeps, 'owners' | 'clock' | 'log'> {
+interface StartBoot extends Pick<BootDeps, 'clock' | 'log'> {
   readonly store: Store;
   readonly shared: { readonly processId: string } | null;
   readonly turns: Pick<WakeUpQueue, 'kick'>;
-  readonly workspace: Workspace;
+  readonly agents: readonly {
+    readonly agent: {
+      readonly workspace: Workspace;
+      readonly place: { readonly name?: string | undefined };
+    };
+    readonly owners: readonly string[];
+  }[];
   readonly accounts: readonly PlannedAccount[];
   readonly newId: NewId;
 }
 
 /**
- * Starts to run BOOT.md (W08) and delays no caller; returns a function that waits until that is done. Of
+ * Starts to run BOOT.md (W08) of each agent and delays no caller; returns a function that waits until that is done. Of
  * several gateways the first runs it: one that joins others, as in a rolling restart, is no start.
  */
 export function startBoot(deps: StartBoot): () => Promise<void> {
-  const { workspace, accounts, turns, newId } = deps;
-  const view = workspace.for({ kind: 'owner', conversationId: 'start' });
-  const run = () =>
-    runBoot({
-      ...deps,
-      lanes: turns,
-      startId: newId('boot'),
-      saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
-      serves: servedBy(accounts),
-    });
+  const { agents, accounts, turns, newId } = deps;
+  const run = async (): Promise<void> => {
+    for (const { agent, owners } of agents) {
+      const view = agent.workspace.for({ kind: 'owner', conversationId: 'start' });
+      await runBoot({
+        ...deps,
+        owners,
+        agentName: agent.place.name,
+        lanes: turns,
+        startId: newId('boot'),
+        saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
+        serves: servedBy(accounts),
+      });
+    }
+  };
   const running = isStart(deps).then((yes) => (yes ? run() : undefined));
   return async () => void (await running);
 }

@@ -34,12 +34,16 @@ interface OpenSoulDeps {
   readonly log: Logger;
   /** For trying texts out; without it they are left for the gateway that runs. */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter };
+  /** Of an agent besides the default one: its name, and the caps that hold for all together (F14). */
+  readonly named?: { readonly name: string; readonly ofAll: Spend } | undefined;
 }
+
+type Spend = LoadedSettings['settings']['spend'];
 
 /** Opens who the agent is, and the one way to change it (W06). */
 export function openSoul(
   settings: LoadedSettings['settings'],
-  { folder, store, lock, clock, log, models }: OpenSoulDeps,
+  { folder, store, lock, clock, log, models, named }: OpenSoulDeps,
 ) {
   const { agent, soul } = settings;
   const { souls } = store;
@@ -52,7 +56,7 @@ export function openSoul(
           const model = models.model();
           const judge = judgeFor(settings, model, { folder, clock, log });
           const scenarios = await readSoulScenarios(SCENARIOS);
-          const spending = spendingOf(settings, { store, clock, log });
+          const spending = spendingOf(settings, { store, clock, log, named });
           return { model, judge, scenarios, ...spending, clock, meter: models.meter };
         };
   const service = new SoulService({
@@ -76,12 +80,16 @@ export function openSoul(
 /** What trying costs counts in the total of the day, and is bound by its cap. */
 function spendingOf(
   { agent, spend }: LoadedSettings['settings'],
-  { store, clock, log }: Pick<OpenSoulDeps, 'store' | 'clock' | 'log'>,
+  { store, clock, log, named }: Pick<OpenSoulDeps, 'store' | 'clock' | 'log' | 'named'>,
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
-  const { totalDaily, capOwners } = spend;
-  const guard = createSpendGuard({ store, log }, { totalDaily, capOwners }, agent);
+  const capsOf = ({ totalDaily, capOwners }: Spend) => ({ totalDaily, capOwners });
+  const name = named?.name;
+  const place = { name, timeZone: agent.timeZone };
+  const own = named && capsOf(spend);
+  const guard = createSpendGuard({ store, log }, capsOf(named?.ofAll ?? spend), place, own);
   const localTime = localTimeIn(agent.timeZone);
-  const account = () => ({ day: localTime(clock()).date, personId: '', groupId: null });
+  const day = () => localTime(clock()).date;
+  const account = () => ({ day: day(), personId: '', groupId: null, agent: name });
   const reader = { kind: 'owner', conversationId: 'soul' } as const;
   return {
     mayAsk: () => guard({ account: account(), used: null, byOwner: true, reader }),

@@ -14,6 +14,7 @@ export { type MemoryCommands, memoryCommands } from './memory/memory-commands.ts
 export { keepMemories, MemoryService } from './memory/memory-service.ts';
 export { memoryHook, memorySource } from './memory/memory-source.ts';
 export { postNotice } from './post-message.ts';
+export { byAgent, unknownAgent } from './several-agents.ts';
 export { notifyOfSoul, type SoulNoticeServices, soulCommand } from './soul/soul-messages.ts';
 export type { ScenarioServices } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';

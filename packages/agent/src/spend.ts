@@ -35,15 +35,20 @@ interface SpendServices {
 
 /**
  * Makes the guard of an installation; each cap that is reached is logged once a day. Model calls that run
- * at the same time do not see each other's usage, so together they can exceed a cap.
+ * at the same time do not see each other's usage, so together they can exceed a cap. `caps` hold for what all agents
+ * use together, `own` for this agent alone (F14).
  */
 export function createSpendGuard(
   { store, log, isStranger = () => false }: SpendServices,
   caps: SpendCaps,
-  { timeZone }: Pick<AgentPlace, 'timeZone'>,
+  { name, timeZone }: Pick<AgentPlace, 'name' | 'timeZone'>,
+  own?: SpendCaps,
 ): SpendGuard {
-  const { perPersonDaily, perStrangerDaily, perGroupDaily, totalDaily } = caps;
-  const hasCaps = [perPersonDaily, perGroupDaily, totalDaily].some((cap) => cap !== undefined);
+  const { perStrangerDaily } = caps;
+  const hasCaps = [
+    ...[caps.perPersonDaily, caps.perGroupDaily, caps.totalDaily],
+    ...[own?.perPersonDaily, own?.perStrangerDaily, own?.perGroupDaily, own?.totalDaily],
+  ].some((cap) => cap !== undefined);
   let logged = { day: '', lines: new Set<string>() };
   const logOnce = (cap: ReachedCap, { day, personId, groupId }: SpendAccount): void => {
     if (logged.day !== day) logged = { day, lines: new Set() };
@@ -69,16 +74,22 @@ export function createSpendGuard(
     };
     const spent = hasCaps
       ? await store.spend.of(account)
-      : { person: await store.spend.ofPerson(account), group: NOTHING, total: NOTHING };
-    const cap = reachedCap(caps, spent, { turn, by });
+      : { person: await store.spend.ofPerson(account), ...NOTHING_ELSE };
+    const ofAll = reachedCap(caps, spent, { turn, by });
+    const cap = ofAll ?? (own && reachedCap(own, spent.ofAgent, { turn, by })) ?? null;
     if (cap === null) return;
     logOnce(cap, account);
+    const section = ofAll === null ? `agents.${name}.spend` : 'spend';
     const toOwner = reader.kind === 'owner';
-    throw new SpendCapError(cap, capText(cap, { timeZone, toOwner }));
+    throw new SpendCapError(cap, capText(cap, { timeZone, toOwner, section }));
   };
 }
 
 const NOTHING = { tokens: 0, costUsd: 0 };
+const NOTHING_ELSE = {
+  ...{ group: NOTHING, total: NOTHING },
+  ofAgent: { person: NOTHING, group: NOTHING, total: NOTHING },
+};
 
 type Payer = Pick<RuntimeFacts, 'user' | 'channel' | 'account' | 'groupId'>;
 
@@ -91,6 +102,7 @@ export function accountOf(
     day: agent.localTime(clock()).date,
     personId: user.id,
     groupId: groupId === undefined ? null : `${channel}:${account}:${groupId}`,
+    ...(agent.name !== undefined && { agent: agent.name }),
   };
 }
 
@@ -124,7 +136,7 @@ type Spender = 'owner' | 'known' | 'stranger';
 /** Which cap forbids to ask the model once more; null where none does. `turn`: what is not counted yet. */
 export function reachedCap(
   caps: SpendCaps,
-  spent: SpentOfDay,
+  spent: Omit<SpentOfDay, 'ofAgent'>,
   { turn, by }: { readonly turn: Spent; readonly by: Spender },
 ): ReachedCap | null {
   const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: Spent): boolean =>
@@ -147,8 +159,12 @@ const SENTENCES: Readonly<Record<ReachedCap, string>> = {
 /** The notice to a person: when it continues, and for owners which setting it is; no figures of others. */
 export function capText(
   cap: ReachedCap,
-  { timeZone, toOwner }: { readonly timeZone: string; readonly toOwner: boolean },
+  {
+    timeZone,
+    toOwner,
+    section = 'spend',
+  }: { readonly timeZone: string; readonly toOwner: boolean; readonly section?: string },
 ): string {
-  const setting = toOwner ? ` The cap is spend.${cap} in the settings.` : '';
+  const setting = toOwner ? ` The cap is ${section}.${cap} in the settings.` : '';
   return `${SENTENCES[cap]} I can answer again after midnight (${timeZone}).${setting}`;
 }

@@ -74,6 +74,8 @@ export interface TurnOrigin {
 /** The same for every turn. */
 export interface AgentPlace {
   readonly id: string;
+  /** As in the ids of its conversations (F14); absent: the default agent. */
+  readonly name?: string | undefined;
   /** Name and the like from the settings; IDENTITY.md fills in the rest (W05). */
   readonly identity: IdentitySource;
   readonly workspace: string;

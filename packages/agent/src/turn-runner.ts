@@ -1,4 +1,5 @@
 import {
+  agentOfConversation,
   ParleyError,
   type Reader,
   type ReplyRoute,
@@ -122,10 +123,11 @@ async function answerTurn(
   const prompt = prompts && holdPrompt(prompts, store.turns, log);
   const turns = prompt?.turns ?? store.turns;
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
-  if (turn.attempts >= MAX_ATTEMPTS) {
+  const hopeless = whyHopeless(deps, turn);
+  if (hopeless !== null) {
     // Its attachments are not read: they may be what kills the worker.
     const seen = { turn, media: unseenMedia(), journal };
-    return giveUp(deps, seen, lease, { notice: GAVE_UP, reason: `started ${turn.attempts} times` });
+    return giveUp(deps, seen, lease, hopeless);
   }
   const later = openLaterMessages(deps, { turn, journal }, lease, signal);
   try {
@@ -137,6 +139,15 @@ async function answerTurn(
     later.end();
     prompt?.end();
   }
+}
+
+/** Why a turn is not answered, however often it is started; null: it can be. */
+export function whyHopeless(
+  { unavailable }: Pick<TurnServices, 'unavailable'>,
+  { attempts }: Pick<ClaimedTurn, 'attempts'>,
+): { readonly notice: string; readonly reason: string } | null {
+  if (unavailable !== undefined) return unavailable;
+  return attempts < MAX_ATTEMPTS ? null : { notice: GAVE_UP, reason: `started ${attempts} times` };
 }
 
 async function answerUnlessStopped(
@@ -254,11 +265,16 @@ async function callHooks(
 }
 
 /** Counts each turn of a lane, and runs it as a span in the trace of its first message. */
-export function withTraces({ meter, tracer, clock }: Runtime, run: RunTurn): RunTurn {
+export function withTraces(
+  { meter, tracer, clock }: Pick<Runtime, 'meter' | 'tracer' | 'clock'>,
+  run: RunTurn,
+  defaultAgent = 'main',
+): RunTurn {
   return (turn, lease, signal) => {
     const [first] = turn.messages;
     const parent = first?.trace;
-    meter.count('parley_lane_turns_total', { run: turn.resumed ? 'again' : 'first' });
+    const agent = agentOfConversation(turn.conversationId) ?? defaultAgent;
+    meter.count('parley_lane_turns_total', { run: turn.resumed ? 'again' : 'first', agent });
     if (first !== undefined && !turn.resumed) {
       tracer.past('parley.lane', { parent }, first.receivedAt, clock());
     }

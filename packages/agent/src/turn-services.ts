@@ -53,6 +53,8 @@ export interface TurnServices extends Runtime, AgentContext {
   readonly spendGuard?: SpendGuard;
   /** What becomes of messages during a turn; `collect` when absent. */
   readonly busy: BusyPolicy;
+  /** Set where no turn can be answered: each ends with this. */
+  readonly unavailable?: { readonly notice: string; readonly reason: string };
   /** How much of the layout; all of it when absent. */
   readonly promptMode?: PromptMode;
 }

@@ -1,13 +1,12 @@
 import type { LiveBus } from '@parley/core';
 import type { ClaimedTurn } from '@parley/store';
 import { asksAlways } from './approvals/approval-policy.ts';
-import { GAVE_UP } from './end-turn.ts';
 import { unseenMedia } from './media/turn-media.ts';
 import { type ToolRegistry, withoutTools } from './tools/tool-registry.ts';
 import type { SeenTurn } from './turn-answer.ts';
 import type { OpenedTurn } from './turn-opening.ts';
 import type { PromptServices } from './turn-prompt.ts';
-import { answerOrFailure, MAX_ATTEMPTS } from './turn-runner.ts';
+import { answerOrFailure, whyHopeless } from './turn-runner.ts';
 import type { TurnServices } from './turn-services.ts';
 
 export type UnseenAnswer = Awaited<ReturnType<typeof answerOrFailure>>;
@@ -26,9 +25,8 @@ export async function answerUnseen(
   prepare: () => Promise<Unseen>,
   signal: AbortSignal,
 ): Promise<UnseenAnswer> {
-  if (turn.attempts >= MAX_ATTEMPTS) {
-    return { notice: GAVE_UP, reason: `started ${turn.attempts} times` };
-  }
+  const hopeless = whyHopeless(deps, turn);
+  if (hopeless !== null) return hopeless;
   const { opened, withheld, ...own } = await prepare();
   const services = { ...unseenServices(deps, withheld), bus: muted(deps.bus), ...own };
   return answerOrFailure(services, { turn, media: unseenMedia(), opened, journal }, signal);

@@ -1,6 +1,8 @@
-import type { InboundMessage } from '@parley/core';
+import { agentOfConversation, conversationOfAgent, type InboundMessage } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
+import { rulesOfAgent } from './ingress/agent-route.ts';
 import {
+  type DecisionRules,
   decideAccess,
   ownershipOf,
   personId,
@@ -21,6 +23,8 @@ export interface OwnersChat {
 export interface OwnersChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
+  /** The agent whose owners and chats are meant; absent: the default one (F14). */
+  readonly agentName?: string | undefined;
   /** True when answers can go out there: the account is one of the settings. */
   readonly serves: (channel: string, account: string) => boolean;
 }
@@ -32,14 +36,17 @@ export interface OwnersChatDeps {
 export async function* ownersChats({
   store,
   owners,
+  agentName,
   serves,
 }: OwnersChatDeps): AsyncGenerator<OwnersChat> {
   for (const last of await store.inbox.ownerChats()) {
     const { message } = last;
+    // The newest message of a chat decides which agent it is with.
+    if (agentOfConversation(last.conversationId) !== agentName) continue;
     if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
     const rights = await ownershipOf(store.links, owners, personId(message));
     if (!rights.isOwner) continue;
-    yield { last, conversationId: conversationOf(message, rights.mainConversation) };
+    yield { last, conversationId: conversationOf(message, rights.mainConversation, agentName) };
   }
 }
 
@@ -65,6 +72,8 @@ export interface NamedChat {
 
 export interface NamedChatDeps {
   readonly store: Pick<Store, 'inbox'>;
+  /** The agent that is to write there; absent: the default one (F14). */
+  readonly agentName?: string | undefined;
   /** True when answers can go out there: the account is one of the settings. */
   readonly serves: (channel: string, account: string) => boolean;
 }
@@ -82,7 +91,7 @@ const LATELY = 50;
  * that nothing goes to a chat in which no person has written (F11).
  */
 export async function namedChat(
-  { store, serves }: NamedChatDeps,
+  { store, agentName, serves }: NamedChatDeps,
   name: string,
   { channel, account, chat, thread }: NamedChat,
 ): Promise<FoundNamedChat> {
@@ -97,7 +106,9 @@ export async function namedChat(
     const reason = `${name} cannot be reached yet: I have received no message there.`;
     return { kind: 'none', reason };
   }
-  return { kind: 'found', last, inThread: ofThread !== undefined };
+  // Another agent may have been answered there: this one has a conversation of its own.
+  const conversationId = conversationOfAgent(agentName, last.conversationId);
+  return { kind: 'found', last: { ...last, conversationId }, inThread: ofThread !== undefined };
 }
 
 /** The present rights of a person who wrote long ago. */
@@ -112,23 +123,29 @@ export interface SenderNow {
 /** What looking them up needs: the rules of the account that they wrote to. */
 export interface SenderNowDeps {
   readonly store: SenderRightsDeps['store'];
-  readonly rules: SenderRightsDeps['rules'];
+  readonly rules: DecisionRules;
 }
 
 /**
- * Looks up who sent a message that is about to have effects again: owners, links and access may have
+ * Looks up who sent a message to an agent that is about to have effects again: owners, links and access may have
  * changed since (W02, F05). Rejects when the database does not answer.
  */
 export async function senderNow(
-  { store, rules }: SenderNowDeps,
+  { store, rules: every }: SenderNowDeps,
   message: InboundMessage,
+  agent: string | undefined,
 ): Promise<SenderNow> {
+  const rules = rulesOfAgent(every, agent);
+  if (rules === undefined) {
+    const conversationId = conversationOf(message, null, agent);
+    return { isOwner: false, conversationId, refusal: 'the settings have no such agent' };
+  }
   const rights = await senderRights({ store, rules }, message);
   const access = decideAccess(message, rules.policy, rights);
   const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
   return {
     isOwner,
-    conversationId: conversationOf(message, rights.mainConversation),
+    conversationId: conversationOf(message, rights.mainConversation, agent),
     refusal: access.kind === 'refused' ? access.reason : null,
   };
 }

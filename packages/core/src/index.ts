@@ -1,3 +1,4 @@
+export * from './agents.ts';
 export * from './cache.ts';
 export * from './channel.ts';
 export * from './context-block.ts';

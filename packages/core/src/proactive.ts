@@ -31,6 +31,8 @@ export type CronOrder =
       readonly action: 'add';
       readonly askedBy: string;
       readonly fields: CronFields;
+      /** Of which agent it is, where an operator adds it; absent: of the default one. */
+      readonly agent?: string | undefined;
     } & CronTarget)
   | { readonly action: 'list' }
   | {

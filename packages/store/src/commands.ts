@@ -28,8 +28,12 @@ export type CommandEffect =
    * message stored before the command. With `senderId` only what that person alone asked for.
    */
   | { readonly kind: 'stop'; readonly senderId?: string }
-  /** `/pair`: allows the sender of the code (null: none), and lists who waits. */
-  | { readonly kind: 'pair'; readonly code: string | null }
+  /** `/pair`: allows the sender of the code (null: none), and lists who waits; only those about whom the asker may decide. */
+  | {
+      readonly kind: 'pair';
+      readonly code: string | null;
+      readonly isTheirs?: (stranger: PairingRequest) => boolean;
+    }
   | { readonly kind: 'mode'; readonly to: ConversationMode | null }
   /** `/model`; `to` null: that of the settings. */
   | { readonly kind: 'model'; readonly change: { readonly to: string | null } | 'show' }
@@ -135,8 +139,12 @@ export async function applyCommand(
       return { ...NOTHING, link };
     }
     case 'pair': {
-      const approved = effect.code === null ? null : await approveRequest(sql, effect.code, now);
-      return { ...NOTHING, pairing: { approved, pending: await pendingRequests(sql, now) } };
+      const { code, isTheirs = () => true } = effect;
+      const theirs = (await pendingRequests(sql, now)).filter(isTheirs);
+      const isMeant = theirs.some((one) => one.code === code);
+      const approved = code !== null && isMeant ? await approveRequest(sql, code, now) : null;
+      const pending = theirs.filter((one) => one.code !== approved?.code);
+      return { ...NOTHING, pairing: { approved, pending } };
     }
   }
 }

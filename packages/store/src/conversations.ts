@@ -1,3 +1,4 @@
+import { withoutAgent } from '@parley/core';
 import { type Sql, statement } from './database.ts';
 import type { Lease } from './rows.ts';
 
@@ -6,6 +7,12 @@ export const HEARTBEAT_LANE = 'beat:';
 
 /** What a sub-agent's lane is called; no chat ever has such a name, since theirs begin with a channel. */
 export const SUB_AGENT_LANE = 'sub:';
+
+/** Whether a conversation is such a lane, of any agent (F14). */
+export function isLane(conversationId: string, ...lanes: readonly string[]): boolean {
+  const own = withoutAgent(conversationId);
+  return lanes.some((lane) => own.startsWith(lane));
+}
 
 /** Behind the id of a sub-agent: the id of the message about its end. */
 export const COMPLETION = '.over';

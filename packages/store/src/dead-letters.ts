@@ -1,4 +1,4 @@
-import { HEARTBEAT_LANE, lockConversation, SUB_AGENT_LANE } from './conversations.ts';
+import { HEARTBEAT_LANE, isLane, lockConversation, SUB_AGENT_LANE } from './conversations.ts';
 import { type Database, type Sql, statement } from './database.ts';
 import { type ChatKey, OF_CHAT, type PartState } from './outbox-parts.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
@@ -154,8 +154,7 @@ export function recordDeadTurn(
   turnId: string,
   now: number,
 ): void {
-  const lanes = [SUB_AGENT_LANE, HEARTBEAT_LANE];
-  if (lanes.some((lane) => conversationId.startsWith(lane))) return;
+  if (isLane(conversationId, SUB_AGENT_LANE, HEARTBEAT_LANE)) return;
   sql.send(RECORD, { kind: 'unanswered', subject: turnId, now });
 }
 

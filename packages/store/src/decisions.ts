@@ -1,3 +1,4 @@
+import { agentOfConversation } from '@parley/core';
 import { APPROVAL_COLUMNS, type Approval, type ApprovalRow, readApprovalRow } from './approvals.ts';
 import { HEARTBEAT_LANE } from './conversations.ts';
 import { type Database, type Sql, statement, toJson } from './database.ts';
@@ -81,13 +82,17 @@ export function decisionRepository(database: Database) {
         if (row.seq % LOOK_EVERY === 0) sql.send(FORGET_OF_CHAT, decision);
       }, 'process'),
 
-    /** What became of the newest `limit` messages of a chat and alerts in it, oldest first. */
-    stories: (chat: ChatKey, limit: number): Promise<readonly MessageStory[]> =>
+    /** What became of the newest `limit` messages of a chat to an agent, and of its alerts there, oldest first. */
+    stories: (
+      chat: ChatKey,
+      limit: number,
+      agent?: string | undefined,
+    ): Promise<readonly MessageStory[]> =>
       database.read(async (sql) => {
         const stories = [
           ...(await notTaken(sql, chat, limit)),
-          ...(await taken(sql, chat, limit)),
-          ...(await toldAlerts(sql, chat)),
+          ...(await taken(sql, chat, limit, agent)),
+          ...(await toldAlerts(sql, chat, agent)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
       }),
@@ -119,6 +124,7 @@ const NOT_TAKEN = statement(`
 
 /** A message with its turn, if it has one. */
 interface TakenRow {
+  readonly conversationId: string;
   readonly messageId: string;
   readonly at: number;
   readonly outcome: InboxOutcome | null;
@@ -134,14 +140,21 @@ interface TakenRow {
 }
 
 const TAKEN = statement(`
-  select message_id as "messageId", received_at as at, inbox.outcome, inbox.reason, interruptions,
+  select inbox.conversation_id as "conversationId", message_id as "messageId", received_at as at, inbox.outcome, inbox.reason, interruptions,
     turn_id as "turnId", turn.state as "turnState", turn.reason as "turnReason",
     started_at as "startedAt", finished_at as "finishedAt", attempts, awaits
   from inbox left join turn on turn.id = inbox.turn_id
   where ${OF_CHAT} order by seq desc limit :limit`).rows<TakenRow>();
 
-async function taken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
-  const rows = await sql.all(TAKEN, { ...chat, limit });
+async function taken(
+  sql: Sql,
+  chat: ChatKey,
+  limit: number,
+  agent: string | undefined,
+): Promise<MessageStory[]> {
+  const rows = (await sql.all(TAKEN, { ...chat, limit })).filter(
+    ({ conversationId }) => agentOfConversation(conversationId) === agent,
+  );
   const parts = await partsOf(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
   const asked = await awaited(sql, new Set(rows.flatMap(({ awaits }) => awaits ?? [])));
   return rows.reverse().map((row): MessageStory => {
@@ -209,22 +222,32 @@ async function awaited(
 const LATEST_PARTS = 100;
 
 const ALERTS = statement(`
-  select run.id as "messageId", run.task as reason, inbox.turn_id as "turnId", received_at as at,
+  select run.id as "messageId", run.task as reason, inbox.conversation_id as "conversationId", inbox.turn_id as "turnId", received_at as at,
     attempts, turn.started_at as "startedAt", turn.finished_at as "finishedAt"
   from inbox join heartbeat_run run on run.id = inbox.message_id join turn on turn.id = inbox.turn_id
-  where inbox.conversation_id like '${HEARTBEAT_LANE as string}%' and inbox.turn_id is not null
+  where (inbox.conversation_id like '${HEARTBEAT_LANE as string}%'
+      or inbox.conversation_id like '@%/${HEARTBEAT_LANE as string}%') and inbox.turn_id is not null
     and inbox.turn_id in (select turn_id from outbox
       where ${OF_CHAT} order by seq desc limit ${LATEST_PARTS})`).rows<
   Pick<MessageStory, 'messageId' | 'reason' | 'at'> &
-    Pick<TurnStory, 'attempts' | 'startedAt' | 'finishedAt'> & { readonly turnId: string }
+    Pick<TurnStory, 'attempts' | 'startedAt' | 'finishedAt'> & {
+      readonly turnId: string;
+      readonly conversationId: string;
+    }
 >();
 
 /**
  * The alerts of standing tasks that went to a chat lately. Runs that were not announced there are
  * left out.
  */
-async function toldAlerts(sql: Sql, chat: ChatKey): Promise<readonly MessageStory[]> {
-  const runs = await sql.all(ALERTS, chat);
+async function toldAlerts(
+  sql: Sql,
+  chat: ChatKey,
+  agent: string | undefined,
+): Promise<readonly MessageStory[]> {
+  const runs = (await sql.all(ALERTS, chat)).filter(
+    ({ conversationId }) => agentOfConversation(conversationId) === agent,
+  );
   const parts = await partsOf(sql, new Set(runs.map(({ turnId }) => turnId)));
   return runs.map(({ messageId, reason, at, turnId, ...run }) => ({
     ...{ messageId, reason, at, outcome: 'alert' },
@@ -241,6 +264,8 @@ export interface WhyQuestion {
   readonly message: string;
   /** Only what was written there; elsewhere nothing is looked for. */
   readonly chat?: ChatKey | undefined;
+  /** Only what was written to this agent; null: to the default one (F14). */
+  readonly agent?: string | null;
 }
 
 /** What became of a message, stage by stage (D08). It writes nothing. */

@@ -1,4 +1,4 @@
-import { InboundMessage, type NewId, ReplyRoute } from '@parley/core';
+import { agentOfConversation, InboundMessage, type NewId, ReplyRoute } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { applyCommand, type CommandEffect, type CommandResult } from './commands.ts';
 import { ensureConversation } from './conversations.ts';
@@ -90,10 +90,11 @@ export function inboxRepository(database: Database, newId: NewId) {
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
 
-    /** Where an owner last wrote in a direct chat; null when none ever did. */
-    ownerRoute: (): Promise<ReplyRoute | null> =>
+    /** Where an owner of an agent last wrote to it in a direct chat; null when none did lately. */
+    ownerRoute: (agent?: string): Promise<ReplyRoute | null> =>
       database.read(async (sql) => {
-        const row = await sql.get(OWNER_ROUTE);
+        const rows = await sql.all(OWNER_ROUTES);
+        const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
         if (row === undefined) return null;
         const { replyToMessageId: _, ...route } = fromCheckedJson(
           ReplyRoute,
@@ -145,9 +146,9 @@ export function inboxRepository(database: Database, newId: NewId) {
 const OF_OWNERS: string = `
   from inbox where from_owner = 1 and message not like '%,"trigger":"%' order by seq desc`;
 
-const OWNER_ROUTE = statement(`select route ${OF_OWNERS} limit 1`).rows<{
-  readonly route: string;
-}>();
+const OWNER_ROUTES = statement(
+  `select route, conversation_id as lane ${OF_OWNERS} limit ${LATELY}`,
+).rows<{ readonly route: string; readonly lane: string }>();
 
 const OWNER_CHATS = statement(
   `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${LATELY}`,

@@ -25,6 +25,7 @@ export type { ConversationAction } from './conversation-views.ts';
 export {
   type ConversationMode,
   HEARTBEAT_LANE,
+  isLane,
   type ModeChange,
   type PlanRun,
   SUB_AGENT_LANE,
@@ -56,7 +57,7 @@ export type {
 export type { NumberedEntry, RememberedEntry } from './history.ts';
 export type { InboxRepository } from './inbox.ts';
 export type { Joining, LaneRepository } from './lanes.ts';
-export type { Link, LinkAction, LinkRepository, LinkResult } from './links.ts';
+export type { Link, LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export { openStore, type Store } from './open-store.ts';
 export type { OutboxRepository } from './outbox.ts';

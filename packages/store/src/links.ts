@@ -20,7 +20,10 @@ export type LinkAction =
 /** Who asks `/link` for something. */
 export interface LinkAsker {
   readonly personId: string;
+  /** Of the agent that they ask. */
   readonly isOwner: boolean;
+  /** The owners of each agent, where there are several (F14). */
+  readonly ownersOfAgents?: readonly (readonly string[])[];
 }
 
 /**
@@ -169,9 +172,23 @@ async function typeCode(
   if (code === undefined) return { kind: 'unknown-code' };
   if (code.maker_id === asker.personId) return confirm(sql, asker, code, now);
   if (code.typist_id !== null) return { kind: 'taken' };
+  if (await bringsRights(sql, asker, code.maker_id)) return { kind: 'owner-must-make' };
   if (code.maker_is_owner === 1) return waitForOwner(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
   return link(sql, code, asker.personId, routeOf(code.maker_route), now);
+}
+
+/** Whether the typist owns an agent that the maker of the code does not: the maker would own it too. */
+async function bringsRights(
+  sql: Sql,
+  { personId, ownersOfAgents = [] }: LinkAsker,
+  makerId: string,
+): Promise<boolean> {
+  const gained = ownersOfAgents.filter((owners) => owners.includes(personId));
+  if (gained.length === 0) return false;
+  const known = await linkOf(sql, makerId);
+  const makers = [makerId, ...(known?.byOwner === true ? known.members : [])];
+  return gained.some((owners) => !makers.some((one) => owners.includes(one)));
 }
 
 /** The owner's second typing: only now does the other account get anything. */

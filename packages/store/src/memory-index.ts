@@ -1,3 +1,4 @@
+import { agentOfConversation, conversationOfAgent, withoutAgent } from '@parley/core';
 import { type Database, type Sql, statement, toJson } from './database.ts';
 
 /** A memory in the index: its file and its origin, never its text. */
@@ -15,26 +16,32 @@ export interface IndexedMemory {
   readonly messageId: string | null;
 }
 
-/** The index of memories (G14). The files are the truth: `rebuild` makes it what they say. */
+/** The index of the memories of an agent (G14, F14). The files are the truth: `rebuild` makes it what they say. */
 export type MemoryIndex = ReturnType<typeof memoryIndexRepository>;
 
-export function memoryIndexRepository(database: Database) {
+export function memoryIndexRepository(database: Database, agent?: string) {
+  // The workspaces of several agents have files of the same names.
+  const stored = <Memory extends { readonly file: string }>(memory: Memory): Memory => ({
+    ...memory,
+    file: conversationOfAgent(agent, memory.file),
+  });
   return {
     add: (memory: IndexedMemory): Promise<void> =>
-      database.write(async (sql) => sql.send(ADD, { ...memory, uses: 0 })),
+      database.write(async (sql) => sql.send(ADD, { ...stored(memory), uses: 0 })),
 
     remove: (memories: readonly Pick<IndexedMemory, 'file' | 'id'>[]): Promise<void> =>
       database.write(async (sql) => {
-        for (const memory of memories) sql.send(REMOVE, memory);
+        for (const memory of memories) sql.send(REMOVE, stored(memory));
       }),
 
     /** Builds the index of these files again; the counts of use are kept. */
     rebuild: (memories: readonly IndexedMemory[], files: readonly string[]): Promise<void> =>
       database.write(async (sql) => {
         const known = await usesOf(sql);
-        sql.send(EMPTY, { files: toJson(files) });
+        const ofAgent = files.map((file) => conversationOfAgent(agent, file));
+        sql.send(EMPTY, { files: toJson(ofAgent) });
         for (const memory of memories)
-          sql.send(ADD, { ...memory, uses: known.get(memory.id) ?? 0 });
+          sql.send(ADD, { ...stored(memory), uses: known.get(memory.id) ?? 0 });
       }),
 
     /** Counts one use of each. A power cut may take the last ones. */
@@ -45,7 +52,12 @@ export function memoryIndexRepository(database: Database) {
     /** How often each was of use; those that never were are left out. */
     uses: () => database.read(usesOf),
 
-    list: (): Promise<readonly IndexedMemory[]> => database.read((sql) => sql.all(LIST)),
+    list: (): Promise<readonly IndexedMemory[]> =>
+      database.read(async (sql) =>
+        (await sql.all(LIST))
+          .filter(({ file }) => agentOfConversation(file) === agent)
+          .map((memory) => ({ ...memory, file: withoutAgent(memory.file) })),
+      ),
   };
 }
 

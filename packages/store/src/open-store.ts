@@ -105,6 +105,10 @@ export type Store = ReturnType<typeof storeOn>;
 /** The repositories over a database that is open and migrated. */
 export function storeOn(database: WatchedDatabase, newId: NewId) {
   const prompts = promptRepository(database);
+  const ofAgent = (agent: string | undefined) => ({
+    memories: memoryIndexRepository(database, agent),
+    forgetting: forgettingRepository(database, () => prompts.textsChanged(), agent),
+  });
   return {
     inbox: inboxRepository(database, newId),
     agentFiles: agentFileRepository(database),
@@ -127,8 +131,9 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
     spend: spendRepository(database),
     todos: todoRepository(database),
     prompts,
-    memories: memoryIndexRepository(database),
-    forgetting: forgettingRepository(database, () => prompts.textsChanged()),
+    ...ofAgent(undefined),
+    /** The same with what an agent has for itself: its memories, and what is forgotten of it (F14). */
+    ofAgent,
     subAgents: subAgentRepository(database, newId),
     heartbeats: heartbeatRepository(database, newId),
     cronJobs: cronJobRepository(database),

@@ -7,7 +7,13 @@ import type { GroupContextMessage } from './rows.ts';
 
 /** A message of a chat, said by the agent or a person. Names and texts of persons are untrusted. */
 export type StoredMessage =
-  | { readonly by: 'agent'; readonly text: string; readonly threadId?: string | undefined }
+  | {
+      readonly by: 'agent';
+      readonly text: string;
+      readonly threadId?: string | undefined;
+      /** Of the turn that said it, which may be that of a lane; absent where none did. */
+      readonly conversationId?: string | undefined;
+    }
   | {
       readonly by: 'person';
       readonly senderId: string;
@@ -51,7 +57,8 @@ async function findMessage(sql: Sql, key: MessageKey): Promise<StoredMessage | n
   if (own !== undefined) {
     const { body, file, route } = readPart(own);
     const text = [...(file ? [`[${file.kind}]`] : []), body.plain].join(' ').trim();
-    return { by: 'agent', text, threadId: route.threadId };
+    const conversationId = own.conversationId ?? undefined;
+    return { by: 'agent', text, threadId: route.threadId, conversationId };
   }
   const said = await sql.get(SAID, key);
   if (said === undefined) {
@@ -72,10 +79,12 @@ const DROP = statement(`
     and substr(message_id, 1, length(:id)) = :id`);
 
 const OWN = statement(`
-  select ${OUTBOX_COLUMNS} from outbox
+  select ${OUTBOX_COLUMNS},
+    (select conversation_id from turn where turn.id = outbox.turn_id) as "conversationId"
+  from outbox
   where platform_message_id = :messageId and seq in (
     select seq from outbox where ${OF_CHAT} order by seq desc limit 1000)
-  limit 1`).rows<PartRow>();
+  limit 1`).rows<PartRow & { readonly conversationId: string | null }>();
 
 const SAID = statement(`
   select message, conversation_id as "conversationId" from inbox

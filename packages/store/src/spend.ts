@@ -15,10 +15,16 @@ export interface SpendAccount {
   readonly personId: string;
   /** `channel:account:chatId`; null in direct chats. */
   readonly groupId: string | null;
+  /** Which agent it is; absent: the default one (F14). */
+  readonly agent?: string | undefined;
 }
 
-/** What was spent on a day by one person, in one group, and by all. */
-export interface SpentOfDay {
+/** What was spent on a day by one person, in one group, and by all: of all agents, and of that of the account. */
+export interface SpentOfDay extends SpentOnAgents {
+  readonly ofAgent: SpentOnAgents;
+}
+
+interface SpentOnAgents {
   readonly person: Spent;
   /** Zero for turns in direct chats. */
   readonly group: Spent;
@@ -34,18 +40,12 @@ type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>;
 export function spendRepository(database: Database) {
   return {
     /** What counts against the caps of a turn on this account. */
-    async of({ day, personId, groupId }: SpendAccount): Promise<SpentOfDay> {
-      const row = await database.read((sql) =>
-        sql.get(OF_ACCOUNT, { day, personId, groupId: groupId ?? NO_GROUP }),
-      );
-      return {
-        person: { tokens: row?.personTokens ?? 0, costUsd: row?.personCost ?? 0 },
-        group:
-          groupId === null
-            ? { tokens: 0, costUsd: 0 }
-            : { tokens: row?.groupTokens ?? 0, costUsd: row?.groupCost ?? 0 },
-        total: { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 },
-      };
+    async of(account: SpendAccount): Promise<SpentOfDay> {
+      const { day, personId, groupId, agent = DEFAULT_AGENT } = account;
+      const values = { day, personId, groupId: groupId ?? NO_GROUP };
+      const rows = await database.read((sql) => sql.all(OF_ACCOUNT, values));
+      const own = rows.filter((row) => row.agent === agent);
+      return { ...spentIn(rows, account), ofAgent: spentIn(own, account) };
     },
 
     /** Its first part alone, found by its key. */
@@ -78,18 +78,33 @@ export function addSpend(sql: Sql, account: SpendAccount, usage: Counted): void 
   sql.send(ADD, addition(account, usage));
 }
 
+function spentIn(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentOnAgents {
+  const sum = (key: Exclude<keyof AccountRow, 'agent'>) =>
+    rows.reduce((total, row) => total + (row[key] ?? 0), 0);
+  const group = { tokens: sum('groupTokens'), costUsd: sum('groupCost') };
+  return {
+    person: { tokens: sum('personTokens'), costUsd: sum('personCost') },
+    group: groupId === null ? { tokens: 0, costUsd: 0 } : group,
+    total: { tokens: sum('tokens'), costUsd: sum('costUsd') },
+  };
+}
+
+/** In the column `agent`. */
+const DEFAULT_AGENT = '';
+
 /** A column of a key must not be null: usage without a person belongs to this value. */
 const NO_GROUP = '';
 
-function addition({ day, personId, groupId }: SpendAccount, usage: Counted) {
+function addition({ day, personId, groupId, agent = DEFAULT_AGENT }: SpendAccount, usage: Counted) {
   const { inputTokens: input, outputTokens: output, costUsd } = usage;
-  return { day, personId, groupId: groupId ?? NO_GROUP, input, output, cost: costUsd ?? 0 };
+  const cost = costUsd ?? 0;
+  return { day, personId, groupId: groupId ?? NO_GROUP, agent, input, output, cost };
 }
 
 const ADD = statement(`
-  insert into spend (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
-  values (:day, :personId, :groupId, :input, :output, :cost)
-  on conflict (day, person_id, group_id) do update set
+  insert into spend (day, person_id, group_id, agent, input_tokens, output_tokens, cost_usd)
+  values (:day, :personId, :groupId, :agent, :input, :output, :cost)
+  on conflict (day, person_id, group_id, agent) do update set
     input_tokens = spend.input_tokens + excluded.input_tokens,
     output_tokens = spend.output_tokens + excluded.output_tokens,
     cost_usd = spend.cost_usd + excluded.cost_usd`);
@@ -106,16 +121,20 @@ const OF_PERSON = statement(
 ).rows<Sums>();
 
 const OF_ACCOUNT = statement(`
-  select ${SUMS},
+  select agent, ${SUMS},
     sum(case when person_id = :personId then input_tokens + output_tokens end) as "personTokens",
     sum(case when person_id = :personId then cost_usd end) as "personCost",
     sum(case when group_id = :groupId then input_tokens + output_tokens end) as "groupTokens",
     sum(case when group_id = :groupId then cost_usd end) as "groupCost"
-  from spend where day = :day`).rows<
-  Sums & {
-    readonly [Key in 'personTokens' | 'personCost' | 'groupTokens' | 'groupCost']: number | null;
-  }
->();
+  from spend where day = :day group by agent`).rows<AccountRow>();
+
+interface AccountRow extends Sums {
+  readonly agent: string;
+  readonly personTokens: number | null;
+  readonly personCost: number | null;
+  readonly groupTokens: number | null;
+  readonly groupCost: number | null;
+}
 
 const OF_DAY = statement(`
   select ${SUMS}, count(distinct nullif(person_id, '')) as people,

@@ -1,4 +1,10 @@
-import { InboundMessage, type NewId, ReplyRoute } from '@parley/core';
+import {
+  agentOfConversation,
+  conversationOfAgent,
+  InboundMessage,
+  type NewId,
+  ReplyRoute,
+} from '@parley/core';
 import { stopSubAgents } from './commands.ts';
 import {
   COMPLETION,
@@ -125,7 +131,8 @@ async function startSubAgent(
   if (depth > bounds.depth) return { kind: 'too-deep' };
   const running = (await sql.get(COUNT_RUNNING, { root }))?.count ?? 0;
   if (running >= bounds.atOnce) return { kind: 'too-many' };
-  const lane = `${SUB_AGENT_LANE}${order.id}`;
+  const agent = order.to === undefined ? agentOfConversation(root) : order.to.agent;
+  const lane = conversationOfAgent(agent, `${SUB_AGENT_LANE}${order.id}`);
   ensureConversation(sql, lane, now);
   const origin = await originOf(sql, order.turnId, parentRun);
   sql.send(ADD, {
@@ -219,6 +226,8 @@ export interface SubAgentOrder {
   /** A short title for people. */
   readonly title: string;
   readonly task: string;
+  /** Another agent that is to do it (undefined: the default one); absent: the one that asks (F14). */
+  readonly to?: { readonly agent: string | undefined };
   /** For whom the asking turn runs: its sub-agent never runs with wider rights. */
   readonly reader: SubAgentRun['reader'];
   /** The message of the sub-agent's first turn, besides its task. */

@@ -1,6 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
+import { agentOfConversation, withoutAgent } from '@parley/core';
 import { z } from 'zod';
-import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
+import { HEARTBEAT_LANE, isLane, SUB_AGENT_LANE } from './conversations.ts';
 import {
   type Database,
   type Sql,
@@ -184,9 +185,11 @@ const UNSEEN = new Map([
 function nameOf(name: string | null, by: UsageGrouping, agent: string): string {
   if (name === null) return '';
   if (by === 'person' || by === 'model') return name;
-  for (const [lane, unseen] of UNSEEN) if (name.startsWith(lane)) return unseen;
+  const named = agentOfConversation(name);
+  if (by === 'agent' && named !== undefined) return named;
+  for (const [lane, unseen] of UNSEEN) if (isLane(name, lane)) return unseen;
   if (by === 'agent') return agent;
-  return by === 'channel' ? decodeURIComponent(name.split(':')[0] ?? '') : name;
+  return by === 'channel' ? decodeURIComponent(withoutAgent(name).split(':')[0] ?? '') : name;
 }
 
 interface SummedRow extends Counted {

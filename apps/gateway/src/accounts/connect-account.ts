@@ -36,6 +36,7 @@ import {
 } from '@parley/channels';
 import {
   type AdapterValues,
+  agentOfConversation,
   ChannelError,
   type Clock,
   fromOutside,
@@ -77,11 +78,11 @@ export interface AccountDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pass: PassPoint;
-  readonly situation: () => Situation;
+  readonly situation: (agent: string | undefined) => Situation;
   /** The commands of skills; absent: there are none. */
   readonly skillCommands?: SkillCommands | undefined;
   /** For `/memory`, `/soul` and the like. */
-  readonly commandServices?: (() => CommandServices) | undefined;
+  readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
   readonly media: MediaLimits;
   /** Keeps secrets out of what is sent to chats. */
   readonly scrub: Scrub;
@@ -188,7 +189,7 @@ async function tellOwner(
   markdown: string,
   chat?: InboxRow,
 ) {
-  const to = chat ?? (await store.inbox.ownerChats())[0];
+  const to = chat ?? defaultFirst(await store.inbox.ownerChats())[0];
   if (to === undefined) return;
   const { replyToMessageId: _, ...route } = to.route;
   const [first, ...others] = partsOf(`⚙️ ${markdown}`, route);
@@ -201,6 +202,12 @@ async function tellOwner(
   await wakeDeliveryOn(bus)(channel, account, chatId);
 }
 
+/** Who owns the default agent runs the installation. */
+function defaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
+  const ofDefault = (row: InboxRow) => agentOfConversation(row.conversationId) === undefined;
+  return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];
+}
+
 /** Once a day for each reason; elsewhere than on the account that has failed. */
 async function tellOfFailure(
   deps: AdapterDeps,
@@ -208,7 +215,7 @@ async function tellOfFailure(
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
 ): Promise<void> {
   try {
-    const chats = await deps.store.inbox.ownerChats();
+    const chats = defaultFirst(await deps.store.inbox.ownerChats());
     const elsewhere = chats.find(({ route }) => `${route.channel}/${route.account}` !== name);
     if (elsewhere === undefined) return;
     const day = new Date(deps.clock()).toISOString().slice(0, 10);

@@ -1,4 +1,5 @@
 import { fileResponse } from '@parley/channels';
+import { agentOfConversation } from '@parley/core';
 import type { ConversationAction, PageMark } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
@@ -61,7 +62,8 @@ export function conversationRoutes(work: Looked): Hono {
   app.get('/:id', async (c) => {
     const found = await store.conversations.details(c.req.param('id'), clock());
     if (found === null) return noConversation(c);
-    const { agentName: agent, models, model: usualModel } = situation();
+    const name = agentOfConversation(c.req.param('id'));
+    const { agentName: agent, models, model: usualModel } = situation(name);
     const known = { now: clock(), agent, models, usualModel };
     return c.json({ ...found, ...known } satisfies ConversationReport);
   });
@@ -82,7 +84,7 @@ export function conversationRoutes(work: Looked): Hono {
   });
   app.post('/:id', async (c) => {
     const body = await bodyOf(c, ActionBody);
-    const models = situation().models;
+    const { models } = situation(agentOfConversation(c.req.param('id')));
     if (body === undefined || (body.action === 'model' && !isKnown(body.model, models))) {
       return c.json({ error: 'There is nothing like that to do.' }, 400);
     }

@@ -31,7 +31,7 @@ export interface Work {
   readonly log: Logger;
   readonly scrub: Scrub;
   /** Which models there are. */
-  readonly situation: () => Situation;
+  readonly situation: (agent: string | undefined) => Situation;
 }
 
 /** Routes on the database. They show private text: guard them. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { NewsChecker } from '@parley/core';
 import type { RunTurn } from '@parley/queue';
-import { HEARTBEAT_LANE } from '@parley/store';
+import { HEARTBEAT_LANE, isLane } from '@parley/store';
 import type { AddressRules } from '@parley/tools/web';
 import type { BuiltInToolDeps } from '../tools/built-in-tools.ts';
 import { workspaceSandbox } from '../tools/exec.ts';
@@ -14,7 +14,7 @@ import type { TurnServices } from '../turn-services.ts';
  */
 export function withHeartbeats(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
-    if (!turn.conversationId.startsWith(HEARTBEAT_LANE)) return runTurn(turn, lease, signal);
+    if (!isLane(turn.conversationId, HEARTBEAT_LANE)) return runTurn(turn, lease, signal);
     const run = await deps.store.heartbeats.of(leadingMessage(turn).message.messageId);
     if (run === null) throw new Error(`The lane ${turn.conversationId} has no heartbeat.`);
     const { runHeartbeat } = await import('./heartbeat-turn.ts');

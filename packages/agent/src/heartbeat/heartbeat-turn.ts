@@ -3,7 +3,7 @@ import type { ContextSource, HeartbeatNote } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun, Lease } from '@parley/store';
 import { z } from 'zod';
 import { marked, visibleText } from '../answer/visible-text.ts';
-import { type Ending, GAVE_UP } from '../end-turn.ts';
+import type { Ending } from '../end-turn.ts';
 import { openJournal, type StepUsage, type TurnJournal } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS } from '../loop/turn-loop.ts';
 import { unseenMedia } from '../media/turn-media.ts';
@@ -21,7 +21,7 @@ import {
   turnReader,
 } from '../turn-opening.ts';
 import type { PromptServices } from '../turn-prompt.ts';
-import { MAX_ATTEMPTS, orFailure } from '../turn-runner.ts';
+import { orFailure, whyHopeless } from '../turn-runner.ts';
 import type { TurnServices } from '../turn-services.ts';
 import { answerUnseen, inItsChat, type UnseenAnswer, unseenServices } from '../unseen-turn.ts';
 import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
@@ -176,7 +176,8 @@ async function runRoutine(
   const { turn, journal } = current;
   const failed = (reason: string) =>
     silentEnd(deps, current, { state: 'failed', reason, usage: journal.answer?.usage ?? null });
-  if (turn.attempts >= MAX_ATTEMPTS) return failed(`${GAVE_UP} (started ${turn.attempts} times)`);
+  const hopeless = whyHopeless(deps, turn);
+  if (hopeless !== null) return failed(`${hopeless.notice} (${hopeless.reason})`);
   if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
     return failed(`HEARTBEAT.md runs "${routine}", and this version of Parley has no such routine`);
   }

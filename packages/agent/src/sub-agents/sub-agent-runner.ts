@@ -3,6 +3,7 @@ import type { ContextSource } from '@parley/prompt';
 import type { RunTurn } from '@parley/queue';
 import {
   type ClaimedTurn,
+  isLane,
   type Lease,
   SUB_AGENT_LANE,
   type SubAgentRun,
@@ -27,7 +28,7 @@ import { originIn, SUB_AGENT_BOUNDS } from './delegate-task.ts';
  */
 export function withSubAgents(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
-    if (!turn.conversationId.startsWith(SUB_AGENT_LANE)) return runTurn(turn, lease, signal);
+    if (!isLane(turn.conversationId, SUB_AGENT_LANE)) return runTurn(turn, lease, signal);
     const run = await deps.store.subAgents.of(turn.conversationId);
     if (run === null) throw new Error(`The lane ${turn.conversationId} has no sub-agent.`);
     await runSubAgent(deps, run, turn, lease, signal);

@@ -1,4 +1,4 @@
-import { busyIn, type InboundMessage, silentTracer } from '@parley/core';
+import { agentOfConversation, busyIn, type InboundMessage, silentTracer } from '@parley/core';
 import type { AdmittedMessage, GroupContextRepository } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
@@ -283,7 +283,9 @@ async function askOwner(deps: IngressDeps, admitted: AdmittedMessage) {
   const { channel, account, sender } = message;
   const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };
   const code = deps.newCode();
-  const to = deps.answersStrangers ? route : await deps.store.inbox.ownerRoute();
+  const to = deps.answersStrangers
+    ? route
+    : await deps.store.inbox.ownerRoute(agentOfConversation(admitted.conversationId));
   const notice = deps.answersStrangers
     ? pairingNotice(message, code)
     : strangerWaits(message, code);

@@ -231,7 +231,10 @@ export function groupRefusal(name: string, rule: GroupCommands): string {
  * The commands of skills that a reader may use now (S08). Ingress does not carry them out: such a
  * message starts a turn, and the turn decides whether its reader may see the skill.
  */
-export type SkillCommands = (audience: 'owner' | 'others') => Promise<readonly CommandInfo[]>;
+export type SkillCommands = (
+  audience: 'owner' | 'others',
+  agent?: string,
+) => Promise<readonly CommandInfo[]>;
 
 /** Most skills that `/help` lists, and most characters of what it says of one. */
 const LISTED = 30;

@@ -1,5 +1,6 @@
 import type { BusyPolicy, InboundMessage } from '@parley/core';
 import type { LinkRepository, PairingRepository } from '@parley/store';
+import type { AgentRules } from './agent-route.ts';
 import { type GroupCommands, isInTurn, parseCommand, type TypedCommand } from './command.ts';
 
 /** What ingress will do with a message and why, decided from facts alone. */
@@ -22,6 +23,8 @@ export interface DecisionRules {
   readonly limits: IngressLimits;
   /** For messages that arrive during a turn; `collect` when absent. */
   readonly busy?: BusyPolicy;
+  /** Absent: there is one agent. The owners above are those of the default one (F14). */
+  readonly agents?: AgentRules | undefined;
 }
 
 /** The ingress pipeline as one pure function: bot guard, access, activation, command, size. */

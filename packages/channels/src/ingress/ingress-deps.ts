@@ -38,11 +38,11 @@ export interface IngressDeps {
   readonly bus: LiveBus;
   /** Read for each message: they change with the settings. */
   readonly rules: DecisionRules;
-  readonly situation: () => Situation;
+  readonly situation: (agent: string | undefined) => Situation;
   /** For `/help`; absent: there are no skills. */
   readonly skillCommands?: SkillCommands | undefined;
   /** For `/memory`, `/soul` and others; without its service a command answers that it is not available. */
-  readonly commandServices?: (() => CommandServices) | undefined;
+  readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
   readonly log: Logger;
   readonly meter: Meter;
   /** Without it nothing is traced. */

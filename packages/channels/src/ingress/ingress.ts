@@ -9,6 +9,7 @@ import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { admit, createExplainer, type Memory, recordRefusal } from './admit.ts';
+import { agentHere } from './agent-route.ts';
 import { createAlbums, settlesAt } from './albums.ts';
 import { askPlatform } from './command.ts';
 import { decideGroup, decideIngress, type IngressDecision, senderRights } from './decide.ts';
@@ -62,16 +63,19 @@ interface Arrived {
 }
 
 async function receiveOne(
-  deps: IngressDeps,
+  every: IngressDeps,
   { message: unchecked, capabilities, sender, files, trace }: Arrived,
   { isLoop, ...memory }: Memory & { readonly isLoop: (message: InboundMessage) => boolean },
 ): Promise<IngressOutcome> {
-  const message = await withRoles(deps, memory.albums.join(validate(unchecked)), sender);
-  const route = routeOf(message, capabilities, deps.rules.policy.answers);
+  const message = await withRoles(every, memory.albums.join(validate(unchecked)), sender);
+  const { agent, rules, why, unknown } = agentHere(message, every.rules);
+  const deps: IngressDeps = agent === undefined ? every : { ...every, rules };
+  const route = routeOf(message, capabilities, rules.policy.answers);
   const rights = await senderRights(deps, message);
-  const conversationId = conversationOf(message, rights.mainConversation);
-  const allowed = decideIngress(message, deps.rules, rights);
-  const decision = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
+  const conversationId = conversationOf(message, rights.mainConversation, agent);
+  const allowed = unknown ? NO_AGENT : decideIngress(message, rules, rights);
+  const decided = allowed.kind === 'turn' && isLoop(message) ? LOOP : allowed;
+  const decision = why === null ? decided : { ...decided, reason: `${decided.reason}; ${why}` };
   const receivedAt = deps.clock();
   const settles = settlesAt(message, capabilities.target, receivedAt);
   const admitted: AdmittedMessage = {
@@ -117,6 +121,12 @@ const LOOP: IngressDecision = {
   kind: 'ignore',
   reason: 'the same text repeatedly, as from an automatic reply',
   keepAsContext: false,
+};
+
+const NO_AGENT: IngressDecision = {
+  kind: 'refuse',
+  reason: 'the settings have no such agent',
+  notice: null,
 };
 
 function validate(unchecked: InboundMessage): InboundMessage {

@@ -4,6 +4,7 @@ import type {
   CommandEffect,
   CommandResult,
   LinkAction,
+  LinkAsker,
   LinkResult,
   NewPart,
   PairingRequest,
@@ -134,10 +135,10 @@ export function linkAction(argument: string, self: string, newCode: string): Lin
 export function linkEffect(
   message: InboundMessage,
   argument: string,
-  isOwner: boolean,
+  rights: Pick<LinkAsker, 'isOwner' | 'ownersOfAgents'>,
   newCode: string,
 ): CommandEffect {
-  const asker = { personId: personId(message), isOwner };
+  const asker = { personId: personId(message), ...rights };
   const action = linkAction(argument, asker.personId, newCode);
   return action === null ? { kind: 'none' } : { kind: 'link', asker, action };
 }

@@ -1,5 +1,11 @@
-import { InboundReaction, type Logger } from '@parley/core';
+import {
+  agentOfConversation,
+  conversationOfAgent,
+  InboundReaction,
+  type Logger,
+} from '@parley/core';
 import type { StoredMessage } from '@parley/store';
+import { agentHere, rulesOfAgent } from './agent-route.ts';
 import { decideAccess, senderRights } from './decide.ts';
 import { brokenContract } from './ingress.ts';
 import type { IngressDeps } from './ingress-deps.ts';
@@ -26,18 +32,25 @@ export function createReacted(deps: ReactionDeps): (reaction: InboundReaction) =
 }
 
 async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Promise<string> {
-  const { store, rules } = deps;
+  const { store } = deps;
   const { channel, account, chat, messageId, sender, sentAt } = reaction;
   if (sender.isBot) return 'by a bot';
-  const rights = await senderRights(deps, { ...reaction, text: '' });
+  const found = await store.reactions.message({ channel, account, chatId: chat.id, messageId });
+  // What is quoted is of the agent that said or heard it, whoever would be answered by another one now (F14).
+  const agent =
+    found?.conversationId === undefined
+      ? agentHere(reaction, deps.rules).agent
+      : agentOfConversation(found.conversationId);
+  const rules = rulesOfAgent(deps.rules, agent);
+  if (rules === undefined) return 'the settings have no such agent';
+  const rights = await senderRights({ store, rules }, { ...reaction, text: '' });
   const access = decideAccess(reaction, rules.policy, rights);
   if (access.kind === 'refused') return access.reason;
   const isDirect = chat.type === 'direct';
   if (!isDirect && rules.policy.activation === 'never') return 'groups are never answered';
-  const found = await store.reactions.message({ channel, account, chatId: chat.id, messageId });
   const conversationId = isDirect
-    ? conversationOf(reaction, rights.mainConversation)
-    : groupConversation(reaction, found);
+    ? conversationOf(reaction, rights.mainConversation, agent)
+    : conversationOfAgent(agent, groupConversation(reaction, found));
   const line = {
     messageId,
     senderId: sender.id,

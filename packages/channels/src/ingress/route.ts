@@ -1,4 +1,9 @@
-import type { Capabilities, InboundMessage, ReplyRoute } from '@parley/core';
+import {
+  type Capabilities,
+  conversationOfAgent,
+  type InboundMessage,
+  type ReplyRoute,
+} from '@parley/core';
 import { render } from '@parley/markup';
 import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './decide.ts';
@@ -39,16 +44,18 @@ function actsOf(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
   return acts.length === 0 ? {} : { acts };
 }
 
-/** The conversation of a message: the one that all linked accounts of its sender share, or that of its chat. */
+/** The conversation of a message with an agent: the one that all linked accounts of its sender share, or that of its chat. */
 export function conversationOf(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
   mainConversation: string | null,
+  agent: string | undefined,
 ): string {
-  return (message.chat.separate ? null : mainConversation) ?? conversationIdOf(message);
+  const shared = message.chat.separate ? null : mainConversation;
+  return conversationOfAgent(agent, shared ?? conversationIdOf(message));
 }
 
 /**
- * The lane and history a message belongs to: one per chat and thread, so that one person's direct
+ * The lane and history a message to the default agent belongs to: one per chat and thread, so that one person's direct
  * chat, a group, and each thread of a group never share text.
  */
 export function conversationIdOf(

@@ -1,6 +1,7 @@
-import type { InboundMessage, ReplyRoute } from '@parley/core';
+import { agentOfConversation, type InboundMessage, type ReplyRoute } from '@parley/core';
 import type { AdmittedMessage, CommandEffect, CommandResult, NewPart } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
+import { mayAllow, ownersOfAgents } from './agent-route.ts';
 import {
   type CommandAsker,
   type CommandDecision,
@@ -57,7 +58,7 @@ export async function runCommand(
   // Without the right the table of commands declines; `/mode` alone asks for none.
   const decision = decideCommand(command.name, asker);
   const facts = await factsFor(deps, admitted, decision, command, asker);
-  const effect = effectOf(deps, decision, command, message, asker);
+  const effect = effectOf(deps, decision, command, admitted, asker);
   const woken: ReplyRoute[] = [route];
   const result = await deps.store.inbox.command(
     withoutSecret(admitted, command),
@@ -122,18 +123,19 @@ async function factsFor(
   asker: CommandAsker,
 ): Promise<CommandFacts> {
   const { store, skillCommands } = deps;
-  const services = deps.commandServices?.() ?? {};
+  const agent = agentOfConversation(admitted.conversationId);
+  const services = deps.commandServices?.(agent) ?? {};
   const name = decision.kind === 'run' ? decision.name : undefined;
   // Every member reads an answer in a group.
   const audience = asker.isOwner && asker.isDirect ? 'owner' : 'others';
   return {
     message: admitted.message,
     argument: command.argument,
-    situation: deps.situation(),
+    situation: deps.situation(agent),
     asker,
     groupCommands: deps.rules.policy.access.groupCommands,
     audience,
-    stories: name === 'why' ? await store.decisions.stories(admitted.route, STORIES) : [],
+    stories: name === 'why' ? await store.decisions.stories(admitted.route, STORIES, agent) : [],
     todos: name === 'status' ? await store.todos.now(admitted.conversationId) : [],
     serviceAnswer:
       name === 'why'
@@ -142,7 +144,7 @@ async function factsFor(
     // What the agent does on its own is its owner's business.
     statusLine:
       name === 'status' && audience === 'owner' ? await services.statusLine?.() : undefined,
-    skills: name === 'help' ? ((await skillCommands?.(audience)) ?? []) : [],
+    skills: name === 'help' ? ((await skillCommands?.(audience, agent)) ?? []) : [],
     now: admitted.receivedAt,
   };
 }
@@ -169,10 +171,10 @@ function newsFor({ pairing, link }: CommandResult, message: InboundMessage): rea
 }
 
 function effectOf(
-  { newCode, situation }: Pick<IngressDeps, 'newCode' | 'situation'>,
+  { newCode, situation, rules }: Pick<IngressDeps, 'newCode' | 'situation' | 'rules'>,
   decision: CommandDecision,
   { argument }: TypedCommand,
-  message: InboundMessage,
+  { conversationId, message }: AdmittedMessage,
   { isOwner, mayChangeChat }: CommandAsker,
 ): CommandEffect {
   if (decision.kind !== 'run') return { kind: 'none' };
@@ -187,7 +189,7 @@ function effectOf(
     case 'run':
       return modeEffect(decision.name, argument);
     case 'model':
-      return modelEffect(argument, situation().models);
+      return modelEffect(argument, situation(agentOfConversation(conversationId)).models);
     case 'status':
       return { kind: 'model', change: 'show' };
     case 'approve':
@@ -198,9 +200,18 @@ function effectOf(
     case 'new':
       return { kind: 'new-session' };
     case 'link':
-      return linkEffect(message, argument, isOwner, newCode());
+      return linkEffect(
+        message,
+        argument,
+        { isOwner, ownersOfAgents: ownersOfAgents(rules) },
+        newCode(),
+      );
     case 'pair':
-      return { kind: 'pair', code: typedCode(argument) };
+      return {
+        kind: 'pair',
+        code: typedCode(argument),
+        isTheirs: (stranger) => mayAllow(rules, message, stranger),
+      };
     default:
       return { kind: 'none' };
   }

@@ -1,4 +1,4 @@
-import { shortDuration } from '@parley/core';
+import { agentOfConversation, shortDuration } from '@parley/core';
 import type {
   AdmittedMessage,
   MessageStory,
@@ -119,7 +119,7 @@ function partsText(parts: TurnStory['parts']): string {
  */
 export async function answerWhy(
   why: WhyRepository,
-  { message, route, receivedAt }: AdmittedMessage,
+  { conversationId, message, route, receivedAt }: AdmittedMessage,
   { argument }: TypedCommand,
   audience: 'owner' | 'others',
 ): Promise<string | undefined> {
@@ -128,6 +128,8 @@ export async function answerWhy(
   const { channel, account, chatId } = route;
   // Few ever ask for all of one message.
   const { whyAnswerText } = await import('./timeline-text.ts');
-  const answer = await why.ask({ message: named, chat: { channel, account, chatId } }, receivedAt);
+  const chat = { channel, account, chatId };
+  const agent = agentOfConversation(conversationId) ?? null;
+  const answer = await why.ask({ message: named, chat, agent }, receivedAt);
   return whyAnswerText(answer, audience === 'owner' ? 'chat' : 'group');
 }

@@ -14,8 +14,11 @@ export interface WebFront {
 /** The chat that every front has: the holder of the token is the owner. The page may start others beside it. */
 export const CHAT_ID = 'main';
 
-/** The id of a chat, chosen by the page that starts it; a chat is known from its first message on. */
-export const ChatId = z.union([z.literal(CHAT_ID), z.string().regex(/^[0-9a-f]{32}$/)]);
+/**
+ * The id of a chat, chosen by the page that starts it; a chat is known from its first message on. With `@NAME/` before
+ * it, it is a chat with that agent (F14).
+ */
+export const ChatId = z.string().regex(/^(?:@[a-z0-9][a-z0-9-]{0,31}\/)?(?:main|[0-9a-f]{32})$/);
 
 /** The owner's user id on web and terminal; `web:owner` and `terminal:owner` are owners. */
 export const OWNER_ID = 'owner';

@@ -1,4 +1,4 @@
-import type { Attachment, InboundMessage } from '@parley/core';
+import { type Attachment, type InboundMessage, withoutAgent } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type ChannelContext, readUpTo } from '../adapter.ts';
@@ -166,7 +166,11 @@ function inbound(
     channel,
     account: context.account,
     messageId: id,
-    chat: { id: chatId, type: 'direct', ...(chatId !== CHAT_ID && { separate: true }) },
+    chat: {
+      id: chatId,
+      type: 'direct',
+      ...(withoutAgent(chatId) !== CHAT_ID && { separate: true }),
+    },
     sender: { id: OWNER_ID, name: 'Owner', isBot: false },
     text,
     ...(attachments.length > 0 && { attachments }),

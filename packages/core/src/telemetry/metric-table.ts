@@ -77,8 +77,9 @@ export const PARLEY_METRICS: MetricTable = {
   parley_inbox_oldest_seconds: gauge('How long the message that waits longest has been waiting.'),
   parley_inbox_wait_seconds: slow('From the moment a message was stored until its turn began.'),
   parley_lane_turns_total: counter(
-    'Turns taken from lanes: for the first time, or again after a crash, an approval or a shutdown.',
+    'Turns taken from lanes, by agent: for the first time, or again after a crash, an approval or a shutdown.',
     'run',
+    'agent',
   ),
   parley_queue_jobs: gauge(
     'Conversations in the queue of the workers, by the state of their wake-up.',

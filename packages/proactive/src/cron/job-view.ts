@@ -1,5 +1,6 @@
 import type { SenderNow } from '@parley/channels';
 import {
+  agentOfConversation,
   type CronFields,
   countOf,
   type InboundMessage,
@@ -38,22 +39,24 @@ export interface JobView extends Pick<CronJob, ShownOfJob> {
 }
 
 export async function viewOf(
-  deps: Pick<CronServices, 'senderNow' | 'timeZone'>,
+  deps: Pick<CronServices, 'senderNow' | 'timeZoneOf'>,
   job: CronJob,
 ): Promise<JobView> {
   const { id, title, task, timetable, state, nextAt, lastAt, lastOutcome, failures } = job;
   const { route, origin } = job;
+  const agent = agentOfConversation(job.conversationId);
+  const timeZone = deps.timeZoneOf(agent);
   const later = nextAt === null ? [] : nextTimes(timetable, nextAt, TIMES_SHOWN - 1);
   return {
     ...{ id, title, task, state, nextAt, lastAt, lastOutcome, failures },
-    when: describeTimetable(timetable, deps.timeZone),
-    waits: state === 'on' ? waitReason(job, await deps.senderNow(job.origin)) : null,
+    when: describeTimetable(timetable, timeZone),
+    waits: state === 'on' ? waitReason(job, await deps.senderNow(job.origin, agent)) : null,
     chat: `${route.channel}:${route.chatId}`,
     chatTitle:
       (origin.chat.type === 'direct' ? origin.sender.name : origin.chat.title) || route.chatId,
     next: state === 'on' && nextAt !== null ? [nextAt, ...later] : [],
-    written: { ...writtenTimetable(timetable, deps.timeZone), ...writtenFormat(origin) },
-    timeZone: timetable.kind === 'cron' ? timetable.timeZone : deps.timeZone,
+    written: { ...writtenTimetable(timetable, timeZone), ...writtenFormat(origin) },
+    timeZone: timetable.kind === 'cron' ? timetable.timeZone : timeZone,
   };
 }
 
@@ -177,10 +180,13 @@ function durationText(ms: number): string {
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'cronJobs' | 'links'>;
-  /** The zone of all times that name no other. */
-  readonly timeZone: string;
-  /** Current rights of a job's requester; null where their account is not connected. */
-  readonly senderNow: (origin: InboundMessage) => Promise<SenderNow | null>;
+  /** The zone of all times that name no other, of an agent (F14). */
+  readonly timeZoneOf: (agent: string | undefined) => string;
+  /** Current rights of a job's requester with its agent; null where their account is not connected. */
+  readonly senderNow: (
+    origin: InboundMessage,
+    agent: string | undefined,
+  ) => Promise<SenderNow | null>;
   readonly settings: CronBounds & {
     /** Who may create jobs in chats: owners only, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';

@@ -1,5 +1,5 @@
 import type { SenderNow } from '@parley/channels';
-import { reasonOf } from '@parley/core';
+import { agentOfConversation, reasonOf } from '@parley/core';
 import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import { type CronServices, type Due, dueText, gaveUpText, waitReason } from './job-view.ts';
@@ -25,9 +25,10 @@ export async function fireDue(deps: CronServices, due: readonly CronJob[]): Prom
 }
 
 async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
-  const { store, clock, log, timeZone } = deps;
+  const { store, clock, log } = deps;
   const now = clock();
-  const sender = await deps.senderNow(job.origin);
+  const agent = agentOfConversation(job.conversationId);
+  const sender = await deps.senderNow(job.origin, agent);
   const reason = waitReason(job, sender);
   if (sender === null || reason !== null) {
     log.info({ job: job.id, reason }, 'a job waits');
@@ -41,7 +42,7 @@ async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
     await store.cronJobs.postpone(job, nextAt);
     return;
   }
-  const due = { dueAt: dueTimeOf(job, now), now, timeZone };
+  const due = { dueAt: dueTimeOf(job, now), now, timeZone: deps.timeZoneOf(agent) };
   const message = cronMessage(job, sender, due);
   const isMine = await store.cronJobs.fire(job, message, nextAt, now);
   log.info({ job: job.id, conversation: message.conversationId, isMine }, 'a job starts');

@@ -1,9 +1,11 @@
 import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
 import {
+  agentOfConversation,
   type CronAnswer,
   type CronAsker,
   type CronFields,
   type CronOrder,
+  conversationOfAgent,
   type InboundMessage,
   ResponseFormat,
   reasonOf,
@@ -43,8 +45,14 @@ async function known({ store, senderNow }: CronServices, asking: CronAsker): Pro
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
   const person = personId(message);
-  const isOwner = (await senderNow(message))?.isOwner ?? false;
-  return { ...asking, isOwner, accounts: (await store.links.of(person))?.members ?? [person] };
+  const agent = agentOfConversation(asking.reader.conversationId);
+  const isOwner = (await senderNow(message, agent))?.isOwner ?? false;
+  return {
+    ...asking,
+    agent,
+    isOwner,
+    accounts: (await store.links.of(person))?.members ?? [person],
+  };
 }
 
 async function add(
@@ -58,8 +66,9 @@ async function add(
   if (before !== null) return added(deps, before);
   await forgetOld(deps);
   const id = await freeCode(deps);
-  const sender = await deps.senderNow(order.origin);
-  const made = newJob(order, id, rulesNow(deps), sender);
+  const agent = asker.kind === 'operator' ? order.agent : asker.agent;
+  const sender = await deps.senderNow(order.origin, agent);
+  const made = newJob(order, id, rulesNow(deps, agent), sender ?? { agent });
   if (typeof made === 'string') return refused(`Not added. ${made}`);
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
@@ -80,8 +89,9 @@ async function add(
 const ONLY_OWNERS =
   'Only the people this agent belongs to may have it do things at certain times. The setting cron.who: everyone lets others, too.';
 
-function added({ timeZone, clock }: CronServices, job: CronJob): CronAnswer {
+function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
+  const timeZone = timeZoneOf(agentOfConversation(job.conversationId));
   const zone = timetable.kind === 'cron' ? timetable.timeZone : timeZone;
   const times = nextTimes(timetable, clock(), TIMES_SHOWN);
   const next = times.map((time) => wallDayAndMinute(time, zone)).join(', ');
@@ -174,12 +184,13 @@ async function changeBy(
       if (job.state === 'paused') return `${named(job)} is paused. Resume it first.`;
       return { state: 'on', nextAt: now };
     case 'change': {
-      const fields = changeOf(order.fields, rulesNow(deps));
+      const agent = agentOfConversation(job.conversationId);
+      const fields = changeOf(order.fields, rulesNow(deps, agent));
       if (typeof fields === 'string') return `Not changed. ${fields}`;
       const format = readFormat(order.fields, job);
       if (typeof format === 'string') return `Not changed. ${format}`;
       const { target } = order;
-      const place = target && placeFor(target, await deps.senderNow(target.origin));
+      const place = target && placeFor(target, await deps.senderNow(target.origin, agent));
       const { origin = job.origin } = place ?? {};
       const isOrigin = place !== undefined || order.fields.format !== undefined;
       const asked = isOrigin && { origin: withFormat(origin, format) };
@@ -198,7 +209,7 @@ function newJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
   rules: TimetableRules,
-  sender: SenderNow | null,
+  sender: SenderNow | { readonly agent: string | undefined },
 ): NewCronJob | string {
   const task = fields.task?.trim() ?? '';
   if (task === '') {
@@ -208,11 +219,14 @@ function newJob(
   if (typeof read === 'string') return read;
   const format = readFormat(fields);
   if (typeof format === 'string') return format;
-  const place = placeFor({ origin, route }, sender);
+  const place = placeFor({ origin, route }, 'agent' in sender ? null : sender);
   return {
     id,
     askedBy,
-    conversationId: sender?.conversationId ?? conversationIdOf(origin),
+    conversationId:
+      'agent' in sender
+        ? conversationOfAgent(sender.agent, conversationIdOf(origin))
+        : sender.conversationId,
     ...place,
     origin: withFormat(place.origin, format),
     title: titleOf(fields.title, task),
@@ -285,8 +299,11 @@ function placeOf({ channel, account, messageId, chat, sender, sentAt }: InboundM
 
 const MINUTE_MS = 60_000;
 
-function rulesNow({ timeZone, clock, settings }: CronServices): TimetableRules {
-  return { timeZone, now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
+function rulesNow(
+  { timeZoneOf, clock, settings }: CronServices,
+  agent: string | undefined,
+): TimetableRules {
+  return { timeZone: timeZoneOf(agent), now: clock(), leastMs: settings.leastMinutes * MINUTE_MS };
 }
 
 function refused(text: string): CronAnswer {
@@ -296,6 +313,7 @@ function refused(text: string): CronAnswer {
 type KnownAsker =
   | { readonly kind: 'operator' }
   | (Extract<CronAsker, { kind: 'chat' }> & {
+      readonly agent: string | undefined;
       readonly isOwner: boolean;
       /** Their accounts, as `telegram:42`. */
       readonly accounts: readonly string[];
@@ -305,12 +323,14 @@ function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolea
   return asker.kind === 'operator' || who === 'everyone' || asker.isOwner;
 }
 
-/** Jobs are visible in their own conversation; an owner in a direct chat sees all of their own. */
+/** Jobs of its agent are visible in their own conversation; an owner in a direct chat sees all of their own. */
 function maySee(asker: KnownAsker, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
-  const { reader, accounts } = asker;
+  const { reader, accounts, agent } = asker;
+  if (agentOfConversation(job.conversationId) !== agent) return false;
   const here = reader.conversationId;
-  if (job.conversationId === here || conversationIdOf(job.origin) === here) return true;
+  const origin = conversationOfAgent(agent, conversationIdOf(job.origin));
+  if (job.conversationId === here || origin === here) return true;
   return reader.kind === 'owner' && accounts.includes(personId(job.origin));
 }
 

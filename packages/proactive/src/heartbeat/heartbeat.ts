@@ -27,7 +27,12 @@ import { describeTaskProblem, HEARTBEAT_READS, type StandingTask, TASKS_FILE } f
 
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
-  readonly agent: { readonly id: string; readonly timeZone: string };
+  /** `name`: as in the ids of its conversations; absent: the default agent. */
+  readonly agent: {
+    readonly id: string;
+    readonly name?: string | undefined;
+    readonly timeZone: string;
+  };
   /** The owner’s. */
   readonly view: WorkspaceView;
   readonly settings: {
@@ -255,10 +260,10 @@ export class Heartbeat {
     state: HeartbeatState,
     { id, now }: { readonly id: string; readonly now: number },
   ): HeartbeatOrder {
-    const { id: agent, timeZone } = this.#deps.agent;
+    const { id: agent, name: agentName, timeZone } = this.#deps.agent;
     const { lastRun = null } = state.tasks.get(task.name) ?? {};
     const last = lastRun === null ? 'never' : wallMinute(lastRun, timeZone);
-    return runOrder(task, target, { id, agent, lastRun: last, now });
+    return runOrder(task, target, { id, agent, agentName, lastRun: last, now });
   }
 
   /**

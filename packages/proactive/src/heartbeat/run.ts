@@ -1,4 +1,4 @@
-import type { NewsChecker } from '@parley/core';
+import { conversationOfAgent, type NewsChecker } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
 import type { AlertChat } from '../alerts.ts';
 import { WHOLE_DAY, windowAfter, windowAt, windowOn, type ZoneClock } from '../zone-clock.ts';
@@ -158,6 +158,8 @@ const TEXT = '⚙️ A standing task is due: do what the heartbeat part of your 
 interface NewRun {
   readonly id: string;
   readonly agent: string;
+  /** As in the ids of its conversations; absent: the default agent. */
+  readonly agentName?: string | undefined;
   /** In local time. */
   readonly lastRun: string;
   readonly now: number;
@@ -167,9 +169,9 @@ interface NewRun {
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   { conversationId, route, last, isOwners }: AlertChat,
-  { id, agent, lastRun, now }: NewRun,
+  { id, agent, agentName, lastRun, now }: NewRun,
 ): HeartbeatOrder {
-  const lane = `${HEARTBEAT_LANE}${agent}`;
+  const lane = conversationOfAgent(agentName, `${HEARTBEAT_LANE}${agent}`);
   const { replyToMessageId: _, ...free } = route;
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
   return {

@@ -47,7 +47,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   let made = 0;
   const deps = {
     store,
-    timeZone: 'Europe/Berlin',
+    timeZoneOf: () => 'Europe/Berlin',
     senderNow: async (origin: InboundMessage) => people.senderNow(origin),
     settings: { who, leastMinutes: 5, perConversation: 3, total: 4 },
     newCode: () => `J${Math.floor(made / 2)}`,

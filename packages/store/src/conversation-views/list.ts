@@ -31,6 +31,12 @@ export interface ShownConversation extends ChatKey {
   readonly newest: number;
 }
 
+/** A condition with the values `NO_PEOPLE`: a conversation with people, no lane of the agent's own. */
+export function hasPeople<Column extends string>(column: Column) {
+  return `${column} not like :subAgents and ${column} not like :heartbeats
+    and ${column} not like :othersSubAgents and ${column} not like :othersHeartbeats` as const;
+}
+
 /** Newest message first; `before` is the `newest` of the last one of the page before. */
 export async function listConversations(
   sql: Sql,
@@ -138,7 +144,13 @@ interface ListRow extends ChatKey {
 }
 
 /** Lanes of Parley's own work, as patterns. */
-export const NO_PEOPLE = { subAgents: `${SUB_AGENT_LANE}%`, heartbeats: `${HEARTBEAT_LANE}%` };
+export const NO_PEOPLE = {
+  subAgents: `${SUB_AGENT_LANE}%`,
+  heartbeats: `${HEARTBEAT_LANE}%`,
+  // Those of named agents: no chat has a second slash.
+  othersSubAgents: `@%/${SUB_AGENT_LANE}%`,
+  othersHeartbeats: `@%/${HEARTBEAT_LANE}%`,
+};
 
 const WITH_NEWEST = `
   select id, mode, model, (select max(seq) from inbox where conversation_id = conversation.id) as newest
@@ -164,7 +176,7 @@ const JOINED = `
       and outbox.chat_id = inbox.chat_id)`;
 
 const LIST = statement(`${FACTS} from (
-    select * from (${WITH_NEWEST} where id not like :subAgents and id not like :heartbeats) as known
+    select * from (${WITH_NEWEST} where ${hasPeople('id')}) as known
     where newest < :before order by newest desc limit :limit) as talk
   ${JOINED} order by talk.newest desc`).rows<ListRow>();
 

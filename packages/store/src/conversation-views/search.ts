@@ -1,5 +1,5 @@
 import { type Sql, statement } from '../database.ts';
-import { findConversation, NO_PEOPLE } from './list.ts';
+import { findConversation, hasPeople, NO_PEOPLE } from './list.ts';
 import {
   NEWEST,
   newestFirst,
@@ -113,8 +113,7 @@ const SAID = statement(`
 const SENT = statement(`
   select 'out' as direction, outbox.seq, created_at as at, body as stored, outbox.channel,
     outbox.chat_id as "chatId", coalesce(
-      case when turn.conversation_id not like :subAgents
-        and turn.conversation_id not like :heartbeats then turn.conversation_id end,
+      case when ${hasPeople('turn.conversation_id')} then turn.conversation_id end,
       (select conversation_id from inbox where inbox.channel = outbox.channel
         and inbox.account = outbox.account and inbox.chat_id = outbox.chat_id
         order by inbox.seq desc limit 1)) as "conversationId"

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { agentOfConversation } from '@parley/core';
 import { type Database, statement, toJson } from '../database.ts';
 import type { InboxRow } from '../rows.ts';
 import { forgetInCopies, forgetInPrompts } from './copies.ts';
@@ -72,14 +73,18 @@ export interface RawSearch {
   readonly complete: boolean;
 }
 
-/** Takes phrases, or all that a person has said, out of everything the database keeps of conversations (G15). */
+/** Takes phrases, or all that a person has said, out of everything the database keeps of conversations with an agent (G15). */
 export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
 
-export function forgettingRepository(database: Database, promptsChanged: () => void) {
+export function forgettingRepository(
+  database: Database,
+  promptsChanged: () => void,
+  agent?: string,
+) {
   return {
     /** Changes what is stored; what is stored meanwhile may still hold the phrases. */
     async forget(forgetting: Forgetting): Promise<Forgotten> {
-      const conversations = await conversationsOf(database, forgetting);
+      const conversations = await conversationsOf(database, forgetting, agent);
       const without = phraseRedactor(forgetting.phrases, forgetting.mark);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
       for (const conversation of conversations) {
@@ -99,7 +104,7 @@ export function forgettingRepository(database: Database, promptsChanged: () => v
      * and what others said stays. In short transactions, so that others hardly wait.
      */
     async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
-      const forgotten = await forgetPerson(database, forgetting);
+      const forgotten = await forgetPerson(database, forgetting, agent);
       promptsChanged();
       await emptyIndex(database);
       await emptyLog(database);
@@ -194,10 +199,14 @@ interface Lane {
 async function conversationsOf(
   database: Database,
   { conversations, ownersToo }: Forgetting,
+  agent: string | undefined,
 ): Promise<readonly string[]> {
   return database.read(async (sql) => {
     const owners = ownersToo ? await sql.all(OF_OWNERS) : [];
-    const own = [...conversations, ...owners.map(({ lane }) => lane)];
+    const theirs = owners
+      .map(({ lane }) => lane)
+      .filter((lane) => agentOfConversation(lane) === agent);
+    const own = [...conversations, ...theirs];
     const subAgents = await sql.all(SUB_AGENT_LANES, { own: toJson(own) });
     return [...new Set([...own, ...subAgents.map(({ lane }) => lane)])];
   });

@@ -1,4 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
+import { agentOfConversation } from '@parley/core';
 import { z } from 'zod';
 import { stopLane, stopSubAgents } from '../commands.ts';
 import { lockConversation } from '../conversations.ts';
@@ -29,12 +30,13 @@ interface Said {
 
 type Removed = Pick<PersonForgotten, 'rows' | 'cronJobs'>;
 
-/** Forgets all that a person has said (G15), conversation by conversation. */
+/** Forgets all that a person has said to an agent (G15), conversation by conversation. */
 export async function forgetPerson(
   database: Database,
   forgetting: PersonForgetting,
+  agent: string | undefined,
 ): Promise<PersonForgotten> {
-  const said = await whatTheySaid(database, forgetting);
+  const said = await whatTheySaid(database, forgetting, agent);
   const all = [...said];
   const { now } = forgetting;
   for (const [conversation, one] of all) {
@@ -74,6 +76,7 @@ const Message = z.object({
 async function whatTheySaid(
   database: Database,
   { persons, ownersToo, only }: PersonForgetting,
+  agent: string | undefined,
 ): Promise<ReadonlyMap<string, Said>> {
   const said = new Map<string, Said>();
   const some = messagesAfter(only !== null ? 'lane' : ownersToo ? 'all' : 'channels');
@@ -89,7 +92,7 @@ async function whatTheySaid(
       const { text, chat, sender } = Message.parse(fromJson(row.message));
       const isTheirs =
         persons.includes(`${row.channel}:${sender.id}`) || (ownersToo && row.from_owner === 1);
-      if (!isTheirs) continue;
+      if (!isTheirs || agentOfConversation(row.conversation_id) !== agent) continue;
       const one = of(row.conversation_id, chat.type === 'direct');
       one.seqs.push(row.seq);
       one.texts.push(text);
@@ -100,7 +103,9 @@ async function whatTheySaid(
     if (rows.length < BATCH) break;
   }
   const heard = await database.read((sql) => sql.all(HEARD, { persons: toJson(persons), only }));
-  for (const { conversation_id, text } of heard) of(conversation_id, false).texts.push(text);
+  for (const { conversation_id, text } of heard) {
+    if (agentOfConversation(conversation_id) === agent) of(conversation_id, false).texts.push(text);
+  }
   return said;
 }
 

@@ -1,6 +1,6 @@
 import type { StepFacts } from '@parley/core';
 import type { Approval } from '../approvals.ts';
-import { HEARTBEAT_LANE } from '../conversations.ts';
+import { HEARTBEAT_LANE, isLane } from '../conversations.ts';
 import { type Sql, statement } from '../database.ts';
 import type { Decision, WhyQuestion } from '../decisions.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
@@ -137,7 +137,7 @@ export async function findMessages(
   if (there.length > 0 || chat === undefined) return there;
   // Runs of standing tasks have a lane of their own; whether this chat got its alert is checked then.
   const anywhere = await byId(sql, message, undefined);
-  return anywhere.filter(({ chatId }) => chatId.startsWith(HEARTBEAT_LANE));
+  return anywhere.filter(({ chatId }) => isLane(chatId, HEARTBEAT_LANE));
 }
 
 /** Whether two keys name one chat. */

@@ -1,9 +1,15 @@
-import { type MessageName, PromptLists, type RecentMessage, type WhyAnswer } from '@parley/core';
+import {
+  agentOfConversation,
+  type MessageName,
+  PromptLists,
+  type RecentMessage,
+  type WhyAnswer,
+} from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approvals.ts';
 import { personalMessage, titleOf } from '../conversation-views/list.ts';
 import { readSaid } from '../conversation-views/messages.ts';
-import { HEARTBEAT_LANE } from '../conversations.ts';
+import { HEARTBEAT_LANE, isLane } from '../conversations.ts';
 import { fromJson, type Sql, StoreError, statement } from '../database.ts';
 import type { Decision, WhyQuestion } from '../decisions.ts';
 import { type ChatKey, OF_CHAT, readRetries } from '../outbox-parts.ts';
@@ -32,6 +38,7 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
   const read = message.table === 'decision' ? readDecision : readTaken;
   const facts = await read(sql, message);
   if (question.chat !== undefined && !isOfChat(facts, question.chat)) return { kind: 'unknown' };
+  if (question.agent !== undefined && !isOfAgent(facts, question.agent)) return { kind: 'unknown' };
   return { kind: 'found', timeline: timelineOf(facts, now) };
 }
 
@@ -67,6 +74,11 @@ const SAID_THERE = statement(`${SAID_ROW} ${OF_CHAT} order by seq desc limit 1`)
 
 function nameOf({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
   return name;
+}
+
+/** What was not taken belongs to no agent. */
+function isOfAgent({ fate }: MessageFacts, agent: string | null): boolean {
+  return fate.kind === 'not-taken' || (agentOfConversation(fate.conversationId) ?? null) === agent;
 }
 
 /** A chat sees Parley's own activity only as far as it got a message about it. */
@@ -120,7 +132,7 @@ async function readTaken(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const { channel, account, chatId } = route;
   const answeredIn = { channel, account, chatId };
   const of = { conversationId, messageId: found.messageId };
-  const isHeartbeat = conversationId.startsWith(HEARTBEAT_LANE);
+  const isHeartbeat = isLane(conversationId, HEARTBEAT_LANE);
   const fate: MessageFacts['fate'] = {
     kind: 'taken',
     conversationId,

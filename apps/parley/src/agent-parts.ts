@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type AgentMcp, openMedia } from '@parley/agent';
+import type { AskCron } from '@parley/core';
+import type { PlannedAccount } from '@parley/gateway';
+import { contextTokensOf } from '@parley/models';
+import { approvalsOf, openSpendGuard, ownersOf, servedBy } from './access.ts';
+import { skillCommandsOf } from './agent-sources.ts';
+import { previewOnPage } from './commands/prompt/page.ts';
+import { type ChosenModel, chooseModel } from './model.ts';
+import { delegatesOf, openAgent } from './open-agent.ts';
+import type { Foundation } from './open-parts.ts';
+import type { PluggedIn } from './plug-in.ts';
+import { openHeartbeat } from './proactive.ts';
+import { newId, type OpenLog, type StartOptions } from './process-options.ts';
+import type { LoadedSettings } from './settings.ts';
+import { openSoul } from './soul.ts';
+
+/** What one agent is made of; all agents share the rest. */
+export type AgentParts = Awaited<ReturnType<typeof openAgentParts>>;
+
+/** What the agents of some settings share. */
+export interface AroundAgents {
+  readonly options: StartOptions & OpenLog;
+  readonly plugged: PluggedIn;
+  readonly foundation: Pick<Foundation, 'shared' | 'filesOf'>;
+  readonly mcp: AgentMcp;
+  readonly accounts: readonly PlannedAccount[];
+  readonly askCron: AskCron;
+}
+
+/** A model and what it was chosen by. */
+export interface KnownModel {
+  readonly settings: LoadedSettings['settings'];
+  readonly model: ChosenModel;
+}
+
+/**
+ * Opens an agent with the settings that are its own. `name`: undefined for the default one. `known`: models that it
+ * goes on with if it chooses the same.
+ */
+export async function openAgentParts(
+  settings: LoadedSettings['settings'],
+  name: string | undefined,
+  around: AroundAgents,
+  known: readonly KnownModel[],
+) {
+  const { options, plugged, foundation, mcp, accounts } = around;
+  const { clock, log, folder } = options;
+  const { shared } = foundation;
+  const store = { ...shared.store, ...shared.store.ofAgent(name) };
+  const lock = foundation.filesOf(settings);
+  const owners = ownersOf(settings);
+  const same = known.find((one) => asksTheSame(one.settings, settings));
+  const model = same === undefined ? chooseModel(settings, options) : same.model;
+  const models = { model: () => model.model, meter: shared.meter };
+  const { loaded } = plugged;
+  const ofAll = loaded.settings.spend;
+  const named = name === undefined ? undefined : { name, ofAll, settings };
+  const soul = openSoul(settings, { ...options, store, lock, models, named });
+  const media = openMedia(settings.media);
+  const agent = await openAgent({
+    ...options,
+    name,
+    soul: soul.service,
+    lock,
+    settings,
+    plugins: plugged.agent,
+    mcp,
+    durable: { ...shared, store },
+    work: {
+      ...workWith(settings, around, media, name),
+      ...soul.tool,
+    },
+  });
+  const approvals = approvalsOf(settings);
+  const proactive = openHeartbeat(settings, {
+    ...{ ...shared, ...agent, store, folder, owners, accounts },
+  });
+  const preview = previewOnPage(
+    agent,
+    {
+      channels: plugged.definitions.map(({ id }) => id),
+      heartbeat: (choose) => proactive.heartbeat.preview(choose),
+    },
+    {
+      ...{ owners, approvals, clock, log },
+      contextTokens: () => contextTokensOf(settings.model, model.model.id),
+    },
+  );
+  return {
+    settings,
+    store,
+    agent,
+    media,
+    owners,
+    approvals,
+    preview,
+    model,
+    proactive,
+    soul,
+    skillCommands: skillCommandsOf(agent.skills),
+    spendGuard: openSpendGuard(loaded, { store, log }, named),
+  };
+}
+
+/** What its tools write to. */
+function workWith(
+  settings: LoadedSettings['settings'],
+  { options: { clock }, plugged, foundation: { shared }, accounts, askCron }: AroundAgents,
+  media: ReturnType<typeof openMedia>,
+  agentName: string | undefined,
+) {
+  const { store, turns, deliver } = shared;
+  const { chats } = settings.tools.message;
+  const owners = ownersOf(settings);
+  return {
+    cron: { store, ask: askCron },
+    delegation: {
+      subAgents: store.subAgents,
+      wake: (conversationId: string) => turns.kick(conversationId),
+      newId,
+      clock,
+      others: delegatesOf(settings, plugged.loaded.settings),
+    },
+    messages: { store, owners, agentName, serves: servedBy(accounts), chats, deliver },
+    documents: { attachments: store.attachments, media },
+    sendFile: { store, deliver, agentFiles: store.agentFiles },
+    ...(media.speech !== undefined && { speak: { store, deliver, media } }),
+    ownMessages: { store, deliver },
+    todos: store.todos,
+  };
+}
+
+/** Whether two settings choose the same model in the same way: then what is known of it stays. */
+function asksTheSame(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
+  return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
+}

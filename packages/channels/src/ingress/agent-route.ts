@@ -1,0 +1,140 @@
+import { agentOfConversation, type InboundMessage } from '@parley/core';
+import type { PairingRequest } from '@parley/store';
+import { type DecisionRules, personId } from './decide.ts';
+
+/** A rule of `routes:`: whose messages go to which agent. All that it names must be so; with nothing it changes the default. */
+export interface AgentRoute {
+  /** Undefined: the default agent. */
+  readonly agent: string | undefined;
+  /** `telegram:42` */
+  readonly person?: string | undefined;
+  /** `telegram:-100123` */
+  readonly chat?: string | undefined;
+  /** `telegram/helpdesk` */
+  readonly account?: string | undefined;
+  /** `telegram` */
+  readonly channel?: string | undefined;
+}
+
+/** Who answers, and why, as text for `why`. */
+export interface RoutedAgent {
+  readonly agent: string | undefined;
+  readonly rule: string;
+}
+
+type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+
+/** The most specific first (F14). */
+const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
+
+/** Which agent answers somebody somewhere: the most specific rule wins, of equal ones the first (F14). */
+export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
+  const { channel, account, chat } = place;
+  const facts = {
+    person: [personId(place)],
+    chat: [chat.id, ...(chat.movedTo === undefined ? [] : [chat.movedTo])].map(
+      (id) => `${channel}:${id}`,
+    ),
+    account: [`${channel}/${account}`],
+    channel: [channel],
+  };
+  let best: AgentRoute | undefined;
+  for (const route of routes) {
+    const fits = SPECIFIC.every((key) => {
+      const wanted = route[key];
+      return wanted === undefined || facts[key].includes(wanted);
+    });
+    if (fits && (best === undefined || weightOf(route) > weightOf(best))) best = route;
+  }
+  return best === undefined ? BY_DEFAULT : { agent: best.agent, rule: ruleText(best) };
+}
+
+const BY_DEFAULT: RoutedAgent = { agent: undefined, rule: 'the default agent' };
+
+/** A condition outweighs all that are less specific together. */
+function weightOf(route: AgentRoute): number {
+  return SPECIFIC.reduce((sum, key) => 2 * sum + (route[key] === undefined ? 0 : 1), 0);
+}
+
+function ruleText(route: AgentRoute): string {
+  // Members of a group may read it, and some platforms hide the ids of people and chats from them.
+  const named = SPECIFIC.flatMap((key) => {
+    if (route[key] === undefined) return [];
+    return key === 'person' || key === 'chat' ? `this ${key}` : `${key} ${route[key]}`;
+  });
+  return `the rule for ${named.length === 0 ? 'everything else' : named.join(' and ')}`;
+}
+
+/** What the settings say of several agents; absent where there is one. */
+export interface AgentRules {
+  /** Of the default agent. */
+  readonly id: string;
+  readonly routes: readonly AgentRoute[];
+  /** To whom each belongs; undefined: the default one. */
+  readonly rights: ReadonlyMap<string | undefined, Pick<DecisionRules, 'owners' | 'approvers'>>;
+}
+
+/** The agent of a message, and the rules with its owners. `unknown`: the chat is one with an agent that does not exist. */
+export interface AgentHere {
+  readonly agent: string | undefined;
+  readonly rules: DecisionRules;
+  /** For `why`; null where there is one agent. */
+  readonly why: string | null;
+  readonly unknown: boolean;
+}
+
+/** Decides who answers a message, before anything is decided about its sender. A chat of the page names its agent itself. */
+export function agentHere(place: Place, rules: DecisionRules): AgentHere {
+  const { agents } = rules;
+  const chosen = isLocal(place) ? agentOfConversation(place.chat.id) : undefined;
+  if (agents === undefined) {
+    return { agent: undefined, rules, why: null, unknown: chosen !== undefined };
+  }
+  const routed: RoutedAgent =
+    chosen === undefined
+      ? routeAgent(place, agents.routes)
+      : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat is one with it' };
+  const { agent, rule } = routed;
+  const own = rulesOfAgent(rules, agent);
+  const why = `answered by ${agent ?? agents.id} (${rule})`;
+  return { agent, rules: own ?? rules, why, unknown: own === undefined };
+}
+
+/** The rules of an account with the owners and approvers of an agent; undefined: there is no such agent. */
+export function rulesOfAgent(
+  rules: DecisionRules,
+  agent: string | undefined,
+): DecisionRules | undefined {
+  if (rules.agents === undefined) return agent === undefined ? rules : undefined;
+  const own = rules.agents.rights.get(agent);
+  return own && { ...rules, ...own };
+}
+
+/** Whether a place is one of our own fronts, where the holder of the token chooses the agent. */
+function isLocal({ channel }: Pick<Place, 'channel'>): boolean {
+  return channel === 'web' || channel === 'terminal';
+}
+
+/** The lists of owners of all agents, where there are several. */
+export function ownersOfAgents({ agents }: DecisionRules): readonly (readonly string[])[] {
+  return [...(agents?.rights.values() ?? [])].map(({ owners }) => owners);
+}
+
+/** Whether a person who is an owner here may decide about a stranger: only one of the stranger's agent may (F05). */
+export function mayAllow(
+  rules: DecisionRules,
+  asker: Place,
+  {
+    channel,
+    account,
+    senderId,
+    route,
+  }: Pick<PairingRequest, 'channel' | 'account' | 'senderId' | 'route'>,
+): boolean {
+  const sender = { id: senderId, name: '', isBot: false };
+  const chat = { id: route.chatId, type: 'direct' } as const;
+  const theirs = agentHere({ channel, account, chat, sender }, rules);
+  return (
+    theirs.agent === agentHere(asker, rules).agent || theirs.rules.owners.includes(personId(asker))
+  );
+}
