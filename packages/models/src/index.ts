@@ -26,3 +26,4 @@ export {
   ModelTimeouts,
   ProviderChoice,
 } from './model-settings.ts';
+export { OFFLINE_MODEL } from './offline-model.ts';
