@@ -74,8 +74,8 @@ function soulTrial(
   { folder, store, clock, log, models }: Omit<OpenSoulDeps, 'lock'>,
 ): SoulTrial | undefined {
   const { model: chosen, soul } = settings;
-  const { judge: wanted = typeof chosen.model !== 'string' } = soul;
-  if (wanted === false || chosen.model === 'offline') return undefined;
+  const isWanted = soul.judge === 'auto' ? typeof chosen.model !== 'string' : soul.judge !== false;
+  if (!isWanted || chosen.model === 'offline') return undefined;
   const known = new Map<string, string | null>();
   return async () => {
     if (models === undefined) throw new Error('the gateway that runs asks the models');
@@ -110,7 +110,7 @@ function judgeFor(
   model: ChatModel,
   { folder, clock, log }: Pick<OpenSoulDeps, 'folder' | 'clock' | 'log'>,
 ): ChatModel {
-  if (typeof soul.judge !== 'string') return model;
+  if (typeof soul.judge !== 'string' || soul.judge === 'auto') return model;
   if (typeof chosen.model === 'string') {
     log.warn(
       { judge: soul.judge },

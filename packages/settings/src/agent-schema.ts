@@ -86,9 +86,9 @@ export const Soul = section('Who the agent is (SOUL.md), and how that may change
   ),
   judge: z
     .union([z.boolean(), z.string().min(1)])
-    .optional()
+    .default('auto')
     .describe(
-      'true: the model tries each new text in some situations and judges its answers; the name of a model: that one of the same provider judges. false: fixed rules alone. Without it: true where the settings name a model.',
+      'true: the model tries each new text in some situations and judges its answers; the name of a model: that one of the same provider judges. false: fixed rules alone. auto: true where the settings name a model.',
     ),
 });
 
