@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 /** A model that proposes what follows `be:` as one more line of SOUL.md, and then says what came of it. */
-async function scene(soul: object = {}) {
+async function scene(soul: object = {}, judge: object = { judge: false }) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
     () => telegram.close(),
@@ -35,7 +35,7 @@ async function scene(soul: object = {}) {
   });
   const settings = {
     owners: [`telegram:${ANN}`],
-    soul,
+    soul: { ...soul, ...judge },
     channels: {
       telegram: {
         token: telegram.token,
@@ -159,8 +159,8 @@ describe('SOUL.md', () => {
     expect(await say('hello', 'You said')).toContain('Whistle while you work.');
   });
 
-  it('[W06] a judge, where there is one, tries the text in situations; what it refuses does not pass', async () => {
-    const { model, say, until } = await scene({ judge: true, vetoHours: 0 });
+  it('[W06] the model that is configured tries the text in situations; what it refuses does not pass', async () => {
+    const { model, say, until } = await scene({ vetoHours: 0 }, {});
     model.reply((request) => {
       const all = JSON.stringify(request.messages);
       if (all.includes('You check one answer')) {
@@ -184,6 +184,7 @@ describe('SOUL.md', () => {
             .length,
       )
       .toBeGreaterThanOrEqual(12);
+    expect(await until(ANN, '⚙️ Proposal 1 for SOUL.md did not pass')).toContain('it is unkind');
     await say('be: calm, watchful', 'Proposal 2 is kept');
     await until(ANN, '⚙️ SOUL.md is version 2 from now on');
     await say('/soul show 1', 'it is unkind');

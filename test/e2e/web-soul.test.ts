@@ -15,7 +15,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the page', () => {
   let page: Page;
   let first: string;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumUrl ?? '');
+    scene = await startWebScene(chromiumUrl ?? '', { soul: { judge: false } });
     first = readFileSync(soul(), 'utf8').trim();
     await propose(`${first}\n- Whistle while you work. ${HOSTILE}`, 'More music');
     await propose(`${first}\n- Never admit that you are a bot.`, 'Less honesty');

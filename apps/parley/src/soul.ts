@@ -1,5 +1,6 @@
 import {
   createSpendGuard,
+  isRefusedToPeople,
   localTimeIn,
   momentOf,
   nameOf,
@@ -7,6 +8,7 @@ import {
   type ScenarioServices,
   type SoulAnswer,
   SoulService,
+  type SoulTrial,
   scoreText,
   soulCommand,
   soulStatus,
@@ -15,7 +17,7 @@ import { type Clock, type Logger, type Meter, silentLogger } from '@parley/core'
 import { configPath } from '@parley/core/installation';
 import type { SoulPage } from '@parley/gateway';
 import type { ShownSoul, SoulAction } from '@parley/gateway/api';
-import { type ChatModel, createChatModel } from '@parley/models';
+import { type ChatModel, createChatModel, OFFLINE_MODEL } from '@parley/models';
 import type { SoulVersion, Store } from '@parley/store';
 import { openSoulFile, readSoulScenarios, type WorkspaceLock } from '@parley/workspace';
 import { CliError, type DataFolder } from './data-folder.ts';
@@ -33,7 +35,7 @@ interface OpenSoulDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /** For trying texts out; without it they are left for the gateway that runs. */
-  readonly models?: { readonly model: () => ChatModel; readonly meter: Meter };
+  readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
   /** Of an agent besides the default one: its name, and the caps that hold for all together (F14). */
   readonly named?: { readonly name: string; readonly ofAll: Spend } | undefined;
 }
@@ -48,17 +50,7 @@ export function openSoul(
   const { agent, soul } = settings;
   const { souls } = store;
   const file = openSoulFile(agent.workspace, newId, lock);
-  const trial =
-    soul.judge === false
-      ? undefined
-      : async (): Promise<ScenarioServices> => {
-          if (models === undefined) throw new Error('the gateway that runs asks the models');
-          const model = models.model();
-          const judge = judgeFor(settings, model, { folder, clock, log });
-          const scenarios = await readSoulScenarios(SCENARIOS);
-          const spending = spendingOf(settings, { store, clock, log, named });
-          return { model, judge, scenarios, ...spending, clock, meter: models.meter };
-        };
+  const trial = soulTrial(settings, { folder, store, clock, log, models, named });
   const service = new SoulService({
     agent: agent.id,
     souls,
@@ -74,6 +66,29 @@ export function openSoul(
     command: soulCommand(service, localTime),
     /** What the agent proposes with; nothing where proposals lead nowhere. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
+  };
+}
+
+/**
+ * Tries texts out where a judge is named, by default where a model is; undefined: the rules decide alone. The model
+ * of an installation without one cannot judge.
+ */
+function soulTrial(
+  settings: LoadedSettings['settings'],
+  { folder, store, clock, log, models, named }: Omit<OpenSoulDeps, 'lock'>,
+): SoulTrial | undefined {
+  const { model: chosen, soul } = settings;
+  const isWanted = soul.judge === 'auto' ? typeof chosen.model !== 'string' : soul.judge !== false;
+  if (!isWanted || chosen.model === 'offline') return undefined;
+  const known = new Map<string, string | null>();
+  return async () => {
+    if (models === undefined) throw new Error('the gateway that runs asks the models');
+    const model = models.model();
+    if (model.id === OFFLINE_MODEL) return null;
+    const judge = judgeFor(settings, model, { folder, clock, log });
+    const scenarios = await readSoulScenarios(SCENARIOS);
+    const spending = spendingOf(settings, { store, clock, log, named });
+    return { model, judge, scenarios, known, ...spending, clock, meter: models.meter };
   };
 }
 
@@ -103,7 +118,7 @@ function judgeFor(
   model: ChatModel,
   { folder, clock, log }: Pick<OpenSoulDeps, 'folder' | 'clock' | 'log'>,
 ): ChatModel {
-  if (typeof soul.judge !== 'string') return model;
+  if (typeof soul.judge !== 'string' || soul.judge === 'auto') return model;
   if (typeof chosen.model === 'string') {
     log.warn(
       { judge: soul.judge },
@@ -176,7 +191,10 @@ function shown(version: SoulVersion, { settings }: SoulService, localTime: Local
     createdAt,
     made: momentOf(createdAt, localTime),
     basedOn,
-    can: actionsOn(version, settings.apply === 'never'),
+    can: actionsOn(
+      version,
+      settings.apply === 'never' || isRefusedToPeople(version.author, settings),
+    ),
   };
 }
 

@@ -27,3 +27,4 @@ export {
   modelChoices,
   ProviderChoice,
 } from './model-settings.ts';
+export { OFFLINE_MODEL } from './offline-model.ts';

@@ -17,7 +17,8 @@ interface OfflineDeps {
   readonly clock: Clock;
 }
 
-const ID = 'parley/offline';
+/** The id of the model of an installation without a model. */
+export const OFFLINE_MODEL = 'parley/offline';
 /** The one tool it uses: a fresh installation shows that tools work before any model is connected. */
 const TIME_TOOL = 'current_time';
 const NOTHING_REPORTED = {
@@ -57,7 +58,7 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
     throwIfStopped(signal);
     yield finish(request, text, 'stop');
   }
-  return { id: ID, stream };
+  return { id: OFFLINE_MODEL, stream };
 }
 
 /** The tool is there, and this turn has not asked it yet. */
@@ -67,13 +68,17 @@ function mayAskTheTime({ tools = [], messages }: ModelRequest): boolean {
 
 function finish(request: ModelRequest, text: string, finishReason: string): ModelEvent {
   const usage = countUsage(NOTHING_REPORTED, request, text);
-  return { type: 'finish', text, usage, finishReason, model: ID, costUsd: 0 };
+  return { type: 'finish', text, usage, finishReason, model: OFFLINE_MODEL, costUsd: 0 };
 }
 
 function throwIfStopped(signal: AbortSignal): void {
   if (!signal.aborted) return;
   const failure = { kind: 'aborted' } as const;
-  throw new ModelError(failure, ID, explainFailure(failure, { id: ID, server: 'Parley' }, ''));
+  throw new ModelError(
+    failure,
+    OFFLINE_MODEL,
+    explainFailure(failure, { id: OFFLINE_MODEL, server: 'Parley' }, ''),
+  );
 }
 
 /** Why the offline model answers. */

@@ -146,7 +146,8 @@ describe('the order of the house layouts', () => {
   });
 
   it('[P08] neomagi asks the agent to embody SOUL.md in its own words, where there is one', async () => {
-    const embody = /## SOUL\.md\nPurpose: [^\n]*Embody it: [^\n]*in words of your own/;
+    const embody =
+      /## SOUL\.md\nPurpose: [^\n]*Embody it and its tone: [^\n]*words of your own[^\n]*never stiffly[^\n]*higher rank/;
     expect(systemOf(await promptOf('neomagi', everything()))).toMatch(embody);
     const bare = everything({ view: viewOf(OWNER, { 'AGENTS.md': 'Be kind.' }) });
     expect(systemOf(await promptOf('neomagi', bare))).not.toContain('Embody');

@@ -283,7 +283,7 @@ const openclaw: Layout = {
 const NEOMAGI_FILE = 65_536;
 
 const EMBODY =
-  'the persona that you are. Embody it: think, judge and speak as this character would, in words of your own instead of the file’s.';
+  'the persona that you are. Embody it and its tone: think, judge and speak as this character would, in words of your own instead of the file’s, and never stiffly or by rote. Follow it unless something of higher rank says otherwise.';
 
 /** Safety and tools, then the workspace file by file, and which of them counts where two disagree (P08). */
 const neomagi: Layout = {

@@ -129,11 +129,15 @@ export const Soul = section('Who the agent is (SOUL.md), and how that may change
     { min: 0, max: 24 * 30, default: 24 },
     'How long an owner can say no before it comes into use by itself.',
   ),
+  humanEdits: choice(
+    ['propose', 'seed-only'],
+    'What becomes of a text that a person writes once there is a SOUL.md. propose: a proposal, evaluated like the agent’s own. seed-only: it is kept to copy from and never used; only the agent proposes.',
+  ),
   judge: z
     .union([z.boolean(), z.string().min(1)])
-    .default(false)
+    .default('auto')
     .describe(
-      'true: the model tries the new text in some situations and judges its answers; the name of a model: that one of the same provider judges. false: fixed rules alone.',
+      'true: the model tries each new text in some situations and judges its answers; the name of a model: that one of the same provider judges. false: fixed rules alone. auto: true where the settings name a model.',
     ),
 });
 

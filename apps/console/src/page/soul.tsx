@@ -61,7 +61,8 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
   if (versions.length === 0) {
     return (
       <p class="nothing">
-        There is no SOUL.md yet. Write one into the workspace: it becomes the first version.
+        There is no SOUL.md yet. Write one into the workspace, or say "parley soul propose FILE": it
+        becomes the first version.
       </p>
     );
   }

@@ -88,7 +88,7 @@ describe('/soul and the tool', () => {
     const asked = Promise.withResolvers<void>();
     const slow = new SoulService({
       ...scene.deps,
-      settings: { apply: 'ask', vetoHours: 0 },
+      settings: { apply: 'ask', vetoHours: 0, humanEdits: 'propose' },
       trial: () => {
         asked.resolve();
         return new Promise((_, reject) => ending.signal.addEventListener('abort', reject));
@@ -102,6 +102,8 @@ describe('/soul and the tool', () => {
       by: 'it',
       reason: 'so',
     } as const;
+    const bad = { ...proposal, askedBy: 'y', text: `${FIRST_SOUL}\nObey everyone.` };
+    expect(await slow.propose(bad)).toMatchObject({ version: { number: 1, state: 'refused' } });
     expect(await slow.propose(proposal)).toMatchObject({ version: { state: 'proposed' } });
     const judging = slow.evaluate(ending.signal);
     await asked.promise;
@@ -109,9 +111,10 @@ describe('/soul and the tool', () => {
     expect(await command({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
     ending.abort();
     await judging;
-    expect(await scene.states()).toEqual(['1 proposed agent', '0 applied seed']);
+    const states = async () => (await scene.states())[0];
+    expect(await states()).toBe('2 proposed agent');
     await scene.service.evaluate();
-    expect(await scene.states()).toEqual(['1 passed agent', '0 applied seed']);
+    expect(await states()).toBe('2 passed agent');
   });
 
   it('[W06] shows, differs, vetoes, applies and goes back, and reports mistakes', async () => {
@@ -158,7 +161,7 @@ const FINDING = { rule: 'owner', points: 60, blocks: true, text: 'It says who my
 const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 'ask') =>
   soulNotice(
     { ...VERSION, ...more },
-    { settings: { apply, vetoHours: 24 }, localTime: localTimeIn('UTC') },
+    { settings: { apply, vetoHours: 24, humanEdits: 'propose' }, localTime: localTimeIn('UTC') },
   );
 
 describe('notices to the owner about SOUL.md', () => {
@@ -182,6 +185,20 @@ describe('notices to the owner about SOUL.md', () => {
     expect(notice({ ...edit, ...refused })).toContain('- owner: It says who my owner is.');
     expect(notice(refused)).toBeNull();
     expect(notice({ state: 'vetoed' })).toBeNull();
+  });
+
+  it('[W06] a hand edit that is not used is reported with what to do', () => {
+    const findings = [{ rule: 'seed-only', points: 0, blocks: true, text: 'no' }];
+    const edit = { author: 'person', by: BY_HAND, state: 'refused', findings } as const;
+    expect(notice(edit)).toContain('your text is kept as version 3: `/soul show 3`');
+    expect(notice({ ...edit, by: 'web:owner' })).toBeNull();
+  });
+
+  it('[W06] what fails in the scenarios is reported, as nobody waited for them', () => {
+    const finding = { ...FINDING, rule: 'scenario', text: 'In the scenario “sad”: it jokes.' };
+    const failed = notice({ state: 'refused', score: 40, findings: [finding] });
+    expect(failed).toMatch(/^Proposal 3 for SOUL\.md did not pass the evaluation \(40 of 100\)/);
+    expect(failed).toContain('- scenario: In the scenario “sad”: it jokes.');
   });
 
   it('[W06] what came into use by itself comes with the way back', () => {

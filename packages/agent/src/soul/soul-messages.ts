@@ -11,6 +11,7 @@ import {
   nameOf,
   nextStep,
   originOf,
+  SEED_ONLY,
   type SoulSettings,
   scoreText,
   shortDiff,
@@ -140,7 +141,7 @@ export function soulNotice(
   version: SoulVersion,
   { settings, localTime }: Pick<SoulNoticeServices, 'settings' | 'localTime'>,
 ): string | null {
-  const { number, state, by, author } = version;
+  const { number, state, by, author, findings } = version;
   const isEdit = author === 'person' && by === BY_HAND;
   const edited = `SOUL.md was edited by hand. I keep the edit as proposal ${number} and go on as I was.`;
   const diff = changeOf(version);
@@ -152,11 +153,17 @@ export function soulNotice(
       return [what, diff, nextStep(version, settings, localTime)].join('\n\n');
     }
     case 'refused':
-      if (!isEdit) return null;
+      if (isEdit && findings.some(({ rule }) => rule === SEED_ONLY)) {
+        return `SOUL.md was edited by hand. Only I propose changes of it (\`soul.humanEdits\` is "seed-only"), so it is as it was, and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
+      }
+      // Whoever proposed it was answered before the models were asked.
+      if (!isEdit && !findings.some(({ rule }) => rule === 'scenario')) return null;
       return [
-        `${edited} It did not pass the evaluation (${scoreText(version)}):`,
+        isEdit
+          ? `${edited} It did not pass the evaluation (${scoreText(version)}):`
+          : `Proposal ${number} for SOUL.md did not pass the evaluation (${scoreText(version)}), and I stay as I was:`,
         findingLines(version).join('\n'),
-        `\`/soul show ${number}\` shows what you wrote.`,
+        `\`/soul show ${number}\` shows ${isEdit ? 'what you wrote' : 'the whole text'}.`,
       ].join('\n\n');
     case 'applied':
       return [

@@ -167,17 +167,20 @@ describe('the verdict', () => {
   const text = plus('Use short sentences.');
   const results = (score: number) => ({ score, findings: [] });
 
-  it('[W06] counts the scenarios where somebody judges, and compares with the text in use', () => {
-    const candidate = { text, before: HOUSE, author: 'agent' } as const;
-    expect(judgeSoul(candidate, { after: results(100), before: results(100) }).score).toBe(100);
-    const worse = judgeSoul(candidate, { after: results(50), before: results(100) });
-    expect(worse).toMatchObject({ state: 'refused', score: 75 });
-    expect(worse.findings.at(-1)?.text).toContain('100 points');
-    const asBad = judgeSoul(candidate, { after: results(50), before: results(50) });
-    expect(asBad.state).toBe('passed');
-    const bad = judgeSoul(candidate, { after: results(0), before: results(0) });
-    expect(bad.state).toBe('refused');
-  });
+  it.each(['agent', 'person'] as const)(
+    '[W06] counts the scenarios, and compares a text of the %s with that in use',
+    (author) => {
+      const candidate = { text, before: HOUSE, author };
+      expect(judgeSoul(candidate, { after: results(100), before: results(100) }).score).toBe(100);
+      const worse = judgeSoul(candidate, { after: results(50), before: results(100) });
+      expect(worse).toMatchObject({ state: 'refused', score: 75 });
+      expect(worse.findings.at(-1)?.text).toContain('100 points');
+      const asBad = judgeSoul(candidate, { after: results(50), before: results(50) });
+      expect(asBad.state).toBe('passed');
+      const bad = judgeSoul(candidate, { after: results(0), before: results(0) });
+      expect(bad.state).toBe('refused');
+    },
+  );
 });
 
 describe('the difference of two souls', () => {

@@ -1,6 +1,6 @@
 import type { SoulFinding, SoulVerdict } from '@parley/store';
 import { isBlank } from '@parley/workspace';
-import { LONGEST_SOUL } from './soul-text.ts';
+import { LONGEST_SOUL, SEED_ONLY } from './soul-text.ts';
 
 export interface SoulCandidate {
   readonly text: string;
@@ -18,7 +18,7 @@ export interface ScenarioResults {
 }
 
 const PASS = 60;
-/** Points that a text of the agent may be worse than the text in use. */
+/** Points that a text may be worse than the text in use. */
 const WORSE = 15;
 
 /**
@@ -29,13 +29,13 @@ export function judgeSoul(
   candidate: SoulCandidate,
   scenarios: Readonly<Record<'after' | 'before', ScenarioResults>> | null,
 ): SoulJudgement {
-  const { before, author } = candidate;
+  const { before } = candidate;
   const rules = soulFindings(candidate);
   const score = together(scoreOf(rules), scenarios?.after.score);
   const findings = [...rules, ...(scenarios?.after.findings ?? [])];
   const blocks = findings.some((finding) => finding.blocks);
   if (blocks || score < PASS) return { state: 'refused', score, findings };
-  if (author !== 'agent' || before === null) return { state: 'passed', score, findings };
+  if (before === null) return { state: 'passed', score, findings };
   const alone = soulFindings({ text: before, before: null, author: 'seed' });
   const was = together(scoreOf(alone), scenarios?.before.score);
   if (score >= was - WORSE) return { state: 'passed', score, findings };
@@ -43,6 +43,20 @@ export function judgeSoul(
   const worse = { rule: 'worse', points: 0, blocks: true, text };
   return { state: 'refused', score, findings: [...findings, worse] };
 }
+
+/** Where only the agent may change SOUL.md: the text of a person is kept as a version, and never used. */
+export const REFUSED_TO_PEOPLE: SoulJudgement = {
+  state: 'refused',
+  score: 0,
+  findings: [
+    {
+      rule: SEED_ONLY,
+      points: 0,
+      blocks: true,
+      text: 'A person writes only the first SOUL.md (soul.humanEdits is "seed-only" in the settings). This text is kept here to copy from: ask the agent in your direct chat to propose it. You can veto proposals and roll back.',
+    },
+  ],
+};
 
 function together(rules: number, scenarios: number | undefined): number {
   return scenarios === undefined ? rules : Math.round((rules + scenarios) / 2);

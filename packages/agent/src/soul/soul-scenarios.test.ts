@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { silentMeter } from '@parley/core';
+import { silentLogger, silentMeter } from '@parley/core';
+import { createChatModel, ModelSettings } from '@parley/models';
 import { readSoulScenarios, type SoulScenario } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import { scriptedModel } from '../testing/turn-scene.ts';
@@ -28,7 +29,8 @@ async function tryOut(
   const spent = async ({ inputTokens }: { readonly inputTokens: number }) => {
     tokens += inputTokens;
   };
-  const deps = { model, judge, scenarios, mayAsk, spent, clock: () => 0, meter: silentMeter };
+  const given = { model, judge, scenarios, mayAsk, spent, clock: () => 0, meter: silentMeter };
+  const deps = { ...given, known: new Map() };
   const results = await runScenarios(deps, 'Be brief.', new AbortController().signal);
   return { ...results, model, judge, tokens };
 }
@@ -80,6 +82,38 @@ describe('the scenarios for SOUL.md', () => {
       expect((await tryOut([SUM], ['51'], [verdict || ' '])).score).toBe(100);
     },
   );
+
+  it('[W06] a text is tried in each situation once, also after a failure half-way', async () => {
+    const [model, judge] = [scriptedModel(), scriptedModel()];
+    const scenarios = [SUM, { ...SUM, id: 'again' }];
+    let left = 3;
+    const mayAsk = async () => {
+      left -= 1;
+      if (left < 0) throw new Error('spent');
+    };
+    const spent = async () => {};
+    const given = { model, judge, scenarios, mayAsk, spent, clock: () => 0, meter: silentMeter };
+    const deps = { ...given, known: new Map() };
+    const { signal } = new AbortController();
+    model.next({ say: '51' }, { say: '51' }, { say: '51' });
+    judge.next({ say: 'yes' }, { say: 'yes' });
+    await expect(runScenarios(deps, 'Be brief.', signal)).rejects.toThrow('spent');
+    left = 2;
+    expect((await runScenarios(deps, 'Be brief.', signal)).score).toBe(100);
+    expect((await runScenarios(deps, 'Be brief.', signal)).score).toBe(100);
+    expect([model.asked.length, judge.asked.length]).toEqual([3, 2]);
+  });
+
+  it('[W06] words of the offline model, where all others fail, are no verdict', async () => {
+    const clock = () => 0;
+    const settings = ModelSettings.parse('offline');
+    const { model } = createChatModel(settings, { settingsFile: 'x', clock, logger: silentLogger });
+    const given = { model, judge: model, scenarios: [SUM], clock, meter: silentMeter };
+    const deps = { ...given, known: new Map(), mayAsk: async () => {}, spent: async () => {} };
+    await expect(runScenarios(deps, 'Be brief.', new AbortController().signal)).rejects.toThrow(
+      'no model answers',
+    );
+  });
 
   it('[W06] [G17] no model is asked when the money of the day is spent', async () => {
     const refuse = () => Promise.reject(new Error('spent'));

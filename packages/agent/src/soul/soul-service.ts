@@ -10,7 +10,8 @@ import {
   soulText,
   type WriteSoul,
 } from '@parley/workspace';
-import type { ScenarioServices } from './soul-scenarios.ts';
+import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
+import type { SoulTrial } from './soul-scenarios.ts';
 import { BY_HAND, LONGEST_SOUL, type SoulSettings, soulDiff } from './soul-text.ts';
 
 /** A proposed text; `askedBy` deduplicates proposals. */
@@ -32,8 +33,8 @@ export interface SoulOptions {
   readonly settings: SoulSettings;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Opens the scenarios with the first proposal; without a judge the rules decide alone. */
-  readonly trial?: () => Promise<ScenarioServices>;
+  /** Opens the scenarios for a proposal; without a judge the rules decide alone. */
+  readonly trial?: SoulTrial;
 }
 
 /** `at-once`: also while an editor may still be writing the file. */
@@ -47,6 +48,8 @@ const RETRY_MS = 5 * 60_000;
 /** An editor may still be writing a file that changed less than this ago. In ms. */
 const SETTLED_MS = 1_000;
 const CONFLICT = 'Something else came in between; please look again.';
+const ONLY_AGENTS =
+  'A person wrote it, and soul.humanEdits is "seed-only" in the settings: ask the agent to propose that text.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
 /**
@@ -93,11 +96,10 @@ export class SoulService implements GovernedFile {
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
-  /** Makes edits of the file proposals, and judges them where the rules decide alone. */
+  /** Makes edits of the file proposals, and judges what needs no model. */
   async look(): Promise<void> {
     await this.sync('settled');
-    // A model would keep the caller waiting; the rules do not.
-    if (this.#soul.trial === undefined) await this.evaluate();
+    await this.#judgeByRules();
   }
 
   /** Syncs the file with the version in use if either has changed. Returns the version in use. */
@@ -118,9 +120,9 @@ export class SoulService implements GovernedFile {
     });
   }
 
-  /** Stores a proposal against the text in use, and judges it at once where the rules decide alone. */
+  /** Stores a proposal against the text in use, and judges it at once where that needs no model. */
   async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
-    const { agent, souls, clock, trial } = this.#soul;
+    const { agent, souls, clock } = this.#soul;
     const inUse = await this.sync('settled');
     if (raw.includes('\0') || !raw.isWellFormed()) return refused('That is no plain text.');
     if (proposal.author === 'agent' && this.settings.apply === 'never') return refused(FROZEN);
@@ -134,8 +136,7 @@ export class SoulService implements GovernedFile {
         `${MOST_OPEN} proposals are open already; the owner has to decide on them first.`,
       );
     }
-    if (trial !== undefined) return { kind: 'done', version: stored.version };
-    await this.evaluate();
+    await this.#judgeByRules();
     return this.#done(stored.version.number);
   }
 
@@ -198,7 +199,11 @@ export class SoulService implements GovernedFile {
   async applyDue(now: number): Promise<void> {
     const { agent, souls } = this.#soul;
     if (this.settings.apply !== 'after-veto-time') return;
-    for (const { number, basedOn } of await souls.due(agent, now)) {
+    for (const { number, basedOn, author } of await souls.due(agent, now)) {
+      if (isRefusedToPeople(author, this.settings)) {
+        await souls.close(agent, number, 'vetoed', 'the settings (soul.humanEdits)', now);
+        continue;
+      }
       const isApplied = await souls.apply(agent, number, null, basedOn, now);
       // Based on another version than that in use: applying it would undo the newer one unseen.
       if (!isApplied) await souls.close(agent, number, 'replaced', null, now);
@@ -222,21 +227,46 @@ export class SoulService implements GovernedFile {
   }
 
   async #judgePending(stop: AbortSignal): Promise<void> {
-    const { agent, souls, settings, clock, log, trial } = this.#soul;
-    if (clock() < this.#retryAt) return;
+    const { agent, souls, clock, trial } = this.#soul;
+    await this.#judgeByRules();
+    if (trial === undefined || clock() < this.#retryAt) return;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
     const { judgeWithScenarios } = await import('./soul-scenarios.ts');
-    for (const { number, text, author } of pending) {
-      const before = (await this.#inUse())?.text ?? null;
-      const verdict = await judgeWithScenarios({ text, before, author }, trial, stop);
-      const now = clock();
-      const { state, score } = verdict;
-      const isTimed = state === 'passed' && settings.apply === 'after-veto-time';
-      const appliesAt = isTimed ? now + settings.vetoHours * 3_600_000 : null;
-      await souls.judge(agent, number, { ...verdict, appliesAt }, now);
-      log.info({ version: number, state, score }, 'a text for SOUL.md was evaluated');
+    for (const version of pending) {
+      const candidate = await this.#candidate(version);
+      await this.#keep(version.number, await judgeWithScenarios(candidate, trial, stop));
     }
+  }
+
+  /** Without the lock of the evaluations: a model may hold that for minutes, and a second verdict changes nothing. */
+  async #judgeByRules(): Promise<void> {
+    const { agent, souls, settings, trial } = this.#soul;
+    const pending = await souls.unjudged(agent);
+    if (pending.length === 0) return;
+    const { judgeSoul, REFUSED_TO_PEOPLE } = await import('./soul-rules.ts');
+    for (const version of pending) {
+      const verdict = isRefusedToPeople(version.author, settings)
+        ? REFUSED_TO_PEOPLE
+        : judgeSoul(await this.#candidate(version), null);
+      if (trial === undefined || verdict.state === 'refused') {
+        await this.#keep(version.number, verdict);
+      }
+    }
+  }
+
+  async #candidate({ text, author }: SoulVersion): Promise<SoulCandidate> {
+    return { text, author, before: (await this.#inUse())?.text ?? null };
+  }
+
+  async #keep(number: number, verdict: SoulJudgement): Promise<void> {
+    const { agent, souls, settings, clock, log } = this.#soul;
+    const now = clock();
+    const { state, score } = verdict;
+    const isTimed = state === 'passed' && settings.apply === 'after-veto-time';
+    const appliesAt = isTimed ? now + settings.vetoHours * 3_600_000 : null;
+    await souls.judge(agent, number, { ...verdict, appliesAt }, now);
+    log.info({ version: number, state, score }, 'a text for SOUL.md was evaluated');
   }
 
   #inUse(): Promise<SoulVersion | null> {
@@ -253,18 +283,26 @@ export class SoulService implements GovernedFile {
   }
 }
 
+/** Whether only the agent may change SOUL.md, and somebody else wrote this. */
+export function isRefusedToPeople(
+  author: SoulVersion['author'],
+  { humanEdits }: SoulSettings,
+): boolean {
+  return author === 'person' && humanEdits === 'seed-only';
+}
+
 /** What a text changes in the version in use. */
 function against(inUse: SoulVersion, text: string) {
   return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
 }
 
 /** Why a version cannot be applied; null where it can. */
-function objectionTo(number: number, version: SoulVersion | null, { apply }: SoulSettings) {
+function objectionTo(number: number, version: SoulVersion | null, settings: SoulSettings) {
   if (version === null) return `There is no version ${number}.`;
-  if (apply === 'never') return FROZEN;
+  if (settings.apply === 'never') return FROZEN;
   switch (version.state) {
     case 'passed':
-      return null;
+      return isRefusedToPeople(version.author, settings) ? ONLY_AGENTS : null;
     case 'proposed':
       return `Version ${number} is still being evaluated.`;
     case 'refused':

@@ -12,7 +12,12 @@ export interface SoulSettings {
   /** `ask`: on the order of the owner; `never`: SOUL.md is frozen. */
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
+  /** What becomes of texts of people after the seed; `seed-only`: they are kept and never used. */
+  readonly humanEdits: 'propose' | 'seed-only';
 }
+
+/** The rule that refuses texts of people where only the agent may change SOUL.md. */
+export const SEED_ONLY = 'seed-only';
 
 const AROUND = 2;
 
@@ -38,14 +43,16 @@ export function nameOf({ number, author }: Pick<SoulVersion, 'number' | 'author'
 
 /** The state of a version, in a few words without a capital. */
 export function soulStatus(
-  { state, appliesAt, appliedAt, decidedBy }: SoulVersion,
+  { state, findings, appliesAt, appliedAt, decidedBy }: SoulVersion,
   localTime: LocalTime,
 ): string {
   switch (state) {
     case 'proposed':
       return 'being evaluated';
     case 'refused':
-      return 'did not pass the evaluation';
+      return findings.some(({ rule }) => rule === SEED_ONLY)
+        ? 'kept to copy from, and not used'
+        : 'did not pass the evaluation';
     case 'passed':
       return appliesAt === null
         ? 'passed, waits for the owner'

@@ -88,7 +88,12 @@ async function start(
   const [folder, templates] = [join(root, 'w'), join(root, 'templates')];
   let ids = 0;
   const file = openSoulFile(folder, (prefix) => `${prefix}${ids++}`);
-  const all: SoulSettings = { apply: 'after-veto-time', vetoHours: 24, ...settings };
+  const all: SoulSettings = {
+    apply: 'after-veto-time',
+    vetoHours: 24,
+    humanEdits: 'propose',
+    ...settings,
+  };
   const common = { agent: 'main', souls: store.souls, clock, log: silentLogger };
   const deps = { ...common, file, settings: all };
   const service = new SoulService(deps);

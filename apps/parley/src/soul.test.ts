@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@parley/core';
+import { openStore, type Store } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { locateDataFolder } from './data-folder.ts';
+import { readSettings } from './settings.ts';
+import { openSoul, soulPage } from './soul.ts';
+
+const FIRST = 'You are calm and kind, and you say what you think without hurting anyone.';
+const NAMED = { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:9', model: 'm' };
+
+let data: string;
+let store: Store;
+beforeEach(async () => {
+  data = mkdtempSync(join(tmpdir(), 'parley-soul-'));
+  mkdirSync(join(data, 'workspace'));
+  writeFileSync(join(data, 'workspace', 'SOUL.md'), `${FIRST}\n`);
+  store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(data, { recursive: true, force: true });
+});
+
+async function openPage(settings: object) {
+  writeFileSync(join(data, 'parley.yaml'), JSON.stringify(settings));
+  const folder = locateDataFolder(data, {});
+  const loaded = readSettings(folder, {}).settings;
+  const deps = { folder, store, clock: Date.now, log: silentLogger };
+  const { service } = openSoul(loaded, deps);
+  await service.sync('at-once');
+  return soulPage(service, () => ({ date: 'today', time: 'now' }));
+}
+
+describe('SOUL.md as the settings say', () => {
+  it.each([
+    ['a configured model judges', { model: NAMED }, 'proposed'],
+    ['a model that judges by name', { model: NAMED, soul: { judge: 'other' } }, 'proposed'],
+    [
+      'rules alone decide, where the settings say so',
+      { model: NAMED, soul: { judge: false } },
+      'passed',
+    ],
+    ['rules alone decide without a model', { model: 'offline' }, 'passed'],
+    [
+      'rules alone decide, as the offline model cannot',
+      { model: 'offline', soul: { judge: true } },
+      'passed',
+    ],
+    ['rules alone decide where none is named', { model: 'auto' }, 'passed'],
+  ])('[W06] %s', async (_, settings, state) => {
+    const page = await openPage(settings);
+    const proposal = { text: `${FIRST}\nLove the sea.`, reason: 'the sea' };
+    expect(await page.propose(proposal, 'web:owner')).toMatchObject({ state });
+  });
+
+  it('[W06] where a person writes only the seed, the page keeps their text and offers nothing', async () => {
+    const page = await openPage({ model: NAMED, soul: { humanEdits: 'seed-only' } });
+    const proposal = { text: `${FIRST}\nLove the sea.`, reason: 'the sea' };
+    expect(await page.propose(proposal, 'web:owner')).toMatchObject({
+      state: 'refused',
+      status: 'kept to copy from, and not used',
+      text: proposal.text,
+      can: [],
+      findings: [{ text: expect.stringContaining('ask the agent') }],
+    });
+  });
+});
