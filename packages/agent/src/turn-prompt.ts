@@ -71,6 +71,7 @@ export async function turnPrompt(
     replyTags: leadingMessage(turn).route.quotes === true,
     ...features,
     ...approvalsNote(tools, deps.approvals?.rules),
+    owners: ownersIn(turn, deps.owners),
     conversationMode: turn.mode ?? 'agent',
     tools: tools.notes,
     facts,
@@ -93,6 +94,14 @@ export async function turnPrompt(
 
 function schemaOf(format: ResponseFormat): object {
   return format === 'json' ? { type: 'object' } : format;
+}
+
+/** The named ones, and accounts that an owner linked, as far as they write in this turn (F13). */
+function ownersIn({ messages }: ClaimedTurn, named: readonly string[]): readonly string[] {
+  const linked = messages.flatMap(({ message, fromOwner }) =>
+    fromOwner === true ? [`${message.channel}:${message.sender.id}`] : [],
+  );
+  return [...named, ...linked];
 }
 
 /** What is fixed for an owner must not reach a later guest of the same chat. */

@@ -105,7 +105,7 @@ it.each(BUILT_IN_LAYOUTS.map(({ name }) => name))(
   async (layout) => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
     const { system, context } = await prompt(layout, all);
-    expect(`${system}${context}`).not.toMatch(/text of|14:0\d|2026-11-21|telegram/);
+    expect(`${system}${context}`).not.toMatch(/text of|14:0\d|2026-11-21|Channel:/);
     expect(system).toContain('## Safety');
   },
 );

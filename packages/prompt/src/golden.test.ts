@@ -30,6 +30,7 @@ const PRIVATE = [
   'tea to coffee',
   'window display',
   'Advent',
+  '4915550123456',
 ];
 
 let base: string;

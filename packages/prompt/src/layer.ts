@@ -254,6 +254,8 @@ export interface TodoNote {
  * whose field is missing or empty stays away (P02). Parts carry the audience of what they were made from.
  */
 export interface PromptFeatures {
+  /** The accounts of the owner, such as `telegram:42`. */
+  readonly owners?: readonly string[];
   /** Tools this turn can call. Empty: it has none, and the prompt says so. */
   readonly tools?: readonly ToolNote[];
   /** How freely the agent acts in this conversation (G04); `agent` when absent. */

@@ -236,6 +236,24 @@ describe('a check that can never be made', () => {
 });
 
 describe('heartbeat-state.json', () => {
+  it('[H02] [W01] of OpenClaw decides which of its tasks is the most overdue', async () => {
+    scene = await openHeartbeatScene();
+    scene.put(
+      'HEARTBEAT.md',
+      '- Email: every 30 min\n- Calendar: every 2 hours\n- Pumps: hourly\n',
+    );
+    const before = (minutes: number) => Date.parse('2026-11-21T09:30:00Z') / 1000 - minutes * 60;
+    const theirs = { email: before(31), calendar: before(500), pumps: before(10) };
+    scene.put('memory/heartbeat-state.json', JSON.stringify({ lastChecks: theirs }));
+    await firstBeat();
+    expect((await scene.run())?.messages[0]?.message.variables.task).toBe('Calendar');
+    const { tasks } = JSON.parse(scene.got('heartbeat-state.json'));
+    expect(tasks.Calendar.lastRun).toBe('2026-11-21T09:30:00.000Z');
+    expect(tasks.Pumps.lastRun).toBe('2026-11-21T09:20:00.000Z');
+    expect(JSON.parse(scene.got('memory/heartbeat-state.json'))).toEqual({ lastChecks: theirs });
+    expect(await nextBeat()).toBe('Email');
+  });
+
   it('[H01] is made up for when the process died before it was written', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);

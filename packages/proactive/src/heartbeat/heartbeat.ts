@@ -203,7 +203,8 @@ export class Heartbeat {
       log.warn({ problems }, 'HEARTBEAT.md is not all understood');
     }
     this.#lastProblems = problems.join();
-    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id));
+    const names = tasks.map(({ name }) => name);
+    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), names);
     return { tasks, problems, state, at: { now: clock(), clock: zoneClock(agent.timeZone) } };
   }
 

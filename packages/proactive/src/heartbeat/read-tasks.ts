@@ -1,6 +1,7 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
 import { nearest } from '@parley/settings';
 import { type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
+import { cutTasks, DEFAULT_CADENCE, type FileLine } from './cut-tasks.ts';
 import {
   CADENCE_FORM,
   type Cadence,
@@ -15,8 +16,6 @@ import {
   type WrittenCadence,
 } from './task.ts';
 
-/** How often it runs if it does not say. */
-const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 /** What the one task of a file without tasks is called. */
 export const PROSE_TASK = 'heartbeat';
 
@@ -28,14 +27,20 @@ interface ReadTasks {
 /**
  * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, `- tell:`,
  * `- check:`.
- * A file of plain text is one task. Nothing but headings and comments is none.
+ * A file without these keys is cut where it shows its tasks, else it is one task. Nothing but headings and comments
+ * is none.
  */
 export function readTasks(text: string): ReadTasks {
   const file = taskSections(text);
   const hasKeys = file.sections.some(({ lines }) =>
     lines.some((line) => !line.fenced && setsKey(line.text)),
   );
-  return hasKeys ? readSections(file) : readProse(file);
+  if (hasKeys) return readSections(file);
+  const tasks = cutTasks(fileLines(text))?.map((task) => ({
+    ...task,
+    cadence: raised(task.cadence),
+  }));
+  return tasks === undefined ? readProse(file) : { tasks, problems: [] };
 }
 
 function readSections({ lead, sections }: Sections): ReadTasks {
@@ -246,14 +251,6 @@ function joined([first = '', ...others]: readonly string[]): string {
 function keyOf(written: string): TaskKey | undefined {
   const simple = written.trim().toLowerCase();
   return TASK_KEYS.find((key) => key === simple);
-}
-
-/** A line of HEARTBEAT.md that is not in a comment; `number` counts from 1 in the whole file. */
-interface FileLine {
-  readonly number: number;
-  readonly text: string;
-  /** In a code fence, or the fence itself: such a line is never a key or a heading. */
-  readonly fenced: boolean;
 }
 
 interface TaskSection {

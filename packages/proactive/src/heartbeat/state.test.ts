@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heartbeatStateText, readHeartbeatState, withTask } from './state.ts';
+import {
+  heartbeatStateText,
+  lastRunsOf,
+  readHeartbeatState,
+  withChecks,
+  withTask,
+} from './state.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
@@ -81,5 +87,51 @@ describe('heartbeat-state.json', () => {
         expect(readHeartbeatState(heartbeatStateText(state))).toEqual({ state, repairs: [] });
       }),
     );
+  });
+
+  const EMAIL = 1_703_275_200;
+  it.each<[string, object, readonly string[], Readonly<Record<string, number>>]>([
+    [
+      'lastChecks',
+      { lastChecks: { email: EMAIL, news: null } },
+      ['email', 'news'],
+      { email: EMAIL },
+    ],
+    ['no more than names and times', { email: EMAIL, version: 'x' }, ['email'], { email: EMAIL }],
+    [
+      'times as text',
+      { lastChecks: { email: '2023-12-22T20:00:00Z' } },
+      ['Email'],
+      { Email: EMAIL },
+    ],
+    ['ms', { lastChecks: { email: EMAIL * 1000 } }, ['email'], { email: EMAIL }],
+    ['an entry each', { email: { lastRun: EMAIL } }, ['email'], { email: EMAIL }],
+    [
+      'keys of other spellings',
+      { lastChecks: { email: EMAIL, memoryReview: EMAIL + 1, calendar: EMAIL + 2 } },
+      ['Urgent emails', 'Memory review', 'Weather'],
+      { 'Urgent emails': EMAIL, 'Memory review': EMAIL + 1 },
+    ],
+    [
+      'one task for all',
+      { lastChecks: { email: EMAIL, news: EMAIL + 9 } },
+      ['heartbeat'],
+      { heartbeat: EMAIL + 9 },
+    ],
+    [
+      'a run of its own',
+      { lastChecks: { a: EMAIL }, tasks: { a: { lastRun: 2e9 } } },
+      ['a'],
+      { a: 2e9 },
+    ],
+    ['nothing that is a time', { lastChecks: { a: 'soon', b: -1 }, c: true }, ['a', 'b', 'c'], {}],
+  ])('[H02] [W01] of another agent, with %s, is taken over', (_what, file, names, runs) => {
+    const { state, repairs } = readHeartbeatState(JSON.stringify(file));
+    expect(repairs).toEqual([]);
+    const taken = withChecks(state, names);
+    const seconds = [...lastRunsOf(taken)].map(([name, ms]) => [name, ms / 1000]);
+    expect(Object.fromEntries(seconds)).toEqual(runs);
+    const { tasks: _, ...others } = { tasks: {}, ...file };
+    expect(JSON.parse(heartbeatStateText(taken))).toMatchObject(others);
   });
 });

@@ -1,7 +1,8 @@
 import type { Logger } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
-import { cadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
+import { PROSE_TASK } from './read-tasks.ts';
+import { cadenceMinutes, OPENCLAW_STATE_FILE, STATE_FILE, type StandingTask } from './task.ts';
 
 interface TaskState {
   /** When it last started (ms); null before the first run. */
@@ -18,6 +19,8 @@ export interface HeartbeatState {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
+/** The file is complete up to this run; later ones were lost with their process. */
+const NOTED = 'noted';
 const Fields = z.record(z.string(), z.unknown());
 /** A smaller number of ms would be in 1973 or earlier: it is one of seconds. */
 const FIRST_MS = 100_000_000_000;
@@ -72,6 +75,64 @@ export function withTask(
   return { ...state, tasks: new Map(state.tasks).set(name, task) };
 }
 
+/**
+ * Takes over what agents of OpenClaw note, `lastChecks: { email: 1703275200 }` or the same without that key, for tasks
+ * that have no run of their own yet: the words of the key are in the name of the task. Its file stays as it is.
+ */
+export function withChecks(state: HeartbeatState, names: readonly string[]): HeartbeatState {
+  const checks = checksOf(state.more);
+  let next = state;
+  for (const name of names) {
+    if ((state.tasks.get(name)?.lastRun ?? null) !== null) continue;
+    const key = name === PROSE_TASK ? newestOf(checks) : keyFor(name, checks);
+    const lastRun = key === undefined ? undefined : checks.get(key);
+    if (key === undefined || lastRun === undefined) continue;
+    checks.delete(key);
+    next = withTask(next, name, { lastRun });
+  }
+  return next;
+}
+
+/** Far more than a hundred tasks have. */
+const MOST_CHECKS = 1_000;
+
+function checksOf(more: HeartbeatState['more']): Map<string, number> {
+  const { [NOTED]: _, lastChecks, ...flat } = more;
+  const nested = Fields.safeParse(lastChecks);
+  const entries = Object.entries(nested.success ? nested.data : flat).slice(0, MOST_CHECKS);
+  return new Map(
+    entries.flatMap(([key, written]) => {
+      const fields = Fields.safeParse(written);
+      const moment = momentOf(
+        fields.success ? (fields.data.lastRun ?? fields.data.lastCheck) : written,
+      );
+      return moment === null || moment === undefined ? [] : [[key, moment] as const];
+    }),
+  );
+}
+
+/** The key with the same words, else the one with the most words that are all in the name. */
+function keyFor(name: string, checks: ReadonlyMap<string, number>): string | undefined {
+  const inName = new Set(wordsOf(name));
+  const fitting = [...checks.keys()]
+    .map((key) => ({ key, words: wordsOf(key) }))
+    .filter(({ words }) => words.length > 0 && words.every((word) => inName.has(word)));
+  return fitting.toSorted((a, b) => b.words.length - a.words.length)[0]?.key;
+}
+
+/** `memoryReview`, `memory_reviews` and `Memory review` are the same words. */
+function wordsOf(text: string): readonly string[] {
+  const words = text
+    .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu);
+  return (words ?? []).map((word) => word.replace(/(?<=\p{L}{3})s$/u, ''));
+}
+
+function newestOf(checks: ReadonlyMap<string, number>): string | undefined {
+  return [...checks].toSorted(([, a], [, b]) => b - a)[0]?.[0];
+}
+
 /** When tasks last ran, by name; those that never did are left out. */
 export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
   const runs = [...tasks].flatMap(([name, { lastRun }]) =>
@@ -123,21 +184,23 @@ function momentOf(written: unknown): number | null | undefined {
 
 /** More than a hundred tasks need, in characters. */
 const WHOLE_FILE = 1_000_000;
-/** The file is complete up to this run; later ones were lost with their process. */
-const NOTED = 'noted';
 
 /** The state file of a workspace, through the owner’s view. */
 export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
   return {
     /** Runs of the database that the file lacks are added; later changes by a person stay. */
-    async read(started: ReadonlyMap<string, number>): Promise<HeartbeatState> {
-      const file = await view.read(STATE_FILE, WHOLE_FILE);
+    async read(
+      started: ReadonlyMap<string, number>,
+      names: readonly string[],
+    ): Promise<HeartbeatState> {
+      const own = await view.read(STATE_FILE, WHOLE_FILE);
+      const file = own.kind === 'file' ? own : await view.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
       const { state, repairs } = readHeartbeatState(file.kind === 'file' ? file.text : '');
       const said = repairs.join(' ');
       if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;
-      return withLostRuns(state, started);
+      return withChecks(withLostRuns(state, started), names);
     },
     /** Records that a task started. A file that cannot be written is logged: the database knows, too. */
     async started(

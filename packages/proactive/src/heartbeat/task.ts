@@ -5,9 +5,15 @@ import { DAY_MINUTES, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 /** The standing tasks, and when each last ran (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
+/** Where OpenClaw's agents keep it; read until there is one of Parley's own. */
+export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
 /** The workspace files of a heartbeat: each becomes prompt text of its runs. */
-export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE];
+export const HEARTBEAT_READS: readonly FilePattern[] = [
+  TASKS_FILE,
+  STATE_FILE,
+  OPENCLAW_STATE_FILE,
+];
 
 /**
  * How often a task is due: so many minutes after it last ran, or once on every so-many-th day within

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type InboundMessage, type ReplyRoute, recordingLogger } from '@parley/core';
 import { type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
@@ -73,7 +73,10 @@ export async function openHeartbeatScene(
     later: (minutes: number) => {
       now += minutes * 60_000;
     },
-    put: (name: string, text: string) => writeFileSync(join(folder, name), text),
+    put: (name: string, text: string) => {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    },
     got: (name: string) => readFileSync(join(folder, name), 'utf8'),
     /** The turn that waits in the lane of the heartbeat, ended quietly; null when none does. */
     run(tokens = 10) {

@@ -177,6 +177,19 @@ const HEARTBEAT_INTRO = `Nobody wrote to you: this is the time you have to look 
 - Nothing needs your owner's attention: answer with exactly ${QUIET_TOKEN}. Nothing is sent then.
 - Something does: write what your owner should know, in a few sentences, without ${QUIET_TOKEN}.`;
 
+const HEARTBEATS = `Now and then Parley itself wakes you, without a person, to look after one task of HEARTBEAT.md; its message says so.
+- Nothing needs your owner's attention: answer with exactly ${QUIET_TOKEN}, the whole message. Nothing is sent then.
+- Something does: write what your owner should know, without ${QUIET_TOKEN}.
+In every other turn ${QUIET_TOKEN} has no place: there somebody waits for an answer.`;
+
+/** What heartbeats are, for layouts that say so in each prompt (P07); `heartbeat` has the task that is due. */
+const heartbeatsLayer: Layer = {
+  id: 'heartbeats',
+  volatility: 'static',
+  placement: 'system',
+  render: (_, { heading = '## Heartbeats' }) => forEveryone(`${heading}\n${HEARTBEATS}`),
+};
+
 /** What a heartbeat is for and which task is due; on heartbeat turns alone (H05). */
 export const heartbeatLayer: Layer = {
   id: 'heartbeat',
@@ -221,5 +234,6 @@ export const instructionLayers: readonly Layer[] = [
   responseFormatLayer,
   toolCallStyleLayer,
   cliLayer,
+  heartbeatsLayer,
   heartbeatLayer,
 ];

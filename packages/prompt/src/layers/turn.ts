@@ -140,25 +140,32 @@ export const messageContextLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   modes: ['full', 'minimal', 'none'],
-  render({ facts, reader, messages }) {
+  render({ facts, reader, messages, owners = [] }) {
     if (messages.length === 0) return absent('no message of a person');
     const { groupTitle, variables } = facts;
     const chat =
       groupTitle === undefined
         ? []
         : [`chat: ${untrustedJson({ title: capUntrusted(groupTitle, MAX_NAME) })}`];
-    const text = messageContext(messages, [...chat, ...variableLine(variables)]);
+    const before = [...chat, ...variableLine(variables)];
+    const text = messageContext(messages, before, reader.kind === 'owner' ? [] : owners);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
     return forChat(reader, text, source);
   },
 };
 
-/** Who wrote which messages, answering what, as data (P18); `before`: lines about where that was. */
+/**
+ * Who wrote which messages, answering what, as data (P18); `before`: lines about where that was; `owners`: whose
+ * messages are marked.
+ */
 export function messageContext(
   messages: readonly InboundMessage[],
   before: readonly string[] = [],
+  owners: readonly string[] = [],
 ): string {
-  const lines = messages.map((message) => `message: ${untrustedJson(describeMessage(message))}`);
+  const lines = messages.map((message) => {
+    return `message: ${untrustedJson(describeMessage(message, owners))}`;
+  });
   return ['<message-context>', MESSAGE_NOTE, ...before, ...lines, '</message-context>'].join('\n');
 }
 
@@ -174,16 +181,14 @@ function variableLine(variables: Readonly<Record<string, string>>): string[] {
   return [`variables: ${untrustedJson(Object.fromEntries(shown))}${cut}`];
 }
 
-function describeMessage({
-  messageId,
-  channel,
-  sender,
-  replyTo,
-  mentions,
-  trigger,
-}: InboundMessage): object {
+function describeMessage(
+  { messageId, channel, sender, replyTo, mentions, trigger }: InboundMessage,
+  owners: readonly string[],
+): object {
+  const id = `${channel}:${sender.id}`;
   const person = {
-    id: `${channel}:${sender.id}`,
+    id,
+    ...(owners.includes(id) && { owner: true }),
     name: capUntrusted(sender.name, MAX_NAME),
     ...(sender.username !== undefined && { username: capUntrusted(sender.username, MAX_NAME) }),
   };

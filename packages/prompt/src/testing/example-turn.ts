@@ -124,6 +124,8 @@ export const GUEST_TOOLS: readonly ToolNote[] = TOOLS.filter(({ name }) =>
 );
 
 const OWNERS: Audience = { kind: 'owner' };
+/** One of them is a telephone number. */
+const ACCOUNTS = ['telegram:42', 'whatsapp:4915550123456'];
 const EVERYONE: Audience = { kind: 'everyone' };
 
 const part = (source: string, text: string, audience: Audience = OWNERS): PromptPart => ({
@@ -148,6 +150,7 @@ export const SKILLS: SkillSnapshot = {
 
 /** What sources fill in for the owner's direct chat. */
 export const OWNER_FEATURES: PromptFeatures = {
+  owners: ACCOUNTS,
   tools: TOOLS,
   conversationMode: 'agent',
   approvals: part('approvals', 'Sending mail and running commands wait for Ann’s yes.'),
@@ -189,6 +192,7 @@ export const OWNER_FEATURES: PromptFeatures = {
 export function guestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };
   return {
+    owners: ACCOUNTS,
     tools: GUEST_TOOLS,
     conversationMode: 'ask',
     persona: part(

@@ -1,4 +1,5 @@
 import { countOf } from '@parley/core';
+import type { foreseeTasks } from '@parley/proactive';
 import { isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 
 /** What the workspace has under the name of a file that could be copied. */
@@ -36,6 +37,9 @@ export function takesNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'cont
   if (name.toLowerCase() !== 'user.md' || content.kind !== 'markdown') return false;
   return content.declared !== 'everyone' && content.problem === null;
 }
+
+/** When its tasks last ran; the second is where OpenClaw's agents keep it. */
+const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-state.json'];
 
 /** What is of OpenClaw or NeoMAGI alone, by the first part of its path. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -83,7 +87,9 @@ function reasonAgainst({ name, content }: SurveyedEntry): string | null {
       return null;
     case 'other':
       // Scripts and references of a skill belong to it.
-      return firstPart(name) === 'skills' ? null : 'a workspace holds Markdown, and skills';
+      return firstPart(name) === 'skills' || STATES.includes(name)
+        ? null
+        : 'a workspace holds Markdown, and skills';
   }
 }
 
@@ -103,7 +109,8 @@ function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing, isS
   const isMarkdown = content.kind === 'markdown';
   const isMarked =
     isMarkdown && isMarkedInCopy(name) && !content.problem && content.declared !== 'everyone';
-  const isPrivate = isMarked || (isMarkdown && content.audience === 'owner');
+  const isPrivate =
+    isMarked || STATES.includes(name) || (isMarkdown && content.audience === 'owner');
   const use = useOf(name);
   const isOwnersProfile = takesNotes({ name, content });
   const remark = isSplit ? SPLIT_REMARK : remarkOn(content);
@@ -113,6 +120,7 @@ function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing, isS
 const SPLIT_REMARK = 'what it says about you goes into the owner’s notes';
 
 function useOf(name: string): string {
+  if (STATES.includes(name)) return 'when its tasks last ran';
   const known = USES[name.toLowerCase()];
   if (known !== undefined) return known;
   switch (firstPart(name)) {
@@ -138,7 +146,11 @@ function firstPart(name: string): string {
 /** Folders that are listed as one total, not file by file. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
-export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
+/** `heartbeat`: what its HEARTBEAT.md will be; null where there is none that counts. */
+export function planText(
+  { used, ignored, skills, isCut }: ImportPlan,
+  heartbeat: ReturnType<typeof foreseeTasks> | null,
+): string {
   const fresh = used.filter(({ existing }) => existing === 'nothing');
   const kept = used.filter(({ existing }) => existing !== 'nothing');
   return [
@@ -149,6 +161,7 @@ export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
         line(name, content.kind === 'skill' ? content.description : `not used: ${content.reason}`),
       ),
     ),
+    section('Standing tasks of HEARTBEAT.md', heartbeat === null ? [] : taskLines(heartbeat)),
     section(
       'In the workspace already, and left as it is there',
       kept.map((file) => line(file.name, EXISTING[file.existing])),
@@ -161,6 +174,23 @@ export function planText({ used, ignored, skills, isCut }: ImportPlan): string {
   ]
     .filter((text) => text !== '')
     .join('\n');
+}
+
+function taskLines({
+  tasks,
+  isWhole,
+  problems,
+}: ReturnType<typeof foreseeTasks>): readonly string[] {
+  const lines = tasks.map(({ name, schedule, lastRun }) => {
+    const ran = lastRun === null ? '' : `, last run ${new Date(lastRun).toISOString()}`;
+    return line(name, `${schedule}${ran}`);
+  });
+  const whole = 'the file does not show where one task ends: all of it is one';
+  return [
+    ...lines,
+    ...(isWhole ? [line('', whole)] : []),
+    ...problems.map((text) => line('', text)),
+  ];
 }
 
 const EXISTING: Readonly<Record<UsedFile['existing'], string>> = {

@@ -112,6 +112,24 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('canary-secret');
   });
 
+  it('[H02] [W01] takes over the tasks of the heartbeat and when they last ran, and says how it reads them', async () => {
+    const tasks = '---\nsummary: x\n---\n- Email: every 30 min (9 AM - 9 PM)\n- Calendar: hourly\n';
+    const state = '{"lastChecks":{"email":1703275200}}';
+    put(join(from, 'HEARTBEAT.md'), tasks);
+    put(join(from, 'memory/heartbeat-state.json'), state);
+    expect(await run(true)).toBe(0);
+    expect(printed).toMatch(
+      /Standing tasks of HEARTBEAT\.md\n +Email +every 30 min, 09:00–21:00, last run 2023-12-22T20:00:00\.000Z\n +Calendar +every hour\n/,
+    );
+    expect(readFileSync(workspace('memory/heartbeat-state.json'), 'utf8')).toBe(state);
+    expect(readFileSync(workspace('HEARTBEAT.md'), 'utf8')).toContain('Calendar: hourly');
+    put(join(from, 'HEARTBEAT.md'), 'Look at the mail, and be nice.\n');
+    await run(false);
+    expect(printed).toMatch(
+      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends: all of it is one/,
+    );
+  });
+
   it('copies nothing without --yes', async () => {
     await run(false);
     expect(printed).toContain('Nothing has been copied');

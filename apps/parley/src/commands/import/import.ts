@@ -9,9 +9,11 @@ import {
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { countOf } from '@parley/core';
+import { foreseeTasks } from '@parley/proactive';
 import {
   type CopyResult,
   copyIntoWorkspace,
+  readInside,
   surveyFolder,
   writeIntoWorkspace,
 } from '@parley/workspace';
@@ -47,12 +49,33 @@ export async function importWorkspace(
   const edits = await importEdits(survey);
   const existing = (name: string) => existingIn(survey.folder, workspace, name, edits);
   const plan = planImport(survey, beside, existing, edits.split);
-  print(`The ${AGENTS[agent].name} workspace ${from}\n\n${planText(plan)}`);
+  print(
+    `The ${AGENTS[agent].name} workspace ${from}\n\n${planText(plan, await heartbeatOf(plan, survey.folder))}`,
+  );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
     `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}\nThere nothing is marked or taken out: others can read USER.md, until its front matter says "audience: owner", and what other files say about you.`,
   );
   return 0;
+}
+
+/** Null where no HEARTBEAT.md is taken. What it says runs where it is copied, and where it is used in place. */
+async function heartbeatOf({ used }: ReturnType<typeof planImport>, from: string) {
+  const textOf = async (...names: readonly string[]) => {
+    const name = names.find((one) => used.some((file) => file.name === one));
+    const bytes = name === undefined ? null : await readInside(from, name.split('/'));
+    return bytes === null ? null : withoutFrontMatter(Buffer.from(bytes).toString('utf8'));
+  };
+  const text = await textOf('HEARTBEAT.md');
+  if (text === null) return null;
+  return foreseeTasks(
+    text,
+    (await textOf('heartbeat-state.json', 'memory/heartbeat-state.json')) ?? '',
+  );
+}
+
+function withoutFrontMatter(text: string): string {
+  return text.replace(/^\ufeff?---\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, '');
 }
 
 interface Copying {

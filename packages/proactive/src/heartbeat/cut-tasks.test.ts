@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PROSE_TASK, readTasks } from './read-tasks.ts';
+import { describeSchedule } from './task.ts';
+
+/** Files as people wrote them for other agents; what each is read as: name and schedule. */
+const FORMS: readonly [
+  form: string,
+  text: string,
+  tasks: readonly (readonly [string, string])[],
+][] = [
+  [
+    'the block of OpenClaw',
+    `# HEARTBEAT.md\n\ntasks:\n\n- name: post-office\n  interval: 30m\n  prompt: "Look for letters that cannot wait."\n- name: appointments\n  interval: 2h\n  prompt: >\n    Look for what begins soon\n    and needs a word before.\n\n# More to heed\n\n- Be brief.\n`,
+    [
+      ['post-office', 'every 30 min'],
+      ['appointments', 'every 2 h'],
+    ],
+  ],
+  [
+    'a list with times',
+    '# Heartbeat\n\n- Email: every 30 min (9 AM - 9 PM)\n- **Calendar** - every 2 hours (8:00–22:00)\n- Repository: every 24 hours\n- Deep scan: once daily at 3 AM\n- Weather: twice a day\n',
+    [
+      ['Email', 'every 30 min, 09:00–21:00'],
+      ['Calendar', 'every 2 h, 08:00–22:00'],
+      ['Repository', 'every day'],
+      ['Deep scan', 'every day, 03:00–24:00'],
+      ['Weather', 'every 12 h'],
+    ],
+  ],
+  [
+    'lists below how often they are done',
+    '# Tasks\n## Continuous (every heartbeat)\n- Look for mail of the harbour\n## Hourly\n- Look at the pumps\n## Daily (morning)\n- Tide table\n## Weekly (Monday)\n- [ ] Tidy up the notes\n',
+    [
+      ['Look for mail of the', 'every 30 min'],
+      ['Look at the pumps', 'every hour'],
+      ['Tide table', 'every day, 06:00–12:00'],
+      ['Tidy up the notes', 'every 7 days'],
+    ],
+  ],
+  [
+    'a checklist with times since the last look, and rules',
+    '# HEARTBEAT.md\n\n## Periodic Checks (Rotate, 1-2 per heartbeat)\n\n- [ ] Urgent mail (check if >4h since last check)\n- [ ] Next day (check if >8h since last check)\n\n## Rules\n\n- Late night (23:00-08:00): stay quiet\n- If all is well: HEARTBEAT_OK\n',
+    [
+      ['Urgent mail', 'every 4 h'],
+      ['Next day', 'every 8 h'],
+    ],
+  ],
+  [
+    'sections with times',
+    '# HEARTBEAT.md\n\n**Instructions:**\nDo the most overdue one.\n\n## State Tracking\nIn memory/heartbeat-state.json.\n\n## Checks\n\n### 1. Status (every 2 hours)\n- Is anything stuck?\n- Look at the notes of today\n\n### 2. Memory (every 6 hours)\n- Look through the notes\n\n## Quiet Hours\n- At night only what is urgent\n',
+    [
+      ['Status', 'every 2 h'],
+      ['Memory', 'every 6 h'],
+    ],
+  ],
+  [
+    'sections without times',
+    '# HEARTBEAT.md\n\n## Calendar Check\n- Anything in the next 2 hours?\n- If one is near, write a note\n\n## Inbox\n- Anything from the crew?\n',
+    [
+      ['Calendar Check', 'every 30 min'],
+      ['Inbox', 'every 30 min'],
+    ],
+  ],
+  [
+    'a list without times',
+    '# Heartbeat checklist\n\n- Anything urgent in the post?\n- Do two dates collide?\n- If nothing needs me, say HEARTBEAT_OK.\n',
+    [
+      ['Anything urgent in the post', 'every 30 min'],
+      ['Do two dates collide', 'every 30 min'],
+    ],
+  ],
+  [
+    'sentences with times',
+    'You look after my shop. Every 30 minutes between 9 and 21, look through my mail. Tell me only of what cannot wait. Once a day at 3 AM look at the backup.\n',
+    [
+      ['look through my mail', 'every 30 min, 09:00–21:00'],
+      ['look at the backup', 'every day, 03:00–24:00'],
+    ],
+  ],
+  [
+    'prose',
+    'Look at the mail, and be nice.\nTell me what is new.\n',
+    [[PROSE_TASK, 'every 30 min']],
+  ],
+  [
+    'a sentence with a time',
+    'Every 2 hours look at the mail, and be nice.\n',
+    [[PROSE_TASK, 'every 30 min']],
+  ],
+  [
+    'steps that build on one another',
+    '## Step 1: Sort\n1. Look at the queue\n2. Choose one\n## Step 2: Work\n- Do it\n- Note it\n',
+    [[PROSE_TASK, 'every 30 min']],
+  ],
+  [
+    'a numbered list',
+    '1. Look for letters\n2. If there are some, sort them\n',
+    [[PROSE_TASK, 'every 30 min']],
+  ],
+  [
+    'the template',
+    '# Keep this file empty (or with only comments) to skip.\n\n# Add tasks below.\n',
+    [],
+  ],
+];
+
+describe('a HEARTBEAT.md that was written for another agent', () => {
+  it.each(FORMS)('[H02] [W01] as %s is read as its tasks', (_form, text, tasks) => {
+    const read = readTasks(text);
+    expect(read.problems).toEqual([]);
+    expect(read.tasks.map((task) => [task.name, describeSchedule(task)])).toEqual(tasks);
+  });
+
+  it.each(FORMS)('[H02] [W01] as %s loses nothing', (_form, text) => {
+    const { tasks } = readTasks(text);
+    const said = tasks.map(({ name, instruction }) => `${name}\n${instruction}`).join('\n');
+    const times = tasks.map(describeSchedule).join();
+    for (const line of text.split('\n').filter((one) => !/^#+ /.test(one))) {
+      for (const word of line.match(/\p{L}{3,}/gu) ?? []) {
+        const isKey = /^(tasks|name|interval|prompt)$/.test(word);
+        expect(isKey || said.includes(word) || times.includes(word), `${line}: ${word}`).toBe(true);
+      }
+    }
+  });
+
+  it('[H02] adds what holds for all to each task', () => {
+    const [first, second] = readTasks(FORMS[3]?.[1] ?? '').tasks;
+    for (const task of [first, second]) expect(task?.instruction).toContain('stay quiet');
+    expect(first?.instruction).not.toContain('Next day');
+  });
+
+  it('[H01] runs none more often than the floor', () => {
+    const { tasks } = readTasks('- Board: every 2 minutes\n- Pumps: hourly\n');
+    expect(tasks.map(describeSchedule)).toEqual(['every 5 min', 'every hour']);
+  });
+
+  it('[H02] of any lines is read, and each task can be run', () => {
+    const lines = fc.constantFrom(
+      ...[
+        '# a',
+        '## b (every 2 hours)',
+        '### Rules',
+        '- c',
+        '- [ ] d: daily',
+        '1. e',
+        'tasks:',
+        '```',
+      ],
+      ...[
+        '- name: f',
+        '  interval: 1h',
+        '  prompt: |',
+        '    g',
+        'h every day. I hourly.',
+        '',
+        '- if j',
+      ],
+      ...['- 25:00-99:00 x', '- every 0 min', '- every 99999 days', '- 0x daily', '- k (9-9)'],
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(lines, fc.string()), { maxLength: 20 }), (all) => {
+        const { tasks } = readTasks(all.join('\n'));
+        expect(new Set(tasks.map(({ name }) => name)).size).toBe(tasks.length);
+        for (const { name, instruction, window, cadence } of tasks) {
+          expect(name.trim() && instruction.trim()).not.toBe('');
+          expect(window.from).not.toBe(window.to);
+          expect(cadence.kind === 'days' ? cadence.days : cadence.minutes).toBeGreaterThan(0);
+        }
+      }),
+    );
+  });
+});
