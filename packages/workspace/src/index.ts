@@ -26,6 +26,7 @@ export {
 } from './memory/memory-search.ts';
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
+export { otherFiles } from './paths.ts';
 export {
   covers,
   createPromptFiles,
