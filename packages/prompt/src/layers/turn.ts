@@ -1,4 +1,4 @@
-import { countOf, type InboundMessage, type Reader } from '@parley/core';
+import { countOf, type InboundMessage, type Reader, type RuntimeFacts } from '@parley/core';
 import {
   type AttachmentNote,
   absent,
@@ -39,14 +39,14 @@ function plain(code: string): string {
   return /^[\w.+/-]{1,100}$/.test(code) ? code : '(unusual, not shown)';
 }
 
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   return bytes < 1_000_000
     ? `${Math.round(bytes / 1_000)} kB`
     : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-const MAX_NAME = 80;
+export const MAX_NAME = 80;
 /** All of it together, in characters, where the layout sets no limit: about 4,000 tokens. */
 const MAX_IN_ALL = 16_000;
 
@@ -140,14 +140,9 @@ export const messageContextLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   modes: ['full', 'minimal', 'none'],
-  render({ facts, reader, messages, owners = [] }) {
+  render({ facts, reader, messages, owners = [] }, { named = true }) {
     if (messages.length === 0) return absent('no message of a person');
-    const { groupTitle, variables } = facts;
-    const chat =
-      groupTitle === undefined
-        ? []
-        : [`chat: ${untrustedJson({ title: capUntrusted(groupTitle, MAX_NAME) })}`];
-    const before = [...chat, ...variableLine(variables)];
+    const before = named ? chosenOfChat(facts) : [];
     const text = messageContext(messages, before, reader.kind === 'owner' ? [] : owners);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
     return forChat(reader, text, source);
@@ -167,6 +162,15 @@ export function messageContext(
     return `message: ${untrustedJson(describeMessage(message, owners))}`;
   });
   return ['<message-context>', MESSAGE_NOTE, ...before, ...lines, '</message-context>'].join('\n');
+}
+
+/** The title of the chat and the turn variables, as data (P18). */
+export function chosenOfChat({ groupTitle, variables }: RuntimeFacts): string[] {
+  const title = groupTitle === undefined ? null : capUntrusted(groupTitle, MAX_NAME);
+  return [
+    ...(title === null ? [] : [`chat: ${untrustedJson({ title })}`]),
+    ...variableLine(variables),
+  ];
 }
 
 /** A channel may have filled them with what people typed. */
