@@ -6,10 +6,12 @@ import {
   type InboundMessage,
   type LiveBus,
   type Logger,
+  type Meter,
   type NewId,
   type PassPoint,
   reasonOf,
   silentLogger,
+  silentMeter,
 } from '@parley/core';
 import {
   type BootDeps,
@@ -23,12 +25,14 @@ import {
   type Cron,
   createCron,
   createFindTarget,
+  createHooks,
   createJudge,
   Heartbeat,
+  type Hooks,
   tokensToday,
 } from '@parley/proactive';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
-import type { Store } from '@parley/store';
+import type { HeartbeatRun, Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
@@ -52,7 +56,8 @@ export function openHeartbeat(
   const { chats } = all.tools.message;
   const serves = servedBy(accounts);
   const { name: agentName } = agent;
-  const findTarget = createFindTarget({ ...deps, agentName, serves, chats, tell: settings.tell });
+  const targetOf = (tell: string) => createFindTarget({ ...deps, agentName, serves, chats, tell });
+  const findTarget = targetOf(settings.tell);
   const notify = async (key: string, markdown: string) => {
     const chat = await ownersChat({ ...deps, agentName, serves });
     if (chat === null) return;
@@ -75,12 +80,48 @@ export function openHeartbeat(
   });
   const rules = {
     judge: createJudge({ ...deps, agent, settings }),
-    limits: async () => {
+    limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
+      // What an event costs, no standing task pays; `spend` bounds both.
+      if (run.agent !== agent.id) return {};
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
   };
-  return { heartbeat, rules };
+  return { heartbeat, rules, targetOf };
+}
+
+interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'> {
+  readonly meter: Meter;
+}
+
+/** Hooks of all agents; `agentOf`: the parts of one by its name, those of the default one without. */
+export function openHooks(
+  { hooks, agent }: Pick<LoadedSettings['settings'], 'hooks' | 'agent'>,
+  { turns, ...parts }: HookParts,
+  agentOf: (name: string | undefined) => HookedAgent | undefined,
+): Hooks {
+  // The default agent has no name in the ids of its conversations.
+  const rules = Object.fromEntries(
+    Object.entries(hooks).map(([name, hook]) => [
+      name,
+      hook.agent === agent.id ? { ...hook, agent: undefined } : hook,
+    ]),
+  );
+  return createHooks({
+    ...{ ...parts, rules, newId },
+    wake: (lane) => turns.kick(lane),
+    agentOf(name) {
+      const found = agentOf(name);
+      if (found === undefined) return undefined;
+      const { heartbeat, targetOf: findTarget } = found.proactive;
+      return { heartbeat, findTarget, owners: found.owners };
+    },
+  });
+}
+
+interface HookedAgent {
+  readonly owners: readonly string[];
+  readonly proactive: Pick<ReturnType<typeof openHeartbeat>, 'heartbeat' | 'targetOf'>;
 }
 
 /** Characters of a job’s id: short enough to type; an id in use is not used again. */
@@ -197,6 +238,12 @@ export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
   const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
   return cronPage(openCron(loaded, { ...parts, ...waking }), settings, parts);
+}
+
+/** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */
+export function hooksHere(store: Store, { settings }: LoadedSettings) {
+  const parts = { store, turns: { kick: idle }, clock: Date.now, log: silentLogger };
+  return openHooks(settings, { ...parts, meter: silentMeter }, () => undefined);
 }
 
 /** The heartbeat where nothing runs, read from its files. */
