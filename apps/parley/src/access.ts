@@ -7,6 +7,7 @@ import {
   type TurnServices,
 } from '@parley/agent';
 import { APPROVAL_CODE_LENGTH, type ChannelDefinition, oneTimeCode } from '@parley/channels';
+import { api } from '@parley/channels/api';
 import type { Logger } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { UsageFacts } from '@parley/gateway/usage-routes';
@@ -23,7 +24,7 @@ export function planAccounts(
   const { limits, approvals, lanes } = loaded.settings;
   const { busy } = lanes;
   const { approvers } = approvals;
-  const plans: PlannedAccount[] = [];
+  const plans: PlannedAccount[] = apiPlans(loaded.settings, owners);
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
     const definition = channels.find(({ id }) => id === channel);
@@ -38,6 +39,27 @@ export function planAccounts(
     plans.push({ kind: 'ready', plan: { definition, account, settings, rules, whenUncertain } });
   }
   return plans;
+}
+
+/** The API is one account, whose rules the settings do not say: who has no token is refused by its adapter. */
+function apiPlans(
+  { api: { clients, waitSeconds }, agent, limits, approvals, lanes }: LoadedSettings['settings'],
+  owners: readonly string[],
+): PlannedAccount[] {
+  if (Object.keys(clients).length === 0) return [];
+  const access = {
+    direct: 'token',
+    groups: 'disabled',
+    groupCommands: 'owners',
+    allow: [],
+    allowGroups: [],
+  } as const;
+  const answers = { mentions: 'dead', numbered: false } as const;
+  const { approvers } = approvals;
+  const policy = { access, activation: 'mention', answers } as const;
+  const rules = { policy, owners, approvers, limits, busy: lanes.busy };
+  const settings = { agent: agent.id, waitMs: waitSeconds * 1_000, clients };
+  return [{ kind: 'ready', plan: { definition: api, account: 'default', settings, rules } }];
 }
 
 export function servedBy(
@@ -56,7 +78,18 @@ function placeOf(channel: string, account: string): string {
 }
 
 /** The token of the web page or the terminal makes its holder the owner of this installation. */
-export const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
+const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
+
+/** The people of the settings, and whose token is an owner's. */
+export function ownersOf({
+  owners,
+  api: { clients },
+}: Pick<LoadedSettings['settings'], 'owners' | 'api'>): readonly string[] {
+  const named = Object.entries(clients).flatMap(([name, { owner }]) =>
+    owner ? [`api:${name}`] : [],
+  );
+  return [...owners, ...LOCAL_OWNERS, ...named];
+}
 
 /** Who is asked before tools are run, and how long (G05); settings count in minutes, everything else in ms. */
 export function approvalsOf({

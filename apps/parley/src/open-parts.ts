@@ -9,7 +9,7 @@ import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
 import { openStore } from '@parley/store';
 import { localLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
-import { approvalsOf, LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
+import { approvalsOf, ownersOf, planAccounts, servedBy } from './access.ts';
 import { skillCommandsOf } from './agent-sources.ts';
 import { openInspector, previewOnPage } from './commands/prompt/page.ts';
 import { type ChosenModel, chooseModel } from './model.ts';
@@ -64,7 +64,7 @@ export async function openParts(
   const { store, turns, deliver, meter } = shared;
   const wake = (conversationId: string) => turns.kick(conversationId);
   const delegation = { subAgents: store.subAgents, wake, newId, clock };
-  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const owners = ownersOf(settings);
   const accounts = planAccounts(loaded, owners, definitions);
   const cron = openCron(settings, { ...shared, accounts });
   const { chats } = settings.tools.message;
