@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AgentName } from './agent-schema.ts';
 import { choice, flag, number, section } from './fields.ts';
 
 /** Part of the client's person id (`api:laptop`) and of the ids of its chats. */
@@ -12,6 +13,7 @@ const ApiClient = z.strictObject({
       'at least 32 characters: let "openssl rand -hex 24" make it, and refer to a variable with it',
     )
     .describe('What the client sends as "Authorization: Bearer …" (its API key).'),
+  agent: AgentName.optional().describe('The agent it talks to; the default agent without this.'),
   owner: flag(
     false,
     'true: who has the token speaks as the owner, with the main session and all that is private. false: as a guest, api:NAME.',

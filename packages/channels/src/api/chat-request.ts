@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/core';
+import { type InboundMessage, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { parseCommand } from '../ingress/command.ts';
 import { type ApiError, badRequest } from './wire.ts';
@@ -25,6 +25,15 @@ const Message = z.object({
 });
 type Message = z.infer<typeof Message>;
 
+const Format = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('json_object') }),
+  z.object({
+    type: z.literal('json_schema'),
+    json_schema: z.object({ schema: z.record(z.string(), z.unknown()) }),
+  }),
+]);
+
 /** What is read of a request; temperature and the like are the agent's own business and passed over. */
 const Body = z.object({
   model: z.string().optional(),
@@ -35,7 +44,7 @@ const Body = z.object({
   n: z.number().nullish(),
   tools: z.array(z.unknown()).nullish(),
   functions: z.array(z.unknown()).nullish(),
-  response_format: z.object({ type: z.string() }).nullish(),
+  response_format: Format.nullish(),
 });
 
 /** A request as Parley understands it. */
@@ -48,6 +57,7 @@ export interface ChatRequest {
   readonly text: string;
   readonly files: readonly File[];
   readonly client: NonNullable<InboundMessage['client']>;
+  readonly responseFormat: InboundMessage['responseFormat'];
 }
 
 /** Reads the body of a request. What Parley cannot do is an error; it never does something else instead. */
@@ -81,6 +91,7 @@ export function readChatRequest(
     text,
     files,
     client: parseCommand(text) === null ? sentAlong(body.messages, history) : {},
+    responseFormat: formatOf(body),
   };
 }
 
@@ -103,12 +114,17 @@ function refusalOf(body: z.infer<typeof Body>): ApiError | null {
   if (body.n !== undefined && body.n !== null && body.n !== 1) {
     return badRequest('A message has one answer here: leave n away.', 'n_unsupported');
   }
-  const format = body.response_format?.type ?? 'text';
-  if (format !== 'text') {
-    const why = `The format ${format} is not offered here: leave response_format away, and ask for the form in the message.`;
-    return badRequest(why, 'response_format_unsupported');
+  const format = ResponseFormat.optional().safeParse(formatOf(body));
+  if (!format.success) {
+    const why = `response_format must be ${z.prettifyError(format.error)}`;
+    return badRequest(why, 'invalid_response_format');
   }
   return null;
+}
+
+function formatOf({ response_format: format }: z.infer<typeof Body>): ResponseFormat | undefined {
+  if (format?.type === 'json_schema') return format.json_schema.schema;
+  return format?.type === 'json_object' ? 'json' : undefined;
 }
 
 type Said = NonNullable<ChatRequest['client']['history']>[number];

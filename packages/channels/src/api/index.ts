@@ -3,13 +3,15 @@ import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '../adapt
 
 /** What the adapter works with; made of the section `api` of the settings, which has checked it. */
 export const ApiAccount = z.strictObject({
-  /** The agent's name as a model. */
+  /** The default agent's name as a model. */
   agent: z.string(),
   waitMs: z.number(),
   clients: z.record(
     z.string(),
     z.strictObject({
       token: z.string(),
+      /** Another one of several agents. */
+      agent: z.string().optional(),
       owner: z.boolean(),
       conversations: z.enum(['one', 'per-request']),
     }),

@@ -20,6 +20,10 @@ interface ApiDeps {
 
 interface Client {
   readonly name: string;
+  /** Undefined: the default agent. */
+  readonly agent: string | undefined;
+  /** The agent's name as a model. */
+  readonly model: string;
   readonly owner: boolean;
   readonly conversations: 'one' | 'per-request';
 }
@@ -27,7 +31,6 @@ interface Client {
 /** `/v1` as OpenAI's clients know it. */
 export function createApiRoutes(deps: ApiDeps): Hono<{ Variables: { client: Client } }> {
   const { context, closing } = deps;
-  const { agent } = context.settings;
   const app = new Hono<{ Variables: { client: Client } }>().basePath('/v1');
   const respond = createResponder(deps);
   const since = Math.floor(context.clock() / 1_000);
@@ -37,10 +40,13 @@ export function createApiRoutes(deps: ApiDeps): Hono<{ Variables: { client: Clie
     c.set('client', client);
     return next();
   });
-  app.get('/models', (c) => c.json({ object: 'list', data: [modelBody(agent, since)] }));
+  app.get('/models', (c) =>
+    c.json({ object: 'list', data: [modelBody(c.get('client').model, since)] }),
+  );
   app.get('/models/:model', (c) => {
-    const { model } = c.req.param();
-    return model === agent ? c.json(modelBody(agent, since)) : errorResponse(noModel(model, agent));
+    const asked = c.req.param().model;
+    const { model } = c.get('client');
+    return asked === model ? c.json(modelBody(model, since)) : errorResponse(noModel(asked, model));
   });
   app.post('/chat/completions', async (c) => {
     if (closing.aborted) return errorResponse(CLOSING);
@@ -76,15 +82,16 @@ function noModel(asked: string, agent: string): ApiError {
 }
 
 /** All tokens are compared, in constant time. */
-function clientOf({ clients }: ApiAccount, header: string | undefined): Client | null {
+function clientOf({ agent: main, clients }: ApiAccount, header: string | undefined): Client | null {
   const given = digest(/^Bearer +(.+)$/i.exec(header ?? '')?.[1] ?? '');
   const found = Object.entries(clients).filter(([, { token }]) =>
     timingSafeEqual(digest(token), given),
   );
   const [one] = found;
   if (one === undefined) return null;
-  const [name, { owner, conversations }] = one;
-  return { name, owner, conversations };
+  const [name, { agent, owner, conversations }] = one;
+  const other = agent === main ? undefined : agent;
+  return { name, agent: other, model: other ?? main, owner, conversations };
 }
 
 function digest(text: string): Buffer {
@@ -97,7 +104,7 @@ const LARGEST_TEXT = 4_000_000;
 /** Reads a request and hands it to ingress. Resolves when it is stored, or with the reason why it is not. */
 async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<AnswerOrder | ApiError> {
   const { context } = deps;
-  const { agent } = context.settings;
+  const { model } = client;
   const fileBytes = context.chats?.media.messageBytes ?? 0;
   const body = await readBody(c.req.raw, LARGEST_TEXT + Math.ceil((fileBytes * 4) / 3));
   if (body.kind === 'too-large')
@@ -106,7 +113,7 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
     return badRequest('The request is not valid UTF-8.', 'invalid_request');
   const request = readChatRequest(parseJson(body.text), client.conversations);
   if ('status' in request) return request;
-  if (request.model !== undefined && request.model !== agent) return noModel(request.model, agent);
+  if (request.model !== undefined && request.model !== model) return noModel(request.model, model);
   const place = placeOf(client, request, c);
   if ('status' in place) return place;
   const refusal = await fileRefusal(context, request.files);
@@ -119,7 +126,7 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
   const refused = refusedAs(outcome);
   if (refused !== null) return refused;
   const command = outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.name;
-  const about = { id: `chatcmpl-${messageId}`, model: agent, created: Math.floor(at / 1_000) };
+  const about = { id: `chatcmpl-${messageId}`, model, created: Math.floor(at / 1_000) };
   return { about, place: { chatId, messageId }, at, command, stream: request.stream };
 }
 
@@ -150,7 +157,8 @@ function placeOf(client: Client, { user }: ChatRequest, c: Context): Place | Api
   const own =
     client.conversations === 'per-request' ? `~${idPart(messageId)}` : named && `#${idPart(named)}`;
   return {
-    chatId: `${person}${own ?? ''}`,
+    // As the chats of the page, it names an agent that is not the default one.
+    chatId: `${client.agent === undefined ? '' : `@${client.agent}/`}${person}${own ?? ''}`,
     messageId,
     senderId: client.owner ? client.name : person,
     separate: own !== undefined || user !== undefined,
@@ -164,7 +172,7 @@ function idPart(name: string): string {
 
 function inbound(
   client: Client,
-  { text, files, user, client: sentAlong }: ChatRequest,
+  { text, files, user, client: sentAlong, responseFormat }: ChatRequest,
   { chatId, messageId, senderId, separate, account, at }: Place & { account: string; at: number },
 ): InboundMessage {
   const attachments = files.map((file, index) => ({
@@ -183,6 +191,7 @@ function inbound(
     text,
     ...(attachments.length > 0 && { attachments }),
     ...(Object.keys(sentAlong).length > 0 && { client: sentAlong }),
+    ...(responseFormat !== undefined && { responseFormat }),
     mentions: [],
     addressed: true,
     sentAt: at,
