@@ -30,7 +30,7 @@ import {
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
-import { LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
+import { ownersOf, planAccounts, servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
 import { newId, type StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
@@ -192,7 +192,7 @@ const idle = async () => {};
 /** Jobs where nothing runs: the next start, or its next look, finds what is due. */
 export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
   const { settings } = loaded;
-  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const owners = ownersOf(settings);
   const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
   const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
@@ -201,12 +201,12 @@ export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
 
 /** The heartbeat where nothing runs, read from its files. */
 export async function heartbeatHere(store: Store, { settings }: LoadedSettings) {
-  const { heartbeat, owners, tools, agent } = settings;
+  const { heartbeat, tools, agent } = settings;
   const { workspace } = await workspaceForCommand(settings, store);
   const parts = { store, clock: Date.now, log: silentLogger };
   const findTarget = createFindTarget({
     ...parts,
-    owners: [...owners, ...LOCAL_OWNERS],
+    owners: ownersOf(settings),
     // Which accounts work shows when it is started.
     serves: () => true,
     chats: tools.message.chats,

@@ -142,9 +142,10 @@ export function inboxRepository(database: Database, newId: NewId) {
 }
 
 // Messages that owners wrote themselves in direct chats, newest first; served by `inbox_owner`. Those that
-// Parley wrote have a trigger: inside a JSON string these quotes would be escaped.
+// Parley wrote have a trigger: inside a JSON string these quotes would be escaped. A client of the API hears the
+// answers to its own requests alone, so nothing else is sent there.
 const OF_OWNERS: string = `
-  from inbox where from_owner = 1 and message not like '%,"trigger":"%' order by seq desc`;
+  from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
 
 const OWNER_ROUTES = statement(
   `select route, conversation_id as lane ${OF_OWNERS} limit ${LATELY}`,

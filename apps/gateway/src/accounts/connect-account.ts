@@ -174,6 +174,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       if (state.kind === 'failed') void tellOfFailure(deps, `${channel}/${account}`, state);
     },
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
+    answer: (chatId, messageId) => store.answers.of({ channel, account, chatId, messageId }),
     chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();

@@ -1,6 +1,6 @@
 import type { HttpFacet } from '@parley/channels';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
 import {
   type AccessOptions,
@@ -99,6 +99,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     const facet = options.channel(channel, account);
     return facet?.open ? facet.fetch(c.req.raw) : next();
   });
+  // Its clients have tokens of their own, and reach the gateway by any name.
+  app.all('/v1/*', (c) => answerClient(c, access, options.channel('api', 'default')));
   app.use('*', async (c, next) => {
     const refusal = access.checkPlace(c);
     return refusal === null ? next() : refuse(c, refusal);
@@ -144,6 +146,27 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
   });
   return app;
+}
+
+/** Answers a client of the API; what its adapter does not answer itself gets the form of OpenAI's errors, too. */
+async function answerClient(
+  c: Context<AppEnv>,
+  access: ReturnType<typeof createAccess>,
+  facet: HttpFacet | undefined,
+): Promise<Response> {
+  const unavailable = (status: 404 | 429 | 503, message: string) =>
+    c.json({ error: { message, type: 'server_error', param: null, code: null } }, status);
+  if (facet === undefined) {
+    return unavailable(404, 'There is no API here: name a client in api.clients of the settings.');
+  }
+  const answered = await access.guardOwn(c, () => facet.fetch(c.req.raw));
+  if (answered instanceof Response) {
+    if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
+    c.header('retry-after', answered.headers.get('retry-after') ?? '5');
+    return unavailable(503, (await answered.text()).trim());
+  }
+  c.header('retry-after', String(answered.retryAfterSeconds ?? 1));
+  return unavailable(429, answered.message);
 }
 
 /** Whatever is added after this wants a caller whose role is enough. First of it: who that is, and who else may come. */

@@ -46,7 +46,11 @@ export async function admit(
     case 'refuse':
       await explainRefusal(deps, admitted, decision.notice, explain);
       if (decision.notice === null) await noteGroup(deps, admitted, memory);
-      return { kind: 'refused', reason: decision.reason };
+      return {
+        kind: 'refused',
+        reason: decision.reason,
+        ...(decision.notice === 'too-long' && { bound: 'size' }),
+      };
     case 'command':
       return runCommand(
         deps,
@@ -154,7 +158,7 @@ async function accept(
     const reason = hasRoom
       ? `${inItsConversation} messages of this conversation wait already`
       : `${limits.waitingInAll} messages of all chats wait already`;
-    return { kind: 'refused', reason };
+    return { kind: 'refused', reason, bound };
   }
   deps.pass('inbox-committed');
   // Also for a duplicate: the process may have died between storing and waking the first time.

@@ -87,8 +87,11 @@ export interface AnswerStyle {
   readonly acknowledge?: string | undefined;
 }
 
-/** `open`: everyone; `allowlist`: listed people; `pairing`: also people whom an owner allowed; `disabled`: no one. */
-export type DirectMode = 'pairing' | 'allowlist' | 'open' | 'disabled';
+/**
+ * `open`: everyone; `allowlist`: listed people; `pairing`: also people whom an owner allowed; `disabled`: no one;
+ * `token`: the adapter has asked for a token (no setting has this).
+ */
+export type DirectMode = 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token';
 
 /** `open`: all groups; `allowlist`: listed groups; `disabled`: none. */
 export type GroupMode = 'allowlist' | 'open' | 'disabled';
@@ -243,6 +246,8 @@ function ofSender(mode: DirectMode, isNamed: boolean, isAllowed: boolean): Acces
       return isAllowed
         ? { kind: 'allowed', reason: 'an owner allowed the sender' }
         : { kind: 'refused', reason: 'no owner has allowed the sender', notice: 'pairing' };
+    case 'token':
+      return { kind: 'allowed', reason: 'sent with the token of a client' };
     case 'disabled':
       return { kind: 'refused', reason: 'direct chats are disabled', notice: null };
   }

@@ -26,6 +26,7 @@ export function routeOf(
     ...(response === undefined ? {} : { response }),
     ...(capabilities.quotes === true ? { quotes: true } : {}),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
+    ...(capabilities.streaming === 'append' ? { appends: true } : {}),
     ...actsOf(capabilities),
     // The message of a command is nowhere to be seen.
     ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
