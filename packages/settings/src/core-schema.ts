@@ -2,6 +2,7 @@ import { BusyPolicy } from '@parley/core';
 import { z } from 'zod';
 import { Agent, Cron, Heartbeat, Limits, Media, Soul, Spend } from './agent-schema.ts';
 import { choice, number, section, wholeNumber } from './fields.ts';
+import { Hooks } from './hooks-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
 /** `lanes`: what becomes of messages that come faster than answers (D03). */
@@ -262,6 +263,7 @@ export const CoreSettings = z.strictObject({
   owners: z.array(Owner).default([]).describe('The people the bot belongs to.'),
   heartbeat: Heartbeat,
   cron: Cron,
+  hooks: Hooks,
   soul: Soul,
   lanes: Lanes,
   limits: Limits,

@@ -25,6 +25,7 @@ export type { ConversationAction } from './conversation-views.ts';
 export {
   type ConversationMode,
   HEARTBEAT_LANE,
+  HOOK_AGENT,
   type ModeChange,
   type PlanRun,
   SUB_AGENT_LANE,

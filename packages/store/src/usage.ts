@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { HEARTBEAT_LANE, SUB_AGENT_LANE } from './conversations.ts';
+import { HEARTBEAT_LANE, HOOK_AGENT, SUB_AGENT_LANE } from './conversations.ts';
 import {
   type Database,
   type Sql,
@@ -178,6 +178,7 @@ async function readOutside(
 /** How work is named that people did not ask for themselves. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
+  [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],
   [HEARTBEAT_LANE, 'heartbeat'],
 ]);
 
