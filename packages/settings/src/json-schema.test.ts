@@ -30,6 +30,7 @@ describe('settingsJsonSchema', () => {
       'owners',
       'heartbeat',
       'cron',
+      'hooks',
       'soul',
       'lanes',
       'limits',
