@@ -115,7 +115,7 @@ describe('every route of the gateway', () => {
 
   it('[U03] [H09] takes events with no token of the page', async () => {
     for (const token of [TOKEN, ...tokens.values()]) {
-      expect((await ask('POST', '/hooks/ci', token)).status).toBe(401);
+      expect([401, 429]).toContain((await ask('POST', '/hooks/ci', token)).status);
     }
   });
 
