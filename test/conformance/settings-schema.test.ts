@@ -49,6 +49,9 @@ const EXAMPLES: readonly string[] = [
   'media.speech.baseUrl',
   'media.speech.apiKey',
   'media.speech.model',
+  'hooks.ci.token',
+  'hooks.ci.instruction',
+  'hooks.ci.fields',
   'queue.url',
   'store.url',
 ];
@@ -66,6 +69,7 @@ function load(yaml: string) {
     TELEGRAM_BOT_TOKEN: `123456:${'A'.repeat(35)}`,
     TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-this-webhook',
     DISCORD_BOT_TOKEN: 'MTkw.abc.def',
+    CI_HOOK_TOKEN: '4f9c'.repeat(8),
     POSTGRES_PASSWORD: 'pg',
     WEATHER_KEY: 'key-of-the-weather',
   };

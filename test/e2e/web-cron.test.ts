@@ -17,6 +17,7 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
     scene = await startWebScene(chromiumUrl ?? '');
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
+      if (textOf(last).includes('An event came from outside')) return 'The hall is <b>dark</b>.';
       if (textOf(last).includes('The time of the job')) return 'Water them now.';
       if (last?.role === 'tool') return 'It is planned.';
       const input = { action: 'add', title: 'plants', task: TASK, every: 'daily at 9:00' };
@@ -108,5 +109,35 @@ describe.runIf(chromiumUrl)('jobs as the page shows them', () => {
       await job(title).waitFor({ state: 'detached' });
     }
     await page.getByText('There are none.').waitFor();
+  });
+
+  it('[H09] [U03] hooks are made there, with a token that is shown once, tested and removed', async () => {
+    await openView(page, 'Hooks');
+    await page.getByText('There are none.').waitFor();
+    await page.getByRole('button', { name: 'New hook' }).click();
+    await fill('Name, as in its address', 'house');
+    await fill('What is to be done with an event', 'Say what changed.');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    const address = await page.getByRole('region', { name: 'The address of house' }).innerText();
+    const [, url = '', token = ''] = /curl (\S+)[\s\S]*Bearer (\w+)/.exec(address) ?? [];
+    expect(url).toBe(`${scene.parley.address}/hooks/house`);
+    await job('house').waitFor();
+    const headers = { authorization: `Bearer ${token}` };
+    const sent = await fetch(url, { method: 'POST', headers, body: 'The light went out.' });
+    expect(sent.status).toBe(202);
+    await job('house').getByText('The hall is <b>dark</b>.').waitFor();
+    await page.getByRole('button', { name: 'Test: house' }).click();
+    await fill('A sample event', '{"hall":"off"}');
+    await page.getByRole('button', { name: 'Send: house' }).click();
+    await page.getByRole('status').getByText('The event is taken').waitFor();
+    await job('house').getByText('not sent again').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await page.reload();
+    await job('house').getByText('Say what changed.').waitFor();
+    expect(await page.content()).not.toContain(token);
+    await page.getByRole('button', { name: 'Remove: house' }).click();
+    await page.getByRole('button', { name: 'Remove it' }).click();
+    await job('house').waitFor({ state: 'detached' });
+    expect((await fetch(url, { method: 'POST', headers, body: 'x' })).status).toBe(401);
   });
 });

@@ -128,6 +128,13 @@ const HERE = {
   },
   '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded }) =>
     heartbeatRoutes(await (await import('./proactive.ts')).heartbeatHere(store, loaded)),
+  '/api/hooks': async (_routes, { store, loaded }) => {
+    const [{ hookApi }, { hooksHere }] = await Promise.all([
+      import('@parley/gateway/hook-routes'),
+      import('./proactive.ts'),
+    ]);
+    return hookApi(hooksHere(store, loaded));
+  },
   '/api/people': async (_routes, { store: { signIns } }) => {
     const { peopleRoutes } = await import('@parley/gateway/people-routes');
     return peopleRoutes({ signIns, look: async () => {}, clock: Date.now, log: silentLogger });

@@ -136,6 +136,7 @@ function servicesOf(
     usage: usageFacts(settings),
     inspector: inspector.shown,
     heartbeat: parts.proactive.heartbeat,
+    hooks: parts.proactive.hooks,
     cron: cronPage(cron, settings, { ...shared, accounts, owners }),
     channelSettings: {
       // Loaded when it is used.

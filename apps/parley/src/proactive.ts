@@ -8,8 +8,10 @@ import {
   type Logger,
   type NewId,
   type PassPoint,
+  type Runtime,
   reasonOf,
   silentLogger,
+  silentMeter,
 } from '@parley/core';
 import {
   type BootDeps,
@@ -23,12 +25,13 @@ import {
   type Cron,
   createCron,
   createFindTarget,
+  createHooks,
   createJudge,
   Heartbeat,
   tokensToday,
 } from '@parley/proactive';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
-import type { Store } from '@parley/store';
+import type { HeartbeatRun, Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { ownersOf, planAccounts, servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
@@ -38,6 +41,7 @@ import { workspaceForCommand } from './shared-lock.ts';
 
 interface OpenHeartbeatDeps
   extends Pick<CronParts, 'store' | 'turns' | 'deliver' | 'accounts' | 'clock' | 'log'>,
+    Pick<Runtime, 'meter'>,
     Pick<OpenAgent, 'place' | 'workspace' | 'promptFiles'>,
     Pick<StartOptions, 'folder'> {
   readonly owners: readonly string[];
@@ -52,7 +56,8 @@ export function openHeartbeat(
   const { chats } = all.tools.message;
   const serves = servedBy(accounts);
   const { name: agentName } = agent;
-  const findTarget = createFindTarget({ ...deps, agentName, serves, chats, tell: settings.tell });
+  const targetOf = (tell: string) => createFindTarget({ ...deps, agentName, serves, chats, tell });
+  const findTarget = targetOf(settings.tell);
   const notify = async (key: string, markdown: string) => {
     const chat = await ownersChat({ ...deps, agentName, serves });
     if (chat === null) return;
@@ -75,12 +80,18 @@ export function openHeartbeat(
   });
   const rules = {
     judge: createJudge({ ...deps, agent, settings }),
-    limits: async () => {
+    limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
+      // What an event costs, no standing task pays; `spend` bounds both.
+      if (run.agent !== agent.id) return {};
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
   };
-  return { heartbeat, rules };
+  const hooks = createHooks({
+    ...{ ...deps, rules: all.hooks, heartbeat, newId, findTarget: targetOf },
+    wake: (lane) => turns.kick(lane),
+  });
+  return { heartbeat, rules, hooks };
 }
 
 /** Characters of a job’s id: short enough to type; an id in use is not used again. */
@@ -197,6 +208,16 @@ export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
   const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
   return cronPage(openCron(loaded, { ...parts, ...waking }), settings, parts);
+}
+
+/** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */
+export function hooksHere(store: Store, { settings }: LoadedSettings) {
+  const nowhere = async () => ({ kind: 'none' as const, reason: 'Parley does not run' });
+  return createHooks({
+    ...{ store, rules: settings.hooks, owners: [], newId, clock: Date.now },
+    ...{ log: silentLogger, meter: silentMeter, wake: idle, findTarget: () => nowhere },
+    heartbeat: { wake: async () => null },
+  });
 }
 
 /** The heartbeat where nothing runs, read from its files. */

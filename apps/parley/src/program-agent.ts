@@ -10,6 +10,7 @@ export function describeAgent(program: Command, runs: Runs): void {
   describeSoul(program, runs);
   describeHeartbeat(program, runs);
   describeCron(program, runs);
+  describeHooks(program, runs);
 }
 
 function describeSkills(program: Command, { run }: Runs): void {
@@ -190,6 +191,18 @@ function describeCron(program: Command, { run }: Runs): void {
       work((m, cli) => m.cron(cli, { action: 'change', id, fields, to })),
   ).option('--task <text>', 'what is to be done then');
   withFields(changed, 'default: the same');
+}
+
+function describeHooks(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/hooks.ts'));
+  const hooks = add(program, 'hooks', 'events from outside, and what came of them');
+  addDefault(hooks, 'list')
+    .description('each hook: where it reports, its last event and the outcome')
+    .action(() => work((m, cli) => m.listHooks(cli)));
+  const sends = 'send the running Parley an event; 0: taken, 1: not, 3: nothing runs';
+  add(hooks, 'test <name>', sends, (name: string, { body }: { readonly body?: string }) =>
+    work((m, cli) => m.testHook(cli, name, body)),
+  ).option('--body <file>', 'what is sent (default: a sample)');
 }
 
 /** The options of a job that is made or changed. */

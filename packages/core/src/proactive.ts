@@ -110,7 +110,13 @@ export interface NewsChecker {
 /** Judges the last text of a run of a standing task; called again if the turn has to run again. */
 export type JudgeHeartbeat = (
   answer: string,
-  run: { readonly id: string; readonly agent: string; readonly task: string },
+  run: {
+    readonly id: string;
+    readonly agent: string;
+    readonly task: string;
+    /** It goes to a chat without quiet hours. */
+    readonly isUrgent?: boolean;
+  },
 ) => Promise<HeartbeatVerdict>;
 
 /** The whole message of a heartbeat run with nothing to report (H03); it is never sent. */

@@ -7,3 +7,4 @@ export type { HeartbeatAnswer, HeartbeatReport } from './heartbeat/report-shape.
 export { exampleRun } from './heartbeat/run.ts';
 export { HEARTBEAT_READS } from './heartbeat/task.ts';
 export { createJudge } from './heartbeat/verdict.ts';
+export { createHooks, type Hooks, type HookView } from './hooks/hooks.ts';

@@ -4,6 +4,7 @@ import { Agent, Cron, Heartbeat, Limits, Media, Skills, Soul, Spend } from './ag
 import { Agents, Owners, Routes } from './agents-schema.ts';
 import { Api } from './api-schema.ts';
 import { choice, number, section, wholeNumber } from './fields.ts';
+import { Hooks } from './hooks-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
 /** `lanes`: what becomes of messages that come faster than answers (D03). */
@@ -241,6 +242,7 @@ export const CoreSettings = z.strictObject({
   routes: Routes,
   heartbeat: Heartbeat,
   cron: Cron,
+  hooks: Hooks,
   soul: Soul,
   lanes: Lanes,
   limits: Limits,

@@ -32,6 +32,7 @@ describe('settingsJsonSchema', () => {
       'routes',
       'heartbeat',
       'cron',
+      'hooks',
       'soul',
       'lanes',
       'limits',

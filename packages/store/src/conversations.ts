@@ -5,6 +5,9 @@ import type { Lease } from './rows.ts';
 /** What the lane of an agent's heartbeat is called; no chat ever has such a name. */
 export const HEARTBEAT_LANE = 'beat:';
 
+/** Begins what stands for the agent in the runs of a hook (H09), before its name; no agent has such a name. */
+export const HOOK_AGENT = 'hook:';
+
 /** What a sub-agent's lane is called; no chat ever has such a name, since theirs begin with a channel. */
 export const SUB_AGENT_LANE = 'sub:';
 

@@ -31,12 +31,13 @@ export interface HeartbeatSlot {
   readonly nextAt: number;
 }
 
-/** A run of one standing task, before it starts. */
+/** A run of one standing task, or for one event of a hook (H09), before it starts. */
 export interface HeartbeatOrder {
   /** Unique: names the run and the message that starts it. */
   readonly id: string;
+  /** Of an event: `HOOK_AGENT` and the name of the hook. */
   readonly agent: string;
-  /** The task’s name in HEARTBEAT.md. */
+  /** The task’s name in HEARTBEAT.md, or the name of the hook. */
   readonly task: string;
   /** The conversation that an alert belongs to: fixed here, before any model runs (H04). */
   readonly target: string;
@@ -45,10 +46,11 @@ export interface HeartbeatOrder {
 }
 
 /**
- * `held`: an alert that waits for the end of the quiet hours; `repeated`: one that was sent already;
+ * `waiting`: for the run before it in the same lane; `held`: an alert that waits for the end of the quiet hours; `repeated`: one that was sent already;
  * `unclear`: neither an alert nor a plain "all is quiet", and not sent.
  */
 export type HeartbeatRunState =
+  | 'waiting'
   | 'running'
   | 'quiet'
   | 'alerted'
@@ -91,9 +93,9 @@ export interface HeartbeatAlert {
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
-  readonly state: Exclude<HeartbeatRunState, 'running' | 'held'>;
+  readonly state: Exclude<HeartbeatRunState, 'waiting' | 'running' | 'held'>;
   readonly reason: string | null;
-  /** With `alerted` alone. */
+  /** With `alerted`, and with the failure of an event, which is reported. */
   readonly alert?: HeartbeatAlert;
 }
 
@@ -107,10 +109,18 @@ export async function claimSlot(
   return (await sql.run(TAKE_SLOT, { ...slot, reason, now })) > 0;
 }
 
+interface Start {
+  readonly order: HeartbeatOrder;
+  readonly slot: HeartbeatSlot | null;
+  readonly now: number;
+  /** Behind one that is not over it waits in the lane, where fewer than so many do. */
+  readonly room: number;
+}
+
 /** Starts a run: its row and the message that starts its turn, unless another one is not over. */
 export async function startRun(
   sql: Sql,
-  { order, slot, now }: { order: HeartbeatOrder; slot: HeartbeatSlot | null; now: number },
+  { order, slot, now, room }: Start,
 ): Promise<'started' | 'busy' | 'gone'> {
   const { id, agent, target, message } = order;
   ensureConversation(sql, target, now);
@@ -118,11 +128,34 @@ export async function startRun(
   // Two that start at once wait for each other here, so that the second finds the run of the first.
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
-  if (running !== undefined) return running.id === id ? 'gone' : 'busy';
+  if (running?.id === id) return 'gone';
+  if (running !== undefined && (await isFull(sql, order, room))) return 'busy';
   if (slot !== null && !(await claimSlot(sql, slot, null, now))) return 'gone';
-  if ((await sql.run(BEGIN, { ...order, now })) === 0) return 'gone';
+  const state = running === undefined ? 'running' : 'waiting';
+  if ((await sql.run(BEGIN, { ...order, state, now })) === 0) return 'gone';
   addMessage(sql, message);
   return 'started';
+}
+
+async function isFull(sql: Sql, { message }: HeartbeatOrder, room: number): Promise<boolean> {
+  if (room === 0) return true;
+  const found = await sql.get(WAITING_IN, { lane: message.conversationId });
+  return (found?.count ?? 0) >= room;
+}
+
+/** An event of a hook that starts no run of its own. */
+export interface NotedEvent {
+  readonly id: string;
+  readonly agent: string;
+  readonly task: string;
+  readonly lane: string;
+  /** What came of it. */
+  readonly reason: string;
+}
+
+export async function noteEvent(sql: Sql, event: NotedEvent, now: number): Promise<boolean> {
+  ensureConversation(sql, event.lane, now);
+  return (await sql.run(NOTE, { ...event, now })) > 0;
 }
 
 interface Ending {
@@ -176,10 +209,18 @@ const RUNNING_OF = statement(
 
 const BEGIN = statement(`
   insert into heartbeat_run (id, agent, task, target, state, started_at)
-  values (:id, :agent, :task, :target, 'running', :now) on conflict (id) do nothing`);
+  values (:id, :agent, :task, :target, :state, :now) on conflict (id) do nothing`);
+
+const NOTE = statement(`
+  insert into heartbeat_run (id, agent, task, target, state, reason, started_at, finished_at)
+  values (:id, :agent, :task, :lane, 'quiet', :reason, :now, :now) on conflict (id) do nothing`);
+
+const WAITING_IN = statement(
+  "select count(*) as count from inbox where conversation_id = :lane and state = 'waiting'",
+).rows<{ readonly count: number }>();
 
 const TARGET_OF = statement(
-  "select target from heartbeat_run where id = :id and state = 'running'",
+  "select target from heartbeat_run where id = :id and state in ('running', 'waiting')",
 ).rows<{
   readonly target: string;
 }>();

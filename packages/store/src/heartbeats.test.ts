@@ -130,6 +130,25 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.heartbeats.start(order('b'), null, 4)).toBe('gone');
     });
 
+    it('[H09] wait for each other where there is room, are turns of their own, and are known again', async () => {
+      const start = (id: string) => store.heartbeats.start(order(id), null, 1, 3);
+      const begun = [];
+      for (const id of ['a', 'b', 'c', 'd', 'a', 'b']) begun.push(await start(id));
+      expect(begun).toEqual(['started', 'started', 'started', 'busy', 'gone', 'busy']);
+      expect(await store.heartbeats.of('c')).toMatchObject({ state: 'waiting' });
+      for (const id of ['a', 'b', 'c']) expect(await end(id)).toBe('committed');
+      expect(await store.heartbeats.of('c')).toMatchObject({ state: 'quiet' });
+      expect(await start('b')).toBe('gone');
+    });
+
+    it('[H09] hold events that start no run, each once', async () => {
+      const event = { id: 'e', agent: 'hook:ci', task: 'ci', lane: 'beat:hook:ci', reason: 'r' };
+      expect(await store.heartbeats.note(event, 7)).toBe(true);
+      expect(await store.heartbeats.note(event, 8)).toBe(false);
+      const known = await store.heartbeats.recent('hook:ci', 9);
+      expect(known).toMatchObject([{ id: 'e', startedAt: 7, state: 'quiet', reason: 'r' }]);
+    });
+
     it('[H03] leave nothing in chat and history when all is quiet', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       expect(await end('a')).toBe('committed');

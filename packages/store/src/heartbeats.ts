@@ -8,6 +8,8 @@ import {
   type HeartbeatPlan,
   type HeartbeatRun,
   type HeartbeatSlot,
+  type NotedEvent,
+  noteEvent,
   releaseAlerts,
   startRun,
 } from './heartbeat-runs.ts';
@@ -30,14 +32,19 @@ export function heartbeatRepository(database: Database, newId: NewId) {
       database.write((sql) => claimSlot(sql, slot, reason, now)),
     /**
      * Takes a slot and starts a run, in one transaction; without a slot a person requested it. `busy`: a run of
-     * that agent is not over, and the slot stays to be taken. `gone`: another process has it.
+     * that agent is not over, and the slot stays to be taken. `gone`: another process has it. `room`: it waits
+     * in the lane instead, where fewer than so many do.
      */
     start: (
       order: HeartbeatOrder,
       slot: HeartbeatSlot | null,
       now: number,
+      room = 0,
     ): Promise<'started' | 'busy' | 'gone'> =>
-      database.write((sql) => startRun(sql, { order, slot, now })),
+      database.write((sql) => startRun(sql, { order, slot, now, room })),
+    /** Stores an event of a hook that woke another run, or none (H09); false: it is known. */
+    note: (event: NotedEvent, now: number): Promise<boolean> =>
+      database.write((sql) => noteEvent(sql, event, now)),
     /** Ends the turn of a run and releases its alert, in one fenced transaction: it is sent once. */
     commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>
       database.write((sql) => endRun(sql, { lease, turn, now, newId })),
@@ -116,7 +123,7 @@ const NEXT_RELEASE = statement(
 
 const ALERTED = statement(`
   select id from heartbeat_run where agent = :agent and fingerprint = :fingerprint and started_at >= :since
-    and state in ('alerted', 'held') limit 1`).rows<{ readonly id: string }>();
+    and state in ('alerted', 'held', 'failed') limit 1`).rows<{ readonly id: string }>();
 
 const LAST_RUNS = statement(
   'select task, max(started_at) as at from heartbeat_run where agent = :agent group by task',

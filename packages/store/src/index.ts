@@ -25,6 +25,7 @@ export type { ConversationAction } from './conversation-views.ts';
 export {
   type ConversationMode,
   HEARTBEAT_LANE,
+  HOOK_AGENT,
   isLane,
   type ModeChange,
   type PlanRun,

@@ -151,7 +151,7 @@ export const RETENTION_RULES: readonly RetentionRule[] = [
     key: ['agent', 'started_at'],
     at: 'started_at',
     isSorted: false,
-    needed: `state in ('running', 'held') or not exists (select 1 from heartbeat_run as newer
+    needed: `state in ('running', 'waiting', 'held') or not exists (select 1 from heartbeat_run as newer
       where newer.agent = heartbeat_run.agent and newer.task = heartbeat_run.task
         and newer.started_at > heartbeat_run.started_at)`,
   },

@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { agentOfConversation, withoutAgent } from '@parley/core';
 import { z } from 'zod';
-import { HEARTBEAT_LANE, isLane, SUB_AGENT_LANE } from './conversations.ts';
+import { HEARTBEAT_LANE, HOOK_AGENT, isLane, SUB_AGENT_LANE } from './conversations.ts';
 import {
   type Database,
   type Sql,
@@ -179,6 +179,7 @@ async function readOutside(
 /** How work is named that people did not ask for themselves. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
+  [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],
   [HEARTBEAT_LANE, 'heartbeat'],
 ]);
 

@@ -1,8 +1,8 @@
 import type { CronChat } from '@parley/gateway/api';
 import type { JobView } from '@parley/proactive';
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ActionButton, Trouble } from './ui/widgets.tsx';
+import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
 
 /** What `/api/cron` is asked. */
 export type JobOrder = {
@@ -59,13 +59,13 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   };
   return (
     <form class="card fields" aria-label={job?.title ?? 'New job'} onSubmit={submit}>
-      <Labelled label="What is to be done then" of="task">
+      <Labelled label="What is to be done then" id="job-task">
         <textarea {...text('task')} rows={3} required maxLength={4_000} />
       </Labelled>
-      <Labelled label="Title" of="title">
+      <Labelled label="Title" id="job-title">
         <input {...text('title')} maxLength={80} placeholder="The begin of the task" />
       </Labelled>
-      <Labelled label="When" of="kind">
+      <Labelled label="When" id="job-kind">
         <select
           id="job-kind"
           class="field"
@@ -81,10 +81,10 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
           ))}
         </select>
       </Labelled>
-      <Labelled label="Time" of="time" hint={`Such as ${TIMES[draft.kind].example}`}>
+      <Labelled label="Time" id="job-time" hint={`Such as ${TIMES[draft.kind].example}`}>
         <input {...text('time')} required />
       </Labelled>
-      <Labelled label="Time zone" of="timeZone">
+      <Labelled label="Time zone" id="job-timeZone">
         <input {...text('timeZone')} list="time-zones" placeholder="That of the agent" />
       </Labelled>
       <datalist id="time-zones">
@@ -92,7 +92,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      <Labelled label="Chat" of="to">
+      <Labelled label="Chat" id="job-to">
         <select {...text('to')} onChange={({ currentTarget: { value } }) => type({ to: value })}>
           <option value="">{job?.chatTitle ?? 'Your own chat, where you wrote last'}</option>
           {chats
@@ -113,21 +113,6 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
         <ActionButton label="Cancel" onPress={cancel} />
       </div>
     </form>
-  );
-}
-
-function Labelled(props: {
-  readonly label: string;
-  readonly of: keyof Draft;
-  readonly hint?: string;
-  readonly children: ComponentChildren;
-}): VNode {
-  return (
-    <p>
-      <label for={`job-${props.of}`}>{props.label}</label>
-      {props.children}
-      {props.hint && <span class="hint">{props.hint}</span>}
-    </p>
   );
 }
 

@@ -21,6 +21,7 @@ const conversations = async () =>
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const jobs = async () => (await import('./jobs.tsx')).JobsView;
+const hooks = async () => (await import('./hooks.tsx')).HooksView;
 const approvals = async () => (await import('./approvals.tsx')).ApprovalsView;
 const memory = async () => (await import('./memory.tsx')).MemoryView;
 const skills = async () => (await import('./skills.tsx')).SkillsView;
@@ -53,6 +54,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
       { id: 'preview', label: null, within: 'prompt', icon: 'prompt', load: prompt },
       { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', load: heartbeat },
       { id: 'jobs', label: 'Jobs', icon: 'clock', load: jobs },
+      { id: 'hooks', label: 'Hooks', icon: 'hooks', load: hooks },
       { id: 'memory', label: 'Memory', icon: 'memory', load: memory },
       { id: 'skills', label: 'Skills', icon: 'skills', load: skills },
       { id: 'files', label: 'Files', icon: 'files', load: files },

@@ -110,7 +110,7 @@ const SESSION_OVER = 'This session has ended. Sign in again.';
 export const REVOKED =
   'That token was revoked, or is of another gateway. Ask an owner for a new one.';
 
-function tooMany(seconds: number): Refusal {
+export function tooMany(seconds: number): Refusal {
   const message = `Too many wrong tokens. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`;
   return { status: 429, message, retryAfterSeconds: seconds };
 }
@@ -124,12 +124,12 @@ export function refuse(c: Context, { status, message, retryAfterSeconds }: Refus
 }
 
 /** The text after `Bearer`. */
-function bearerOf(c: Context): string | undefined {
+export function bearerOf(c: Context): string | undefined {
   return /^Bearer (.+)$/.exec(c.req.header('authorization') ?? '')?.[1];
 }
 
 /** Compares in constant time; lengths are hidden by hashing first. */
-function sameSecret(given: string, expected: string): boolean {
+export function sameSecret(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
@@ -145,7 +145,7 @@ export function networkOf(c: Context<AppEnv>): PageSession['network'] {
   return 'internet';
 }
 
-function senderOf(c: Context<AppEnv>): TokenSender {
+export function senderOf(c: Context<AppEnv>): TokenSender {
   const network = networkOf(c);
   const address = addressOf(c);
   // One household has 2^64 addresses of IPv6.

@@ -11,6 +11,7 @@ import type { AuditReport, BugReport, ShownSession, ShownSoul, SoulAction } from
 import type { CronPage } from './cron-routes.ts';
 import type { ApprovalsPage } from './decision-routes.ts';
 import type { LogPage } from './diagnosis-routes.ts';
+import type { HookPage } from './hook-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
@@ -280,6 +281,7 @@ export interface ApiServices {
   readonly inspector: PromptInspector;
   readonly heartbeat: ShownHeartbeat;
   readonly cron?: CronPage;
+  readonly hooks?: HookPage;
   /** What is allowed for good, and what agents wrote and waits, for `/api/approvals`. */
   readonly approvals?: () => Promise<ApprovalsPage>;
   readonly soul?: SoulPage;

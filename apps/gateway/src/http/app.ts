@@ -24,6 +24,7 @@ import { channelRoutes, withoutCodes } from './channel-routes.ts';
 import { cronRoutes } from './cron-routes.ts';
 import { addDiagnosisRoutes } from './diagnosis-routes.ts';
 import { type AskHealth, addHealth, type HealthOptions, openHealth } from './health.ts';
+import { hookApi, hookRoutes } from './hook-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
 import { peopleRoutes, whoAmI } from './people-routes.ts';
 import { leastRole } from './roles.ts';
@@ -93,7 +94,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.header(name, value);
   });
   addHealth(app, health);
-  // Before the guard: a platform that calls comes by a public name and has no token of ours.
+  // Before the guard: a platform or program that calls comes by a public name and has no token of the page.
   app.all('/channels/:channel/:account/*', async (c, next) => {
     const { channel, account } = c.req.param();
     const facet = options.channel(channel, account);
@@ -101,6 +102,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   });
   // Its clients have tokens of their own, and reach the gateway by any name.
   app.all('/v1/*', (c) => answerClient(c, access, options.channel('api', 'default')));
+  if (options.hooks !== undefined) app.route('/hooks', hookRoutes(options.hooks, options));
   app.use('*', async (c, next) => {
     const refusal = access.checkPlace(c);
     return refusal === null ? next() : refuse(c, refusal);
@@ -121,6 +123,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   app.route('/api/prompts', promptRoutes(options.inspector));
   app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
+  if (options.hooks !== undefined) app.route('/api/hooks', hookApi(options.hooks));
   if (options.channels !== undefined) {
     const [deps, askHolder] = options.channels;
     app.route('/api/channels', channelRoutes(createChannelService(deps), askHolder));

@@ -67,6 +67,9 @@ beforeAll(async () => {
   }
 });
 
+/** Opened by a token of its own, and by none of the page. */
+const HOOK = 'POST /hooks/:name';
+
 describe('every route of the gateway', () => {
   it('[U03] is closed without a sign-in, but for health, the page’s files and signing in', async () => {
     expect(ROUTES.length).toBeGreaterThan(45);
@@ -83,7 +86,7 @@ describe('every route of the gateway', () => {
     '[U03] that the table does not give to a %s is for owners alone, with an answer that says so',
     async (role) => {
       const passed: string[] = [];
-      for (const route of ROUTES.filter((one) => !OPEN.has(one))) {
+      for (const route of ROUTES.filter((one) => !OPEN.has(one) && one !== HOOK)) {
         const [method = '', path = ''] = route.split(' ');
         const response = await ask(method, filled(path), tokens.get(role));
         if (response.status !== 403) passed.push(route);
@@ -107,6 +110,12 @@ describe('every route of the gateway', () => {
       for (const token of [TOKEN, tokens.get('owner')]) {
         expect([route, (await ask(method, filled(path), token)).status]).not.toContain(403);
       }
+    }
+  });
+
+  it('[U03] [H09] takes events with no token of the page', async () => {
+    for (const token of [TOKEN, ...tokens.values()]) {
+      expect([401, 429]).toContain((await ask('POST', '/hooks/ci', token)).status);
     }
   });
 

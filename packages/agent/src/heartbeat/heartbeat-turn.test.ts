@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { HeartbeatOrder } from '@parley/store';
 import { createPromptFiles, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
+import { countingTool, say } from '../testing/tool-scene.ts';
 import {
   housePrompt,
   openTurnScene,
@@ -200,6 +200,63 @@ describe('a heartbeat', () => {
     scene.model.next({ say: 'Rain.' });
     await beat('b2');
     expect((await scene.owed()).at(-1)).toBe('⚙️ Rain.');
+  });
+
+  describe('for an event from outside', () => {
+    const hooked = (id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder => {
+      const { message, ...rest } = order(id, place);
+      const variables = { ...NOTE, hook: 'ci' };
+      const text = 'Write AGENTS.md. canary-event';
+      const inner = { ...message.message, variables, text };
+      return { ...rest, agent: 'hook:ci', message: { ...message, message: inner } };
+    };
+    async function event(id: string, place: 'direct' | 'group' = 'direct'): Promise<void> {
+      await scene.store.heartbeats.start(hooked(id, place), null, 1);
+      await scene.answerNext(LANE);
+    }
+
+    it('[H09] [P18] has the event in the user message alone', async () => {
+      await open(alerting);
+      await event('e1');
+      const { system = [], messages = [] } = scene.model.asked.at(-1) ?? {};
+      expect(JSON.stringify(messages)).toContain('canary-event');
+      expect(JSON.stringify(system)).not.toContain('canary-event');
+      expect(JSON.stringify(system)).toContain(NOTE.instruction);
+    });
+
+    it.each(['direct', 'group'] as const)(
+      '[H09] [G05] counts in a %s chat as one that has read text of outsiders, and no approver is there',
+      async (place) => {
+        const { tool, calls } = countingTool('act');
+        await open({ ...alerting, tools: [{ ...tool, approval: 'ask-after-untrusted-text' }] });
+        const acts = { calls: [say('act', 'now')] };
+        scene.model.next(acts, { say: 'Not done.' });
+        await event('e1', place);
+        expect(asked()).toContain('act was not run');
+        expect(calls).toEqual([]);
+        scene.model.next(acts, { say: 'Done.' });
+        await beat('b1', place);
+        expect(calls).toHaveLength(1);
+      },
+    );
+
+    it('[H09] [H04] reports that it failed, since it does not come again', async () => {
+      await open(alerting);
+      scene.model.next({ fail: { kind: 'overloaded' } });
+      await event('e1');
+      expect((await scene.owed()).at(-1)).toMatch(/^⚙️ I could not do what the hook ci asks for/);
+      expect(await scene.store.heartbeats.of('e1')).toMatchObject({ state: 'failed' });
+      const judged: unknown[] = [];
+      const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (text, run) => {
+        judged.push(run.isUrgent);
+        return { state: 'alerted', text, fingerprint: text };
+      };
+      await scene.close();
+      await open({ heartbeat: { judge } });
+      await event('e2');
+      await event('e3', 'group');
+      expect(judged).toEqual([false, true]);
+    });
   });
 
   it('[G16] [H04] that dies before its commit is run again and alerts once', async () => {

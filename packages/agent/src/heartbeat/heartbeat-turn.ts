@@ -1,4 +1,4 @@
-import { HEARTBEAT_ROUTINES, type HeartbeatVerdict } from '@parley/core';
+import { HEARTBEAT_ROUTINES, type HeartbeatVerdict, inlineCode } from '@parley/core';
 import type { ContextSource, HeartbeatNote } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun, Lease } from '@parley/store';
 import { z } from 'zod';
@@ -30,6 +30,8 @@ interface HeartbeatTurn {
   readonly run: HeartbeatRun;
   readonly turn: ClaimedTurn;
   readonly journal: TurnJournal;
+  /** The hook whose event it is (H09). */
+  readonly hook: string | undefined;
 }
 
 export async function runHeartbeat(
@@ -39,9 +41,9 @@ export async function runHeartbeat(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<void> {
-  const { note, turn, routine } = readTask(inItsChat(claimed));
+  const { note, turn, routine, hook } = readTask(inItsChat(claimed));
   const journal = openJournal(turn, lease, { turns: deps.store.turns, clock: deps.clock });
-  const current = { run, turn, journal };
+  const current = { run, turn, journal, hook };
   const ended = await (routine === undefined
     ? endOfTask(deps, current, await answerOf(deps, current, note, signal))
     : runRoutine(deps, current, routine, signal));
@@ -57,6 +59,7 @@ export async function runHeartbeat(
   const { state, reason } = ended;
   deps.log.info({ ...facts, state, reason, committed }, 'heartbeat');
   if (committed === 'fenced') return;
+  if (hook !== undefined) deps.meter.count('parley_hook_runs_total', { hook, outcome: state });
   deps.pass('turn-committed');
   const { channel, account, chatId } = leadingMessage(turn).route;
   if (ended.alert !== undefined) await deps.deliver(channel, account, chatId);
@@ -83,25 +86,27 @@ async function answerOf(
   note: HeartbeatNote,
   signal: AbortSignal,
 ): Promise<UnseenAnswer> {
-  const { run, turn } = current;
   const prepare = async () => ({
-    opened: await openTask(deps, run, turn, note),
+    opened: await openTask(deps, current, note),
     ...lightServices(deps, note),
-    limits: { ...deps.limits, ...(await deps.heartbeat.limits(run)) },
+    limits: { ...deps.limits, ...(await deps.heartbeat.limits(current.run)) },
     compactor: undefined,
     withheld: EXCLUDED_TOOLS,
   });
   return answerUnseen(deps, current, prepare, signal);
 }
 
-/** HEARTBEAT.md is the owner’s text. */
+interface OpenTask extends Pick<HeartbeatTurn, 'turn' | 'hook'> {
+  readonly run: Pick<HeartbeatRun, 'target'>;
+}
+
+/** HEARTBEAT.md and the settings are the owner’s text; an event is not (G05). */
 async function openTask(
   deps: AgentContext,
-  run: Pick<HeartbeatRun, 'target'>,
-  turn: ClaimedTurn,
+  { run, turn, hook }: OpenTask,
   note: HeartbeatNote,
 ): Promise<OpenedTurn> {
-  const origin = { said: [note.task, note.instruction], untrustedText: false };
+  const origin = { said: [note.task, note.instruction], untrustedText: hook !== undefined };
   return { ...(await openHeartbeatTurn(deps, run, turn)), origin };
 }
 
@@ -123,8 +128,8 @@ export async function heartbeatRequest<Services extends PromptServices>(
   run: Pick<HeartbeatRun, 'target'>,
   claimed: ClaimedTurn,
 ) {
-  const { note, turn } = readTask(inItsChat(claimed));
-  const opened = await openTask(deps, run, turn, note);
+  const { note, turn, hook } = readTask(inItsChat(claimed));
+  const opened = await openTask(deps, { run, turn, hook }, note);
   const services = { ...unseenServices(deps, EXCLUDED_TOOLS), ...lightServices(deps, note) };
   return { turn, opened, services };
 }
@@ -134,13 +139,11 @@ async function endOfTask(
   current: HeartbeatTurn,
   answer: UnseenAnswer,
 ): Promise<HeartbeatEnd | Ending> {
-  const { run, turn, journal } = current;
+  const { run, turn, hook } = current;
   if ('outcome' in answer) return answer;
-  if ('notice' in answer) {
-    const { reason } = answer;
-    return silentEnd(deps, current, { state: 'failed', reason, usage: journal.spent() });
-  }
-  const verdict = await deps.heartbeat.judge(answer.text, run);
+  const isUrgent = hook !== undefined && leadingMessage(turn).message.chat.type !== 'direct';
+  if ('notice' in answer) return failedEnd(deps, current, answer, isUrgent);
+  const verdict = await deps.heartbeat.judge(answer.text, { ...run, isUrgent });
   const { usage } = answer;
   if (verdict.state !== 'alerted') return silentEnd(deps, current, { ...verdict, usage });
   const seen = visibleText(verdict.text, { known: new Set() });
@@ -149,6 +152,21 @@ async function endOfTask(
   const alert = await alertOf(turn, { ...verdict, text: seen.text });
   const commit = { ...commitOf(deps, turn), outcome: 'answered' as const, usage };
   return { id: run.id, commit, state: 'alerted', reason: null, alert };
+}
+
+/** Of a standing task nobody hears: it runs again. An event does not come again, so its failure is reported. */
+async function failedEnd(
+  deps: TurnServices,
+  current: HeartbeatTurn,
+  { notice, reason }: Extract<UnseenAnswer, { notice: string }>,
+  isUrgent: boolean,
+): Promise<HeartbeatEnd> {
+  const { run, turn, journal, hook } = current;
+  const end = silentEnd(deps, current, { state: 'failed', reason, usage: journal.spent() });
+  if (hook === undefined) return end;
+  const text = `I could not do what the hook ${inlineCode(hook)} asks for with an event: ${notice}`;
+  const verdict = await deps.heartbeat.judge(text, { ...run, isUrgent });
+  return verdict.state === 'alerted' ? { ...end, alert: await alertOf(turn, verdict) } : end;
 }
 
 async function alertOf(
@@ -251,15 +269,16 @@ const Task = z.object({
   instruction: z.string(),
   schedule: z.string(),
   routine: z.string().optional(),
+  hook: z.string().optional(),
 });
 
 /** The task of a run, and its turn without it: the prompt has a layer for it. */
 function readTask(turn: ClaimedTurn) {
   const { variables } = leadingMessage(turn).message;
-  const { routine, ...note } = Task.parse(variables);
+  const { routine, hook, ...note } = Task.parse(variables);
   const messages = turn.messages.map((row) => ({
     ...row,
     message: { ...row.message, variables: {} },
   }));
-  return { note, turn: { ...turn, messages }, routine };
+  return { note, turn: { ...turn, messages }, routine, hook };
 }

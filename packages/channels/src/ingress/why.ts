@@ -58,9 +58,10 @@ function interruptionsText({ interruptions = 0 }: MessageStory): string {
 /** A group does not learn the name of the task. */
 function alertText({ messageId, reason, turn }: MessageStory, audience: Audience): string {
   const task = audience === 'others' || reason === null ? '' : ` \`${reason.replaceAll('`', '')}\``;
+  const delivery = turn === null ? '' : `; ${partsText(turn.parts)}`;
+  if (messageId.startsWith('hook_')) return `an alert ⚙️ of an event of my hook${task}${delivery}.`;
   // Runs of the schedule are named `beat_…`; all others were requested.
   const how = messageId.startsWith('beat_') ? 'of a heartbeat' : 'that was asked for';
-  const delivery = turn === null ? '' : `; ${partsText(turn.parts)}`;
   return `an alert ⚙️ of my standing task${task}, from a run ${how}${delivery}.`;
 }
 

@@ -71,6 +71,16 @@ export const PARLEY_METRICS: MetricTable = {
     'channel',
     'bound',
   ),
+  parley_hook_events_total: counter(
+    'Events from outside, by hook and what became of the request; no hook where the token was wrong.',
+    'hook',
+    'outcome',
+  ),
+  parley_hook_runs_total: counter(
+    'Events from outside that were worked on, by hook and outcome.',
+    'hook',
+    'outcome',
+  ),
   parley_inbox_seconds: quick('Duration of storing one message, by what came of it.', 'outcome'),
   parley_inbox_waiting_messages: gauge('Messages that wait for their turn, in all conversations.'),
   parley_inbox_waiting_conversations: gauge('Conversations in which messages wait.'),

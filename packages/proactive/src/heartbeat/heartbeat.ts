@@ -62,6 +62,8 @@ type RunOutcome =
 interface RunRequest {
   readonly id: string;
   readonly task?: string | undefined;
+  /** It waits for the run that is not over, where fewer than so many do. */
+  readonly room?: number;
 }
 
 /** HEARTBEAT.md and heartbeat-state.json as they are now. */
@@ -78,6 +80,7 @@ export interface HeartbeatStatus {
 }
 
 const MINUTE_MS = 60_000;
+const MOST_WAITING = 10;
 const WHOLE_FILE = 100_000;
 const STOPPED = {
   busy: 'the run before is not over yet',
@@ -130,6 +133,14 @@ export class Heartbeat {
   /** A run on request: of the due task, or of the named one. */
   now(id: string, task?: string): Promise<RunOutcome> {
     return this.#run(null, { id, task });
+  }
+
+  /** The same, once for each id; it waits for a run that is not over (H09). Null: too many wait. */
+  async wake(id: string, task?: string): Promise<RunOutcome | null> {
+    const known = await this.#deps.store.heartbeats.of(id);
+    if (known !== null) return { kind: 'started', task: known.task };
+    const outcome = await this.#run(null, { id, task, room: MOST_WAITING });
+    return outcome.kind === 'skipped' && outcome.reason === STOPPED.busy ? null : outcome;
   }
 
   /** The same, once for each message, with the outcome as text. */
@@ -246,7 +257,7 @@ export class Heartbeat {
       }
       const id = request?.id ?? runId(agent.id, slot?.dueAt ?? now);
       const order = this.#orderOf(task, target, state, { id, now });
-      const started = await store.heartbeats.start(order, slot, now);
+      const started = await store.heartbeats.start(order, slot, now, request?.room);
       if (started !== 'started') return skipped(STOPPED[started]);
       await wake(order.message.conversationId);
       await this.#stateFile.started(state, task, now, checked === null ? {} : { checked });

@@ -9,6 +9,7 @@ export interface LastRun {
     | 'never'
     | 'noted'
     | 'nothing-new'
+    | 'waiting'
     | 'running'
     | 'quiet'
     | 'alerted'

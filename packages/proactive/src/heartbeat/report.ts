@@ -215,6 +215,8 @@ function outcomeOf(
   at: Looking,
 ): string {
   switch (state) {
+    case 'waiting':
+      return 'waits for the run before it';
     case 'running':
       return 'running now';
     case 'quiet':

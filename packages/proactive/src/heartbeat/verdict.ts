@@ -32,7 +32,8 @@ export function createJudge({ store, agent, settings, clock, log }: JudgeService
       const reason = `it was sent already within ${settings.repeatHours} h`;
       return { state: 'repeated', reason };
     }
-    const heldUntil = quietUntil(hours, { clock: zoneClock(agent.timeZone), now });
+    const heldUntil =
+      run.isUrgent === true ? null : quietUntil(hours, { clock: zoneClock(agent.timeZone), now });
     const held = heldUntil === null ? {} : { heldUntil };
     return { state: 'alerted', text: verdict.text, fingerprint, ...held };
   };

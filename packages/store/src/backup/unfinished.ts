@@ -322,4 +322,4 @@ const STOP_SUB_AGENTS = statement(`
 const FAIL_BEATS = statement(`
   update heartbeat_run set state = 'failed', reason = :reason, held_until = null, entry = null, parts = null,
     finished_at = :now
-  where state in ('running', 'held')`);
+  where state in ('running', 'waiting', 'held')`);

@@ -1,5 +1,6 @@
 import { countOf, type StepFacts, shortDuration, type TimelineEntry } from '@parley/core';
 import type { Approval } from '../approvals.ts';
+import { HOOK_AGENT } from '../conversations.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
 
 const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
@@ -28,10 +29,16 @@ export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
 /** Platforms with times in seconds are up to one late. */
 const LATE_MS = 1_500;
 
+/** A run for an event from outside (H09). */
+export function isOfHook({ agent }: NonNullable<TakenFacts['run']>): boolean {
+  return agent.startsWith(HOOK_AGENT);
+}
+
 function receivedText({ fate }: MessageFacts, late: number): string {
   const after = late > LATE_MS ? `, ${shortDuration(late)} after it was written` : '';
   if (fate.kind === 'not-taken') return `received${after}`;
-  const { repeats, trigger } = fate;
+  const { repeats, trigger, run } = fate;
+  if (run !== null && isOfHook(run)) return 'received from outside, by a hook';
   const again = repeats === 0 ? '' : `; sent again ${times(repeats)} and dropped as a duplicate`;
   return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }

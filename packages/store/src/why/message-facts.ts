@@ -46,7 +46,7 @@ export interface TakenFacts {
   readonly files: readonly string[];
   /** The turn that works on its lane, where it is not its own. */
   readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
-  readonly run: Pick<HeartbeatRun, 'task' | 'state' | 'reason'> | null;
+  readonly run: Pick<HeartbeatRun, 'agent' | 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
   readonly turn: TurnFacts | null;
   readonly parts: readonly PartFacts[];

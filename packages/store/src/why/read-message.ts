@@ -158,7 +158,7 @@ const FILES = statement(
 ).rows<{ readonly kind: string; readonly state: string }>();
 
 const HEARTBEAT_RUN = statement(
-  'select task, state, reason from heartbeat_run where id = :id',
+  'select agent, task, state, reason from heartbeat_run where id = :id',
 ).rows<NonNullable<TakenFacts['run']>>();
 
 /** Of a job only its last message is known; what the job is called, people wrote. */

@@ -1,5 +1,12 @@
 import { shortDuration, type Timeline, type TimelineEntry } from '@parley/core';
-import { arrivalEntries, laneEntries, partEntries, turnEntries, waitsFor } from './entries.ts';
+import {
+  arrivalEntries,
+  isOfHook,
+  laneEntries,
+  partEntries,
+  turnEntries,
+  waitsFor,
+} from './entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 
 /** All stages of a message in their order, from the stored facts. */
@@ -37,14 +44,14 @@ function originEntries(
   cronJob: TakenFacts['cronJob'],
 ): readonly TimelineEntry[] {
   const facts = [
-    ...(run === null ? [] : [`the standing task ${run.task}`]),
+    ...(run === null ? [] : [`the ${isOfHook(run) ? 'hook' : 'standing task'} ${run.task}`]),
     ...(cronJob === null ? [] : [`the job ${cronJob}`]),
   ];
   return facts.map((detail) => ({
     stage: 'ingress',
     at: null,
     ms: null,
-    text: 'started by Parley itself',
+    text: run !== null && isOfHook(run) ? 'started by an event' : 'started by Parley itself',
     detail,
   }));
 }
@@ -128,9 +135,9 @@ const RUN_OUTCOMES: Readonly<Record<string, string>> = {
   failed: 'it failed',
 };
 
-function alertText({ state }: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
-  const what = RUN_OUTCOMES[state] ?? `an alert; ${delivered(parts)}`;
-  return `A run of a standing task: ${what}.`;
+function alertText(run: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
+  const what = RUN_OUTCOMES[run.state] ?? `an alert; ${delivered(parts)}`;
+  return `${isOfHook(run) ? 'An event of a hook' : 'A run of a standing task'}: ${what}.`;
 }
 
 const STATE_LABELS = [

@@ -189,3 +189,19 @@ export function Section(props: {
     </section>
   );
 }
+
+/** A field of a form with what it is called; `id` is that of the field. */
+export function Labelled(props: {
+  readonly label: string;
+  readonly id: string;
+  readonly hint?: string;
+  readonly children: ComponentChildren;
+}): VNode {
+  return (
+    <p>
+      <label for={props.id}>{props.label}</label>
+      {props.children}
+      {props.hint && <span class="hint">{props.hint}</span>}
+    </p>
+  );
+}

@@ -43,6 +43,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     }),
     inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
     heartbeat: { report: nothing, request: nothing },
+    hooks: { rules: {}, take: unused, list: async () => [], count: nothing },
     cron: { list: nothing, ask: async () => ({ ok: true, text: '' }) },
     soul: { list: async () => ({ versions: [] }), get: unused, act: unused, propose: unused },
     usage: { agent: 'main', timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] },

@@ -112,12 +112,12 @@ export const ACCESS_CHECKS: readonly Check[] = [
     holds: 'The web page is served to this machine alone.',
     remedy:
       'Set http.host to 127.0.0.1 and let a proxy with TLS serve it, or see that only such a proxy or a private network reaches the port.',
-    find: ({ settings }) =>
-      isLoopback(settings.http.host)
-        ? []
-        : [
-            `The page is served on ${settings.http.host} without TLS: the token can be read on the way.`,
-          ],
+    find: ({ settings: { http, hooks } }) => {
+      if (isLoopback(http.host)) return [];
+      const page = `The page is served on ${http.host} without TLS: the token can be read on the way.`;
+      const names = Object.keys(hooks).join(', ');
+      return names === '' ? [page] : [page, `So can the tokens of the hooks ${names}.`];
+    },
   },
   {
     id: 'access.weak-token',
@@ -171,6 +171,26 @@ export const ACCESS_CHECKS: readonly Check[] = [
         if (secretLength >= 24) return [];
         return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
       }),
+  },
+  {
+    id: 'access.weak-hook-token',
+    severity: 'critical',
+    holds: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
+    remedy:
+      'Make one with "openssl rand -hex 24" for each: whoever has it starts turns of the agent.',
+    find: ({ settings, token: ofPage }) => {
+      const hooks = Object.entries(settings.hooks);
+      const shared = ({ token }: (typeof hooks)[number][1]) =>
+        token === ofPage || hooks.filter(([, other]) => other.token === token).length > 1;
+      return hooks.flatMap(([name, hook]) => [
+        ...(new Set(hook.token).size < 10
+          ? [
+              `The token of the hook ${name} has only ${new Set(hook.token).size} different characters.`,
+            ]
+          : []),
+        ...(shared(hook) ? [`The token of the hook ${name} opens something else, too.`] : []),
+      ]);
+    },
   },
   {
     id: 'access.database-password',

@@ -57,6 +57,9 @@ function fileOf(kind: FileFact['kind'], mode: number, more: Partial<FileFact> = 
   return { path: `/data/${kind}`, kind, mode, uid: 1000, isOwnGroup: false, ...more };
 }
 
+const HOOK_TOKEN = '4f9c1b7a83e05d26'.repeat(3);
+const hooks = (token: string): object => ({ hooks: { ci: { token, instruction: 'Look.' } } });
+
 type Case = readonly [settings: object, more?: (facts: AuditFacts) => Partial<AuditFacts>];
 interface Row {
   readonly bad: Case;
@@ -197,6 +200,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 16 }] })],
     good: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 48 }] })],
   },
+  'access.weak-hook-token': {
+    bad: [hooks('ab'.repeat(20))],
+    good: [hooks(HOOK_TOKEN)],
+  },
   'access.database-password': {
     bad: [{ store: { url: 'postgres://parley@db.lan/parley' } }],
     good: [{ store: { url: 'postgres://parley:secret@db.lan/parley' } }],
@@ -285,6 +292,7 @@ describe('each check', () => {
       [{}, () => ({ webhooks: [{ name: 'x/default', secretLength: 0 }] })],
       'critical',
     ],
+    ['access.weak-hook-token', [hooks(HOOK_TOKEN), () => ({ token: HOOK_TOKEN })], 'critical'],
     ['access.redis-password', [{ queue: { url: 'redis://127.0.0.1:6379' } }], 'info'],
     ['approvals.any-command', [auto('exec:*')], 'critical'],
     ['approvals.broad-command', [auto('exec:npm run *')], 'warning'],

@@ -1,0 +1,96 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
+
+/** A hook as the settings write it, without its token. */
+export interface NewHook {
+  readonly name: string;
+  readonly does: 'job' | 'heartbeat';
+  readonly instruction: string;
+  readonly task: string;
+  readonly target: string;
+  readonly signature: boolean;
+}
+
+interface FormProps {
+  /** Why it was not saved. */
+  readonly problem: string | null;
+  readonly save: (hook: NewHook) => void;
+  readonly cancel: () => void;
+}
+
+const EMPTY: NewHook = {
+  ...{ name: '', does: 'job', instruction: '', task: '', target: '' },
+  signature: false,
+};
+
+/** Makes a hook. Its bounds and fields are in the settings. */
+export function HookForm({ problem, save, cancel }: FormProps): VNode {
+  const [draft, setDraft] = useState(EMPTY);
+  const text = (name: 'name' | 'instruction' | 'task' | 'target') => ({
+    id: `hook-${name}`,
+    class: 'field',
+    value: draft[name],
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      setDraft({ ...draft, [name]: currentTarget.value }),
+  });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    save(draft);
+  };
+  return (
+    <form class="card fields" aria-label="New hook" onSubmit={submit}>
+      <Labelled label="Name, as in its address" id="hook-name">
+        <input {...text('name')} required pattern="[a-z0-9][a-z0-9_\-]{0,39}" placeholder="ci" />
+      </Labelled>
+      <Labelled label="What an event does" id="hook-does">
+        <select
+          id="hook-does"
+          class="field"
+          value={draft.does}
+          onChange={({ currentTarget: { value } }) =>
+            setDraft({ ...draft, does: value === 'job' ? 'job' : 'heartbeat' })
+          }
+        >
+          <option value="job">The agent does what you say here</option>
+          <option value="heartbeat">A standing task runs at once</option>
+        </select>
+      </Labelled>
+      {draft.does === 'job' ? (
+        <>
+          <Labelled label="What is to be done with an event" id="hook-instruction">
+            <textarea {...text('instruction')} rows={3} required maxLength={8_000} />
+          </Labelled>
+          <Labelled
+            label="Where the answer goes"
+            id="hook-target"
+            hint="Such as telegram:123456789, telegram:-100123, or a named chat"
+          >
+            <input {...text('target')} placeholder="Your own chat, where you wrote last" />
+          </Labelled>
+        </>
+      ) : (
+        <Labelled label="Standing task" id="hook-task">
+          <input {...text('task')} placeholder="The most overdue one" />
+        </Labelled>
+      )}
+      <p>
+        <label>
+          <input
+            type="checkbox"
+            checked={draft.signature}
+            onChange={({ currentTarget: { checked } }) =>
+              setDraft({ ...draft, signature: checked })
+            }
+          />{' '}
+          The sender signs with the token, as GitHub does
+        </label>
+      </p>
+      <Trouble reason={problem} />
+      <div class="actions">
+        <ActionButton label="Add" look="is-main" isSubmit />
+        <ActionButton label="Cancel" onPress={cancel} />
+      </div>
+    </form>
+  );
+}

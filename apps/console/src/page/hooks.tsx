@@ -1,0 +1,212 @@
+import type { SettingsWritten, ShownSettings } from '@parley/gateway/api';
+import type { HookView } from '@parley/proactive';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { ask, type Outcome, post, randomId } from './gateway.ts';
+import { HookForm, type NewHook } from './hook-form.tsx';
+import { hrefOf } from './route.ts';
+import { useData, useWork, type Work } from './ui/data.tsx';
+import { momentOf } from './ui/format.ts';
+import { ColumnView } from './ui/frames.tsx';
+import {
+  ActionButton,
+  ConfirmButton,
+  Labelled,
+  List,
+  OutcomeNote,
+  Said,
+  Section,
+  Show,
+} from './ui/widgets.tsx';
+
+interface HookList {
+  readonly hooks: readonly HookView[];
+}
+
+/** A hook that was made just now; its token is shown this once. */
+interface Made {
+  readonly name: string;
+  readonly token: string;
+}
+
+/** Events come by themselves: it is asked for this often, in ms. */
+const LOOK_EVERY_MS = 2_000;
+
+/** Events from outside (H09): where they are sent to, and what came of the last ones; made and tested here. */
+export function HooksView(): VNode {
+  const data = useData<HookList>('/api/hooks', LOOK_EVERY_MS);
+  const { outcome, run } = useWork();
+  const [isOpen, setOpen] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
+  const open = (yes: boolean): void => {
+    setProblem(null);
+    setOpen(yes);
+  };
+  const save = (known: readonly HookView[]) => (hook: NewHook) =>
+    run(async () => {
+      const token = randomId() + randomId().slice(16);
+      const isTaken = known.some(({ name }) => name === hook.name);
+      const done = isTaken
+        ? { text: `There is a hook ${hook.name} already.`, isTrouble: true }
+        : await write(hook.name, settingsOf(hook, token));
+      setProblem(done.isTrouble ? done.text : null);
+      if (done.isTrouble) return undefined;
+      open(false);
+      setMade({ name: hook.name, token });
+      return done;
+    });
+  return (
+    <ColumnView name="hooks-view" title="Hooks">
+      <OutcomeNote outcome={outcome} />
+      <Show data={data}>
+        {({ hooks }) => (
+          <>
+            {isOpen ? (
+              <HookForm problem={problem} save={save(hooks)} cancel={() => open(false)} />
+            ) : (
+              <p class="actions">
+                <ActionButton label="New hook" onPress={() => open(true)} />
+              </p>
+            )}
+            {made && <Address {...made} />}
+            {hooks.length === 0 ? (
+              <p class="facts">
+                There are none. With one, another program can have the agent do something: a CI
+                system, a monitor, a house.
+              </p>
+            ) : (
+              <Section title="Addresses and events">
+                <List look="cards" of={hooks}>
+                  {(hook) => <Hook key={hook.name} hook={hook} run={run} />}
+                </List>
+              </Section>
+            )}
+          </>
+        )}
+      </Show>
+    </ColumnView>
+  );
+}
+
+/** As the settings file is to say it; what is empty has its default. */
+function settingsOf(hook: NewHook, token: string): object {
+  const { does, instruction, task, target, signature } = hook;
+  return {
+    token,
+    does,
+    ...(does === 'job' ? { instruction } : task.trim() !== '' && { task: task.trim() }),
+    ...(does === 'job' && target.trim() !== '' && { target: target.trim() }),
+    ...(signature && { signature }),
+  };
+}
+
+/** Writes a hook into the settings file, whose comments stay; without `value` it is removed. */
+async function write(name: string, value?: object): Promise<Outcome> {
+  const settings = await ask<ShownSettings>('/api/settings');
+  if (settings.kind === 'failed') return { text: settings.reason, isTrouble: true };
+  const changes = [{ path: ['hooks', name], ...(value && { value }) }];
+  const order = { kind: 'values', print: settings.value.print, changes };
+  const answer = await ask<SettingsWritten>('/api/settings', order);
+  if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+  switch (answer.value.kind) {
+    case 'refused':
+      return { text: answer.value.problems.map(({ text }) => text).join(' '), isTrouble: true };
+    case 'outdated':
+      return { text: 'The settings have changed just now. Try it again.', isTrouble: true };
+    default:
+      return { text: `Saved; the hook ${name} is used in a moment.`, isTrouble: false };
+  }
+}
+
+const addressOf = (name: string) => `${location.origin}/hooks/${name}`;
+
+const SAMPLE = '{"text": "The build of main failed."}';
+
+/** What a sender needs. The token is in the settings file from now on, and not shown again. */
+function Address({ name, token }: Made): VNode {
+  const lines = [
+    `curl ${addressOf(name)} \\`,
+    `  -H 'Authorization: Bearer ${token}' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${SAMPLE}'`,
+  ];
+  return (
+    <section class="card" aria-label={`The address of ${name}`}>
+      <p>
+        The token of {name} is shown this once. It is in the settings file, from which it can be
+        moved to a variable.
+      </p>
+      <Said as="pre" look="layer-text">
+        {lines.join('\n')}
+      </Said>
+    </section>
+  );
+}
+
+interface HookProps {
+  readonly hook: HookView;
+  readonly run: Work['run'];
+}
+
+/** A hook and its last events. What the agent said of them is shown as text. */
+function Hook({ hook, run }: HookProps): VNode {
+  const { name, does, instruction, task, target, events } = hook;
+  const [isTested, setTested] = useState(false);
+  const [body, setBody] = useState(SAMPLE);
+  const test = () =>
+    run(() =>
+      post<{ readonly text: string }>('/api/hooks/test', { name, body }, ({ text }) => text),
+    );
+  return (
+    <article class="card" aria-label={name}>
+      <header>
+        <h4>{name}</h4>
+        <span class="hint">{addressOf(name)}</span>
+      </header>
+      {does === 'job' ? (
+        <Said look="job-task">{instruction}</Said>
+      ) : (
+        <p>Runs {task ?? 'the most overdue standing task'} at once.</p>
+      )}
+      {does === 'job' && <p class="facts">Answers go to {target}.</p>}
+      <List look="rows" of={events}>
+        {({ id, at, outcome, said }) => (
+          <div key={id}>
+            <p class="facts">
+              <a href={hrefOf('why', id)}>{momentOf(at)}</a>: {outcome}
+            </p>
+            {said !== null && <Said look="job-task">{said}</Said>}
+          </div>
+        )}
+      </List>
+      {events.length === 0 && <p class="facts">No event has come yet.</p>}
+      {isTested && (
+        <Labelled label="A sample event" id={`hook-body-${name}`}>
+          <textarea
+            id={`hook-body-${name}`}
+            class="field"
+            rows={4}
+            value={body}
+            onInput={({ currentTarget: { value } }) => setBody(value)}
+          />
+        </Labelled>
+      )}
+      <div class="actions">
+        <ActionButton
+          label={isTested ? 'Send' : 'Test'}
+          name={`${isTested ? 'Send' : 'Test'}: ${name}`}
+          onPress={isTested ? test : () => setTested(true)}
+        />
+        <ConfirmButton
+          label="Remove"
+          name={`Remove: ${name}`}
+          look="is-grave"
+          question="Its address and token stop working."
+          confirm="Remove it"
+          onPress={() => run(() => write(name))}
+        />
+      </div>
+    </article>
+  );
+}

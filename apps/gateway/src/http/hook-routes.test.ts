@@ -1,0 +1,151 @@
+import { createHmac } from 'node:crypto';
+import { recordingLogger } from '@parley/core';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type HookPage, hookApi, hookRoutes } from './hook-routes.ts';
+
+const TOKEN = 'f3'.repeat(20);
+const RULES = { token: TOKEN, signature: false, perMinute: 3, maxBytes: 1_000 };
+
+type Taken = Parameters<HookPage['take']>;
+
+let now: number;
+let taken: Taken[];
+let counted: string[];
+let answer: Awaited<ReturnType<HookPage['take']>>;
+let log: ReturnType<typeof recordingLogger>;
+let page: HookPage;
+let app: ReturnType<typeof hookRoutes>;
+beforeEach(() => {
+  now = 1_000_000;
+  taken = [];
+  counted = [];
+  answer = { kind: 'taken', id: 'hook_ci_1', isNew: true };
+  log = recordingLogger();
+  page = {
+    rules: { ci: RULES, signed: { ...RULES, signature: true } },
+    async take(...event) {
+      taken.push(event);
+      return answer;
+    },
+    list: async () => [],
+    count: (outcome, hook = '-') => void counted.push(`${hook} ${outcome}`),
+  };
+  app = hookRoutes(page, { clock: () => now, log: log.log });
+});
+
+const BEARER = { authorization: `Bearer ${TOKEN}` };
+
+const post = (name: string, headers: Record<string, string> = BEARER, body = '{"a":1}') =>
+  app.request(`/${name}`, { method: 'POST', headers, body });
+
+const signatureOf = (body: string, token = TOKEN) =>
+  `sha256=${createHmac('sha256', token).update(body).digest('hex')}`;
+
+describe('POST /hooks/NAME', () => {
+  it('[H09] takes an event with its type and key, and answers when it is durable', async () => {
+    const type = 'application/json';
+    const headers = { ...BEARER, 'content-type': type, 'idempotency-key': 'k1' };
+    const response = await post('ci', headers);
+    expect([response.status, await response.json()]).toEqual([202, { id: 'hook_ci_1' }]);
+    await post(
+      'ci',
+      { ...BEARER, 'content-type': 'text/plain', 'x-github-delivery': 'd1' },
+      'hello',
+    );
+    expect(taken).toEqual([
+      ['ci', { contentType: type, body: '{"a":1}', key: 'k1' }],
+      ['ci', { contentType: 'text/plain', body: 'hello', key: 'd1' }],
+    ]);
+    answer = { kind: 'taken', id: 'hook_ci_1', isNew: false };
+    expect((await post('ci', headers)).status).toBe(202);
+    expect(counted).toEqual(['ci taken', 'ci taken', 'ci repeated']);
+  });
+
+  it('[H09] [U03] answers an unknown name and a wrong token alike, and logs neither', async () => {
+    const seen = [];
+    for (const [name, headers] of [
+      ['ci', { authorization: 'Bearer wrong-canary' }],
+      ['other', BEARER],
+      ['constructor', { authorization: 'Bearer ' }],
+      ['ci', {}],
+      ['other', { 'x-hub-signature-256': signatureOf('{"a":1}', '') }],
+    ] as const) {
+      const response = await post(name, headers);
+      const { status } = response;
+      seen.push([status, response.headers.get('www-authenticate'), await response.text()].join());
+    }
+    expect(new Set(seen).size).toBe(1);
+    expect(seen[0]).toMatch(/^401,Bearer,/);
+    expect(taken).toEqual([]);
+    expect(log.lines.join()).not.toMatch(/canary|f3f3/);
+    expect(counted).toEqual(Array(5).fill('- unauthorized'));
+  });
+
+  it('[H09] slows wrong tokens down, and never the right one', async () => {
+    const statuses = [];
+    for (let nth = 0; nth < 8; nth += 1) {
+      statuses.push((await post('ci', { authorization: 'Bearer no' })).status);
+    }
+    expect(statuses.slice(-2)).toEqual([429, 429]);
+    expect((await post('ci')).status).toBe(202);
+  });
+
+  it('[H09] takes a signature of GitHub where the hook allows it, and only that of its token', async () => {
+    const body = '{"action":"completed"}';
+    const signed = (text: string, token?: string) => ({
+      'x-hub-signature-256': signatureOf(text, token),
+    });
+    expect((await post('signed', signed(body), body)).status).toBe(202);
+    expect((await post('signed', signed(body), `${body} `)).status).toBe(401);
+    expect((await post('signed', signed(body, 'another'), body)).status).toBe(401);
+    expect((await post('signed', { 'x-hub-signature-256': 'sha256=' }, body)).status).toBe(401);
+    expect((await post('ci', signed(body), body)).status).toBe(401);
+    expect((await post('signed', BEARER, body)).status).toBe(202);
+    expect(taken.map(([, event]) => event.body)).toEqual([body, body]);
+  });
+
+  it('[H09] [D07] refuses what is too large, without reading it to its end', async () => {
+    let pulled = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(500));
+      },
+    });
+    const init = { method: 'POST', headers: BEARER, body: endless, duplex: 'half' as const };
+    expect((await app.request('/ci', init)).status).toBe(413);
+    expect(pulled).toBeLessThan(10);
+    expect((await post('ci', BEARER, 'ü'.repeat(501))).status).toBe(413);
+    expect((await post('ci', BEARER, 'ü'.repeat(500))).status).toBe(202);
+  });
+
+  it('[H09] [D07] refuses more than it takes in a minute, and says when to come back', async () => {
+    const statuses = [];
+    for (let nth = 0; nth < 3; nth += 1) statuses.push((await post('ci')).status);
+    now += 20_000;
+    const refused = await post('ci');
+    expect([...statuses, refused.status]).toEqual([202, 202, 202, 429]);
+    expect(refused.headers.get('retry-after')).toBe('40');
+    expect((await post('signed')).status).toBe(202);
+    now += 40_000;
+    expect((await post('ci')).status).toBe(202);
+    expect(counted.filter((one) => one === 'ci too-many')).toHaveLength(1);
+  });
+
+  it('[H09] says that an event cannot be taken now, and a key is too long', async () => {
+    answer = { kind: 'nowhere', reason: 'no owner has written in a direct chat yet' };
+    const response = await post('ci');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);
+    expect(await response.text()).toContain('no owner has written');
+    expect((await post('ci', { ...BEARER, 'idempotency-key': 'k'.repeat(256) })).status).toBe(400);
+  });
+
+  it('[H09] is tested by the operator without its token, and not where there is none', async () => {
+    const test = (asked: object) =>
+      hookApi(page).request('/test', { method: 'POST', body: JSON.stringify(asked) });
+    expect((await test({ name: 'ci', body: '{}' })).status).toBe(200);
+    expect((await test({ name: 'toString', body: '{}' })).status).toBe(404);
+    expect((await test({ name: 'ci' })).status).toBe(404);
+    expect(taken).toEqual([['ci', { contentType: '', body: '{}' }]]);
+  });
+});

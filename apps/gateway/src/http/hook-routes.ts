@@ -1,0 +1,188 @@
+import { createHmac } from 'node:crypto';
+import type { Clock, Logger } from '@parley/core';
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import {
+  type AppEnv,
+  bearerOf,
+  createWrongTokens,
+  sameSecret,
+  senderOf,
+  tooMany,
+} from './access.ts';
+import { bodyOf, uncachedRoutes } from './api-routes.ts';
+
+/** Of a hook, what decides whether a request is taken. */
+export interface HookBounds {
+  readonly token: string;
+  /** A signature with the token counts, too. */
+  readonly signature: boolean;
+  readonly perMinute: number;
+  readonly maxBytes: number;
+}
+
+interface HookEvent {
+  readonly contentType: string;
+  readonly body: string;
+  /** The same one again is the same event; without it each is a new one. */
+  readonly key?: string | undefined;
+}
+
+/** What became of an event: `taken` is durable. The others may be tried again later. */
+type HookAnswer =
+  | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
+  | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
+
+/** Events from outside (H09), for those who send them, the page and the command line. */
+export interface HookPage {
+  readonly rules: Readonly<Record<string, HookBounds>>;
+  take(name: string, event: HookEvent): Promise<HookAnswer>;
+  /** The hooks with their last events, as JSON, without tokens. */
+  list(): Promise<readonly object[]>;
+  /** Counts what became of a request. */
+  count(outcome: string, hook?: string): void;
+}
+
+/** Compared where there is no hook of that name. */
+const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes: 65_536 };
+
+/**
+ * `POST /hooks/NAME` (H09): no token of the page opens it, and its own opens nothing else. An unknown name and a
+ * wrong token look the same. 202 is answered when the event is durable.
+ */
+export function hookRoutes(
+  hooks: HookPage,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  const wrong = createWrongTokens(clock);
+  const rate = createRate(clock);
+  /** A right token never waits for wrong ones, or anybody could keep events away. */
+  function unproven(c: Context<AppEnv>): Response {
+    const sender = senderOf(c);
+    const waitMs = wrong.waitMs(sender);
+    hooks.count('unauthorized');
+    if (waitMs > 0) return refused(c, 429, tooMany(Math.ceil(waitMs / 1_000)).message, waitMs);
+    wrong.wrong(sender);
+    log.warn({ from: sender.name }, 'an event with a wrong token, or for no hook, was sent');
+    return refused(c, 401, UNAUTHORIZED);
+  }
+  app.post('/:name', async (c) => {
+    const { name } = c.req.param();
+    const rule = Object.hasOwn(hooks.rules, name) ? hooks.rules[name] : undefined;
+    const sent = await provenBody(c, rule ?? NOBODYS);
+    if (sent === null || rule === undefined) return unproven(c);
+    const pauseMs = rate.take(name, rule.perMinute);
+    if (pauseMs > 0) {
+      hooks.count('too-many', name);
+      return refused(c, 429, `The hook takes ${rule.perMinute} events a minute.`, pauseMs);
+    }
+    const body = sent.body ?? (await readBody(c, rule.maxBytes));
+    if (body === null || Buffer.byteLength(body) > rule.maxBytes) {
+      hooks.count('too-large', name);
+      return refused(c, 413, `The hook takes ${rule.maxBytes} bytes.`);
+    }
+    const contentType = c.req.header('content-type') ?? '';
+    const key = keyOf(c);
+    if (key !== undefined && key.length > LONGEST_KEY)
+      return refused(c, 400, `An Idempotency-Key has at most ${LONGEST_KEY} characters.`);
+    return answer(c, hooks, name, await hooks.take(name, { contentType, body, key }));
+  });
+  return app;
+}
+
+const UNAUTHORIZED =
+  'No hook of that name takes that token or signature. What is too large counts as not signed.';
+const LONGEST_KEY = 255;
+
+/** Who sends the same event again says so with the same key; GitHub has a header of its own. */
+function keyOf(c: Context): string | undefined {
+  return c.req.header('idempotency-key') ?? c.req.header('x-github-delivery');
+}
+
+/** Of one that cannot be taken now; senders that try again do so then. In ms. */
+const LATER_MS = 30_000;
+
+function answer(c: Context, hooks: HookPage, name: string, taken: HookAnswer): Response {
+  if (taken.kind !== 'taken') {
+    hooks.count(taken.kind, name);
+    return refused(c, 503, `Not taken: ${taken.reason}.`, LATER_MS);
+  }
+  hooks.count(taken.isNew ? 'taken' : 'repeated', name);
+  return c.json({ id: taken.id }, 202);
+}
+
+function refused(
+  c: Context,
+  status: 400 | 401 | 413 | 429 | 503,
+  message: string,
+  waitMs?: number,
+): Response {
+  if (status === 401) c.header('www-authenticate', 'Bearer');
+  if (waitMs !== undefined) c.header('retry-after', String(Math.ceil(waitMs / 1_000)));
+  return c.json({ error: message }, status, { 'cache-control': 'no-store' });
+}
+
+/** Null: the sender does not know the token. `body` is there where it had to be read for that. */
+async function provenBody(
+  c: Context,
+  { token, signature, maxBytes }: HookBounds,
+): Promise<{ readonly body?: string | null } | null> {
+  const given = bearerOf(c);
+  if (given !== undefined) return sameSecret(given, token) && token !== '' ? {} : null;
+  const signed = c.req.header('x-hub-signature-256');
+  if (signed === undefined || !signature) return null;
+  const body = await readBody(c, maxBytes);
+  // What is too large is not read, so nobody knows who signed it.
+  if (body === null) return null;
+  const expected = `sha256=${createHmac('sha256', token).update(body).digest('hex')}`;
+  return sameSecret(signed, expected) && token !== '' ? { body } : null;
+}
+
+/** The body as text; null where it has more bytes, of which the rest is not read. */
+async function readBody(c: Context, maxBytes: number): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of c.req.raw.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts the events of the last minute by hook; of each process alone. */
+function createRate(clock: Clock) {
+  const taken = new Map<string, readonly number[]>();
+  return {
+    /** 0: it is counted. Else when the next one may come, in ms. */
+    take(name: string, perMinute: number): number {
+      const now = clock();
+      const lately = (taken.get(name) ?? []).filter((at) => at > now - MINUTE_MS && at <= now);
+      const [first] = lately;
+      if (lately.length >= perMinute && first !== undefined) return first + MINUTE_MS - now;
+      taken.set(name, [...lately, now]);
+      return 0;
+    },
+  };
+}
+
+const Test = z.strictObject({ name: z.string(), body: z.string().max(1_000_000) });
+
+/** The hooks and their last events, and one of the operator's, below `/api/hooks`. They hold private text: guard them. */
+export function hookApi(hooks: HookPage): Hono {
+  const app = uncachedRoutes();
+  app.get('/', async (c) => c.json({ hooks: await hooks.list() }));
+  app.post('/test', async (c) => {
+    const asked = await bodyOf(c, Test);
+    if (asked === undefined || !Object.hasOwn(hooks.rules, asked.name))
+      return c.json({ error: 'There is no hook of that name.' }, 404);
+    const taken = await hooks.take(asked.name, { contentType: '', body: asked.body });
+    hooks.count('test', asked.name);
+    if (taken.kind !== 'taken') return c.json({ error: `Not taken: ${taken.reason}.` }, 400);
+    return c.json({ id: taken.id, text: 'The event is taken; what comes of it is shown here.' });
+  });
+  return app;
+}

@@ -1,0 +1,77 @@
+import { capUntrusted, frameUntrusted } from '@parley/prompt';
+
+/** What a program sent. */
+export interface SentEvent {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+interface Shown {
+  /** Paths of the parts that are shown; all where they are absent. */
+  readonly fields?: readonly string[] | undefined;
+  readonly maxCharacters: number;
+}
+
+/**
+ * An event as the model is shown it (P18): JSON and forms as JSON, anything else as it came, framed as data of
+ * outsiders and cut at a bound that the cut names (P10).
+ */
+export function eventText(sent: SentEvent, { fields, maxCharacters }: Shown): string {
+  const value = bodyValue(sent);
+  const text = typeof value === 'string' ? value : pretty(chosen(value, fields));
+  return frameUntrusted(capUntrusted(text, maxCharacters));
+}
+
+/** A text where it is neither JSON nor a form; a sender that labels its JSON wrongly is understood, too. */
+function bodyValue({ contentType, body }: SentEvent): unknown {
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return formOf(body);
+  return jsonIn(body) ?? body;
+}
+
+/** GitHub sends the whole event as JSON in one field of a form where nothing else is chosen. */
+function formOf(body: string): unknown {
+  const fields = Object.fromEntries(new URLSearchParams(body));
+  const names = Object.keys(fields);
+  const payload = names.length === 1 ? jsonIn(fields.payload ?? '') : undefined;
+  return payload ?? fields;
+}
+
+/** An object or a list; undefined for anything else. */
+function jsonIn(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined; // It is a text.
+  }
+}
+
+function pretty(value: unknown): string {
+  return JSON.stringify(value, null, 1);
+}
+
+/** The parts of an event by their paths; the whole where it has none of them, so that no event is empty. */
+function chosen(value: unknown, fields: readonly string[] | undefined): unknown {
+  if (fields === undefined) return value;
+  const found = fields.flatMap((path) => {
+    const part = at(value, stepsOf(path));
+    return part === undefined ? [] : [[path, part] as const];
+  });
+  return found.length === 0 ? value : Object.fromEntries(found);
+}
+
+function stepsOf(path: string): readonly string[] {
+  return path.match(/[^.[\]]+/g) ?? [];
+}
+
+/** What is at a path; `*` is each item of a list, those without it left out. */
+function at(value: unknown, [step, ...rest]: readonly string[]): unknown {
+  if (step === undefined) return value;
+  if (step === '*') {
+    if (!Array.isArray(value)) return undefined;
+    const parts = value.map((one) => at(one, rest)).filter((part) => part !== undefined);
+    return parts.length === 0 ? undefined : parts;
+  }
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+  return at(Object.entries(value).find(([name]) => name === step)?.[1], rest);
+}

@@ -1,0 +1,182 @@
+import { silentLogger, silentMeter } from '@parley/core';
+import type { AdmittedMessage } from '@parley/store';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FindTarget } from '../alerts.ts';
+import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
+import { createHooks, type HookRules } from './hooks.ts';
+
+const RULES: HookRules = {
+  token: 'secret '.repeat(5),
+  does: 'job',
+  instruction: 'Say which run failed.',
+  target: 'last',
+  perMinute: 10,
+  maxBytes: 1_000,
+  maxCharacters: 500,
+  signature: false,
+};
+const PLACE = { channel: 'test', account: 'default' } as const;
+const TARGET = { dialect: 'plain', maxLength: 99, unit: 'utf16' } as const;
+
+let scene: HeartbeatScene;
+/** What was asked for a chat: whose, and the name that the hook names. */
+let asked: string[];
+let made: number;
+beforeEach(async () => {
+  scene = await openHeartbeatScene();
+  asked = [];
+  made = 0;
+});
+afterEach(() => scene.close());
+
+/** The chat of an owner, or a group where one is named. */
+const findTarget =
+  (choice: string): FindTarget =>
+  async ({ tell }) => {
+    asked.push(`${choice} ${tell ?? ''}`.trim());
+    if (tell === 'nobody') return { kind: 'none', reason: 'no owner has written' };
+    const chat = { id: tell ?? 'c', type: tell === undefined ? 'direct' : 'group' } as const;
+    return {
+      kind: 'chat',
+      conversationId: `test:default:${chat.id}`,
+      route: { ...PLACE, chatId: chat.id, replyToMessageId: 'm1', target: TARGET },
+      isOwners: tell === undefined,
+      last: {
+        ...{ ...PLACE, messageId: 'm1', chat, sender: { id: '7', name: 'Bo', isBot: false } },
+        ...{ text: 'hi', mentions: [], addressed: true, sentAt: 0, variables: {} },
+      },
+    };
+  };
+
+/** As a process that has just started. */
+const hooks = (change: Partial<HookRules> = {}) =>
+  createHooks({
+    ...{ store: scene.store, heartbeat: scene.heartbeat, clock: scene.now, meter: silentMeter },
+    rules: { ci: { ...RULES, ...change }, door: RULES },
+    log: silentLogger,
+    owners: ['test:1'],
+    findTarget,
+    wake: async (lane) => void scene.woken.push(lane),
+    newId: (prefix) => `${prefix}_${++made}`,
+  });
+
+const event = (body: string, key?: string) => ({ contentType: 'text/plain', body, key });
+
+/** The messages that wait in a lane, by `seq`. */
+async function waiting(lane: string): Promise<readonly AdmittedMessage[]> {
+  const held = await scene.store.lanes.acquire(lane, 'w', scene.now(), 1_000);
+  if (held.kind === 'busy') throw new Error('the lane is busy');
+  const found: AdmittedMessage[] = [];
+  for (let nth = 0; ; nth += 1) {
+    const claimed = await scene.store.lanes.claim(
+      held.lease,
+      'collect',
+      `${lane}${nth}`,
+      scene.now(),
+    );
+    if (claimed.kind !== 'turn') return found;
+    found.push(...claimed.turn.messages);
+    const { turnId, messages } = claimed.turn;
+    const commit = { turnId, outcome: 'silent', entries: [], parts: [], usage: null } as const;
+    const id = messages[0]?.message.messageId ?? '';
+    const ending = { id, commit, state: 'quiet', reason: null } as const;
+    await scene.store.heartbeats.commit(held.lease, ending, scene.now());
+  }
+}
+
+describe('a hook', () => {
+  it('[H09] [D01] stores an event as a run in a lane of its own, with the event as data and its answer for the target', async () => {
+    const taken = await hooks().take('ci', event('The build broke.'));
+    expect(taken).toEqual({ kind: 'taken', id: 'hook_ci_1', isNew: true });
+    expect(scene.woken).toEqual(['beat:hook:ci']);
+    const [admitted] = await waiting('beat:hook:ci');
+    expect(admitted).toMatchObject({
+      conversationId: 'beat:hook:ci',
+      fromOwner: true,
+      route: { chatId: 'c', chatType: 'direct' },
+      message: {
+        trigger: 'heartbeat',
+        chat: { id: 'beat:hook:ci', type: 'direct' },
+        variables: { instruction: 'Say which run failed.', hook: 'ci' },
+      },
+    });
+    expect(admitted?.route.replyToMessageId).toBeUndefined();
+    expect(admitted?.message.text).toMatch(
+      /^⚙️ An event[\s\S]*<outside id="\w+">\nThe build broke\./,
+    );
+    expect(JSON.stringify(admitted)).not.toContain(RULES.token);
+  });
+
+  it('[H09] takes the same key once, also after a restart, and events without one each', async () => {
+    const first = await hooks().take('ci', event('a', 'delivery-1'));
+    const again = await hooks().take('ci', event('b', 'delivery-1'));
+    expect(first).toMatchObject({ kind: 'taken', isNew: true });
+    expect(again).toEqual({ ...first, isNew: false });
+    const both = await Promise.all([1, 2].map(() => hooks().take('ci', event('c', 'delivery-2'))));
+    expect(both.map((one) => one.kind === 'taken' && one.isNew).toSorted()).toEqual([false, true]);
+    expect(await hooks().take('door', event('a', 'delivery-1'))).toMatchObject({ isNew: true });
+    for (const body of ['d', 'd']) await hooks().take('ci', event(body));
+    const texts = (await waiting('beat:hook:ci')).map(
+      ({ message }) => /">\n(.*)\n/.exec(message.text)?.[1],
+    );
+    expect(texts).toEqual(['a', 'c', 'd', 'd']);
+  });
+
+  it.each([
+    ['last', 'last'],
+    ['test:1', 'test:1'],
+    ['family', 'last family'],
+    ['test:-100', 'last test:-100'],
+  ])(
+    '[H09] [H04] with the target %s asks as a standing task does for %s',
+    async (target, found) => {
+      await hooks({ target }).take('ci', event('x'));
+      expect(asked).toEqual([found]);
+    },
+  );
+
+  it('[H09] [W02] for a group is of nobody there, and not of the owner', async () => {
+    await hooks({ target: 'family' }).take('ci', event('x'));
+    const [admitted] = await waiting('beat:hook:ci');
+    expect(admitted).toMatchObject({ route: { chatType: 'group' } });
+    expect(admitted?.fromOwner).not.toBe(true);
+    expect(admitted?.message.sender.id).toBe('operator');
+  });
+
+  it('[H09] [D07] says that an event has nowhere to go, or that too many wait', async () => {
+    expect(await hooks({ target: 'nobody' }).take('ci', event('x'))).toMatchObject({
+      kind: 'nowhere',
+    });
+    for (let nth = 0; nth < 101; nth += 1) await hooks().take('ci', event('x'));
+    expect(await hooks().take('ci', event('x'))).toMatchObject({ kind: 'full' });
+    expect(await hooks().take('door', event('x'))).toMatchObject({ kind: 'taken' });
+  });
+
+  it('[H09] [H02] wakes the heartbeat: the most overdue task, or the one it names, behind a run that is not over', async () => {
+    scene.put(
+      'HEARTBEAT.md',
+      '## mail\n- every: 30 min\n- do: Look.\n## door\n- every: day\n- do: Look.\n',
+    );
+    const waking = { does: 'heartbeat', instruction: undefined } as const;
+    await hooks(waking).take('ci', event('x', 'k'));
+    await hooks({ ...waking, task: 'door' }).take('ci', event('x'));
+    await hooks(waking).take('ci', event('x', 'k'));
+    const ran = await waiting('beat:main');
+    expect(ran.map(({ message }) => message.variables.task)).toEqual(['mail', 'door']);
+    const [shown] = await hooks(waking).list();
+    expect(shown?.events.map(({ outcome }) => outcome)).toEqual([
+      'quiet: the standing task door began',
+      'quiet: the standing task mail began',
+    ]);
+  });
+
+  it('[H09] [G18] is listed with its last events and without its token', async () => {
+    await hooks().take('ci', event('x'));
+    const listed = await hooks().list();
+    expect(listed).toMatchObject([
+      { name: 'ci', target: 'last', events: [{ id: 'hook_ci_1', outcome: 'under way' }] },
+      { name: 'door', events: [] },
+    ]);
+    expect(JSON.stringify(listed)).not.toContain('secret');
+  });
+});

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import type { InboundMessage, Meter, NewId, Runtime, Sender } from '@parley/core';
+import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
+import type { AlertChat, FindTarget } from '../alerts.ts';
+import type { Heartbeat } from '../heartbeat/heartbeat.ts';
+import { eventText, type SentEvent } from './event-text.ts';
+
+/** A hook of the settings (H09). */
+export interface HookRules {
+  readonly token: string;
+  readonly does: 'job' | 'heartbeat';
+  readonly instruction?: string | undefined;
+  readonly task?: string | undefined;
+  readonly target: string;
+  readonly agent?: string | undefined;
+  readonly perMinute: number;
+  readonly maxBytes: number;
+  readonly maxCharacters: number;
+  readonly signature: boolean;
+  readonly fields?: readonly string[] | undefined;
+}
+
+/** An event whose sender has proved to know the token. */
+export interface HookEvent extends SentEvent {
+  /** The same one again is the same event; without it each is a new one. */
+  readonly key?: string | undefined;
+}
+
+/** What became of an event: `taken` is durable. `full` and `nowhere` may be tried again later. */
+export type HookAnswer =
+  | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
+  | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
+
+/** A hook for lists, with its last events, the newest first. Never its token. */
+export interface HookView extends Pick<HookRules, 'does' | 'instruction' | 'task' | 'target'> {
+  readonly name: string;
+  readonly events: readonly HookEventView[];
+}
+
+export interface HookEventView {
+  readonly id: string;
+  /** In ms. */
+  readonly at: number;
+  readonly outcome: string;
+  /** The text that was sent, or would have been. */
+  readonly said: string | null;
+}
+
+export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
+  readonly store: Pick<Store, 'heartbeats'>;
+  readonly rules: Readonly<Record<string, HookRules>>;
+  readonly meter: Pick<Meter, 'count'>;
+  readonly owners: readonly string[];
+  /** Finds the chat of a hook (H04); `choice` as in `heartbeat.tell`. */
+  readonly findTarget: (choice: string) => FindTarget;
+  readonly heartbeat: Pick<Heartbeat, 'wake'>;
+  readonly wake: (lane: string) => Promise<void>;
+  readonly newId: NewId;
+}
+
+/** Events that wait in the lane of one hook. */
+const MOST_WAITING = 100;
+const EVENTS_SHOWN = 10;
+
+export type Hooks = ReturnType<typeof createHooks>;
+
+/** Takes events from outside (H09): each is stored as a run of the hook's lane, or wakes the heartbeat. */
+export function createHooks(deps: HookServices) {
+  const { store, rules, meter, clock } = deps;
+  return {
+    rules,
+    count: (outcome: string, hook = ''): void =>
+      meter.count('parley_hook_events_total', { hook, outcome }),
+    /** Durable when it resolves with `taken`; the same key is taken once, also after a restart. */
+    async take(name: string, event: HookEvent): Promise<HookAnswer> {
+      const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+      if (rule === undefined) return { kind: 'nowhere', reason: 'there is no such hook' };
+      const id = eventId(name, event.key, deps.newId);
+      if (event.key !== undefined && (await store.heartbeats.of(id)) !== null) {
+        return { kind: 'taken', id, isNew: false };
+      }
+      const take = rule.does === 'job' ? startJob : wakeHeartbeat;
+      return take(deps, { id, name, rule, event, now: clock() });
+    },
+    async list(): Promise<readonly HookView[]> {
+      return Promise.all(
+        Object.entries(rules).map(async ([name, { does, instruction, task, target }]) => {
+          const runs = await store.heartbeats.recent(agentOf(name), EVENTS_SHOWN);
+          const events = runs.map(({ id, startedAt, state, reason, alert }) => ({
+            ...{ id, at: startedAt, said: alert },
+            outcome: reason === null ? OUTCOMES[state] : `${OUTCOMES[state]}: ${reason}`,
+          }));
+          return { name, does, instruction, task, target, events };
+        }),
+      );
+    },
+  };
+}
+
+const OUTCOMES = {
+  waiting: 'waits for the event before it',
+  running: 'under way',
+  quiet: 'quiet',
+  alerted: 'sent',
+  held: 'held until the quiet hours are over',
+  repeated: 'not sent again',
+  unclear: 'not sent, unclear',
+  failed: 'failed',
+} as const;
+
+const agentOf = (name: string) => `${HOOK_AGENT}${name}`;
+const laneOf = (name: string) => `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`;
+
+/** The id of an event is made of its key, so that no table of keys is needed. */
+function eventId(name: string, key: string | undefined, newId: NewId): string {
+  if (key === undefined) return newId(`hook_${name}`);
+  return `hook_${name}_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
+}
+
+interface Taking {
+  readonly id: string;
+  readonly name: string;
+  readonly rule: HookRules;
+  readonly event: HookEvent;
+  readonly now: number;
+}
+
+async function startJob(deps: HookServices, taking: Taking): Promise<HookAnswer> {
+  const { store, log, owners } = deps;
+  const { id, name, rule, now } = taking;
+  const isOwners = rule.target === 'last' || owners.includes(rule.target);
+  const target = await deps.findTarget(isOwners ? rule.target : 'last')({
+    name: `hook ${name}`,
+    ...(!isOwners && { tell: rule.target }),
+  });
+  if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
+  const order = eventOrder(taking, target);
+  const started = await store.heartbeats.start(order, null, now, MOST_WAITING);
+  if (started === 'busy') return { kind: 'full', reason: `${MOST_WAITING} events wait already` };
+  log.info({ hook: name, event: id, started }, 'an event came');
+  await deps.wake(order.message.conversationId);
+  return { kind: 'taken', id, isNew: started === 'started' };
+}
+
+async function wakeHeartbeat(
+  { store, heartbeat, log }: HookServices,
+  { id, name, rule, now }: Taking,
+): Promise<HookAnswer> {
+  const outcome = await heartbeat.wake(`asked:${id}`, rule.task);
+  if (outcome === null) return { kind: 'full', reason: 'too many runs wait already' };
+  const reason =
+    outcome.kind === 'started' ? `the standing task ${outcome.task} began` : outcome.reason;
+  // Last: if the process dies before, the sender sends the event again, and its id finds the run.
+  const note = { id, agent: agentOf(name), task: name, lane: laneOf(name), reason };
+  const isNew = await store.heartbeats.note(note, now);
+  log.info({ hook: name, event: id, reason }, 'an event came');
+  return { kind: 'taken', id, isNew };
+}
+
+/** In a group nobody of it has caused the event, so it is nobody's there. */
+const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
+
+/** The message that starts the turn of an event: the event is data in it, the instruction is not (P18). */
+function eventOrder(
+  { id, name, rule, event, now }: Taking,
+  { conversationId, route, last, isOwners }: AlertChat,
+): HeartbeatOrder {
+  const lane = laneOf(name);
+  const { replyToMessageId: _, ...free } = route;
+  const instruction = rule.instruction ?? '';
+  const message: InboundMessage = {
+    channel: last.channel,
+    account: last.account,
+    messageId: id,
+    chat: { ...last.chat, id: lane },
+    sender: isOwners ? last.sender : OPERATOR,
+    text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${eventText(event, rule)}`,
+    mentions: [],
+    addressed: true,
+    sentAt: now,
+    variables: { task: `hook ${name}`, instruction, schedule: 'with each event', hook: name },
+    trigger: 'heartbeat',
+  };
+  return {
+    id,
+    agent: agentOf(name),
+    task: name,
+    target: conversationId,
+    message: {
+      conversationId: lane,
+      route: { ...free, chatType: last.chat.type },
+      receivedAt: now,
+      fromOwner: isOwners,
+      reason: `the hook ${name} got an event`,
+      message,
+    },
+  };
+}
