@@ -160,6 +160,8 @@ interface NewRun {
   readonly agent: string;
   /** In local time. */
   readonly lastRun: string;
+  /** Of those who read its alert, where it is known (H10). */
+  readonly language?: string | undefined;
   readonly now: number;
 }
 
@@ -167,7 +169,7 @@ interface NewRun {
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   { conversationId, route, last, isOwners }: AlertChat,
-  { id, agent, lastRun, now }: NewRun,
+  { id, agent, lastRun, language, now }: NewRun,
 ): HeartbeatOrder {
   const lane = `${HEARTBEAT_LANE}${agent}`;
   const { replyToMessageId: _, ...free } = route;
@@ -194,7 +196,11 @@ export function runOrder(
         mentions: [],
         addressed: true,
         sentAt: now,
-        variables: { task: name, instruction, schedule, ...(routine && { routine }) },
+        variables: {
+          ...{ task: name, instruction, schedule },
+          ...(language && { language }),
+          ...(routine && { routine }),
+        },
         trigger: 'heartbeat',
       },
     },

@@ -6,8 +6,11 @@ import { DAY_MINUTES, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
 
+/** What the owner says of themselves, also in which language they write. */
+export const PROFILE_FILE = 'USER.md';
+
 /** The workspace files of a heartbeat: each becomes prompt text of its runs. */
-export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE];
+export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
 /**
  * How often a task is due: so many minutes after it last ran, or once on every so-many-th day within
