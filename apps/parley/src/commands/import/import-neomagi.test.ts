@@ -150,7 +150,8 @@ describe('parley import neomagi', () => {
   it.each([
     ['parley', ['MEMORY', 'NOTE', 'TOOLS']],
     ['mushroom', []],
-    ['lab', ['MEMORY', 'NOTE', 'TOOLS']],
+    // The diary is a skill there, which reads the notes.
+    ['lab', ['MEMORY', 'TOOLS']],
     ['zeus', ['MEMORY', 'TOOLS']],
     ['openclaw', ['MEMORY', 'NOTE', 'TOOLS']],
     ['neomagi', ['MEMORY', 'NOTE', 'TOOLS']],
