@@ -34,17 +34,40 @@ const TaskInput = z.object({
     .describe('Everything it has to know: it sees nothing of this conversation.'),
 });
 
+/** Another agent that may be given a task (F14). */
+interface OtherAgent {
+  /** As the settings name it. */
+  readonly id: string;
+  /** As in the ids of its conversations; undefined: the default one. */
+  readonly agent: string | undefined;
+}
+
+/** With the names of other agents, where the settings allow some. */
+function inputWith(
+  others: readonly OtherAgent[],
+): z.ZodType<z.infer<typeof TaskInput> & { readonly agent?: string | undefined }> {
+  if (others.length === 0) return TaskInput;
+  const agent = z
+    .enum(others.map(({ id }) => id))
+    .optional()
+    .describe('Another agent, which does it with its own files and tools; without it, your own.');
+  return TaskInput.extend({ agent });
+}
+
 /** Starts a sub-agent, which works on after this turn (G07). */
 export function delegateTaskTool({
   subAgents,
   wake,
   newId,
   clock,
+  others = [],
 }: {
   readonly subAgents: Pick<SubAgentRepository, 'start'>;
   readonly wake: (conversationId: string) => Promise<void>;
   readonly newId: NewId;
   readonly clock: Clock;
+  /** To whom it may go besides; it gets back what they found, and nothing else of theirs (F14). */
+  readonly others?: readonly OtherAgent[];
 }): Tool {
   return defineTool({
     name: 'delegate_task',
@@ -55,20 +78,23 @@ export function delegateTaskTool({
     actsOnce: true,
     audience: 'everyone',
     approval: 'never',
-    input: TaskInput,
+    input: inputWith(others),
     async run(
-      { title, task: requested },
+      { title, task: requested, agent },
       { callId, turnId, reader, moment, log },
     ): Promise<ToolOutcome> {
       const task = withOrigin(requested, originOfTask(requested, moment));
-      const content = { title, task, reader: reader.kind, text: FIRST_MESSAGE };
+      const to = others.find(({ id }) => id === agent);
+      // No owner of this agent is by that one of another.
+      const kind = to === undefined ? reader.kind : 'guest';
+      const content = { title, task, reader: kind, text: FIRST_MESSAGE, ...(to && { to }) };
       const order = { id: newId('sub'), callId, turnId, ...content };
       const started = await subAgents.start(order, SUB_AGENT_BOUNDS, clock());
       if (started.kind !== 'started') return failure(REFUSED[started.kind]);
       await wake(started.conversationId);
       log.info({ turn: turnId, conversation: started.conversationId }, 'sub-agent started');
       return {
-        text: `A sub-agent works on ${JSON.stringify(title)} now. Its result will come by itself, in a later turn. Until then nothing is known of it.`,
+        text: `${to === undefined ? 'A sub-agent' : `The agent ${to.id}`} works on ${JSON.stringify(title)} now. Its result will come by itself, in a later turn. Until then nothing is known of it.`,
       };
     },
   });

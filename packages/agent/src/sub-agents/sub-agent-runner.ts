@@ -1,4 +1,4 @@
-import { quotedLines } from '@parley/core';
+import { conversationOfAgent, quotedLines } from '@parley/core';
 import type { ContextSource } from '@parley/prompt';
 import type { RunTurn } from '@parley/queue';
 import {
@@ -145,7 +145,8 @@ async function openSubAgentTurn(
   const isOwner = run.reader === 'owner' && turnReader(turn, deps).kind === 'owner';
   const reader = {
     kind: isOwner ? ('owner' as const) : ('guest' as const),
-    conversationId: run.rootConversation,
+    // Another agent knows the chat by a conversation of its own.
+    conversationId: conversationOfAgent(deps.agent.name, run.rootConversation),
   };
   const { named, untrustedText } = originIn(run.task);
   return { ...(await openTurn(turn, text, deps, reader)), origin: { said: named, untrustedText } };
