@@ -223,8 +223,7 @@ export class Heartbeat {
       log.warn({ problems }, 'HEARTBEAT.md is not all understood');
     }
     this.#lastProblems = problems.join();
-    const names = tasks.map(({ name }) => name);
-    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), names);
+    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), tasks);
     return { tasks, problems, state, at: { now: clock(), clock: zoneClock(agent.timeZone) } };
   }
 
