@@ -97,7 +97,7 @@ beforeAll(async () => {
   mkdirSync(data());
   expect(await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes')).toMatch(
     // The cadence of the state names the task: its key has another name.
-    /圆顶 +every day, 03:00–24:00, last run 2026-02-16T03:00:00[^]*Copied/,
+    /圆顶 +every day, 03:00–24:00, last run 2026-02-16T03:00:00[\s\S]*Copied/,
   );
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
