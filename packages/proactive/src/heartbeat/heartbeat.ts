@@ -27,6 +27,7 @@ import { type HeartbeatState, lastRunsOf, openStateFile } from './state.ts';
 import {
   describeTaskProblem,
   HEARTBEAT_READS,
+  OPENCLAW_STATE_FILE,
   PROFILE_FILE,
   type StandingTask,
   TASKS_FILE,
@@ -108,7 +109,9 @@ export class Heartbeat {
 
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
-    this.#view = restrictView(deps.view, { id: 'heartbeat', reads: HEARTBEAT_READS }, deps.log);
+    // The daily notes declare all of memory/.
+    const reads = [...HEARTBEAT_READS, OPENCLAW_STATE_FILE];
+    this.#view = restrictView(deps.view, { id: 'heartbeat', reads }, deps.log);
     this.#stateFile = openStateFile(this.#view, deps.log);
   }
 
