@@ -27,6 +27,7 @@ import { type HeartbeatState, lastRunsOf, openStateFile } from './state.ts';
 import {
   describeTaskProblem,
   HEARTBEAT_READS,
+  OPENCLAW_STATE_FILE,
   PROFILE_FILE,
   type StandingTask,
   TASKS_FILE,
@@ -108,7 +109,9 @@ export class Heartbeat {
 
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
-    this.#view = restrictView(deps.view, { id: 'heartbeat', reads: HEARTBEAT_READS }, deps.log);
+    // The daily notes declare all of memory/.
+    const reads = [...HEARTBEAT_READS, OPENCLAW_STATE_FILE];
+    this.#view = restrictView(deps.view, { id: 'heartbeat', reads }, deps.log);
     this.#stateFile = openStateFile(this.#view, deps.log);
   }
 
@@ -223,8 +226,7 @@ export class Heartbeat {
       log.warn({ problems }, 'HEARTBEAT.md is not all understood');
     }
     this.#lastProblems = problems.join();
-    const names = tasks.map(({ name }) => name);
-    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), names);
+    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), tasks);
     return { tasks, problems, state, at: { now: clock(), clock: zoneClock(agent.timeZone) } };
   }
 

@@ -12,12 +12,7 @@ export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 export const PROFILE_FILE = 'USER.md';
 
 /** The workspace files of a heartbeat: each becomes prompt text of its runs. */
-export const HEARTBEAT_READS: readonly FilePattern[] = [
-  TASKS_FILE,
-  STATE_FILE,
-  OPENCLAW_STATE_FILE,
-  PROFILE_FILE,
-];
+export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
 /**
  * How often a task is due: so many minutes after it last ran, or once on every so-many-th day within
