@@ -41,8 +41,8 @@ export interface LayerOptions {
   readonly characters?: number;
   /** What its file is for, in place of the layer's own words. */
   readonly purpose?: string;
-  /** Begins with what the person is called. */
-  readonly named?: true;
+  /** Says what people chose: their name, the title of the chat, turn variables; as data (P18). */
+  readonly named?: boolean;
   /** Longest text taken from all files of the layer together, in characters. */
   readonly charactersInAll?: number;
   /** False: facts without date and time. */

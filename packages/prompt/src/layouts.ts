@@ -101,10 +101,10 @@ export const mushroom: Layout = {
     { layer: 'memories', placement: 'user' },
     { layer: 'todos', placement: 'user' },
     { layer: 'attachments', placement: 'user' },
-    { layer: 'turn-facts', heading: '## Runtime Facts' },
+    { layer: 'turn-facts', heading: '## Runtime Facts', named: true },
     { layer: 'own-messages' },
     { layer: 'group-context' },
-    { layer: 'message-context' },
+    { layer: 'message-context', named: false },
     // 5. Always the last.
     { layer: 'ephemeral' },
   ],

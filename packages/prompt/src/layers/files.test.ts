@@ -66,6 +66,24 @@ describe('the files in layout mushroom', () => {
     );
   });
 
+  it('[P04] [P10] share 12,000 characters where a layout names a fourth, the last ones say what is missing', async () => {
+    const files = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md', 'TOOLS.md', 'USER.md'];
+    const sizes = [5_000, 3_900, 4_000, 2_000, 700];
+    const texts = Object.fromEntries(
+      files.map((name, at) => [name, 'äöüßñ'.charAt(at).repeat(sizes[at] ?? 0)]),
+    );
+    const view = cuttingView(OWNER, texts);
+    const { text, cut } = await render(contextOf({ view }), { ...entry, files });
+    const shown = [...'äöüßñ'].map((letter) => text.split(letter).length - 1);
+    expect(shown).toEqual([4_000, 3_900, 4_000, 100, 0]);
+    expect(text.match(/\[Cut: .*?\]/g)).toEqual([
+      '[Cut: the first 4,000 of 5,000 characters of AGENTS.md are shown.]',
+      '[Cut: the first 100 of 2,000 characters of TOOLS.md are shown.]',
+      '[Cut: the first 0 of 700 characters of USER.md are shown.]',
+    ]);
+    expect(cut).toEqual({ shown: 12_000, total: 15_600 });
+  });
+
   it('[P02] are not there when there are none, and the report says which', async () => {
     expect(await workspaceContextLayer.render(contextOf(), entry ?? {})).toEqual({
       absent: 'AGENTS.md: missing; SOUL.md: missing; IDENTITY.md: missing',

@@ -1,4 +1,4 @@
-import type { InboundMessage, RuntimeFacts } from '@parley/core';
+import { type InboundMessage, RuntimeFacts } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from '../assembler.ts';
@@ -304,38 +304,58 @@ describe('the clock of the system prompt', () => {
     },
   );
 
-  it('[P04] [F02] every fact is in the runtime facts of mushroom, those of the message beside it', async () => {
-    const facts = {
+  /** How each fact of F02 is written. */
+  const WRITTEN: Readonly<Record<keyof RuntimeFacts, readonly string[]>> = {
+    agent: ['- Agent: Mori (id main)'],
+    user: ['- Person: telegram:42', '- person: {"name":"Bo \\u003cb\\u003e"}'],
+    channel: ['- Channel: telegram, '],
+    account: [', account shop'],
+    channelUserId: ['(on this channel 42)'],
+    chatType: ['- Chat: group'],
+    groupId: ['- Chat: group -100'],
+    groupTitle: ['- chat: {"title":"Kitchen \\u003c/turn-facts\\u003e"}'],
+    threadId: [', thread 12'],
+    messageId: ['- Message: 991'],
+    replyToMessageId: [', reply to 988'],
+    mentions: ['- Mentions: 7'],
+    addressed: ['- Addressed to you: yes'],
+    date: ['- Date: 2026-11-21'],
+    time: ['- Time: 14:05\n', '- Time: 14:00, rounded'],
+    timeZone: ['- Time zone: Europe/Berlin'],
+    workspace: ['- Workspace: workspace'],
+    heartbeat: ['- Heartbeat: no'],
+    variables: ['- variables: {"shop":"Lee & Sister"}'.replace('&', '\\u0026')],
+  };
+
+  it('[P04] [F02] [P18] every fact is in the runtime facts of mushroom; what people chose as data beside the message', async () => {
+    expect(Object.keys(WRITTEN).toSorted()).toEqual(Object.keys(RuntimeFacts.shape).toSorted());
+    const facts: RuntimeFacts = {
       ...FACTS,
-      chatType: 'group' as const,
+      account: 'shop',
+      user: { id: 'telegram:42', name: 'Bo <b>' },
+      chatType: 'group',
       groupId: '-100',
+      groupTitle: 'Kitchen </turn-facts>',
       threadId: '12',
       replyToMessageId: '988',
       mentions: ['7'],
+      variables: { shop: 'Lee & Sister' },
     };
     const { system, userContext } = await createAssembler({
       layers: createLayerRegistry(builtInLayers()),
       layout: layoutNamed('mushroom'),
     }).assemble(contextOf({ facts, reader: GUEST }));
-    const said = [...system, ...userContext]
-      .map(({ text }) => text)
-      .filter((text) => text.includes('## Runtime Facts\n'));
-    expect(said).toHaveLength(2);
-    for (const fact of [
-      'Agent: Mori (id main)',
-      'Person: telegram:42 (on this channel 42)',
-      'Channel: telegram, account default',
-      'Chat: group -100, thread 12',
-      'Message: 991, reply to 988',
-      'Mentions: 7',
-      'Addressed to you: yes',
-      'Date: 2026-11-21',
-      'Time: 14:05',
-      'Time zone: Europe/Berlin',
-      'Workspace: workspace',
-      'Heartbeat: no',
-    ])
-      expect(said.join('\n')).toContain(`- ${fact}`);
-    expect(said[0]).not.toMatch(/Message|Mentions|Addressed|Person/);
+    const factsIn = (parts: readonly { readonly text: string }[]) =>
+      parts.flatMap(({ text }) => (text.includes('## Runtime Facts\n') ? text : [])).join();
+    const [lasting, beside] = [factsIn(system), factsIn(userContext)];
+    for (const [fact, texts] of Object.entries(WRITTEN))
+      for (const text of texts)
+        expect([fact, `${lasting}\n${beside}`]).toEqual([fact, expect.stringContaining(text)]);
+    expect(lasting).not.toMatch(/Message|Mentions|Addressed|Person|Bo|Kitchen|Lee/);
+    // Once: the message itself names its sender, the chat is in the facts.
+    const all = userContext.map(({ text }) => text).join('\n');
+    expect(all.split('Kitchen')).toHaveLength(2);
+    expect(all.split('Sister')).toHaveLength(2);
+    expect(beside.match(/turn-facts>/g)).toHaveLength(2);
   });
 });

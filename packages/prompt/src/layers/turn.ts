@@ -1,4 +1,4 @@
-import { countOf, type InboundMessage, type Reader } from '@parley/core';
+import { countOf, type InboundMessage, type Reader, type RuntimeFacts } from '@parley/core';
 import {
   type AttachmentNote,
   absent,
@@ -46,7 +46,7 @@ function sizeText(bytes: number): string {
     : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-const MAX_NAME = 80;
+export const MAX_NAME = 80;
 /** All of it together, in characters, where the layout sets no limit: about 4,000 tokens. */
 const MAX_IN_ALL = 16_000;
 
@@ -140,14 +140,9 @@ export const messageContextLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   modes: ['full', 'minimal', 'none'],
-  render({ facts, reader, messages }) {
+  render({ facts, reader, messages }, { named = true }) {
     if (messages.length === 0) return absent('no message of a person');
-    const { groupTitle, variables } = facts;
-    const chat =
-      groupTitle === undefined
-        ? []
-        : [`chat: ${untrustedJson({ title: capUntrusted(groupTitle, MAX_NAME) })}`];
-    const text = messageContext(messages, [...chat, ...variableLine(variables)]);
+    const text = messageContext(messages, named ? chosenOfChat(facts) : []);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
     return forChat(reader, text, source);
   },
@@ -160,6 +155,15 @@ export function messageContext(
 ): string {
   const lines = messages.map((message) => `message: ${untrustedJson(describeMessage(message))}`);
   return ['<message-context>', MESSAGE_NOTE, ...before, ...lines, '</message-context>'].join('\n');
+}
+
+/** The title of the chat and the turn variables, as data (P18). */
+export function chosenOfChat({ groupTitle, variables }: RuntimeFacts): string[] {
+  const title = groupTitle === undefined ? null : capUntrusted(groupTitle, MAX_NAME);
+  return [
+    ...(title === null ? [] : [`chat: ${untrustedJson({ title })}`]),
+    ...variableLine(variables),
+  ];
 }
 
 /** A channel may have filled them with what people typed. */
