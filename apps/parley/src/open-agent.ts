@@ -11,6 +11,7 @@ import {
   localTimeIn,
   NO_MCP,
   type SoulService,
+  sandboxSource,
   skillsSource,
   type ToolProblem,
   type ToolRegistry,
@@ -125,6 +126,7 @@ export async function openAgent(options: OpenAgentOptions) {
     bootSource,
     createBootstrapSource(workspace),
     skillsSource(skills),
+    ...(settings.exec.enabled ? [sandboxSource(settings.exec, workspace.folder)] : []),
     ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];

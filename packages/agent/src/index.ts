@@ -23,6 +23,7 @@ export { createSpendGuard, type SpendGuard, type SpendingPlace } from './spend.t
 export { withSubAgents } from './sub-agents/sub-agent-runner.ts';
 export { type LocalTime, localTimeIn, TimeUpError, withTimeLimit } from './time.ts';
 export { type BuiltInToolDeps, builtInTools } from './tools/built-in-tools.ts';
+export { sandboxSource } from './tools/exec.ts';
 export { skillsSource } from './tools/skills.ts';
 export { todosSource } from './tools/todos.ts';
 export { defineTool, type Tool, type ToolCall, type ToolOutcome } from './tools/tool.ts';

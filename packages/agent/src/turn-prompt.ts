@@ -18,6 +18,7 @@ import type {
 import { type ClaimedTurn, isOwnMessage, type Store } from '@parley/store';
 import { decideBootstrap, restrictView, type Workspace } from '@parley/workspace';
 import { approvalsNote } from './approvals/approval-policy.ts';
+import { mentionedFiles } from './tools/mentioned-files.ts';
 import { actsLacking } from './tools/own-messages.ts';
 import { READ_DOCUMENT } from './tools/read-document.ts';
 import { SPEAK } from './tools/speak.ts';
@@ -62,6 +63,7 @@ export async function turnPrompt(
   const fixing = deps.pins === undefined ? {} : { fix: fixIn(deps.pins, turn, reader, deps) };
   const atHand = { facts, reader, view, messages, ...fixing, conversationId, session };
   const features = await gatherFeatures(deps.sources, atHand, deps.log);
+  const mentioned = await mentionedFiles(view, messages);
   const tools = (await extras.tools) ?? toolsInMode(toolsOf(deps, reader, turn), turn.mode);
   const format = responseFormatOf(turn, deps.agent);
   const context = {
@@ -70,6 +72,7 @@ export async function turnPrompt(
     ...(format === undefined ? silenceIn(facts, features) : { responseSchema: schemaOf(format) }),
     replyTags: leadingMessage(turn).route.quotes === true,
     ...features,
+    ...(mentioned.length > 0 && { mentioned }),
     ...approvalsNote(tools, deps.approvals?.rules),
     conversationMode: turn.mode ?? 'agent',
     tools: tools.notes,

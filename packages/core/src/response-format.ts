@@ -11,7 +11,7 @@ const DEEPEST = 64;
  * fits a JSON Schema. A schema that could not be checked in full is refused.
  */
 export const ResponseFormat = z
-  .union([z.literal('json'), z.record(z.string(), z.unknown())])
+  .union([z.literal('json'), z.record(z.string(), z.unknown())], 'json, or a JSON Schema')
   .superRefine((format, context) => {
     const why = whyUnusable(format);
     if (why !== null) context.addIssue({ code: 'custom', message: why });

@@ -63,6 +63,7 @@ export {
   type ToolTier,
   type Volatility,
 } from './layer.ts';
+export { EXPECTED_ABILITIES } from './layers/tools.ts';
 export { messageContext } from './layers/turn.ts';
 export {
   builtInLayers,

@@ -43,6 +43,8 @@ export interface LayerOptions {
   readonly purpose?: string;
   /** Says what people chose: their name, the title of the chat, turn variables; as data (P18). */
   readonly named?: boolean;
+  /** Shows parameters of tools, files of the sandbox, and which files the message mentions. */
+  readonly detailed?: boolean;
   /** Longest text taken from all files of the layer together, in characters. */
   readonly charactersInAll?: number;
   /** False: facts without date and time. */
@@ -193,6 +195,8 @@ export interface ToolNote {
   /** When to use it, and when not. */
   readonly hint?: string;
   readonly tier: ToolTier;
+  /** JSON Schema of its parameters. */
+  readonly input?: Readonly<Record<string, unknown>>;
   /** The mode of the conversation leaves it out; the note says what would bring it back (G04). */
   readonly placeholder?: boolean;
 }
@@ -223,7 +227,11 @@ export interface ResourceNote {
 export interface SandboxNote {
   /** Such as `bubblewrap`. */
   readonly kind: string;
+  /** What a command reaches, and its limits. */
   readonly text: string;
+  /** What commands have left there, newest first; sizes in bytes. `filesInAll`: more than are listed. */
+  readonly files?: readonly { readonly name: string; readonly size: number }[];
+  readonly filesInAll?: number;
 }
 
 /** What came with the messages, without any name: those were chosen by chat users (P18). */
@@ -280,6 +288,8 @@ export interface PromptFeatures {
   readonly connectors?: readonly ConnectorNote[];
   readonly mcpPrompts?: readonly McpPromptNote[];
   readonly resources?: readonly ResourceNote[];
+  /** Files of the workspace that the messages name (`@notes/plan.md`) and this reader may see; `source` is the path. */
+  readonly mentioned?: readonly LayerPart[];
   readonly sandbox?: SandboxNote;
   readonly attachments?: readonly AttachmentNote[];
   readonly heartbeat?: HeartbeatNote;

@@ -27,6 +27,7 @@ export {
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
 export { ownersMarks, type SplitText, splitOwnersFile } from './owners-parts.ts';
+export { otherFiles } from './paths.ts';
 export {
   covers,
   createPromptFiles,

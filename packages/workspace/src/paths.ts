@@ -1,5 +1,5 @@
 import { type BigIntStats, constants, type Dirent, lstatSync } from 'node:fs';
-import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BoundedMap, ParleyError, reasonOf } from '@parley/core';
 
@@ -126,9 +126,43 @@ export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }
 const USUAL = { depth: 4, files: 2_000 };
 
 /** Paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are not entered. */
-export async function listMarkdown(
+export function listMarkdown(
   folder: string,
   bounds = USUAL,
+  entriesOf: (folder: string) => Promise<readonly Dirent[]> = readEntries,
+): Promise<readonly string[]> {
+  return listFiles(folder, (name) => MARKDOWN.test(name), bounds, entriesOf);
+}
+
+const MARKDOWN = /\.md$/i;
+
+/** Files besides Markdown, the newest `most` of them with their size in bytes, and how many there are (up to 500). */
+export async function otherFiles(
+  folder: string,
+  most: number,
+  closed: readonly string[],
+): Promise<{
+  readonly files: readonly { readonly name: string; readonly size: number }[];
+  readonly total: number;
+}> {
+  const isOther = (name: string) =>
+    !MARKDOWN.test(name) && !closed.some((path) => name.startsWith(path));
+  const names = await listFiles(folder, isOther, { depth: 4, files: 500 });
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const stats = await lstat(join(folder, name)).catch(() => null);
+      return stats === null ? [] : [{ name, size: stats.size, at: stats.mtimeMs }];
+    }),
+  );
+  const newest = found.flat().toSorted((one, other) => other.at - one.at);
+  const files = newest.slice(0, most).map(({ name, size }) => ({ name, size }));
+  return { files, total: newest.length };
+}
+
+async function listFiles(
+  folder: string,
+  isWanted: (name: string) => boolean,
+  bounds: typeof USUAL,
   entriesOf: (folder: string) => Promise<readonly Dirent[]> = readEntries,
 ): Promise<readonly string[]> {
   const found: string[] = [];
@@ -140,7 +174,7 @@ export async function listMarkdown(
         const name = parent === '' ? entry.name : `${parent}/${entry.name}`;
         if (parseFileName(name) === null) continue;
         if (entry.isDirectory() && entry.name !== 'node_modules') next.push(name);
-        if (entry.isFile() && /\.md$/i.test(entry.name)) found.push(name);
+        if (entry.isFile() && isWanted(name)) found.push(name);
         if (found.length === bounds.files) return found.sort();
       }
     }

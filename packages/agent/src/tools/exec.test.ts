@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { EXAMPLE_FACTS } from '@parley/core/testing';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { type ExecDeps, execTool } from './exec.ts';
+import { type ExecDeps, execTool, sandboxSource } from './exec.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
 let scene: ToolScene;
@@ -112,5 +113,43 @@ describe('exec', () => {
     expect(offered({}, 'guest')).toEqual([]);
     expect(offered({}, 'owner')).toEqual(['exec']);
     expect(exec({ approval: 'ask' }).approval).toBe('ask');
+  });
+});
+
+describe('the sandbox in the prompt of an owner', () => {
+  const settings = { approval: 'never', network: false, seconds: 20, maxSeconds: 30 } as const;
+  const bounds = { maxCharacters: 1_000, processes: 64, memoryMb: 500, diskMb: 400 };
+  const turn = (kind: 'owner' | 'guest') => {
+    const reader = { kind, conversationId: 'c' } as const;
+    const facts = EXAMPLE_FACTS;
+    return {
+      facts,
+      reader,
+      view: scene.workspace.for(reader),
+      messages: [],
+      conversationId: 'c',
+      session: 0,
+    };
+  };
+
+  it('[P06] [G06] says what a command reaches, its limits, and which files earlier commands left', async () => {
+    const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
+    await scene.use(exec(), {
+      command:
+        'mkdir out skills node_modules; echo abc > out/old.csv; touch -d 2020-01-01 out/old.csv; for n in $(seq 25); do echo x > f$n.txt; done; touch .hidden skills/x.sh node_modules/y.js; ln -s /etc/passwd link.txt',
+    });
+    const { sandbox } = await source.gather(turn('owner'));
+    expect(sandbox?.text).toBe(
+      'They start in your workspace; it and a /tmp of their own are all that they can write. They reach no network. One command: 20 s (30 s if you ask for it), 64 processes, 500 MB of memory, 400 MB written, 1000 characters of output.',
+    );
+    expect(sandbox).toMatchObject({ kind: 'bubblewrap', filesInAll: 26 });
+    expect(sandbox?.files).toHaveLength(20);
+    expect(JSON.stringify(sandbox?.files)).not.toMatch(/hidden|skills|node_modules|link|notes|old/);
+    expect(sandbox?.files).toContainEqual({ name: 'f25.txt', size: 2 });
+  });
+
+  it('[W02] is not there for others', async () => {
+    const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
+    expect(await source.gather(turn('guest'))).toEqual({});
   });
 });

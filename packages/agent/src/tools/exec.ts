@@ -1,7 +1,13 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
+import type { ContextSource } from '@parley/prompt';
 import type { CommandResult, Ending } from '@parley/tools/sandbox';
-import { CLOSED_TO_COMMANDS, type PromptFiles, type Workspace } from '@parley/workspace';
+import {
+  CLOSED_TO_COMMANDS,
+  otherFiles,
+  type PromptFiles,
+  type Workspace,
+} from '@parley/workspace';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 
@@ -110,4 +116,34 @@ function plain(output: string): string {
     .replace(/\r\n/g, '\n')
     .replace(/[^\P{Cc}\n\t]/gu, '')
     .trimEnd();
+}
+
+const MOST_FILES = 20;
+
+/** Where commands run and what they have left there, for the prompt of an owner (P06). */
+export function sandboxSource(
+  {
+    network,
+    seconds,
+    maxSeconds,
+    maxCharacters,
+    processes,
+    memoryMb,
+    diskMb,
+  }: Omit<ExecDeps, 'workspace' | 'promptFiles' | 'forbidden'>,
+  folder: string,
+): ContextSource {
+  const text = [
+    'They start in your workspace; it and a /tmp of their own are all that they can write.',
+    network ? 'They reach the network.' : 'They reach no network.',
+    `One command: ${seconds} s (${maxSeconds} s if you ask for it), ${processes} processes, ${memoryMb} MB of memory, ${diskMb} MB written, ${maxCharacters} characters of output.`,
+  ].join(' ');
+  return {
+    id: 'sandbox',
+    async gather({ reader }) {
+      if (reader.kind !== 'owner') return {};
+      const { files, total } = await otherFiles(folder, MOST_FILES, CLOSED_TO_COMMANDS);
+      return { sandbox: { kind: 'bubblewrap', text, files, filesInAll: total } };
+    },
+  };
 }

@@ -170,10 +170,11 @@ function setOf(entries: readonly Held[]): ToolSet {
   return {
     get: (name) => tools.get(name),
     names: [...tools.keys()],
-    notes: entries.map(({ tool: { name, summary, hint, tier } }) => ({
+    notes: entries.map(({ tool: { name, summary, hint, tier }, offered: { inputSchema } }) => ({
       name,
       summary,
       tier,
+      input: inputSchema,
       ...(hint !== undefined && { hint }),
     })),
     offered,

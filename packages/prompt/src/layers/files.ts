@@ -212,7 +212,7 @@ const WORKFLOW = `1. Understand what is wanted, and for whom. Ask only when a wr
 3. Check each result before you build on it.
 4. Report what happened: what is done, what is not, what you suggest next.`;
 
-/** How to work: the owner's own file where the layout names one and it exists, else a few plain steps. */
+/** How to work: a few plain steps, and beside them the owner's own file where the layout names one and it exists. */
 const workflowLayer: Layer = {
   id: 'workflow',
   volatility: 'static',
@@ -223,10 +223,10 @@ const workflowLayer: Layer = {
       file === undefined
         ? absent('the layout names no file')
         : await readContextFile(context, file, characters);
-    if ('absent' in own) {
-      return forEveryone(`${heading}\n${WORKFLOW}`);
-    }
-    return { ...own, text: `${heading}\n${own.text}` };
+    const steps = `${heading}\n${WORKFLOW}`;
+    if ('absent' in own) return forEveryone(steps);
+    const rules = `## ${own.source}\n${withPurpose(own.source, own.text)}`;
+    return { ...own, text: `${steps}\n\n${rules}` };
   },
 };
 

@@ -39,7 +39,7 @@ function plain(code: string): string {
   return /^[\w.+/-]{1,100}$/.test(code) ? code : '(unusual, not shown)';
 }
 
-function sizeText(bytes: number): string {
+export function sizeText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   return bytes < 1_000_000
     ? `${Math.round(bytes / 1_000)} kB`

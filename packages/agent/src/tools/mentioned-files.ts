@@ -1,0 +1,36 @@
+import type { InboundMessage } from '@parley/core';
+import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
+
+/** Files of one turn, and the text of each and of all, in characters. */
+const [MOST_FILES, MOST_OF_ONE, MOST_IN_ALL] = [5, 8_000, 16_000];
+
+/** `@notes/plan.md`: a name with an ending, so that it is not taken for a person. */
+const MENTION =
+  /(?<![\p{L}\p{N}_.@/])@((?:[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\/){0,8}[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+)/gu;
+
+/**
+ * The files of the workspace that people name in their messages, as the reader may see them (W02). Names of other files are
+ * text like any other. Like the tool `read`, this opens nothing to anyone.
+ */
+export async function mentionedFiles(
+  view: Pick<WorkspaceView, 'read'>,
+  messages: readonly Pick<InboundMessage, 'text' | 'trigger'>[],
+): Promise<readonly WorkspaceFile[]> {
+  const files: WorkspaceFile[] = [];
+  let room = MOST_IN_ALL;
+  for (const name of namesIn(messages)) {
+    const file = await view.read(name, Math.min(MOST_OF_ONE, room));
+    if (file.kind === 'absent') continue;
+    room -= file.cut?.shown ?? file.text.length;
+    files.push(file);
+  }
+  return files;
+}
+
+function namesIn(messages: readonly Pick<InboundMessage, 'text' | 'trigger'>[]): readonly string[] {
+  const said = messages.filter(({ trigger }) => trigger === undefined || trigger === 'cron');
+  const names = said.flatMap(({ text }) =>
+    text.includes('@') ? [...text.matchAll(MENTION)].map(([, name = '']) => name) : [],
+  );
+  return [...new Set(names)].slice(0, MOST_FILES);
+}

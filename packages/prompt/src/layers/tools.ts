@@ -1,0 +1,193 @@
+import { countOf } from '@parley/core';
+import { z } from 'zod';
+import {
+  absent,
+  forChat,
+  type Layer,
+  type PromptContext,
+  type ToolNote,
+  type ToolTier,
+} from '../layer.ts';
+import { listItem, narrowestAudience } from '../text.ts';
+import { fillTools, readContextFile } from './files.ts';
+
+/**
+ * What the agent can do here, generated from the registered tools (P11). Where the layout names a file
+ * for it, the list goes where that file has `{tools_description}`, or before the file's own text (P06,
+ * P08).
+ */
+export function toolsLayer(): Layer {
+  const [describe, describeInDetail] = [toolDescriber(false), toolDescriber(true)];
+  return {
+    id: 'tools',
+    volatility: 'session',
+    placement: 'system',
+    modes: ['full', 'minimal'],
+    async render(context, { heading = '## Tools', files: [file] = [], characters, detailed }) {
+      const { tools, reader } = context;
+      if (tools === undefined) return absent('it was not said which tools there are');
+      const described = detailed === true ? describeInDetail(tools) : describe(tools);
+      const everyone = {
+        source: countOf(tools.length, 'tool'),
+        audience: { kind: 'everyone' },
+      } as const;
+      const notes =
+        file === undefined ? undefined : await readContextFile(context, file, characters);
+      if (notes === undefined || 'absent' in notes) {
+        return { text: `${heading}\n${described}`, ...everyone };
+      }
+      return {
+        text: `${heading}\n${fillTools(notes.text, described)}`,
+        source: `${everyone.source}, ${notes.source}`,
+        audience: narrowestAudience([everyone, notes], reader),
+        cut: notes.cut,
+      };
+    },
+  };
+}
+
+const TIERS: readonly (readonly [ToolTier, string])[] = [
+  ['middleware', 'Middleware'],
+  ['filesystem', 'Filesystem'],
+  ['external-mcp', 'External MCP'],
+  ['sandbox', 'Sandbox'],
+  ['knowledge-base', 'Knowledge base'],
+];
+
+/** Without this a model promises to look things up, to remember, to remind. */
+const NO_TOOLS =
+  'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
+
+/** Describes tools, each list once: it stays the same object as long as the tools do. */
+function toolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
+  const known = new WeakMap<readonly ToolNote[], string>();
+  return (tools) => {
+    const before = known.get(tools);
+    if (before !== undefined) return before;
+    const described = describeTools(tools, isDetailed);
+    known.set(tools, described);
+    return described;
+  };
+}
+
+/** The registered tools by tier, with the texts of their authors (P11). */
+function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string {
+  if (tools.length === 0) return NO_TOOLS;
+  const groups = TIERS.flatMap(([tier, heading]) => {
+    const lines = tools
+      .filter((tool) => tool.tier === tier)
+      .map((tool) => toolLine(tool, isDetailed));
+    return lines.length === 0 ? [] : [`### ${heading}\n${lines.join('\n')}`];
+  });
+  return groups.join('\n\n');
+}
+
+function toolLine(
+  { name, summary, hint, input, placeholder = false }: ToolNote,
+  isDetailed: boolean,
+): string {
+  const parts = [placeholder ? 'Not available now.' : '', summary, hint ?? ''];
+  const line = `\`${name}\`: ${parts.filter((word) => word !== '').join(' ')}`;
+  return listItem(isDetailed && input !== undefined ? `${line}\n${parametersText(input)}` : line);
+}
+
+const MOST_PARAMETERS = 20;
+
+/** As much of a parameter as is shown; servers write what they like. */
+const Parameter = z.looseObject({
+  type: z.unknown().optional(),
+  enum: z.unknown().optional(),
+  anyOf: z.unknown().optional(),
+});
+const Parameters = z.object({
+  properties: z.record(z.string(), Parameter.catch({})).catch({}),
+  required: z.array(z.string()).catch([]),
+});
+
+/** The parameters of a tool in one line: name, type, and whether it must be given. */
+function parametersText(input: NonNullable<ToolNote['input']>): string {
+  const { properties, required } = Parameters.parse(input);
+  const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
+  if (named.length === 0) return 'Parameters: none';
+  const shown = named.slice(0, MOST_PARAMETERS).map(([name, parameter]) => {
+    return `${name} (${typeOf(parameter)}${required.includes(name) ? ', required' : ''})`;
+  });
+  const left = named.length - shown.length;
+  const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${named.length}]`;
+  return `Parameters: ${shown.join(', ')}${cut}`;
+}
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
+
+function typeOf({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
+  const given = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.includes(one));
+  if (given.length > 0) return given.join(' or ');
+  return Array.isArray(choices) ? 'choice' : Array.isArray(anyOf) ? 'several types' : 'any';
+}
+
+/** What people expect of an agent, and the tools that it takes. Checked against the tools that ship. */
+export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: readonly string[]])[] =
+  [
+    ['read files', ['read']],
+    ['write or change files', ['write', 'edit']],
+    ['run commands or programs', ['exec']],
+    ['open web pages', ['web_fetch']],
+    ['search the web', ['web_search']],
+    ['keep something for good', ['save_memory']],
+    ['remind anybody, or do something later', ['cron']],
+    ['write to another chat', ['message']],
+    ['send files', ['send_file']],
+    ['speak: answers are text', ['speak']],
+    ['hand work on to a sub-agent', ['delegate_task']],
+  ];
+
+/** What the agent can do here and what not, from its real tools, the mode and for whom it works (P06). */
+export const abilitiesLayer: Layer = {
+  id: 'abilities',
+  volatility: 'session',
+  placement: 'system',
+  modes: ['full', 'minimal'],
+  render(context, { heading = '## Abilities and Limits' }) {
+    const { tools, reader } = context;
+    if (tools === undefined) return absent('it was not said which tools there are');
+    const usable = tools.filter(({ placeholder }) => placeholder !== true);
+    const able = TIERS.flatMap(([tier, name]) => {
+      const names = usable.filter((tool) => tool.tier === tier).map((tool) => `\`${tool.name}\``);
+      return names.length === 0 ? [] : [`- ${name}: ${names.join(', ')}`];
+    });
+    const limits = limitsOf(context, tools, usable).map((limit) => `- ${limit}`);
+    const lines = [
+      ...(able.length === 0 ? [NO_TOOLS] : ['You can use these tools:', ...able]),
+      'You cannot do this here; say so instead of promising it:',
+      ...limits,
+    ];
+    return forChat(reader, [heading, ...lines].join('\n'), countOf(usable.length, 'usable tool'));
+  },
+};
+
+function limitsOf(
+  { conversationMode = 'agent', reader, sandbox }: PromptContext,
+  tools: readonly ToolNote[],
+  usable: readonly ToolNote[],
+): readonly string[] {
+  const has = (list: readonly ToolNote[], names: readonly string[]) =>
+    list.some(({ name }) => names.includes(name));
+  const missing = EXPECTED_ABILITIES.flatMap(([ability, names]) => {
+    if (has(usable, names)) return [];
+    const isHeld = has(tools, names);
+    return [isHeld ? `${ability} (not in ${conversationMode} mode)` : ability];
+  });
+  return [
+    ...missing,
+    ...(sandbox !== undefined && canRun(usable)
+      ? ['reach more with commands than Sandbox says']
+      : []),
+    ...(reader.kind === 'owner' ? [] : ['see what is private to your owner']),
+    'anything else that takes a tool',
+  ];
+}
+
+/** Whether commands can be run with these tools. */
+export function canRun(tools: readonly ToolNote[] = []): boolean {
+  return tools.some(({ name, placeholder }) => name === 'exec' && placeholder !== true);
+}
