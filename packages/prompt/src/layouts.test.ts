@@ -136,6 +136,19 @@ describe('the order of the house layouts', () => {
     expect(among(headings, systemOf(await promptOf(name, everything())))).toEqual(headings);
   });
 
+  it('[P06] zeus has rules of its own in WORKFLOW, and AGENTS.md beside them', async () => {
+    const workflowOf = async (files: Record<string, string>) => {
+      const { system } = await promptOf('zeus', contextOf({ view: viewOf(OWNER, files) }));
+      return system.find(({ layer }) => layer === 'workflow')?.text ?? '';
+    };
+    const alone = await workflowOf({});
+    expect(alone).toMatch(/^# WORKFLOW\n1\. Understand what is wanted/);
+    const both = await workflowOf({ 'AGENTS.md': 'Answer first.' });
+    expect(both).toBe(
+      `${alone}\n\n## AGENTS.md\nPurpose: how you work here; follow it unless Safety says otherwise.\n\nAnswer first.`,
+    );
+  });
+
   it('[P04] mushroom begins with one line about who the agent is, and ends with the heartbeat', async () => {
     const { system } = await promptOf('mushroom', everything());
     expect(system[0]?.text).toMatch(/^You are Mori\.[^\n]*$/);
