@@ -101,7 +101,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     return facet?.open ? facet.fetch(c.req.raw) : next();
   });
   // Its clients have tokens of their own, and reach the gateway by any name.
-  app.all('/v1/*', (c) => answerClient(c, access, options.channel('api', 'default')));
+  app.all('/v1/*', async (c, next) => {
+    const facet = options.channel('api', 'default');
+    return facet === undefined ? next() : answerClient(c, access, facet);
+  });
   if (options.hooks !== undefined) app.route('/hooks', hookRoutes(options.hooks, options));
   app.use('*', async (c, next) => {
     const refusal = access.checkPlace(c);
@@ -155,13 +158,10 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
 async function answerClient(
   c: Context<AppEnv>,
   access: ReturnType<typeof createAccess>,
-  facet: HttpFacet | undefined,
+  facet: HttpFacet,
 ): Promise<Response> {
-  const unavailable = (status: 404 | 429 | 503, message: string) =>
+  const unavailable = (status: 429 | 503, message: string) =>
     c.json({ error: { message, type: 'server_error', param: null, code: null } }, status);
-  if (facet === undefined) {
-    return unavailable(404, 'There is no API here: name a client in api.clients of the settings.');
-  }
   const answered = await access.guardOwn(c, () => facet.fetch(c.req.raw));
   if (answered instanceof Response) {
     if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
