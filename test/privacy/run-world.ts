@@ -111,7 +111,7 @@ async function playTurn(play: Play, name: string): Promise<void> {
   if (chance.happens(0.05)) world.rewrite();
   changeOwners(play, 0.1);
   stage.choice.layout = chance.pick(LAYOUTS);
-  stage.choice.mode = chance.happens(0.85) ? 'full' : chance.pick(['minimal', 'none']);
+  stage.choice.mode = chance.happens(0.85) ? 'full' : chance.pick(['light', 'minimal', 'none']);
   stage.choice.heartbeat = chance.happens(0.1);
   stage.choice.boot = chance.happens(0.05);
   const place = chance.pick(PLACES);

@@ -195,6 +195,7 @@ export function formatLayer(notes: ChannelFormats): Layer {
     id: 'format',
     volatility: 'session',
     placement: 'system',
+    modes: ['full', 'light'],
     reads: ['formats/'],
     async render({ target, view }, { heading = '## Formatting', characters }) {
       if (target === undefined) return absent('this answer is not shown in a chat');

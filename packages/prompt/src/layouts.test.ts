@@ -254,6 +254,23 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     expect(kept.at(-1)).toMatch(/ephemeral|context/);
   });
 
+  it('[H10] [H05] light is minimal and the voice: identity, character, the owner, the format', async () => {
+    const [light, minimal] = [await present('light'), await present('minimal')];
+    expect(light).toEqual(expect.arrayContaining([...minimal]));
+    const voice = light.filter((id) => !minimal.includes(id));
+    const asked = layoutNamed(name).layers.map(({ layer }) => layer);
+    const all = [
+      'identity',
+      'soul-file',
+      'identity-file',
+      'user-file',
+      'persona',
+      'profile',
+      'format',
+    ];
+    expect(voice.toSorted()).toEqual(all.filter((id) => asked.includes(id)).toSorted());
+  });
+
   it('[P07] [P12] none is the identity line, and safety', async () => {
     const { system, report } = await promptOf(name, everything({ mode: 'none' }));
     expect(system.map(({ layer }) => layer)).toEqual(['identity', 'safety']);

@@ -47,6 +47,8 @@ export interface SceneExtras
       | 'sources'
       | 'model'
       | 'owners'
+      | 'workspace'
+      | 'agent'
     >
   > {
   readonly tools?: readonly Tool[];

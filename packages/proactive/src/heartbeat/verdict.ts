@@ -1,9 +1,11 @@
 import { type HeartbeatVerdict, type JudgeHeartbeat, QUIET_TOKEN } from '@parley/core';
+import type { Store } from '@parley/store';
 import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../alerts.ts';
 import { zoneClock } from '../zone-clock.ts';
 import type { HeartbeatServices } from './heartbeat.ts';
 
-interface JudgeServices extends Pick<HeartbeatServices, 'store' | 'clock' | 'log'> {
+interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
+  readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly timeZone: string };
   /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
   readonly settings: { readonly quietHours: string; readonly repeatHours: number };

@@ -115,6 +115,7 @@ export const profileLayer: Layer = {
   id: 'profile',
   volatility: 'session',
   placement: 'system',
+  modes: ['full', 'light'],
   async render(context, options) {
     const { heading = '## Profile' } = options;
     const { userProfile, projectProfile, reader } = context;
