@@ -53,6 +53,22 @@ export function groupContextRepository(database: Database) {
 /** The chat in which something was said, and the conversation whose next turn gets it. */
 export type ContextPlace = ChatKey & { readonly conversationId: string };
 
+/**
+ * Keeps a notice of Parley itself beside the part that shows it. No conversation is locked: the transaction may hold
+ * another one already, and nothing here depends on what was read.
+ */
+export function keepNotice(
+  sql: Sql,
+  place: ContextPlace,
+  { key, text }: Pick<OwnMessage, 'key' | 'text'>,
+  now: number,
+): void {
+  ensureConversation(sql, place.conversationId, now);
+  const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: 'notice' };
+  sql.send(KEEP, { ...place, ...message, text: cut(text), now });
+  sql.send(PRUNE, place);
+}
+
 /** `former` is sent before, for a line that takes the place of others. */
 export async function keepGroupContext(
   sql: Sql,

@@ -41,6 +41,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await type('b', 'C')).toEqual({
         kind: 'to-confirm',
         code: 'C',
+        mainConversation: null,
         makerRoute: routeTo('o1'),
       });
       expect(await members('b')).toEqual([]);
@@ -48,6 +49,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await type('o1', 'C')).toEqual({
         kind: 'linked',
         members: ['b', 'o1'],
+        mainConversation: 'linked:C',
         otherRoute: routeTo('b'),
       });
       expect(await store.links.of('b')).toEqual({

@@ -8,7 +8,7 @@ import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, createSeldom } from './limits.ts';
 import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
 import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing.ts';
-import { partsOf } from './route.ts';
+import { noticeParts, partsOf } from './route.ts';
 import { rankOf, runCommand } from './run-command.ts';
 
 /** State of one account between messages, in memory and bounded. */
@@ -287,13 +287,16 @@ async function askOwner(deps: IngressDeps, admitted: AdmittedMessage) {
   const { channel, account, sender } = message;
   const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };
   const code = deps.newCode();
-  const to = deps.answersStrangers
-    ? route
+  const owner = deps.answersStrangers
+    ? null
     : await deps.store.inbox.ownerRoute(agentOfConversation(admitted.conversationId));
-  const notice = deps.answersStrangers
-    ? pairingNotice(message, code)
-    : strangerWaits(message, code);
-  const news = to === null ? [] : partsOf(notice, to);
+  const to = deps.answersStrangers ? route : (owner?.route ?? null);
+  // A stranger has no conversation yet.
+  const toStranger = deps.answersStrangers ? partsOf(pairingNotice(message, code), route) : [];
+  const news =
+    owner === null
+      ? toStranger
+      : noticeParts(strangerWaits(message, code), owner.route, { ...owner, secret: code });
   const asked = await deps.store.pairing.request(applicant, code, news, receivedAt);
   if (asked !== 'new') return asked;
   deps.log.info({}, 'a stranger asks for access; "parley pair" shows the code');

@@ -1,4 +1,4 @@
-import type { Clock, InboundMessage, ReplyRoute } from '@parley/core';
+import { type Clock, conversationOfAgent, type InboundMessage } from '@parley/core';
 import { render } from '@parley/markup';
 import type {
   CommandEffect,
@@ -11,7 +11,7 @@ import type {
   Store,
 } from '@parley/store';
 import { personId } from './decide.ts';
-import { partsOf } from './route.ts';
+import { noticeParts } from './route.ts';
 
 const VALID = 'It is valid for an hour.';
 
@@ -68,7 +68,7 @@ const TERMINAL = { dialect: 'plain', maxLength: 10_000, unit: 'utf16' } as const
 
 /** The notice to an allowed person, in their own chat. */
 export function welcomeParts({ route }: PairingRequest): readonly NewPart[] {
-  return partsOf(WELCOME, route);
+  return noticeParts(WELCOME, route, { conversationId: null });
 }
 
 /**
@@ -168,18 +168,24 @@ export function linkText(result: LinkResult | undefined): string {
   }
 }
 
-/** The notice to the other account, and its route; null for none. */
+/** The notice to the other account. */
 export function linkNews(
   result: LinkResult | undefined,
   message: InboundMessage,
-): { readonly route: ReplyRoute; readonly text: string } | null {
+  agent: string | undefined,
+): readonly NewPart[] {
+  const inMain = (main: string | null) => ({
+    conversationId: main === null ? null : conversationOfAgent(agent, main),
+  });
   if (result?.kind === 'to-confirm') {
     const who = `${named(message.sender.name)} (\`${personId(message)}\`)`;
     const text = `⚙️ ${who} typed your code. If that is you, write \`/link ${result.code}\` here: that account then sees our conversation and may do all that you may. If it is not, do nothing.`;
-    return { route: result.makerRoute, text };
+    const { mainConversation, code: secret } = result;
+    return noticeParts(text, result.makerRoute, { ...inMain(mainConversation), secret });
   }
-  if (result?.kind !== 'linked') return null;
-  return { route: result.otherRoute, text: `⚙️ Linked: ${listed(result.members)}.` };
+  if (result?.kind !== 'linked') return [];
+  const text = `⚙️ Linked: ${listed(result.members)}.`;
+  return noticeParts(text, result.otherRoute, inMain(result.mainConversation));
 }
 
 function codeText({ code, members, typist }: Extract<LinkResult, { kind: 'code' }>): string {

@@ -76,3 +76,18 @@ export function conversationIdOf(
 export function partsOf(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
 }
+
+/** A notice to a direct chat, known to the next turn there. Codes are for people: `secret` is not in what a model reads. */
+export function noticeParts(
+  markdown: string,
+  route: ReplyRoute,
+  { conversationId, secret }: { readonly conversationId: string | null; readonly secret?: string },
+): NewPart[] {
+  const { channel, account, chatId: id } = route;
+  const known =
+    conversationId ?? conversationIdOf({ channel, account, chat: { id, type: 'direct' } });
+  const text = secret === undefined ? markdown : markdown.replaceAll(secret, '…');
+  return partsOf(markdown, route).map((part, at) =>
+    at > 0 ? part : { ...part, notice: { conversationId: known, text: text.replace(/^⚙️ /, '') } },
+  );
+}

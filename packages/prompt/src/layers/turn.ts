@@ -140,16 +140,10 @@ export const messageContextLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   modes: ['full', 'minimal', 'none'],
-<<<<<<< HEAD
   render({ facts, reader, messages, owners = [] }, { named = true }) {
     if (messages.length === 0) return absent('no message of a person');
     const before = named ? chosenOfChat(facts) : [];
     const text = messageContext(messages, before, reader.kind === 'owner' ? [] : owners);
-=======
-  render({ facts, reader, messages }, { named = true }) {
-    if (messages.length === 0) return absent('no message of a person');
-    const text = messageContext(messages, named ? chosenOfChat(facts) : []);
->>>>>>> h-mz
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
     return forChat(reader, text, source);
   },
