@@ -96,7 +96,6 @@ describe('the blocks of [memory context]', () => {
       .map(({ layer }) => layer);
     expect(left).toEqual([
       ...['bootstrap-file', 'boot-file', 'called-skills', 'heartbeat', 'response-format'],
-      'mentioned-files',
       'ephemeral',
     ]);
   });
