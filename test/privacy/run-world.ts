@@ -47,6 +47,8 @@ interface Play extends Judged {
   readonly chance: Chance;
   /** Who answers where; changed in place. */
   readonly routes: AgentRoute[];
+  /** Which one is run; names of skills may hold words of its files. */
+  readonly turn: { agent: string | undefined };
   /** How many messages were written; makes their ids. */
   messages: number;
 }
@@ -76,7 +78,13 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     worlds.set(name, await makePrivateWorld(chance, lanes, book.of(name)));
   }
   const all = [...worlds.values()];
-  const model = modelIn(all, book, chance);
+  const worldOf = (name: string | undefined): PrivateWorld => {
+    const world = worlds.get(name);
+    if (world === undefined) throw new Error(`no agent ${name}`);
+    return world;
+  };
+  const turn: Play['turn'] = { agent: undefined };
+  const model = modelIn(all, () => worldOf(turn.agent).skillNames, book, chance);
   const stage = await openPrivacyStage({
     agents: new Map([...worlds].map(([name, world]) => [name, stagedIn(world, chance)] as const)),
     model,
@@ -84,16 +92,11 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
   for (const [name, owners] of AGENTS) stage.ownersOf(name).push(...owners);
-  const worldOf = (name: string | undefined): PrivateWorld => {
-    const world = worlds.get(name);
-    if (world === undefined) throw new Error(`no agent ${name}`);
-    return world;
-  };
-  const base = { chance, book, worldOf, stage, model, tally };
+  const base = { chance, book, worldOf, stage, model, tally, turn };
   const play: Play = { ...base, routes: [], told: new Map(), messages: 0 };
   try {
-    for (let turn = 0; turn < turns; turn += 1) {
-      await playTurn(play, `world ${seed}, turn ${turn}`);
+    for (let nth = 0; nth < turns; nth += 1) {
+      await playTurn(play, `world ${seed}, turn ${nth}`);
       if (tally.leaks.length > 20) return;
     }
   } finally {
@@ -127,14 +130,19 @@ function stagedIn(world: PrivateWorld, chance: Chance): StagedAgent {
 }
 
 /** One model for all agents: it tries the paths of any of them, whoever asks it. */
-function modelIn(worlds: readonly PrivateWorld[], book: CanaryBook, chance: Chance): HostileModel {
+function modelIn(
+  worlds: readonly PrivateWorld[],
+  names: () => readonly string[],
+  book: CanaryBook,
+  chance: Chance,
+): HostileModel {
   return hostileModel({
     chance,
     pathOf() {
       const { paths, workspace } = chance.pick(worlds);
       return hostilePath(paths, workspace.folder, chance);
     },
-    names: worlds.flatMap(({ skillNames }) => skillNames),
+    names,
     query: () => queryToTry(book, chance),
     shown: (request) => {
       const found = [...book.found(JSON.stringify(request))];
@@ -222,6 +230,7 @@ async function runToEnd(play: Play, { name, said, written }: Running): Promise<v
   const { stage, tally } = play;
   const { conversationId } = said;
   const agent = agentOfConversation(conversationId);
+  play.turn.agent = agent;
   for (let run = 0; run < 9; run += 1) {
     const isOwner = isMainSession(written, stage.ownersOf(agent));
     const reader = { agent, isOwner, conversationId };
