@@ -36,6 +36,24 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const members = async (personId: string) => (await store.links.of(personId))?.members ?? [];
     const kind = (result: LinkResult | undefined) => result?.kind;
 
+    it('[F13] [F14] gives nobody the rights of an owner of another agent, who typed their code', async () => {
+      const ownersOfAgents = [['o1'], ['p']];
+      const typeAs = async (personId: string, isOwner: boolean) => {
+        const action = { kind: 'type', code: 'C' } as const;
+        const effect = {
+          kind: 'link',
+          asker: { personId, isOwner, ownersOfAgents },
+          action,
+        } as const;
+        return (await store.inbox.command(message(`x${personId}`, personId), effect, () => []))
+          .link;
+      };
+      await make('o1', 'C');
+      // In a chat of the first agent, to which `p` is a stranger.
+      expect(kind(await typeAs('p', false))).toBe('owner-must-make');
+      expect(kind(await typeAs('b', false))).toBe('to-confirm');
+    });
+
     it('[F13] gives an owner’s account away only when its owner confirms who typed the code', async () => {
       await make('o1', 'C');
       expect(await type('b', 'C')).toEqual({

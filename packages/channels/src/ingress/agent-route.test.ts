@@ -1,6 +1,7 @@
+import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { aMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
-import { type AgentRoute, routeAgent } from './agent-route.ts';
+import { type AgentRoute, type AgentRules, routeAgent } from './agent-route.ts';
 
 const GROUP = { id: '-100', type: 'group' } as const;
 const ROUTES: readonly AgentRoute[] = [
@@ -13,8 +14,15 @@ const ROUTES: readonly AgentRoute[] = [
   { agent: 'never', chat: 'telegram:-100' },
 ];
 
+interface Case {
+  readonly sender?: string;
+  readonly chat?: InboundMessage['chat'];
+  readonly account?: string;
+  readonly channel?: string;
+}
+
 describe('which agent answers', () => {
-  it.each([
+  it.each<readonly [string, Case, string | undefined, string]>([
     ['a person, in a direct chat', { sender: '7' }, 'anns', 'the rule for this person'],
     ['a person, in a group with a rule', { sender: '7', chat: GROUP }, 'anns', 'this person'],
     ['the default agent, for a person', { sender: '8', chat: GROUP }, undefined, 'this person'],
@@ -46,7 +54,7 @@ describe('which agent answers', () => {
 
 describe('ingress with several agents', () => {
   const scene = new IngressScene();
-  const agents = {
+  const agents: AgentRules = {
     id: 'main',
     routes: [{ agent: 'desk', chat: 'telegram:-100' }],
     rights: new Map([
@@ -54,8 +62,8 @@ describe('ingress with several agents', () => {
       ['desk', { owners: ['telegram:7', 'web:owner'] }],
     ]),
   };
-  const inDirect = { ...agents, routes: [{ agent: 'desk', channel: 'telegram' }] };
-  const said = async (message = aMessage(), all: typeof agents = agents) => {
+  const inDirect: AgentRules = { ...agents, routes: [{ agent: 'desk', channel: 'telegram' }] };
+  const said = async (message = aMessage(), all = agents) => {
     await scene.open();
     const receive = scene.ingressWith({}, {}, { agents: all });
     const { CAPABILITIES } = await import('@parley/core/testing');
