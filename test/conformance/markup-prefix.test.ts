@@ -1,4 +1,9 @@
-import { createPrefixRenderer, type RenderedPart, type RenderTarget, render } from '@parley/markup';
+import {
+  createPrefixRenderer,
+  type PrintedTarget,
+  type RenderedPart,
+  render,
+} from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
@@ -8,7 +13,7 @@ import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 /** Each shows a document a dozen times. */
 const RUNS = { ...RUN_LENGTH, numRuns: RUN_LENGTH.numRuns / 4 };
 
-const target: fc.Arbitrary<RenderTarget> = fc.record({
+const target: fc.Arbitrary<PrintedTarget> = fc.record({
   dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
   maxLength: fc.oneof(fc.constantFrom(2_000, 4_096), fc.integer({ min: 60, max: 900 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
@@ -25,7 +30,7 @@ const places = fc.oneof(
   fc.nat().map((place) => Array.from({ length: 12 }, (_, index) => place + index)),
 );
 
-const LENGTH: Readonly<Record<RenderTarget['unit'], (text: string) => number>> = {
+const LENGTH: Readonly<Record<PrintedTarget['unit'], (text: string) => number>> = {
   utf16: (text) => text.length,
   codepoint: (text) => [...text].length,
   byte: (text) => Buffer.byteLength(text),
@@ -34,7 +39,7 @@ const LENGTH: Readonly<Record<RenderTarget['unit'], (text: string) => number>> =
 type Parts = readonly RenderedPart[];
 
 /** What is shown after each of the pieces that a text is cut into. */
-async function grow(text: string, to: RenderTarget, cuts: readonly number[]): Promise<Parts[]> {
+async function grow(text: string, to: PrintedTarget, cuts: readonly number[]): Promise<Parts[]> {
   const renderer = createPrefixRenderer(to);
   const ends = cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b);
   let from = 0;
@@ -47,7 +52,7 @@ async function grow(text: string, to: RenderTarget, cuts: readonly number[]): Pr
   return shown;
 }
 
-function expectLegal({ text, plain }: RenderedPart, to: RenderTarget): void {
+function expectLegal({ text, plain }: RenderedPart, to: PrintedTarget): void {
   const { read, counted } = READERS[to.dialect];
   const seen = read(text, plain).map((stretch) => stretch.text);
   const shown = counted === 'visible' ? seen.join('') : text;
@@ -63,7 +68,7 @@ const wordsIn = (parts: readonly RenderedPart[]) =>
 const ended = (text: string) => `${text}\n\n`;
 const hasDefinitions = (text: string) => text.includes(']:');
 
-function check(property: fc.IAsyncProperty<[string, RenderTarget, number[]]>): Promise<void> {
+function check(property: fc.IAsyncProperty<[string, PrintedTarget, number[]]>): Promise<void> {
   return fc.assert(property, RUNS);
 }
 

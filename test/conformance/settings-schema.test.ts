@@ -52,6 +52,8 @@ const EXAMPLES: readonly string[] = [
   'hooks.ci.token',
   'hooks.ci.instruction',
   'hooks.ci.fields',
+  'api.clients.laptop.token',
+  'api.clients.laptop.agent',
   'queue.url',
   'store.url',
 ];
@@ -68,6 +70,7 @@ function load(yaml: string) {
   const env = {
     TELEGRAM_BOT_TOKEN: `123456:${'A'.repeat(35)}`,
     TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-this-webhook',
+    PARLEY_API_LAPTOP: 'a-token-of-a-client-of-the-api-1234',
     DISCORD_BOT_TOKEN: 'MTkw.abc.def',
     CI_HOOK_TOKEN: '4f9c'.repeat(8),
     POSTGRES_PASSWORD: 'pg',

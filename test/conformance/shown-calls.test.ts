@@ -1,6 +1,6 @@
 import { questionText, shownArguments } from '@parley/agent';
 import { shownBlock } from '@parley/core';
-import { type RenderTarget, render } from '@parley/markup';
+import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { READERS } from './markup/readers.ts';
@@ -8,7 +8,7 @@ import { READERS } from './markup/readers.ts';
 const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 1_000, html: 100_000 };
 
 /** What people read in the chat, without what printers put between characters to keep them apart. */
-function readIn(dialect: RenderTarget['dialect'], markdown: string): string {
+function readIn(dialect: PrintedTarget['dialect'], markdown: string): string {
   const maxLength = LENGTHS[dialect];
   const parts = render(markdown, { dialect, maxLength, unit: 'utf16', numbered: true });
   const read = parts.map(({ text, plain }) => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
@@ -112,7 +114,7 @@ describe('parley cron', () => {
     expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
   });
 
-  it('[H08] pauses and removes jobs, and says what is wrong', async () => {
+  it('[H08] [P04] pauses and removes jobs, has answers in JSON checked, and says what is wrong', async () => {
     expect(await cli('add', 'x', '--at', '18:00')).toMatchObject({
       code: 1,
       out: expect.stringContaining('no owner has written'),
@@ -122,6 +124,18 @@ describe('parley cron', () => {
     expect((await cli('add', 'x', '--at', 'soon')).out).toContain('"soon" is no time');
     const added = await cli('add', 'x', '--cron', '0 9 * * mon');
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
+    const schema = join(scene.folder.path, 'orders.schema.json');
+    writeFileSync(schema, '{ "type": "objekt" }');
+    const format = (value: string) => cli('change', id, '--format', value);
+    expect((await format(schema)).out).toContain('Unsupported type: objekt');
+    expect(await format('gone.json')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('gone.json cannot be read'),
+    });
+    writeFileSync(schema, '{ "type": "object" }');
+    expect((await format(schema)).out).toContain('answers in JSON');
+    await cli('run', id);
+    await until('does not fit the response format');
     expect((await cli('pause', id)).out).toContain('paused');
     expect((await cli('remove', id)).out).toContain('is removed');
     expect(await cli('remove', id)).toMatchObject({

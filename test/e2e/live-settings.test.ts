@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../services/free-port.ts';
 import { channelStates } from './channel-states.ts';
-import { writeSettings } from './parley-process.ts';
+import { runParley, writeSettings } from './parley-process.ts';
 import { ANN, BO, STRANGER, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 import { webClient } from './web-client.ts';
 
@@ -97,13 +97,41 @@ describe('settings that change while Parley runs', () => {
     expect((await scene.untilAnswers(BO, 3)).at(-1)).toBe('You said: are you there?');
   });
 
+  it('[F14] [D12] add an agent and a rule for a chat: it answers there, from its own folder and history', async () => {
+    const desk = join(scene.folder.path, 'workspaces', 'desk');
+    mkdirSync(desk, { recursive: true });
+    writeFileSync(join(desk, 'AGENTS.md'), 'You are at the desk.\n');
+    writeFileSync(join(desk, 'MEMORY.md'), 'The key is below the mat.\n');
+    const asked = async (chat: number, text: string) => {
+      const answered = scene.answers(chat).length;
+      scene.telegram.say({ chat, text });
+      await scene.untilAnswers(chat, answered + 1);
+      return JSON.stringify(scene.model.requests.at(-1)?.body.messages);
+    };
+    const routes = [{ agent: 'desk', chat: `telegram:${BO}` }];
+    await change({ ...settings, agents: { desk: { owners: [`telegram:${BO}`] } }, routes });
+    const there = await asked(BO, 'who is at the desk?');
+    expect(there).toContain('You are at the desk.');
+    // Bo owns it, and Ann does not.
+    expect(there).toContain('below the mat');
+    expect(there).not.toContain('are you there?');
+    const why = await runParley(['--data', scene.folder.path, 'why', 'last']);
+    expect(why.out).toContain('answered by desk (the rule for this chat)');
+    const elsewhere = await asked(ANN, 'and who is here?');
+    expect(elsewhere).not.toMatch(/at the desk|below the mat/);
+    await change(settings);
+    const again = await asked(BO, 'who is here now?');
+    expect(again).toContain('are you there?');
+    expect(again).not.toMatch(/at the desk|below the mat/);
+  });
+
   it('[D12] keep what runs where they are wrong, and the report of the gateway says why', async () => {
     const web = webClient(scene.parley);
     writeSettings(scene.folder.path, { ...settings, modle: 'x', limits: { turnSteps: 'many' } });
     const report = async () => (await web.get('/api/status')).body;
     await expect.poll(report, { timeout: 30_000 }).toContain('limits.turnSteps has a value');
     scene.telegram.say({ chat: BO, text: 'still there?' });
-    expect((await scene.untilAnswers(BO, 4)).at(-1)).toBe('You said: still there?');
+    expect((await scene.untilAnswers(BO, 6)).at(-1)).toBe('You said: still there?');
   });
 
   it('[D12] that count from a start are named, and used once Parley is asked to start again', async () => {
@@ -122,6 +150,6 @@ describe('settings that change while Parley runs', () => {
       .poll(() => channelStates(moved).catch(() => []), { timeout: 30_000 })
       .toContainEqual(expect.objectContaining({ channel: 'telegram', kind: 'connected' }));
     scene.telegram.say({ chat: BO, text: 'and now?' });
-    expect((await scene.untilAnswers(BO, 5)).at(-1)).toBe('You said: and now?');
+    expect((await scene.untilAnswers(BO, 7)).at(-1)).toBe('You said: and now?');
   });
 });

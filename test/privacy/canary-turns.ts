@@ -22,7 +22,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
   const turns = Math.ceil(TURNS / WORLDS);
   const all = turns * worlds.length;
   it(
-    `[W02] [W03] [W04] [W09] is in every turn of the main session and in no other, in ${all} random turns`,
+    `[W02] [W03] [W04] [W09] [F14] is in every turn of the main session of its agent and in no other, in ${all} random turns`,
     async () => {
       const tally = emptyTally();
       for (const world of worlds) {
@@ -35,10 +35,10 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
       expect(tally.turns).toBe(all);
       // Whatever was looked for has been there often enough to be missed.
       const { ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
-      const { toolCalls, refused, late, joined } = tally;
+      const { toolCalls, refused, late, joined, others } = tally;
       for (const count of [
         ...[ownerTurns, privateShown, publicShown, groupShown, remembered],
-        ...[toolCalls, refused, joined, late - joined],
+        ...[toolCalls, refused, joined, late - joined, others, all - others],
       ]) {
         expect(count).toBeGreaterThan(all / 20);
       }

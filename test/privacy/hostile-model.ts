@@ -18,7 +18,7 @@ interface HostileModelOptions {
   readonly chance: Chance;
   readonly pathOf: () => string;
   /** Names to try where a tool takes a name. */
-  readonly names: readonly string[];
+  readonly names: () => readonly string[];
   /** What it looks for in memories. */
   readonly query: () => string;
   /** Something that a request holds, to be quoted or put down. */
@@ -70,7 +70,7 @@ export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): H
 
 /** Listing and looking for text read the whole workspace, and would take most of the time. */
 function toolFrom(tools: readonly ModelTool[], chance: Chance): ModelTool {
-  const often = ['read', 'read', 'write', 'search_memory', undefined][chance.below(5)];
+  const often = ['read', 'read', 'write', 'write', 'search_memory', undefined][chance.below(6)];
   return tools.find(({ name }) => name === often) ?? chance.pick(tools);
 }
 
@@ -115,7 +115,7 @@ function valueFor(name: string, of: unknown, tries: Tries): unknown {
   const schema = JSON.stringify(of);
   if (schema.includes('"boolean"')) return chance.happens(0.5);
   if (/"(integer|number)"/.test(schema)) return 1 + chance.below(3);
-  if (name === 'name') return chance.pick(names);
+  if (name === 'name') return chance.pick(names());
   if (name === 'text' || name === 'old') return chance.pick(['canary', 'stands', 'e', 'owner']);
   if (name === 'query') return query();
   if (name === 'quote' || name === 'note') return shown(request) ?? 'stands in';

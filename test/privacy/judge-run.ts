@@ -1,5 +1,5 @@
 import type { ModelRequest } from '@parley/models';
-import { type Audience, type Canary, maySee } from './canaries.ts';
+import { type Audience, type Canary, type CanaryBook, maySee } from './canaries.ts';
 import type { Chance } from './chance.ts';
 import type { HostileModel } from './hostile-model.ts';
 import type { PrivacyStage } from './privacy-stage.ts';
@@ -9,7 +9,9 @@ import type { Tally } from './tally.ts';
 
 /** What is looked at, and where it is counted. */
 export interface Judged {
-  readonly world: PrivateWorld;
+  readonly book: CanaryBook;
+  /** Of each agent. */
+  readonly worldOf: (agent: string | undefined) => PrivateWorld;
   readonly stage: PrivacyStage;
   readonly model: HostileModel;
   readonly tally: Tally;
@@ -27,22 +29,24 @@ export async function judgeRun(
   name: string,
   ended: boolean,
 ): Promise<void> {
-  const { world, stage, tally, model, told } = judged;
+  const { book, stage, tally, model, told } = judged;
   const known = told.get(reader.conversationId) ?? new Set();
   told.set(reader.conversationId, known);
   const asked = model.takeAsked();
   for (const request of asked) {
     tally.requests += 1;
-    for (const canary of wordsShown(request, world, known)) {
+    for (const canary of wordsShown(request, book, known)) {
       if (maySee(reader, canary)) count(tally, reader, canary);
       else tally.leaks.push(`${name}: a request holds ${describe(canary)}`);
     }
   }
   const [first] = asked;
-  if (reader.isOwner && first !== undefined) lookForPrivateParts(judged, first, name);
+  if (reader.isOwner && first !== undefined) {
+    lookForPrivateParts(judged, judged.worldOf(reader.agent), first, name);
+  }
   if (!ended) return;
   tally.refused += refusalsIn(asked.at(-1));
-  for (const canary of world.book.found(JSON.stringify(await stage.lastAnswer()))) {
+  for (const canary of book.found(JSON.stringify(await stage.lastAnswer()))) {
     if (!maySee(reader, canary) && !known.has(canary)) {
       tally.leaks.push(`${name}: an answer holds ${describe(canary)}`);
     }
@@ -53,15 +57,13 @@ export async function judgeRun(
 /** The canaries of a request, except those in answers of the past that the chat has read already. */
 function wordsShown(
   { messages, ...rest }: ModelRequest,
-  world: PrivateWorld,
+  book: CanaryBook,
   known: ReadonlySet<Canary>,
 ): readonly Canary[] {
   const answers = messages.filter(({ role }) => role === 'assistant');
   const others = messages.filter(({ role }) => role !== 'assistant');
-  const repeated = [...world.book.found(JSON.stringify(answers))].filter(
-    (word) => !known.has(word),
-  );
-  return [...world.book.found(JSON.stringify([rest, others])), ...repeated];
+  const repeated = [...book.found(JSON.stringify(answers))].filter((word) => !known.has(word));
+  return [...book.found(JSON.stringify([rest, others])), ...repeated];
 }
 
 function count(tally: Tally, reader: Audience, { meantFor }: Canary): void {
@@ -74,7 +76,8 @@ function count(tally: Tally, reader: Audience, { meantFor }: Canary): void {
 
 /** The other direction: an owner's turn has all that its layout shows. */
 function lookForPrivateParts(
-  { world, stage, tally }: Judged,
+  { stage, tally }: Judged,
+  world: PrivateWorld,
   request: ModelRequest,
   name: string,
 ): void {
@@ -96,14 +99,14 @@ function refusalsIn(request: ModelRequest | undefined): number {
   return messages.filter((message) => message.role === 'tool' && message.failed === true).length;
 }
 
-function describe({ where, meantFor }: Canary): string {
+function describe({ where, meantFor, agent = 'main' }: Canary): string {
   const whom = 'conversationId' in meantFor ? meantFor.conversationId : meantFor.kind;
-  return `${where} (for ${whom})`;
+  return `${where} of ${agent} (for ${whom})`;
 }
 
 /** What a model says that repeats a little of what it was shown. */
-export function echoOf(request: ModelRequest, world: PrivateWorld, chance: Chance): string {
+export function echoOf(request: ModelRequest, book: CanaryBook, chance: Chance): string {
   if (!chance.happens(0.1)) return 'fine';
-  const words = [...world.book.found(JSON.stringify(request))].map(({ word }) => word);
+  const words = [...book.found(JSON.stringify(request))].map(({ word }) => word);
   return `I was shown ${words.slice(0, 5).join(' and ')}.`;
 }

@@ -20,7 +20,7 @@ import { createPromptFiles, openWorkspace, type Workspace } from '@parley/worksp
 import { afterEach, describe, expect, it } from 'vitest';
 import { chanceFrom } from './chance.ts';
 import { admitted, type ChatPlace, conversationOf, FIRST_OWNER } from './people.ts';
-import { openPrivacyStage, type PrivacyStage } from './privacy-stage.ts';
+import { openPrivacyStage, type PrivacyStage, type StagedAgent } from './privacy-stage.ts';
 import { NOW } from './private-world.ts';
 import { write } from './world-files.ts';
 
@@ -86,9 +86,8 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   const { model, asked, next } = steppedModel();
   const services: MemoryService[] = [];
   let codes = 0;
-  const stage = await openPrivacyStage({
+  const agent: StagedAgent = {
     workspace,
-    model,
     sources: [character],
     hooks: [],
     tools(memory) {
@@ -96,6 +95,10 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
       const builtIn = builtInTools({ memory, promptFiles });
       return createToolRegistry({ builtIn, live: mcp.tools }).registry;
     },
+  };
+  const stage = await openPrivacyStage({
+    agents: new Map([[undefined, agent]]),
+    model,
     accountsOf: async (person) => [person],
     approvals: {
       rules: { ask: [], auto: [], approvers: [], waitMs: HOUR },
@@ -106,7 +109,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
     },
   });
   closing.push(() => stage.close());
-  stage.owners.push(FIRST_OWNER);
+  stage.ownersOf(undefined).push(FIRST_OWNER);
   const [service] = services;
   if (service === undefined) throw new Error('the stage has no memory');
   let messages = 0;
@@ -142,7 +145,8 @@ function place(id: string, type: 'direct' | 'group'): ChatPlace {
 function messageIn(from: ChatPlace, text: string, messageId: string): AdmittedMessage {
   const [writer = { id: '' }] = from.senders;
   const chance = { ...chanceFrom(1), happens: () => false };
-  return admitted({ place: from, writer }, { messageId, text, now: NOW }, chance);
+  const to = { agent: undefined, owners: [FIRST_OWNER] };
+  return admitted({ place: from, writer }, { messageId, text, now: NOW }, to, chance);
 }
 
 function steppedModel() {

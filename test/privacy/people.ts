@@ -1,4 +1,4 @@
-import type { InboundMessage } from '@parley/core';
+import { conversationOfAgent, type InboundMessage } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { Chance } from './chance.ts';
 
@@ -70,7 +70,7 @@ function shared(channel: string, chat: InboundMessage['chat']): ChatPlace {
   return { channel, account: 'default', chat, senders };
 }
 
-/** The lane of a chat. */
+/** The lane of a chat with the default agent. */
 export function conversationOf({ channel, account, chat }: ChatPlace): string {
   const thread = chat.threadId === undefined ? '' : `:${chat.threadId}`;
   return `${channel}:${account}:${chat.id}${thread}`;
@@ -81,14 +81,20 @@ export function isMainSession(written: readonly Written[], owners: readonly stri
   return written.every(
     ({ place, writer }) =>
       place.chat.type === 'direct' &&
-      (writer.fromOwner === true || owners.includes(`${place.channel}:${writer.id}`)),
+      (isLinked(writer, owners) || owners.includes(`${place.channel}:${writer.id}`)),
   );
+}
+
+/** Whether ingress takes it for an account that an owner of this agent has linked: all are linked with the first. */
+function isLinked({ fromOwner }: Writer, owners: readonly string[]): boolean {
+  return fromOwner === true && owners.includes(FIRST_OWNER);
 }
 
 /** Makes the row that ingress would store. */
 export function admitted(
   { place, writer }: Written,
   { messageId, text, now }: { messageId: string; text: string; now: number },
+  { agent, owners }: { readonly agent: string | undefined; readonly owners: readonly string[] },
   chance: Chance,
 ): AdmittedMessage {
   const { channel, account, chat } = place;
@@ -107,10 +113,10 @@ export function admitted(
   };
   const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
   return {
-    conversationId: conversationOf(place),
+    conversationId: conversationOfAgent(agent, conversationOf(place)),
     message,
     route: { channel, account, chatId: chat.id, chatType: chat.type, target },
     receivedAt: now,
-    ...(writer.fromOwner === true && { fromOwner: true }),
+    ...(isLinked(writer, owners) && { fromOwner: true }),
   };
 }

@@ -1,5 +1,6 @@
 import {
   type AgentPlace,
+  byAgent,
   createTurnRunner,
   localTimeIn,
   MemoryService,
@@ -40,8 +41,8 @@ export interface PromptChoice {
 /** The real way of a turn, from the inbox to the outbox, around a model that a test plays. */
 export interface PrivacyStage {
   readonly store: Store;
-  /** Changed in place: the settings' owners. */
-  readonly owners: string[];
+  /** Changed in place: whom the settings name as owners of an agent. */
+  readonly ownersOf: (agent: string | undefined) => string[];
   readonly choice: PromptChoice;
   accept(message: AdmittedMessage): Promise<void>;
   /** As `/new` does; the message needs an id of its own. */
@@ -57,15 +58,21 @@ export interface PrivacyStage {
   close(): Promise<void>;
 }
 
-export interface StageOptions {
+/** One agent on the stage. */
+export interface StagedAgent {
   readonly workspace: Workspace;
-  readonly model: ChatModel;
   readonly sources: readonly ContextSource[];
   readonly hooks: readonly TurnHook[];
   readonly tools: (memory: {
     readonly service: MemoryService;
     readonly search: MemorySearch;
   }) => ToolRegistry;
+}
+
+export interface StageOptions {
+  /** By name; undefined: the default one. */
+  readonly agents: ReadonlyMap<string | undefined, StagedAgent>;
+  readonly model: ChatModel;
   /** The accounts of a person, their own among them. */
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
   /** Without it nobody is asked, and what needs an approval is refused. */
@@ -77,7 +84,8 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
   let now = NOW;
   const clock = (): number => now;
   const store = await openStore({ url: 'sqlite::memory:', clock });
-  const owners: string[] = [];
+  const owners = new Map([...options.agents.keys()].map((name) => [name, [] as string[]]));
+  const ownersOf = (name: string | undefined): string[] => owners.get(name) ?? [];
   const choice: PromptChoice = { layout: 'parley', mode: 'full', heartbeat: false, boot: false };
   let next: (() => Promise<void>) | undefined;
   const happenNext = async (): Promise<void> => {
@@ -85,25 +93,31 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
     next = undefined;
     await happens?.();
   };
-  const deps = {
-    ...options,
+  const shared = {
+    ...(options.approvals !== undefined && { approvals: options.approvals }),
+    ...{ ...SILENCE, store, clock },
     model: watched(options.model, happenNext),
     busy: 'steer' as const,
-    ...SILENCE,
-    ...remembering(options, store),
-    store,
     prompt: assemblerOf(choice),
-    agent: placeOf(options.workspace.folder),
-    owners,
     history: { entries: 12, tokens: 7_500 },
-    clock,
   };
-  const runTurn = withHeartbeats(deps, createTurnRunner(deps));
+  const runs = [...options.agents].map(([name, agent]) => {
+    const remembers = remembering(agent, options, store.ofAgent(name));
+    const deps = {
+      ...{ ...shared, ...agent, ...remembers },
+      agent: placeOf(agent.workspace.folder, name),
+      owners: ownersOf(name),
+    };
+    return [name, withHeartbeats(deps, createTurnRunner(deps))] as const;
+  });
+  const runTurn = byAgent(new Map(runs), (name) => {
+    throw new Error(`no agent ${name}`);
+  });
   let turns = 0;
   let last: ClaimedTurn | undefined;
   return {
     store,
-    owners,
+    ownersOf,
     choice,
     async accept(message) {
       await store.inbox.accept(message);
@@ -149,8 +163,9 @@ function watched(model: ChatModel, happens: () => Promise<void>): ChatModel {
 
 /** Memory as an agent has it: its tools, what it adds to prompts, and what is saved by itself (G13, G14). */
 function remembering(
-  { workspace, sources, hooks, tools, accountsOf }: StageOptions,
-  { memories: index }: Store,
+  { workspace, sources, hooks, tools }: StagedAgent,
+  { accountsOf }: Pick<StageOptions, 'accountsOf'>,
+  { memories: index }: Pick<Store, 'memories'>,
 ) {
   const service = new MemoryService({ index, log: silentLogger });
   const search = openMemorySearch(workspace);
@@ -217,8 +232,9 @@ function featuresFor({ heartbeat, boot }: PromptChoice): PromptFeatures {
   return { ...(heartbeat && { heartbeat: note }), ...(boot && { boot: true, bootstrap: true }) };
 }
 
-function placeOf(workspace: string): AgentPlace {
+function placeOf(workspace: string, name: string | undefined): AgentPlace {
   const timeZone = 'Europe/Berlin';
   const localTime = localTimeIn(timeZone);
-  return { id: 'main', identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
+  const id = name ?? 'main';
+  return { id, name, identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
-import { type Canary, type CanaryBook, canaryBook, type MeantFor } from './canaries.ts';
+import type { Canary, CanaryBook, MeantFor } from './canaries.ts';
 import type { Chance } from './chance.ts';
 import { OWNER_FORMS, OWNER_LINES, PUBLIC_FORMS } from './front-matter-forms.ts';
 import { MADE } from './hostile-paths.ts';
@@ -84,12 +84,12 @@ const FURTHER = [...SKILLS.keys()].flatMap((skill) => [
 export async function makePrivateWorld(
   chance: Chance,
   conversations: readonly string[],
+  book: CanaryBook,
 ): Promise<PrivateWorld> {
   const base = mkdtempSync(join(tmpdir(), 'parley-privacy-'));
   const folder = join(base, 'workspace');
   const templates = join(base, 'templates');
   mkdirSync(templates);
-  const book = canaryBook(chance);
   const workspace = await openWorkspace({ folder, templates });
   const author = authorOf(folder, book, chance);
   for (const name of MEMORY_FILES) author.memory(name);

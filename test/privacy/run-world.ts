@@ -1,8 +1,10 @@
 import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
+import { type AgentRoute, routeAgent } from '@parley/channels';
+import { agentOfConversation, conversationOfAgent } from '@parley/core';
 import { type Character, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
-import type { Said } from './canaries.ts';
+import { type CanaryBook, canaryBook, type Said } from './canaries.ts';
 import {
   createHoard,
   hoardingHook,
@@ -10,7 +12,7 @@ import {
   relabellingSource,
 } from './careless-sources.ts';
 import { type Chance, chanceFrom } from './chance.ts';
-import { hostileModel } from './hostile-model.ts';
+import { type HostileModel, hostileModel } from './hostile-model.ts';
 import { hostilePath } from './hostile-paths.ts';
 import { echoOf, type Judged, judgeRun } from './judge-run.ts';
 import {
@@ -23,14 +25,30 @@ import {
   SECOND_OWNER,
   type Written,
 } from './people.ts';
-import { openPrivacyStage } from './privacy-stage.ts';
+import { openPrivacyStage, type StagedAgent } from './privacy-stage.ts';
 import { makePrivateWorld, NOW, type PrivateWorld } from './private-world.ts';
 import { LAYOUTS } from './shown-files.ts';
 import type { Tally } from './tally.ts';
 
+/** The agents of a world, which share its chats and people, and the owners of each at first. */
+const AGENTS: ReadonlyMap<string | undefined, readonly string[]> = new Map([
+  [undefined, [FIRST_OWNER, SECOND_OWNER]],
+  ['desk', [SECOND_OWNER]],
+  ['lab', [FIRST_OWNER]],
+]);
+const NAMES = [...AGENTS.keys()];
+
+function someAgent(chance: Chance, among = NAMES): string | undefined {
+  return among[chance.below(among.length)];
+}
+
 /** Everything of one world. */
 interface Play extends Judged {
   readonly chance: Chance;
+  /** Who answers where; changed in place. */
+  readonly routes: AgentRoute[];
+  /** Which one is run; names of skills may hold words of its files. */
+  readonly turn: { agent: string | undefined };
   /** How many messages were written; makes their ids. */
   messages: number;
 }
@@ -53,80 +71,151 @@ const PROMPT_FILES = createPromptFiles([
 /** Plays `turns` random turns in one random world, and counts into `tally`. */
 export async function runWorld(seed: number, turns: number, tally: Tally): Promise<void> {
   const chance = chanceFrom(seed);
-  const world = await makePrivateWorld(chance, PLACES.map(conversationOf));
-  const { folder } = world.workspace;
-  const pathOf = () => hostilePath(world.paths, folder, chance);
-  const model = hostileModel({
-    chance,
-    pathOf,
-    names: world.skillNames,
-    query: () => queryToTry(world, chance),
-    shown: (request) => {
-      const found = [...world.book.found(JSON.stringify(request))];
-      return found.length === 0 ? undefined : chance.pick(found).word;
-    },
-    secret: (request) => {
-      const found = [...world.book.found(JSON.stringify(request))];
-      const secrets = found.filter(({ meantFor }) => meantFor.kind === 'owner');
-      return secrets.length === 0 ? undefined : chance.pick(secrets).word;
-    },
-    echo: (request) => echoOf(request, world, chance),
-  });
-  const hoard = createHoard(chance);
-  const sources = [
-    hoardingSource(hoard, chance),
-    relabellingSource(world, pathOf, chance),
-    skillsSource(world.skills),
-    characterSource(CHARACTER),
-  ];
+  const book = canaryBook(chance);
+  const worlds = new Map<string | undefined, PrivateWorld>();
+  for (const name of NAMES) {
+    const lanes = PLACES.map((place) => conversationOfAgent(name, conversationOf(place)));
+    worlds.set(name, await makePrivateWorld(chance, lanes, book.of(name)));
+  }
+  const all = [...worlds.values()];
+  const worldOf = (name: string | undefined): PrivateWorld => {
+    const world = worlds.get(name);
+    if (world === undefined) throw new Error(`no agent ${name}`);
+    return world;
+  };
+  const turn: Play['turn'] = { agent: undefined };
+  const model = modelIn(all, () => worldOf(turn.agent).skillNames, book, chance);
   const stage = await openPrivacyStage({
-    workspace: world.workspace,
+    agents: new Map([...worlds].map(([name, world]) => [name, stagedIn(world, chance)] as const)),
     model,
-    sources,
+    // The owners are one person, who has told so.
+    accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
+  });
+  for (const [name, owners] of AGENTS) stage.ownersOf(name).push(...owners);
+  const base = { chance, book, worldOf, stage, model, tally, turn };
+  const play: Play = { ...base, routes: [], told: new Map(), messages: 0 };
+  try {
+    for (let nth = 0; nth < turns; nth += 1) {
+      await playTurn(play, `world ${seed}, turn ${nth}`);
+      if (tally.leaks.length > 20) return;
+    }
+  } finally {
+    tally.toolCalls += model.calls.made;
+    await stage.close();
+    for (const world of all) {
+      tally.laundered += world.laundered();
+      world.remove();
+    }
+  }
+}
+
+/** The careless parts of one agent, and the tools of its workspace. */
+function stagedIn(world: PrivateWorld, chance: Chance): StagedAgent {
+  const hoard = createHoard(chance);
+  const pathOf = () => hostilePath(world.paths, world.workspace.folder, chance);
+  return {
+    workspace: world.workspace,
+    sources: [
+      hoardingSource(hoard, chance),
+      relabellingSource(world, pathOf, chance),
+      skillsSource(world.skills),
+      characterSource(CHARACTER),
+    ],
     hooks: [hoardingHook(hoard, chance)],
     tools: (memory) =>
       createToolRegistry({
         builtIn: builtInTools({ skills: world.skills, memory, promptFiles: PROMPT_FILES }),
       }).registry,
-    // The owners are one person, who has told so.
-    accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
+  };
+}
+
+/** One model for all agents: it tries the paths of any of them, whoever asks it. */
+function modelIn(
+  worlds: readonly PrivateWorld[],
+  names: () => readonly string[],
+  book: CanaryBook,
+  chance: Chance,
+): HostileModel {
+  return hostileModel({
+    chance,
+    pathOf() {
+      const { paths, workspace } = chance.pick(worlds);
+      return hostilePath(paths, workspace.folder, chance);
+    },
+    names,
+    query: () => queryToTry(book, chance),
+    shown: (request) => {
+      const found = [...book.found(JSON.stringify(request))];
+      return found.length === 0 ? undefined : chance.pick(found).word;
+    },
+    secret: (request) => {
+      const found = [...book.found(JSON.stringify(request))];
+      const secrets = found.filter(({ meantFor }) => meantFor.kind === 'owner');
+      return secrets.length === 0 ? undefined : chance.pick(secrets).word;
+    },
+    echo: (request) => echoOf(request, book, chance),
   });
-  stage.owners.push(FIRST_OWNER, SECOND_OWNER);
-  const play: Play = { chance, world, stage, model, tally, told: new Map(), messages: 0 };
-  try {
-    for (let turn = 0; turn < turns; turn += 1) {
-      await playTurn(play, `world ${seed}, turn ${turn}`);
-      if (tally.leaks.length > 20) return;
-    }
-  } finally {
-    tally.toolCalls += model.calls.made;
-    tally.laundered += world.laundered();
-    await stage.close();
-    world.remove();
-  }
 }
 
 async function playTurn(play: Play, name: string): Promise<void> {
-  const { chance, world, stage, tally } = play;
-  if (chance.happens(0.05)) world.rewrite();
+  const { chance, worldOf, stage, tally } = play;
+  if (chance.happens(0.05)) worldOf(someAgent(chance)).rewrite();
   changeOwners(play, 0.1);
+  changeRoutes(play);
   stage.choice.layout = chance.pick(LAYOUTS);
-  stage.choice.mode = chance.happens(0.85) ? 'full' : chance.pick(['minimal', 'none']);
+  stage.choice.mode = chance.happens(0.85) ? 'full' : chance.pick(['light', 'minimal', 'none']);
   stage.choice.heartbeat = chance.happens(0.1);
   stage.choice.boot = chance.happens(0.05);
   const place = chance.pick(PLACES);
-  const conversationId = conversationOf(place);
+  const agent = agentOf(play, { place, writer: chance.pick(place.senders) });
+  const conversationId = conversationOfAgent(agent, conversationOf(place));
   const said: Said = { kind: 'said', conversationId, inMainSession: false };
-  const written = await write(play, place, said);
+  const written = await write(play, { place, agent }, said);
   const late: Written[] = [];
-  if (chance.happens(0.3)) stage.meanwhile(() => writeLate(play, place, late));
+  if (chance.happens(0.3)) stage.meanwhile(() => writeLate(play, { place, agent }, late));
   await runToEnd(play, { name, said, written });
   tally.turns += 1;
+  if (agent !== undefined) tally.others += 1;
   if (late.length === 0) return;
   tally.late += 1;
   // What may not join has a turn of its own, for its own reader.
   if (await stage.hasWaiting(conversationId)) await runToEnd(play, { name, said, written: late });
   else tally.joined += 1;
+}
+
+/** The rules of the settings are changed now and then, so that a chat goes from one agent to another. */
+function changeRoutes({ chance, routes }: Play): void {
+  if (!chance.happens(0.2)) return;
+  const rule = (): AgentRoute => {
+    const { channel, account, chat, senders } = chance.pick(PLACES);
+    const agent = someAgent(chance);
+    return chance.pick([
+      { agent },
+      { agent, channel },
+      { agent, account: `${channel}/${account}` },
+      { agent, chat: `${channel}:${chat.id}` },
+      { agent, person: `${channel}:${chance.pick(senders).id}` },
+    ]);
+  };
+  routes.splice(0, routes.length, ...Array.from({ length: chance.below(6) }, rule));
+}
+
+/** Who answers them there. */
+function agentOf({ routes }: Play, { place, writer }: Written): string | undefined {
+  const sender = { id: writer.id, name: 'somebody', isBot: false };
+  return routeAgent({ ...place, sender }, routes).agent;
+}
+
+/** Somebody there whose messages go to that agent. */
+function writerTo(play: Play, { place, agent }: Spot): Written {
+  const all = place.senders.map((writer) => ({ place, writer }));
+  return play.chance.pick(all.filter((one) => agentOf(play, one) === agent));
+}
+
+/** A chat, with one of the agents that answer there. */
+interface Spot {
+  readonly place: ChatPlace;
+  readonly agent: string | undefined;
 }
 
 interface Running {
@@ -140,9 +229,12 @@ interface Running {
 async function runToEnd(play: Play, { name, said, written }: Running): Promise<void> {
   const { stage, tally } = play;
   const { conversationId } = said;
+  const agent = agentOfConversation(conversationId);
+  play.turn.agent = agent;
   for (let run = 0; run < 9; run += 1) {
-    const reader = { isOwner: isMainSession(written, stage.owners), conversationId };
-    said.inMainSession ||= reader.isOwner;
+    const isOwner = isMainSession(written, stage.ownersOf(agent));
+    const reader = { agent, isOwner, conversationId };
+    said.inMainSession ||= isOwner;
     const ended = await stage.run(conversationId);
     await judgeRun(play, reader, `${name}, ${conversationId}, ${stage.choice.layout}`, ended);
     if (ended) break;
@@ -153,35 +245,43 @@ async function runToEnd(play: Play, { name, said, written }: Running): Promise<v
 }
 
 /** Somebody who writes there writes once more. */
-async function writeLate(play: Play, place: ChatPlace, late: Written[]): Promise<void> {
+async function writeLate(play: Play, spot: Spot, late: Written[]): Promise<void> {
   const { chance, stage } = play;
-  const one = { place, writer: chance.pick(place.senders) };
+  const one = writerTo(play, spot);
   play.messages += 1;
   const text = chance.pick(QUESTIONS);
   late.push(one);
-  await stage.accept(admitted(one, { messageId: `m${play.messages}`, text, now: NOW }, chance));
+  await stage.accept(admittedTo(play, spot, one, { messageId: `m${play.messages}`, text }));
+}
+
+function admittedTo(
+  { stage, chance }: Play,
+  { agent }: Spot,
+  one: Written,
+  said: { readonly messageId: string; readonly text: string },
+): AdmittedMessage {
+  const to = { agent, owners: stage.ownersOf(agent) };
+  return admitted(one, { ...said, now: NOW }, to, chance);
 }
 
 /** The second owner is now and then removed from the settings, and named again. */
 function changeOwners({ chance, stage }: Play, share: number): void {
   if (!chance.happens(share)) return;
-  const at = stage.owners.indexOf(SECOND_OWNER);
-  if (at === -1) stage.owners.push(SECOND_OWNER);
-  else stage.owners.splice(at, 1);
+  const owners = stage.ownersOf(someAgent(chance, [undefined, 'desk']));
+  const at = owners.indexOf(SECOND_OWNER);
+  if (at === -1) owners.push(SECOND_OWNER);
+  else owners.splice(at, 1);
 }
 
-async function write(play: Play, place: ChatPlace, said: Said): Promise<readonly Written[]> {
+async function write(play: Play, spot: Spot, said: Said): Promise<readonly Written[]> {
   const { chance, stage } = play;
-  const written = Array.from({ length: 1 + chance.below(3) }, () => ({
-    place,
-    writer: chance.pick(place.senders),
-  }));
+  const written = Array.from({ length: 1 + chance.below(3) }, () => writerTo(play, spot));
   const isNew = chance.happens(0.05);
   for (const one of written) {
     play.messages += 1;
     const messageId = `m${play.messages}`;
     const text = messageText(play, said);
-    const message = admitted(one, { messageId, text, now: NOW }, chance);
+    const message = admittedTo(play, spot, one, { messageId, text });
     if (isNew && one === written[0]) await stage.newSession(withId(message, `n${messageId}`));
     await stage.accept(message);
   }
@@ -189,9 +289,10 @@ async function write(play: Play, place: ChatPlace, said: Said): Promise<readonly
 }
 
 /** A question that many files answer; now and then something to remember, with a word of its own. */
-function messageText({ chance, world: { book } }: Play, said: Said): string {
+function messageText({ chance, book }: Play, said: Said): string {
   if (!chance.happens(0.15)) return chance.pick(QUESTIONS);
-  const { word } = book.make(said, `what was said in ${said.conversationId}`);
+  const whose = book.of(agentOfConversation(said.conversationId));
+  const { word } = whose.make(said, `what was said in ${said.conversationId}`);
   return chance.pick(WISHES).replace('*', word);
 }
 
@@ -208,7 +309,7 @@ const WISHES = [
 ];
 
 /** What a model may look for: also how words begin that it was never shown. */
-function queryToTry({ book }: PrivateWorld, chance: Chance): string {
+function queryToTry(book: CanaryBook, chance: Chance): string {
   const tried = ['canary', 'stands in', 'I like', 'owner', '我喜欢', 'notes'];
   return chance.happens(0.5) ? chance.pick(tried) : (book.any()?.word.slice(0, 12) ?? 'canary');
 }

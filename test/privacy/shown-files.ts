@@ -13,7 +13,7 @@ const FORMAT = 'output-formats/loud.md';
 export const SHOWN_TO_OWNERS: Readonly<Record<LayoutName, readonly string[]>> = {
   mushroom: ['USER.md', 'AGENTS.md', 'SOUL.md', 'IDENTITY.md', FORMAT],
   // What the system prompt holds is that of the session's first turn, and is not looked for.
-  lab: ['AGENTS.md', 'TOOLS.md', 'USER.md', 'MEMORY.md', ...NOTES],
+  lab: ['AGENTS.md', 'TOOLS.md', 'USER.md', 'MEMORY.md'],
   zeus: ['SOUL.md', 'TOOLS.md', 'AGENTS.md', 'MEMORY.md', 'USER.md', FORMAT],
   openclaw: [
     ...['AGENTS.md', 'SOUL.md', 'TOOLS.md', 'IDENTITY.md', 'USER.md', 'MEMORY.md'],

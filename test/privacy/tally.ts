@@ -1,6 +1,8 @@
 /** What a run of turns came to. */
 export interface Tally {
   turns: number;
+  /** Of agents besides the default one. */
+  others: number;
   /** Turns of the main session, in each of which what the layout shows of the private files was looked for. */
   ownerTurns: number;
   /** Private parts that had to be in those turns, and were. */
@@ -32,6 +34,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   return {
     turns: 0,
+    others: 0,
     ownerTurns: 0,
     privateShown: 0,
     publicShown: 0,
@@ -51,10 +54,10 @@ export function emptyTally(): Tally {
 
 /** One line for people. */
 export function describeTally(tally: Tally): string {
-  const { turns, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
+  const { turns, others, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
   const { requests, toolCalls, laundered, refused, crashes, late, joined, leaks, missing } = tally;
   return [
-    `${turns} turns (${ownerTurns} of the owner, ${crashes} started again after a crash)`,
+    `${turns} turns (${others} of other agents, ${ownerTurns} of the owner, ${crashes} started again after a crash)`,
     `${joined} of ${late} messages written meanwhile joined their turn`,
     `${requests} requests read`,
     `${toolCalls} tool calls, ${refused} refused, ${laundered} files with copied private words`,

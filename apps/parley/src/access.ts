@@ -10,8 +10,10 @@ import {
   type AgentRules,
   APPROVAL_CODE_LENGTH,
   type ChannelDefinition,
+  type DecisionRules,
   oneTimeCode,
 } from '@parley/channels';
+import { api } from '@parley/channels/api';
 import type { Logger } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { UsageFacts } from '@parley/gateway/usage-routes';
@@ -29,7 +31,7 @@ export function planAccounts(
   const { busy } = lanes;
   const { approvers } = approvals;
   const agents = agentRulesOf(loaded);
-  const plans: PlannedAccount[] = [];
+  const plans: PlannedAccount[] = apiPlans(loaded.settings, { owners, agents });
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
     const definition = channels.find(({ id }) => id === channel);
@@ -68,6 +70,27 @@ function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefi
   };
 }
 
+/** The API is one account, whose rules the settings do not say: who has no token is refused by its adapter. */
+function apiPlans(
+  { api: { clients, waitSeconds }, agent, limits, approvals, lanes }: LoadedSettings['settings'],
+  { owners, agents }: Pick<DecisionRules, 'owners' | 'agents'>,
+): PlannedAccount[] {
+  if (Object.keys(clients).length === 0) return [];
+  const access = {
+    direct: 'token',
+    groups: 'disabled',
+    groupCommands: 'owners',
+    allow: [],
+    allowGroups: [],
+  } as const;
+  const answers = { mentions: 'dead', numbered: false } as const;
+  const { approvers } = approvals;
+  const policy = { access, activation: 'mention', answers } as const;
+  const rules = { policy, owners, approvers, limits, busy: lanes.busy, agents };
+  const settings = { agent: agent.id, waitMs: waitSeconds * 1_000, clients };
+  return [{ kind: 'ready', plan: { definition: api, account: 'default', settings, rules } }];
+}
+
 export function servedBy(
   accounts: readonly PlannedAccount[],
 ): (channel: string, account: string) => boolean {
@@ -84,13 +107,21 @@ function placeOf(channel: string, account: string): string {
 }
 
 /** The token of the web page or the terminal makes its holder the owner of this installation. */
-export const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
+const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
-/** To whom an agent belongs. */
+/** To whom an agent belongs: the people of its settings, and who holds a token of an owner's client. */
 export function ownersOf({
   owners,
-}: Pick<LoadedSettings['settings'], 'owners'>): readonly string[] {
-  return [...owners, ...LOCAL_OWNERS];
+  agent: { id },
+  agents,
+  api: { clients },
+}: Pick<LoadedSettings['settings'], 'owners' | 'agent' | 'agents' | 'api'>): readonly string[] {
+  const isDefault = agents[id] === undefined;
+  const named = Object.entries(clients).flatMap(([name, client]) => {
+    const isTheirs = client.agent === id || (client.agent === undefined && isDefault);
+    return client.owner && isTheirs ? [`api:${name}`] : [];
+  });
+  return [...owners, ...LOCAL_OWNERS, ...named];
 }
 
 /** Who is asked before tools are run, and how long (G05); settings count in minutes, everything else in ms. */

@@ -9,6 +9,7 @@ import {
   type Meter,
   type NewId,
   type PassPoint,
+  type Runtime,
   reasonOf,
   silentLogger,
   silentMeter,
@@ -34,7 +35,7 @@ import {
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { HeartbeatRun, Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
-import { LOCAL_OWNERS, planAccounts, servedBy } from './access.ts';
+import { ownersOf, planAccounts, servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
 import { newId, type StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
@@ -42,6 +43,7 @@ import { workspaceForCommand } from './shared-lock.ts';
 
 interface OpenHeartbeatDeps
   extends Pick<CronParts, 'store' | 'turns' | 'deliver' | 'accounts' | 'clock' | 'log'>,
+    Pick<Runtime, 'meter'>,
     Pick<OpenAgent, 'place' | 'workspace' | 'promptFiles'>,
     Pick<StartOptions, 'folder'> {
   readonly owners: readonly string[];
@@ -86,6 +88,7 @@ export function openHeartbeat(
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
+    upkeep: { notes: settings.upkeepNotes, tokens: settings.memoryTokens },
   };
   return { heartbeat, rules, targetOf };
 }
@@ -233,7 +236,7 @@ const idle = async () => {};
 /** Jobs where nothing runs: the next start, or its next look, finds what is due. */
 export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
   const { settings } = loaded;
-  const owners = [...settings.owners, ...LOCAL_OWNERS];
+  const owners = ownersOf(settings);
   const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
   const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
@@ -248,12 +251,12 @@ export function hooksHere(store: Store, { settings }: LoadedSettings) {
 
 /** The heartbeat where nothing runs, read from its files. */
 export async function heartbeatHere(store: Store, { settings }: LoadedSettings) {
-  const { heartbeat, owners, tools, agent } = settings;
+  const { heartbeat, tools, agent } = settings;
   const { workspace } = await workspaceForCommand(settings, store);
   const parts = { store, clock: Date.now, log: silentLogger };
   const findTarget = createFindTarget({
     ...parts,
-    owners: [...owners, ...LOCAL_OWNERS],
+    owners: ownersOf(settings),
     // Which accounts work shows when it is started.
     serves: () => true,
     chats: tools.message.chats,

@@ -12,7 +12,7 @@ import type { FinalStep, StepUsage } from './loop/turn-journal.ts';
 import { renderParts } from './post-message.ts';
 import { accountOfTurn } from './spend.ts';
 import type { SeenTurn } from './turn-answer.ts';
-import { leadingMessage, quotableIn, spoken, textOf } from './turn-opening.ts';
+import { deliversElsewhere, leadingMessage, quotableIn, spoken, textOf } from './turn-opening.ts';
 import type { TurnServices } from './turn-services.ts';
 
 /** `reason`: why it failed or stayed silent. */
@@ -87,7 +87,7 @@ export async function giveUp(
     outcome: 'failed',
     reason,
     entries: [asked(seen)],
-    parts: [...(await partsOf(turn, marked(notice))), ...(await noticeOf(seen))],
+    parts: [...(await noticeParts(turn, notice)), ...(await noticeOf(seen))],
     // Steps before the failure cost something, too.
     usage,
     account: accountOfTurn(turn, deps),
@@ -131,14 +131,14 @@ function withFenceClosed(markdown: string): string {
   return open === null ? markdown : `${markdown}\n${open}`;
 }
 
-/** Commits a system message instead of an answer; it does not enter the history. */
+/** Commits a system message instead of an answer; it enters no history, and the next turn has it as Parley's own. */
 export async function giveNotice(
   deps: TurnServices,
   turn: ClaimedTurn,
   lease: LaneLease,
   notice: string,
 ): Promise<Ending> {
-  const parts = await partsOf(turn, marked(notice));
+  const parts = await noticeParts(turn, notice);
   const hadNoGroupContext = turn.groupContext.length === 0;
   const said = { turnId: turn.turnId, hadNoGroupContext, entries: [], usage: null };
   return commit(deps, lease, { ...said, outcome: 'answered', parts });
@@ -181,6 +181,15 @@ function asked({ turn, media, journal }: EndingTurn) {
 
 async function noticeOf({ turn, media }: EndingTurn): Promise<readonly NewPart[]> {
   return media.notice === null ? [] : partsOf(turn, marked(media.notice));
+}
+
+/** A notice in the turn's own chat is known to the next turn there, as from Parley (P18). */
+async function noticeParts(turn: ClaimedTurn, text: string): Promise<readonly NewPart[]> {
+  const parts = await partsOf(turn, marked(text));
+  const { conversationId } = turn;
+  return parts.map((part, at) =>
+    at > 0 || deliversElsewhere(turn) ? part : { ...part, notice: { conversationId, text } },
+  );
 }
 
 /** Replies to the message that the answer names, else to the one the route does. */

@@ -11,6 +11,7 @@ import type { AssembledPrompt, PromptMode } from '@parley/prompt';
 import type { AgentFile, ClaimedTurn } from '@parley/store';
 import type { ApprovalGate } from './approvals/approval-gate.ts';
 import type { LaterMessages } from './busy/later-messages.ts';
+import { clientHistory } from './client-request.ts';
 import { retryWithLessContext } from './context/compactor.ts';
 import type { HistoryFill, HistoryLimits } from './context/history.ts';
 import { readHistory } from './context/summary.ts';
@@ -181,8 +182,10 @@ async function turnDraft(
   });
   meter.observe('parley_prompt_seconds', clock() - promptAt);
   const now = userMessage(opened, media, turn);
+  const given = clientHistory(turn);
+  const transcript = given.length === 0 ? read.transcript : [...given, ...read.transcript];
   const contextTokens = deps.contextTokens?.();
-  return { tools, draft: { prompt, ...read, history, contextTokens, now } };
+  return { tools, draft: { prompt, ...read, transcript, history, contextTokens, now } };
 }
 
 function userMessage({ text }: OpenedTurn, media: TurnMedia, turn: ClaimedTurn): UserMessage {

@@ -240,6 +240,33 @@ describe('a turn that is cut off', () => {
     expect(await scene.owed()).toEqual([expect.stringContaining('I have given up on it')]);
     expect(await totals()).toMatchObject({ failed: 1 });
   });
+
+  it('[P18] [G08] and the next turn, that one alone, knows the notice as Parley’s own', async () => {
+    await scene.write('hello');
+    scene.model.next({ fail: { kind: 'filtered' } });
+    await scene.answerNext();
+    const notice = (await scene.owed()).at(-1)?.replace('⚙️ ', '') ?? '';
+    for (const times of [1, 0]) {
+      await scene.write('what was that?');
+      await scene.answerNext();
+      const { system, messages = [] } = scene.model.asked.at(-1) ?? {};
+      const now = String(messages.at(-1)?.content);
+      expect(now.split(`sent: {"what":"notice","text":${JSON.stringify(notice)}}`)).toHaveLength(
+        times + 1,
+      );
+      expect(JSON.stringify([system, messages.slice(0, -1)])).not.toContain(notice);
+    }
+  });
+
+  it('[P18] [W02] and where its answer goes to another chat, no turn here knows a notice that nobody here saw', async () => {
+    await scene.write('hello', { answersIn: 'g' });
+    scene.model.next({ fail: { kind: 'filtered' } });
+    await scene.answerNext();
+    expect(await scene.owed('g')).toHaveLength(1);
+    await scene.write('hm?');
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked.at(-1))).not.toContain('own-messages>');
+  });
 });
 
 describe('what the model sees of the past', () => {

@@ -8,9 +8,10 @@ import {
 } from '@parley/core';
 import { ModelError } from '@parley/models';
 import { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from '@parley/queue';
-import type { ClaimedTurn } from '@parley/store';
+import type { ClaimedTurn, InboxRow } from '@parley/store';
 import { openGate } from './approvals/approval-gate.ts';
 import { type LaterMessages, openLaterMessages } from './busy/later-messages.ts';
+import { clientInstructions } from './client-request.ts';
 import { askedToCompact } from './context/compactor.ts';
 import {
   type Ending,
@@ -183,7 +184,8 @@ async function answerMessages(
   const read = await readTurnMedia(deps, turn.messages, reader, signal);
   const notices = [notice, read.notice].filter((text) => text != null);
   const media = { ...read, notice: notices.length === 0 ? null : notices.join('\n\n') };
-  const opened = await openTurn(turn, textOf(turn.messages, media.forModel), deps);
+  const before = (row: InboxRow) => [...clientInstructions(row, reader), ...media.forModel(row)];
+  const opened = await openTurn(turn, textOf(turn.messages, before), deps);
   const gate = deps.approvals && openGate({ ...deps, ...deps.approvals }, turn, lease);
   let shown = '';
   const seen = {

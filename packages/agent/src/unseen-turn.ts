@@ -18,7 +18,7 @@ interface Unseen extends Partial<TurnServices> {
   readonly withheld: ReadonlySet<string>;
 }
 
-/** Answers a turn of a lane without people, with a light prompt and without live events. */
+/** Answers a turn of a lane without people, with a small prompt and without live events. */
 export async function answerUnseen(
   deps: TurnServices,
   { turn, journal }: Pick<SeenTurn, 'turn' | 'journal'>,
@@ -33,7 +33,7 @@ export async function answerUnseen(
 }
 
 /**
- * A light prompt: no hooks, and no tools that always need an approval, since no approver can be asked.
+ * A small prompt: no hooks, and no tools that always need an approval, since no approver can be asked.
  * `withheld`: names of tools that the turn has no use for.
  */
 export function unseenServices<Services extends PromptServices>(

@@ -12,7 +12,7 @@ import type {
   RenderedPart,
 } from '@parley/core';
 import type { PrefixRenderer } from '@parley/markup';
-import type { BeforePart, StoredMessage } from '@parley/store';
+import type { BeforePart, MessageAnswer, StoredMessage } from '@parley/store';
 import type { z } from 'zod';
 import type { ChatsFacet, HistoryEntry } from './shown-chats.ts';
 
@@ -107,6 +107,8 @@ export interface ChannelContext<Settings> {
   report(state: ChannelState): void;
   /** What was said in a chat, oldest first, at most `limit` entries; for channels that show it themselves. */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
+  /** What became of a message and what answers it, from the tables; null: it is not stored. */
+  answer?(chatId: string, messageId: string): Promise<MessageAnswer | null>;
   /** For channels that show several chats of one person; absent where no page does. */
   readonly chats?: ChatsFacet | undefined;
 }
@@ -249,7 +251,12 @@ export type IngressOutcome =
   /** The bot was not addressed, or no person wrote it. */
   | { readonly kind: 'ignored'; readonly reason: string }
   /** The sender may not talk to the bot, or the message breaks a limit; the text is not stored. */
-  | { readonly kind: 'refused'; readonly reason: string };
+  | {
+      readonly kind: 'refused';
+      readonly reason: string;
+      /** The limit that it reaches (D07): of one message, of what waits in its conversation or in all of them. */
+      readonly bound?: 'size' | 'conversation' | 'all';
+    };
 
 /** Chance and waiting, which tests replace. */
 export interface ChannelEnv {

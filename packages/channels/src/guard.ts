@@ -34,6 +34,8 @@ export function guardAdapter<Settings>(
       outside(() => context.reacted(...args)),
     message: (...args: Parameters<typeof context.message>) =>
       outside(() => context.message(...args)),
+    answer: (chatId: string, messageId: string) =>
+      outside(async () => (await context.answer?.(chatId, messageId)) ?? null),
     chats: context.chats && eachCall(context.chats, outside),
     report: (...args: Parameters<typeof context.report>) => outside(() => context.report(...args)),
     history: (...args: Parameters<typeof context.history>) =>

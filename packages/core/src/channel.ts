@@ -3,7 +3,7 @@ import { ParleyError } from './errors.ts';
 import { ChatType } from './inbound-message.ts';
 
 /** The dialects the renderer can print; a platform names one and never formats text itself. */
-export const Dialect = z.enum(['telegram', 'discord', 'whatsapp', 'plain', 'html']);
+export const Dialect = z.enum(['telegram', 'discord', 'whatsapp', 'plain', 'html', 'markdown']);
 export type Dialect = z.infer<typeof Dialect>;
 
 /** How one platform wants text: dialect, longest part, and the unit in which it counts. */
@@ -38,8 +38,11 @@ export const Capabilities = z.strictObject({
   /** An answer can show which message it answers (G10). */
   quotes: z.literal(true).optional(),
   buttons: z.boolean(),
-  /** How an unfinished answer is shown: not at all, or by replacing what was shown before. */
-  streaming: z.enum(['none', 'replace']),
+  /**
+   * How an unfinished answer is shown: not at all, by replacing what was shown before, or by adding to it. What was
+   * shown stays there with `append`, so that an answer has the texts of all steps of its turn.
+   */
+  streaming: z.enum(['none', 'replace', 'append']),
   media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),
   /** Largest file that can be sent, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
@@ -65,6 +68,8 @@ export const ReplyRoute = z.strictObject({
   quotes: z.literal(true).optional(),
   /** Answers are shown there while they are written. */
   streams: z.literal(true).optional(),
+  /** What was shown there cannot be taken back: the answer has the texts of all steps of its turn. */
+  appends: z.literal(true).optional(),
   /** Largest file that can be sent there, in bytes; absent: none can. */
   maxFileBytes: z.int().positive().optional(),
   /** A recording is shown there as a voice note. */

@@ -13,7 +13,7 @@ export const ContextSwitches = z.strictObject({
   message: block('Who wrote the message, and what it answers.'),
   groupContext: block('What a group said in between.'),
   ownMessages: block('What Parley sent in between by itself.'),
-  attachments: block('What came with the message.'),
+  attachments: block('What came with the message, and files that it names with @.'),
   profile: block('USER.md, and what was learned about the person and the project.'),
   memory: block('MEMORY.md.'),
   diary: block('memory/: the notes of today and yesterday.'),

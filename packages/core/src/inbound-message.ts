@@ -84,6 +84,19 @@ export const InboundMessage = z.strictObject({
   /** The bot was mentioned, replied to, or given a command meant for it (F06). */
   addressed: z.boolean(),
   sentAt: z.int().nonnegative(),
+  /**
+   * What a client of the API sent along: its own record of the talk, and its instructions. As untrusted as the text;
+   * neither is kept in the history.
+   */
+  client: z
+    .strictObject({
+      history: z
+        .array(z.strictObject({ role: z.enum(['user', 'assistant']), text: z.string() }))
+        .max(2_000)
+        .optional(),
+      instructions: z.string().optional(),
+    })
+    .optional(),
   /** Custom turn variables, carried through to the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
   /** The JSON to answer with; kept only from adapters that programs write to, and from jobs. */

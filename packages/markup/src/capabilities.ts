@@ -1,4 +1,4 @@
-import type { Dialect } from '@parley/core';
+import type { Dialect, RenderTarget } from '@parley/core';
 import type { Mark } from './document.ts';
 
 /** Which addresses a dialect can hide behind a link text; all others are written out. */
@@ -31,8 +31,16 @@ export interface DialectCapabilities {
 
 const ALL_MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler', 'code'] as const;
 
+/** The dialects that have a printer; Markdown itself needs none. */
+export type PrintedDialect = Exclude<Dialect, 'markdown'>;
+
+/** A target whose dialect has a printer. */
+export interface PrintedTarget extends RenderTarget {
+  readonly dialect: PrintedDialect;
+}
+
 /** One row per dialect. A new platform is one row here and one printer. */
-export const CAPABILITIES: Readonly<Record<Dialect, DialectCapabilities>> = {
+export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>> = {
   telegram: {
     headingLevels: 0,
     // A phone held upright shows about 40 fixed-width columns.

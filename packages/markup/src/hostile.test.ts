@@ -1,6 +1,5 @@
-import type { RenderTarget } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { CAPABILITIES } from './capabilities.ts';
+import { CAPABILITIES, type PrintedTarget } from './capabilities.ts';
 import { createPrefixRenderer } from './index.ts';
 import { measure, renderSteps } from './render.ts';
 
@@ -78,8 +77,8 @@ function hostileInputs(share: number): Readonly<Record<string, () => string>> {
   };
 }
 
-const TELEGRAM: RenderTarget = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
-const OTHERS: RenderTarget[] = [
+const TELEGRAM: PrintedTarget = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' };
+const OTHERS: PrintedTarget[] = [
   { dialect: 'discord', maxLength: 2_000, unit: 'codepoint' },
   { dialect: 'whatsapp', maxLength: 4_096, unit: 'codepoint' },
   { dialect: 'plain', maxLength: 4_096, unit: 'byte' },
@@ -95,7 +94,7 @@ const SHARE = Object.entries(hostileInputs(0.05));
 const LONGEST_STEP = 1_000;
 
 /** Renders step by step; tells how many there were and how long one held up everything else. */
-function renderWatched(markdown: string, target: RenderTarget) {
+function renderWatched(markdown: string, target: PrintedTarget) {
   const steps = renderSteps(markdown, target);
   let longest = 0;
   for (let count = 1; ; count += 1) {
@@ -110,7 +109,7 @@ function renderWatched(markdown: string, target: RenderTarget) {
 /** What people read, without what the renderer may add or leave out between it. */
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '');
 
-function expectAllOf(markdown: string, target: RenderTarget): void {
+function expectAllOf(markdown: string, target: PrintedTarget): void {
   const { parts, count, longest } = renderWatched(markdown, target);
   expect(count).toBeGreaterThan(parts.length * 2);
   expect(longest).toBeLessThan(LONGEST_STEP);

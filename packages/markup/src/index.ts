@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import type { RenderTarget } from '@parley/core';
+import { asWritten } from './as-written.ts';
 import type * as Render from './render.ts';
 import type { RenderedPart } from './rendered-part.ts';
 import { completed } from './unfinished.ts';
 
 export type { RenderTarget } from '@parley/core';
+export type { PrintedTarget } from './capabilities.ts';
 export type { RenderedPart } from './rendered-part.ts';
 export { joinParts, MarkupError } from './rendered-part.ts';
 
@@ -52,6 +54,7 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
       text += more;
     },
     async show() {
+      if (target.dialect === 'markdown') return asWritten(text, target);
       const { numbered: _unknownYet, ...unnumbered } = target;
       return renderModule().renderInSteps(completed(text), unnumbered, () => setImmediate());
     },

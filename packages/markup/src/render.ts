@@ -1,5 +1,11 @@
-import type { Dialect, RenderTarget } from '@parley/core';
-import { CAPABILITIES, type DialectCapabilities } from './capabilities.ts';
+import type { RenderTarget } from '@parley/core';
+import { asWritten } from './as-written.ts';
+import {
+  CAPABILITIES,
+  type DialectCapabilities,
+  type PrintedDialect,
+  type PrintedTarget,
+} from './capabilities.ts';
 import { contentLength, type Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
 import { printDiscord } from './print/discord.ts';
@@ -41,6 +47,7 @@ export async function renderInSteps(
 /** The work of rendering, a step for each piece that is parsed and each part that is made. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   checkTarget(target);
+  if (!isPrinted(target)) return asWritten(markdown, target);
   const parsed = yield* parseMarkdown(markdown);
   const leaves = yield* toLeaves(parsed, CAPABILITIES[target.dialect], target.mentions);
   const printer = new PartPrinter(target);
@@ -51,6 +58,10 @@ export function* renderSteps(markdown: string, target: RenderTarget): Steps<Rend
     yield;
   }
   return printed;
+}
+
+function isPrinted(target: RenderTarget): target is PrintedTarget {
+  return target.dialect !== 'markdown';
 }
 
 function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
@@ -78,11 +89,11 @@ function checkTarget({ maxLength }: RenderTarget): void {
  */
 export class PartPrinter implements Room {
   readonly window: number;
-  readonly #target: RenderTarget;
+  readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
   #last: Measured | undefined;
 
-  constructor(target: RenderTarget) {
+  constructor(target: PrintedTarget) {
     this.#target = target;
     this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
     // A code point takes two UTF-16 units at most; the other units are never fewer.
@@ -142,7 +153,7 @@ export function measure(text: string, unit: RenderTarget['unit']): number {
 type Print = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => Printed;
 
 /** One printer per dialect, beside its row in the capability table. */
-const PRINTERS: Readonly<Record<Dialect, Print>> = {
+const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
   telegram: printTelegram,
   discord: printDiscord,
   whatsapp: printWhatsApp,

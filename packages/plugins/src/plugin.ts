@@ -162,7 +162,7 @@ const LayerShape = z.looseObject({
   id: Kebab,
   volatility: z.enum(['static', 'session', 'turn']),
   placement: z.enum(['system', 'user']),
-  modes: z.array(z.enum(['full', 'minimal', 'none'])).optional(),
+  modes: z.array(z.enum(['full', 'light', 'minimal', 'none'])).optional(),
   after: z.string().optional(),
   reads: Reads,
   render: Work,

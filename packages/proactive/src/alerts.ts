@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
 import type { InboundMessage, Logger, ReplyRoute } from '@parley/core';
-import type { HeartbeatRun, InboxRow } from '@parley/store';
+import type { HeartbeatRun, InboxRow, Store } from '@parley/store';
 import type { HeartbeatServices } from './heartbeat/heartbeat.ts';
 import { readWindow, type StandingTask } from './heartbeat/task.ts';
 import { type DayWindow, wallMinute, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
@@ -146,7 +146,8 @@ export async function reportFailures({
   settings,
   notify,
   clock,
-}: Pick<HeartbeatServices, 'store' | 'agent' | 'clock'> & {
+}: Pick<HeartbeatServices, 'agent' | 'clock'> & {
+  readonly store: Pick<Store, 'heartbeats'>;
   readonly settings: Pick<HeartbeatServices['settings'], 'quietHours'>;
   readonly notify: NonNullable<HeartbeatServices['notify']>;
 }): Promise<void> {

@@ -5,6 +5,7 @@ import { type AssembledPrompt, composer, type LayerReport } from './assembled-pr
 import {
   type Absent,
   absent,
+  isInMode,
   type LayerId,
   type LayerOutput,
   type LayerPart,
@@ -83,7 +84,6 @@ function assertSameReader({ reader, view }: PromptContext): void {
   );
 }
 
-const FULL_ALONE: readonly PromptMode[] = ['full'];
 const NO_READS = { id: 'a layer without reads' };
 
 /**
@@ -100,9 +100,8 @@ function renderer(
     const rendering = (output: LayerOutput): Rendering => {
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
-    const { modes = FULL_ALONE } = layer;
     if (options.off !== undefined) return rendering(absent(options.off));
-    if (!modes.includes(mode)) return rendering(absent(`left out in ${mode} mode`));
+    if (!isInMode(layer.modes, mode)) return rendering(absent(`left out in ${mode} mode`));
     try {
       const seen =
         reads === null

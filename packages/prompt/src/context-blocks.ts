@@ -11,7 +11,7 @@ const BLOCKS: Readonly<
   message: { layers: ['message-context'] },
   groupContext: { layers: ['group-context'] },
   ownMessages: { layers: ['own-messages'] },
-  attachments: { layers: ['attachments'] },
+  attachments: { layers: ['attachments', 'mentioned-files'] },
   profile: { layers: ['profile', 'user-file'], file: 'USER.md' },
   memory: { layers: ['memory-file'], file: 'MEMORY.md' },
   diary: { layers: ['daily-notes'] },

@@ -51,6 +51,8 @@ export interface LayerOptions {
   readonly clock?: boolean;
   /** Why the layer is left out unless the settings ask for it. */
   readonly off?: string;
+  /** Days whose notes the layer shows. */
+  readonly days?: number;
 }
 
 /** One named layer of the prompt. Holds no state: what it says depends on the context alone. */
@@ -113,9 +115,18 @@ export interface OwnMessage {
 
 /**
  * How much of a layout a turn gets (P07). `minimal`: for sub-agents, without memory, identity and
- * messaging. `none`: the identity line and safety alone.
+ * messaging. `light`: for heartbeat runs, which is `minimal` and the agent's voice (H10). `none`: the
+ * identity line and safety alone.
  */
-export type PromptMode = 'full' | 'minimal' | 'none';
+export type PromptMode = 'full' | 'light' | 'minimal' | 'none';
+
+/** Whether what is declared for `modes` (`full` alone when absent) is in a prompt of this mode. */
+export function isInMode(
+  modes: readonly PromptMode[] = ['full'],
+  mode: PromptMode = 'full',
+): boolean {
+  return modes.includes(mode) || (mode === 'light' && modes.includes('minimal'));
+}
 
 /**
  * Keeps a value for the rest of a session: the first caller decides, later ones get what was kept.
@@ -249,6 +260,8 @@ export interface HeartbeatNote {
   readonly instruction: string;
   /** Ready to read, such as `every 30 min, 09:00–21:00, last run 14:05`. */
   readonly schedule: string;
+  /** In which its reader writes, such as `German`; absent where that is not known. */
+  readonly language?: string | undefined;
 }
 
 /** One item of the session's list (G12). */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext, PromptMode } from './layer.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { builtInLayers, createLayerRegistry, type FileLimits, withFileLimits } from './layout.ts';
 import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
 import {
   contextOf,
@@ -53,6 +53,51 @@ const systemOf = (prompt: AssembledPrompt): string =>
 /** Those lines of a text that are headings of the list, in the order of the text. */
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
+
+/** How much of AGENTS.md and SOUL.md, 70,000 letters each, a layout shows. */
+async function lettersShown(name: string, limits: FileLimits): Promise<readonly number[]> {
+  const files = { 'AGENTS.md': 'q'.repeat(70_000), 'SOUL.md': 'z'.repeat(70_000) };
+  const layout = withFileLimits(layoutNamed(name), limits);
+  const { persona: _, ...context } = everything({ view: cuttingView(OWNER, files) });
+  const { system, userContext } = await createAssembler({ layers, layout }).assemble(context);
+  const text = [...system, ...userContext].map((part) => part.text).join('\n');
+  return ['q', 'z'].map((letter) => {
+    return Math.max(
+      ...(text.match(new RegExp(`${letter}+`, 'g')) ?? ['']).map((run) => run.length),
+    );
+  });
+}
+
+describe('the length of workspace files', () => {
+  it.each([
+    ['parley', 20_000, 20_000],
+    ['mushroom', 4_000, 4_000],
+    ['lab', 20_000, 20_000],
+    ['zeus', 20_000, 20_000],
+    ['openclaw', 20_000, 20_000],
+    ['neomagi', 65_536, 65_536],
+  ])('[P04] [P08] is that of the layout %s, or as the settings say', async (name, ...standard) => {
+    expect(await lettersShown(name, {})).toEqual(standard);
+    expect(await lettersShown(name, { fileCharacters: 30_000, filesInAll: 60_000 })).toEqual([
+      30_000, 30_000,
+    ]);
+    expect(await lettersShown(name, { fileCharacters: 700 })).toEqual([700, 700]);
+  });
+
+  it('[P04] is bounded in all, by the layout or as the settings say', async () => {
+    const inAll = (filesInAll?: number) =>
+      lettersShown('mushroom', { fileCharacters: 9_000, filesInAll });
+    expect(await inAll()).toEqual([9_000, 3_000]);
+    expect(await inAll(10_000)).toEqual([9_000, 1_000]);
+  });
+
+  it('[F06] leaves the group context as it is', () => {
+    const { layers: entries } = withFileLimits(layoutNamed('parley'), { fileCharacters: 700 });
+    const cut = entries.filter(({ characters }) => characters === 700).map(({ layer }) => layer);
+    expect(cut).not.toEqual(expect.arrayContaining(['group-context']));
+    expect(cut).toContain('agents-file');
+  });
+});
 
 describe('the order of the house layouts', () => {
   it.each<[string, readonly string[]]>([
@@ -134,6 +179,19 @@ describe('the order of the house layouts', () => {
   ])('%s is what its users know, heading by heading', async (title, headings) => {
     const name = title.slice('[P00] '.length);
     expect(among(headings, systemOf(await promptOf(name, everything())))).toEqual(headings);
+  });
+
+  it('[P06] zeus has rules of its own in WORKFLOW, and AGENTS.md beside them', async () => {
+    const workflowOf = async (files: Record<string, string>) => {
+      const { system } = await promptOf('zeus', contextOf({ view: viewOf(OWNER, files) }));
+      return system.find(({ layer }) => layer === 'workflow')?.text ?? '';
+    };
+    const alone = await workflowOf({});
+    expect(alone).toMatch(/^# WORKFLOW\n1\. Understand what is wanted/);
+    const both = await workflowOf({ 'AGENTS.md': 'Answer first.' });
+    expect(both).toBe(
+      `${alone}\n\n## AGENTS.md\nPurpose: how you work here; follow it unless Safety says otherwise.\n\nAnswer first.`,
+    );
   });
 
   it('[P04] mushroom begins with one line about who the agent is, and ends with the heartbeat', async () => {
@@ -252,6 +310,23 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     );
     expect(kept).toContain('safety');
     expect(kept.at(-1)).toMatch(/ephemeral|context/);
+  });
+
+  it('[H10] [H05] light is minimal and the voice: identity, character, the owner, the format', async () => {
+    const [light, minimal] = [await present('light'), await present('minimal')];
+    expect(light).toEqual(expect.arrayContaining([...minimal]));
+    const voice = light.filter((id) => !minimal.includes(id));
+    const asked = layoutNamed(name).layers.map(({ layer }) => layer);
+    const all = [
+      'identity',
+      'soul-file',
+      'identity-file',
+      'user-file',
+      'persona',
+      'profile',
+      'format',
+    ];
+    expect(voice.toSorted()).toEqual(all.filter((id) => asked.includes(id)).toSorted());
   });
 
   it('[P07] [P12] none is the identity line, and safety', async () => {

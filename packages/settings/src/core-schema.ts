@@ -2,6 +2,7 @@ import { BusyPolicy } from '@parley/core';
 import { z } from 'zod';
 import { Agent, Cron, Heartbeat, Limits, Media, Skills, Soul, Spend } from './agent-schema.ts';
 import { Agents, Owners, Routes } from './agents-schema.ts';
+import { Api } from './api-schema.ts';
 import { choice, number, section, wholeNumber } from './fields.ts';
 import { Hooks } from './hooks-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
@@ -250,6 +251,7 @@ export const CoreSettings = z.strictObject({
   inspector: Inspector,
   retention: Retention,
   http: Http,
+  api: Api,
   log: Log,
   telemetry: Telemetry,
   queue: Queue,

@@ -41,6 +41,7 @@ describe('settingsJsonSchema', () => {
       'inspector',
       'retention',
       'http',
+      'api',
       'log',
       'telemetry',
       'queue',

@@ -150,7 +150,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const due = { ...reminder('x'), fromOwner: true };
       await store.cronJobs.fire(await got('a'), due, 2 * HOUR, HOUR);
       expect((await store.inbox.ownerChats()).map(({ route }) => route.chatId)).toEqual(['c2']);
-      expect(await store.inbox.ownerRoute()).toMatchObject({ chatId: 'c2' });
+      expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c2' } });
     });
 
     it('[H08] that are paused or removed do not begin', async () => {

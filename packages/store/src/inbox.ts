@@ -33,6 +33,11 @@ interface RecentRow extends InboxRow {
 }
 
 /** The durable stop between ingress and lane, table `inbox`. Ingress writes it, the lane reads and closes rows. */
+interface OwnersPlace {
+  readonly route: ReplyRoute;
+  readonly conversationId: string;
+}
+
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
 export function inboxRepository(database: Database, newId: NewId) {
@@ -90,8 +95,8 @@ export function inboxRepository(database: Database, newId: NewId) {
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
 
-    /** Where an owner of an agent last wrote to it in a direct chat; null when none did lately. */
-    ownerRoute: (agent?: string): Promise<ReplyRoute | null> =>
+    /** Where an owner of an agent last wrote to it in a direct chat, and in which conversation; null when none did lately. */
+    ownerRoute: (agent?: string): Promise<OwnersPlace | null> =>
       database.read(async (sql) => {
         const rows = await sql.all(OWNER_ROUTES);
         const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
@@ -101,7 +106,7 @@ export function inboxRepository(database: Database, newId: NewId) {
           row.route,
           "route of an owner's message",
         );
-        return route;
+        return { route, conversationId: row.lane };
       }),
 
     /**
@@ -142,9 +147,10 @@ export function inboxRepository(database: Database, newId: NewId) {
 }
 
 // Messages that owners wrote themselves in direct chats, newest first; served by `inbox_owner`. Those that
-// Parley wrote have a trigger: inside a JSON string these quotes would be escaped.
+// Parley wrote have a trigger: inside a JSON string these quotes would be escaped. A client of the API hears the
+// answers to its own requests alone, so nothing else is sent there.
 const OF_OWNERS: string = `
-  from inbox where from_owner = 1 and message not like '%,"trigger":"%' order by seq desc`;
+  from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
 
 const OWNER_ROUTES = statement(
   `select route, conversation_id as lane ${OF_OWNERS} limit ${LATELY}`,

@@ -36,11 +36,30 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const members = async (personId: string) => (await store.links.of(personId))?.members ?? [];
     const kind = (result: LinkResult | undefined) => result?.kind;
 
+    it('[F13] [F14] gives nobody the rights of an owner of another agent, who typed their code', async () => {
+      const ownersOfAgents = [['o1'], ['p']];
+      const typeAs = async (personId: string, isOwner: boolean) => {
+        const action = { kind: 'type', code: 'C' } as const;
+        const effect = {
+          kind: 'link',
+          asker: { personId, isOwner, ownersOfAgents },
+          action,
+        } as const;
+        return (await store.inbox.command(message(`x${personId}`, personId), effect, () => []))
+          .link;
+      };
+      await make('o1', 'C');
+      // In a chat of the first agent, to which `p` is a stranger.
+      expect(kind(await typeAs('p', false))).toBe('owner-must-make');
+      expect(kind(await typeAs('b', false))).toBe('to-confirm');
+    });
+
     it('[F13] gives an owner’s account away only when its owner confirms who typed the code', async () => {
       await make('o1', 'C');
       expect(await type('b', 'C')).toEqual({
         kind: 'to-confirm',
         code: 'C',
+        mainConversation: null,
         makerRoute: routeTo('o1'),
       });
       expect(await members('b')).toEqual([]);
@@ -48,6 +67,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await type('o1', 'C')).toEqual({
         kind: 'linked',
         members: ['b', 'o1'],
+        mainConversation: 'linked:C',
         otherRoute: routeTo('b'),
       });
       expect(await store.links.of('b')).toEqual({

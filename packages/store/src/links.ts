@@ -45,12 +45,19 @@ export type LinkResult =
   | { readonly kind: 'taken' }
   /** The code of a person who is no owner, typed by an owner: refused. */
   | { readonly kind: 'owner-must-make' }
-  | { readonly kind: 'to-confirm'; readonly code: string; readonly makerRoute: ReplyRoute }
+  | {
+      readonly kind: 'to-confirm';
+      readonly code: string;
+      readonly makerRoute: ReplyRoute;
+      /** Of the maker's other accounts too; null: they have none, or it is no owner's. */
+      readonly mainConversation: string | null;
+    }
   | {
       readonly kind: 'linked';
       readonly members: readonly string[];
       /** The chat of the other account, for its notice. */
       readonly otherRoute: ReplyRoute;
+      readonly mainConversation: string | null;
     }
   | { readonly kind: 'left'; readonly personId: string }
   | { readonly kind: 'not-linked' };
@@ -102,9 +109,9 @@ async function join(
   sql: Sql,
   { host, newcomer, linkId, byOwner }: Joining,
   now: number,
-): Promise<readonly string[]> {
+): Promise<Link | null> {
   const before = await linkOf(sql, host);
-  if (before?.byOwner === byOwner && before.members.includes(newcomer)) return before.members;
+  if (before?.byOwner === byOwner && before.members.includes(newcomer)) return before;
   await leave(sql, newcomer);
   const isByOwner = byOwner ? 1 : 0;
   const existing = await sql.get(LINK_OF_KIND, { personId: host, byOwner: isByOwner });
@@ -112,7 +119,7 @@ async function join(
   const link = { linkId: existing?.link_id ?? linkId, byOwner: isByOwner, now };
   if (existing === undefined) sql.send(ADD_MEMBER, { ...link, personId: host });
   sql.send(ADD_MEMBER, { ...link, personId: newcomer });
-  return (await linkOf(sql, newcomer))?.members ?? [];
+  return linkOf(sql, newcomer);
 }
 
 /** Takes an account out of its link; one that is left alone is linked no more. False if there is none. */
@@ -207,7 +214,9 @@ async function waitForOwner(
 ): Promise<LinkResult> {
   const claim = { code: code.code, personId, route: toJson(route) };
   if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
-  return { kind: 'to-confirm', code: code.code, makerRoute: routeOf(code.maker_route) };
+  const makerRoute = routeOf(code.maker_route);
+  const mainConversation = mainOf(await linkOf(sql, code.maker_id));
+  return { kind: 'to-confirm', code: code.code, makerRoute, mainConversation };
 }
 
 async function link(
@@ -220,7 +229,14 @@ async function link(
   if ((await sql.run(USE_CODE, { code: code.code })) === 0) return { kind: 'unknown-code' };
   const byOwner = code.maker_is_owner === 1;
   const joining = { host: code.maker_id, newcomer, linkId: code.code, byOwner };
-  return { kind: 'linked', members: await join(sql, joining, now), otherRoute };
+  const joined = await join(sql, joining, now);
+  const members = joined?.members ?? [];
+  return { kind: 'linked', members, otherRoute, mainConversation: mainOf(joined) };
+}
+
+/** Only an owner's accounts share a conversation. */
+function mainOf(found: Link | null): string | null {
+  return found?.byOwner === true ? found.mainConversation : null;
 }
 
 async function leaveLink(sql: Sql, asker: LinkAsker, personId: string): Promise<LinkResult> {

@@ -156,26 +156,33 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'schema',
     statements: (dialect) => [...schema(dialect), ...searchSchema(dialect)],
   },
-  { number: 32, name: 'agents', statements: () => SPEND_OF_AGENTS },
+  { number: 32, name: 'agents', statements: (dialect) => SPEND_OF_AGENTS[dialect] },
 ];
 
 /** What was spent, by agent as well (F14); empty: the default one. SQLite cannot change the key of a table. */
-const SPEND_OF_AGENTS = [
-  `create table spend_of_agent (
-    day text not null,
-    person_id text not null,
-    group_id text not null,
-    agent text not null default '',
-    input_tokens bigint not null,
-    output_tokens bigint not null,
-    cost_usd double precision not null,
-    primary key (day, person_id, group_id, agent)
-  )`,
-  `insert into spend_of_agent (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
-    select day, person_id, group_id, input_tokens, output_tokens, cost_usd from spend`,
-  'drop table spend',
-  'alter table spend_of_agent rename to spend',
-];
+const SPEND_OF_AGENTS = {
+  postgres: [
+    "alter table spend add column agent text not null default ''",
+    'alter table spend drop constraint spend_pkey',
+    'alter table spend add primary key (day, person_id, group_id, agent)',
+  ],
+  sqlite: [
+    'alter table spend rename to spend_before',
+    `create table spend (
+      day text not null,
+      person_id text not null,
+      group_id text not null,
+      input_tokens bigint not null,
+      output_tokens bigint not null,
+      cost_usd double precision not null,
+      agent text not null default '',
+      primary key (day, person_id, group_id, agent)
+    )`,
+    `insert into spend (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
+      select day, person_id, group_id, input_tokens, output_tokens, cost_usd from spend_before`,
+    'drop table spend_before',
+  ],
+};
 
 /** A log is a few megabytes; copying a much larger one would hold up the start. */
 const LARGEST_LOG_BYTES = 64 * 1024 * 1024;

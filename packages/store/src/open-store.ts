@@ -36,6 +36,7 @@ import { inboxRepository } from './inbox.ts';
 import { laneRepository } from './lanes.ts';
 import { linkRepository } from './links.ts';
 import { memoryIndexRepository } from './memory-index.ts';
+import { messageAnswers } from './message-answers.ts';
 import { MIGRATIONS, migrate, newerStep, readAppliedSteps, refuseUnknown } from './migrate.ts';
 import { outboxRepository } from './outbox.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
@@ -111,6 +112,7 @@ export function storeOn(database: WatchedDatabase, newId: NewId) {
   });
   return {
     inbox: inboxRepository(database, newId),
+    answers: messageAnswers(database),
     agentFiles: agentFileRepository(database),
     attachments: attachmentRepository(database),
     lanes: laneRepository(database, newId, prompts),

@@ -3,6 +3,7 @@ import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } f
 import { insertAgentFile } from './agent-files.ts';
 import { isTurnRunning, lockConversation } from './conversations.ts';
 import { fromCheckedJson, type Sql, StoreError, statement, toJson } from './database.ts';
+import { keepNotice } from './group-context.ts';
 import type { NewPart } from './rows.ts';
 
 /** `sending` rows of a dead process become `pending` again or `unknown`, by the platform's ability. */
@@ -111,9 +112,14 @@ export function insertParts(
   origin: Origin,
 ): readonly OutboundPart[] {
   const { turnId, noticeOf } = origin;
-  return parts.map(({ bytes, ...part }, index) => {
+  return parts.map(({ bytes, notice, ...part }, index) => {
     const row = newRow(part, origin.newId('part'), index, origin);
     sql.send(INSERT_PART, row);
+    if (notice !== undefined) {
+      const { channel, account, chatId } = part.route;
+      const place = { channel, account, chatId, conversationId: notice.conversationId };
+      keepNotice(sql, place, { key: row.id, text: notice.text }, origin.now);
+    }
     insertFile(sql, { ...part, ...(bytes && { bytes }) }, row.id, origin.now);
     return {
       ...part,

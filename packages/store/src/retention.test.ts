@@ -132,7 +132,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         summary: 1,
       });
       expect((await store.outbox.next(routeTo('c2')))?.part.body.text).toBe('unsent');
-      expect(await store.inbox.ownerRoute()).toMatchObject({ chatId: 'c5' });
+      expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c5' } });
       expect(await store.summaries.latest(summary)).toMatchObject({ content: '1' });
       const [letter] = await store.deadLetters.open({ limit: 9 });
       expect(await store.deadLetters.replay(letter?.id ?? 0, 'once', now)).toMatchObject({

@@ -39,6 +39,8 @@ export interface NewPart extends PartExtras {
   readonly body: RenderedPart;
   /** Of `file`. */
   readonly bytes?: Uint8Array;
+  /** It shows a notice of Parley itself: the next turn of this conversation knows it, as nobody's words (P18). */
+  readonly notice?: { readonly conversationId: string; readonly text: string };
 }
 
 /** The right to work on one lane: every write of a turn is refused once the epoch has moved on. */

@@ -40,11 +40,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await spent(IN_GROUP, { costUsd: 0.25, outcome: 'failed' });
       await spent(BO, { outcome: 'silent' });
       await spent({ ...ADA, day: '2026-11-22' });
-      expect(await store.spend.of(IN_GROUP)).toEqual({
+      const used = {
         person: { tokens: 27, costUsd: 1 },
         group: { tokens: 9, costUsd: 0.25 },
         total: { tokens: 36, costUsd: 1 },
-      });
+      };
+      expect(await store.spend.of(IN_GROUP)).toEqual({ ...used, ofAgent: used });
       expect(await store.spend.ofPerson(IN_GROUP)).toEqual({ tokens: 27, costUsd: 1 });
       expect((await store.spend.of(BO)).group).toEqual({ tokens: 0, costUsd: 0 });
       expect(await store.spend.day('2026-11-21')).toEqual({
@@ -53,6 +54,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         people: 2,
         groups: 1,
       });
+    });
+
+    it('[G17] [F14] is known of one agent and of all together', async () => {
+      const usage = { inputTokens: 7, outputTokens: 2, costUsd: null };
+      await store.spend.add(ADA, usage);
+      await store.spend.add({ ...ADA, agent: 'support' }, usage);
+      await store.spend.add({ ...BO, agent: 'support' }, usage);
+      const { person, total, ofAgent } = await store.spend.of({ ...ADA, agent: 'support' });
+      expect([person.tokens, total.tokens]).toEqual([18, 27]);
+      expect([ofAgent.person.tokens, ofAgent.total.tokens]).toEqual([9, 18]);
+      expect((await store.spend.of(ADA)).ofAgent.total.tokens).toBe(9);
     });
 
     it('[G17] is counted with each step, once, and the commit counts the rest', async () => {
@@ -91,11 +103,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[G17] is nothing on a day without turns', async () => {
       const nothing = { tokens: 0, costUsd: 0 };
-      expect(await store.spend.of(IN_GROUP)).toEqual({
-        person: nothing,
-        group: nothing,
-        total: nothing,
-      });
+      const none = { person: nothing, group: nothing, total: nothing };
+      expect(await store.spend.of(IN_GROUP)).toEqual({ ...none, ofAgent: none });
       expect(await store.spend.day('1999-01-01')).toEqual({ ...nothing, people: 0, groups: 0 });
     });
 

@@ -131,7 +131,8 @@ async function startSubAgent(
   if (depth > bounds.depth) return { kind: 'too-deep' };
   const running = (await sql.get(COUNT_RUNNING, { root }))?.count ?? 0;
   if (running >= bounds.atOnce) return { kind: 'too-many' };
-  const agent = order.to === undefined ? agentOfConversation(root) : order.to.agent;
+  const asker = agentOfConversation(asking.conversation_id);
+  const agent = order.to === undefined ? asker : order.to.agent;
   const lane = conversationOfAgent(agent, `${SUB_AGENT_LANE}${order.id}`);
   ensureConversation(sql, lane, now);
   const origin = await originOf(sql, order.turnId, parentRun);
@@ -150,7 +151,10 @@ async function startSubAgent(
     now,
   });
   const first = { messageId: order.id, text: order.text, chatId: lane, now };
-  addMessage(sql, ownMessage(origin, { conversationId: lane, ...first }));
+  // Who owns the agent that asks for it may be a stranger to that of the lane.
+  const isAmongItself = agent === agentOfConversation(root);
+  const by = isAmongItself ? origin : { ...origin, fromOwner: 0 };
+  addMessage(sql, ownMessage(by, { conversationId: lane, ...first }));
   return { kind: 'started', conversationId: lane };
 }
 

@@ -1,4 +1,4 @@
-import { type RenderedPart, type RenderTarget, render } from '@parley/markup';
+import { type PrintedTarget, type RenderedPart, render } from '@parley/markup';
 import { compile } from './compile.ts';
 import { fallbackMannerOf, mannerOf } from './dialect-manner.ts';
 import type { Expected } from './expected.ts';
@@ -30,7 +30,7 @@ export interface Checked {
  */
 export function checkDocument(
   markdown: string,
-  target: RenderTarget,
+  target: PrintedTarget,
   expected: Iterable<readonly Expected[]> = expectedOfMarkdown(markdown),
 ): Checked {
   return checkParts(render(markdown, target), target, expected);
@@ -39,7 +39,7 @@ export function checkDocument(
 /** The same for parts that are already there. */
 function checkParts(
   parts: readonly RenderedPart[],
-  target: RenderTarget,
+  target: PrintedTarget,
   expected: Iterable<readonly Expected[]>,
 ): Checked {
   const seen = parts.map((part, index) => readPart(part, target, `${index + 1}/${parts.length}`));
@@ -61,7 +61,7 @@ function checkParts(
 }
 
 /** Has a part read by the strict parser of its platform. */
-function readPart({ text, plain }: RenderedPart, target: RenderTarget, name: string): Stretch[] {
+function readPart({ text, plain }: RenderedPart, target: PrintedTarget, name: string): Stretch[] {
   const { read, counted } = READERS[target.dialect];
   const fail = (why: string): never => {
     throw new ConformanceError(`part ${name} ${why}:\n${text}`);
@@ -96,7 +96,7 @@ function attempt<Result>(action: () => Result, fail: (why: string) => never): Re
   }
 }
 
-const LENGTH: Readonly<Record<RenderTarget['unit'], (text: string) => number>> = {
+const LENGTH: Readonly<Record<PrintedTarget['unit'], (text: string) => number>> = {
   utf16: (text) => text.length,
   codepoint: (text) => [...text].length,
   byte: (text) => new TextEncoder().encode(text).length,

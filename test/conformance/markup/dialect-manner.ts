@@ -1,16 +1,16 @@
-import type { RenderTarget } from '@parley/markup';
+import type { PrintedTarget } from '@parley/markup';
 import type { Format, Formats } from './expected.ts';
 import type { Manner } from './manner.ts';
 import type { FormatRule } from './program.ts';
 
-type Dialect = RenderTarget['dialect'];
+type Dialect = PrintedTarget['dialect'];
 
 const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 /** Told by words of generated documents, since spoilers and underline are no GFM. */
 const UNTOLD: readonly Format[] = ['underline', 'spoiler', 'link'];
 
 /** How a dialect shows a document in parts of this length. */
-export function mannerOf({ dialect, maxLength, unit }: RenderTarget): Manner {
+export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
   // Rules of tables and bullets take three bytes each.
   const roomy = maxLength >= ROOMY[dialect] * (unit === 'byte' ? 3 : 1);
   return {
@@ -27,7 +27,7 @@ export function mannerOf({ dialect, maxLength, unit }: RenderTarget): Manner {
 }
 
 /** How the fallback of that dialect shows it. */
-export function fallbackMannerOf(target: RenderTarget): Manner {
+export function fallbackMannerOf(target: PrintedTarget): Manner {
   const { cellSeparator, ...manner } = mannerOf(target);
   const separator = target.dialect === 'html' ? { cellSeparator: '|' } : {};
   return {

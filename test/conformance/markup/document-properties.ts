@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/markup';
+import type { PrintedTarget } from '@parley/markup';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from '../markdown-arbitrary.ts';
@@ -7,7 +7,7 @@ import { RUN_LENGTH, TIMEOUT } from './run-length.ts';
 import { expectedOfMarkdown } from './tree-reference.ts';
 import { mustShow, seenWords } from './word-formats.ts';
 
-type Dialect = RenderTarget['dialect'];
+type Dialect = PrintedTarget['dialect'];
 
 /** Real limits, comfortable ones, and such that hardly anything fits. */
 const maxLength = fc.oneof(
@@ -18,7 +18,7 @@ const maxLength = fc.oneof(
 );
 const unit = fc.constantFrom('utf16', 'codepoint', 'byte');
 
-const target = (dialect: Dialect): fc.Arbitrary<RenderTarget> =>
+const target = (dialect: Dialect): fc.Arbitrary<PrintedTarget> =>
   fc.record({ dialect: fc.constant(dialect), maxLength, unit });
 
 /** What must hold of any Markdown in one dialect. A failure prints its seed. */

@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/markup';
+import type { PrintedTarget } from '@parley/markup';
 import { readStrictHtml } from '../strict-html.ts';
 import { readDiscord } from './read-discord.ts';
 import { readTelegram } from './read-telegram.ts';
@@ -16,7 +16,7 @@ interface DialectReader {
 }
 
 /** The strict parser of each dialect. */
-export const READERS: Readonly<Record<RenderTarget['dialect'], DialectReader>> = {
+export const READERS: Readonly<Record<PrintedTarget['dialect'], DialectReader>> = {
   telegram: { read: readTelegram, counted: 'visible' },
   discord: { read: readDiscord, counted: 'everything' },
   whatsapp: { read: readWhatsApp, counted: 'everything' },

@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/markup';
+import type { PrintedTarget } from '@parley/markup';
 import { mannerOf } from './dialect-manner.ts';
 import type { Format, Formats } from './expected.ts';
 import type { WrittenFormat } from './sample-words.ts';
@@ -8,7 +8,7 @@ const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 const RICH: readonly Format[] = [...MARKS, 'underline', 'spoiler', 'code', 'link'];
 
 /** What each dialect can show of a word. */
-const KNOWN: Readonly<Record<RenderTarget['dialect'], readonly Format[]>> = {
+const KNOWN: Readonly<Record<PrintedTarget['dialect'], readonly Format[]>> = {
   telegram: RICH,
   discord: RICH,
   whatsapp: [...MARKS, 'code'],
@@ -28,7 +28,7 @@ export interface SeenWord {
 export function mustShow(
   formats: readonly WrittenFormat[],
   word: SeenWord | undefined,
-  target: RenderTarget,
+  target: PrintedTarget,
 ): Format[] {
   const { dialect } = target;
   if (!mannerOf(target).roomy) return [];

@@ -178,6 +178,7 @@ const DIRECT = {
   allowlist: 'Direct chats: only people of the settings',
   open: 'Direct chats: open to everyone',
   disabled: 'Direct chats: owners alone',
+  token: 'Clients with a token of the settings',
 } as const;
 
 /** What the settings allow on an account. */

@@ -139,7 +139,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     lanes: deps.turns,
     deliver: (to) => deliver(to.channel, to.account, to.chatId),
     answersStrangers: definition.answersStrangers ?? true,
-    newCode: () => oneTimeCode(randomBytes(CODE_LENGTH)),
+    newCode: (length = CODE_LENGTH) => oneTimeCode(randomBytes(length), length),
     get rules() {
       return deps.rules();
     },
@@ -174,6 +174,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
       if (state.kind === 'failed') void tellOfFailure(deps, `${channel}/${account}`, state);
     },
     history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
+    answer: (chatId, messageId) => store.answers.of({ channel, account, chatId, messageId }),
     chats: definition.servedByAll ? chatsOf(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();

@@ -53,6 +53,18 @@ export function createAccess({ token, host, clock, log }: AccessOptions) {
 
   return {
     checkToken,
+    /** A door with tokens of its own: wrong ones (401) slow their sender down as those of the page do. */
+    async guardOwn(
+      c: Context<AppEnv>,
+      answer: () => Promise<Response>,
+    ): Promise<Response | Refusal> {
+      const sender = senderOf(c);
+      const waitMs = wrong.waitMs(sender);
+      if (waitMs > 0) return tooMany(Math.ceil(waitMs / 1_000));
+      const response = await answer();
+      if (response.status === 401) wrong.wrong(sender);
+      return response;
+    },
     /** Why a request is refused wherever it goes: a foreign name or origin. */
     checkPlace(c: Context<AppEnv>): Refusal | null {
       const facts = { host: c.req.header('host'), origin: c.req.header('origin') };

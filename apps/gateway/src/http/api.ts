@@ -264,7 +264,7 @@ export interface ShownAccount {
   readonly fix?: string;
   /** Absent where its settings are wrong, and for the page and the terminal. */
   readonly access?: {
-    readonly direct: 'pairing' | 'allowlist' | 'open' | 'disabled';
+    readonly direct: 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token';
     readonly groups: 'allowlist' | 'open' | 'disabled';
     /** How many people the settings name. */
     readonly allow: number;

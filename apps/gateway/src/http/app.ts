@@ -1,6 +1,6 @@
 import type { HttpFacet } from '@parley/channels';
 import { METRICS_CONTENT_TYPE } from '@parley/core/telemetry';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { type ChannelServiceDeps, createChannelService } from '../channel-service.ts';
 import {
   type AccessOptions,
@@ -100,6 +100,11 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     const facet = options.channel(channel, account);
     return facet?.open ? facet.fetch(c.req.raw) : next();
   });
+  // Its clients have tokens of their own, and reach the gateway by any name.
+  app.all('/v1/*', async (c, next) => {
+    const facet = options.channel('api', 'default');
+    return facet === undefined ? next() : answerClient(c, access, facet);
+  });
   if (options.hooks !== undefined) app.route('/hooks', hookRoutes(options.hooks, options));
   app.use('*', async (c, next) => {
     const refusal = access.checkPlace(c);
@@ -147,6 +152,24 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     return c.text('Something went wrong here; the log of the gateway says what.\n', 500);
   });
   return app;
+}
+
+/** Answers a client of the API; what its adapter does not answer itself gets the form of OpenAI's errors, too. */
+async function answerClient(
+  c: Context<AppEnv>,
+  access: ReturnType<typeof createAccess>,
+  facet: HttpFacet,
+): Promise<Response> {
+  const unavailable = (status: 429 | 503, message: string) =>
+    c.json({ error: { message, type: 'server_error', param: null, code: null } }, status);
+  const answered = await access.guardOwn(c, () => facet.fetch(c.req.raw));
+  if (answered instanceof Response) {
+    if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
+    c.header('retry-after', answered.headers.get('retry-after') ?? '5');
+    return unavailable(503, (await answered.text()).trim());
+  }
+  c.header('retry-after', String(answered.retryAfterSeconds ?? 1));
+  return unavailable(429, answered.message);
 }
 
 /** Whatever is added after this wants a caller whose role is enough. First of it: who that is, and who else may come. */

@@ -102,9 +102,14 @@ function openTagAt(text: string): number {
 
 /** What the prompt puts around things that people did not say; a frame that a model repeats is not shown. */
 const FRAMES: readonly (readonly [open: string, close: string])[] = [
-  ...['message-context', 'turn-facts', 'group-context', 'own-messages', 'overheard'].map(
-    (name) => [`<${name}>`, `</${name}>`] as const,
-  ),
+  ...[
+    'message-context',
+    'turn-facts',
+    'group-context',
+    'own-messages',
+    'overheard',
+    'client-instructions',
+  ].map((name) => [`<${name}>`, `</${name}>`] as const),
   ['[memory context]', '[/memory context]'],
 ];
 

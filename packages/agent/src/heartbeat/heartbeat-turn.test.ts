@@ -20,6 +20,7 @@ import { newsChecker } from './heartbeat-runner.ts';
 const LANE = 'beat:main';
 const NOTE = { task: 'mail', instruction: 'Look for the word canary.', schedule: 'every 30 min' };
 
+const PRIVATE = '---\naudience: owner\n---\ncanary-profile';
 const RHYME = { text: 'Rhyme.', source: 'chatty', audience: { kind: 'everyone' } } as const;
 /** A turn of a preview. */
 const UNCLAIMED = {
@@ -44,7 +45,10 @@ async function open(extras: SceneExtras = {}, files: Record<string, string> = {}
   await scene.answerNext();
 }
 
-const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
+const TARGETS = {
+  direct: { dialect: 'plain', maxLength: 4096, unit: 'utf16' },
+  group: { dialect: 'discord', maxLength: 2000, unit: 'utf16' },
+} as const;
 
 function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder {
   const chatId = place === 'direct' ? OWNER_CHAT : 'g';
@@ -55,7 +59,7 @@ function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder
     target: chatId,
     message: {
       conversationId: LANE,
-      route: { ...PLACE, chatId, chatType: place, target },
+      route: { ...PLACE, chatId, chatType: place, target: TARGETS[place] },
       receivedAt: 1,
       fromOwner: place === 'direct',
       message: {
@@ -137,19 +141,24 @@ describe('a heartbeat', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P17] is previewed to the byte, prompt and tools, in the layout %s and also after changes',
+    '[H10] [P17] is previewed to the byte, prompt, tools and voice, in the layout %s and also after changes',
     async (layout) => {
       const tools = ['message', 'plain', 'other'].map((name) => countingTool(name).tool);
       const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
       const chatty = { id: 'chatty', before: async () => ({ system: [RHYME] }) };
       const extras = { tools: [...tools, asks], hooks: [chatty], prompt: housePrompt(layout) };
-      await open(extras, { 'AGENTS.md': 'Be brief.' });
+      await open(extras, {
+        'AGENTS.md': 'Be brief.',
+        'USER.md': PRIVATE,
+        'MEMORY.md': 'canary-memory',
+      });
       for (const [id, place] of [
         ['b1', 'direct'],
         ['b2', 'direct'],
         ['b3', 'group'],
       ] as const) {
         writeFileSync(join(scene.folder, 'TOOLS.md'), `The kettle is ${id}.`);
+        writeFileSync(join(scene.folder, 'SOUL.md'), `You are as calm as ${id}.`);
         const { target, message } = order(id, place);
         const claimed = { ...UNCLAIMED, conversationId: LANE, messages: [{ seq: 0, ...message }] };
         const previewed = await scene.preview(claimed, { heartbeat: { target } });
@@ -162,6 +171,14 @@ describe('a heartbeat', () => {
         expect(textsOf('tools')).toEqual([offered.map((tool) => JSON.stringify(tool)).join('\n')]);
         expect(messages?.[0]?.content.startsWith(textsOf('user').join('\n\n'))).toBe(true);
         expect(previewed.tools).toEqual(['plain', 'other']);
+        const whole = [...textsOf('system'), ...textsOf('user')].join('\n');
+        expect(whole).toContain('You are Polly.');
+        expect(whole).toContain(`You are as calm as ${id}.`);
+        expect(whole).toContain(
+          place === 'group' ? 'One message holds 2,000' : 'One message holds 4,096',
+        );
+        expect(whole.includes('canary-profile')).toBe(place === 'direct');
+        expect(whole).not.toContain('canary-memory');
       }
     },
   );

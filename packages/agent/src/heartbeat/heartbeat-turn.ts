@@ -87,11 +87,9 @@ async function answerOf(
   signal: AbortSignal,
 ): Promise<UnseenAnswer> {
   const prepare = async () => ({
-    opened: await openTask(deps, current, note),
-    ...lightServices(deps, note),
+    ...(await openTask(deps, current, note)),
     limits: { ...deps.limits, ...(await deps.heartbeat.limits(current.run)) },
     compactor: undefined,
-    withheld: EXCLUDED_TOOLS,
   });
   return answerUnseen(deps, current, prepare, signal);
 }
@@ -100,38 +98,39 @@ interface OpenTask extends Pick<HeartbeatTurn, 'turn' | 'hook'> {
   readonly run: Pick<HeartbeatRun, 'target'>;
 }
 
-/** HEARTBEAT.md and the settings are the owner’s text; an event is not (G05). */
+/**
+ * All that the request of a run is made from, also for a preview (H10): light (H05), in the agent's own voice. Tools
+ * can read what a run needs beyond its task.
+ */
 async function openTask(
-  deps: AgentContext,
+  deps: AgentContext & Pick<TurnServices, 'sources'>,
   { run, turn, hook }: OpenTask,
   note: HeartbeatNote,
-): Promise<OpenedTurn> {
+) {
+  // HEARTBEAT.md and the settings are the owner’s text; an event is not (G05).
   const origin = { said: [note.task, note.instruction], untrustedText: hook !== undefined };
-  return { ...(await openHeartbeatTurn(deps, run, turn)), origin };
-}
-
-/** Light (H05): tools can read what it needs beyond its task. */
-function lightServices({ sources }: Pick<TurnServices, 'sources'>, note: HeartbeatNote) {
   const task: ContextSource = {
     id: 'heartbeat-task',
     gather: async () => ({ heartbeat: note }),
   };
   return {
-    sources: [...sources.filter(({ id }) => !EXCLUDED_SOURCES.has(id)), task],
+    opened: { ...(await openHeartbeatTurn(deps, run, turn)), origin },
+    sources: [...deps.sources.filter(({ id }) => !EXCLUDED_SOURCES.has(id)), task],
     history: { entries: 0, tokens: 0 },
+    promptMode: 'light' as const,
+    withheld: EXCLUDED_TOOLS,
   };
 }
 
-/** What the request of a run is built from, for a preview (H10). `claimed`: as a worker claims it. */
+/** The run that a preview shows. `claimed`: as a worker claims it. */
 export async function heartbeatRequest<Services extends PromptServices>(
   deps: Services,
   run: Pick<HeartbeatRun, 'target'>,
   claimed: ClaimedTurn,
 ) {
   const { note, turn, hook } = readTask(inItsChat(claimed));
-  const opened = await openTask(deps, { run, turn, hook }, note);
-  const services = { ...unseenServices(deps, EXCLUDED_TOOLS), ...lightServices(deps, note) };
-  return { turn, opened, services };
+  const { opened, withheld, ...own } = await openTask(deps, { run, turn, hook }, note);
+  return { turn, opened, services: { ...unseenServices(deps, withheld), ...own } };
 }
 
 async function endOfTask(
@@ -217,6 +216,7 @@ async function upkeepEnd(
     journal,
     tokens,
     maySpend: () => maySpend(deps, turn, opened, null),
+    bounds: deps.heartbeat.upkeep,
   };
   const work = () =>
     memoryUpkeep(deps, upkeep, signal).catch((error: unknown): UpkeepEnd => {
@@ -268,6 +268,7 @@ const Task = z.object({
   task: z.string(),
   instruction: z.string(),
   schedule: z.string(),
+  language: z.string().optional(),
   routine: z.string().optional(),
   hook: z.string().optional(),
 });

@@ -106,8 +106,10 @@ export async function turnLoop(deps: TurnLoopDeps, stop: AbortSignal): Promise<F
 function showing(deps: TurnLoopDeps): TurnLoopDeps {
   const { conversationId, turnId, bus, journal, at } = deps;
   const step = journal.rounds().length - 1;
-  const show = (markdown: string): void =>
+  const show = (markdown: string): void => {
+    if (at.route?.appends === true) return;
     bus.publish({ type: 'turn-delta', conversationId, turnId, step, text: `\n\n${markdown}` });
+  };
   const onCall = (call: LiveToolCall): void =>
     bus.publish({ type: 'tool-call', conversationId, turnId, ...call });
   return { ...deps, at: { ...at, show }, onCall };
@@ -139,6 +141,8 @@ async function askStep(
   }
   deps.pass('model-called');
   const stream = answerStream(deps.quotable(), ({ text, replyTo }) => {
+    // Whether it is the answer shows only when it has been checked, and nothing could be taken back.
+    if (deps.format !== undefined && at.route?.appends === true) return;
     const quoted = replyTo === undefined ? {} : { replyToMessageId: replyTo };
     bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
   });
@@ -162,10 +166,14 @@ async function askStep(
   }
 }
 
-/** The answers that other messages joined before they were sent. */
-function unsentIn({ at: { reader } }: TurnLoopDeps, rounds: readonly Round[]): string {
-  const answers = rounds.filter(
-    ({ calls, step }) => calls.length === 0 && step.misfit === undefined,
+/** The answers that other messages joined before they were sent; where nothing can be taken back, the text of each step. */
+function unsentIn(
+  { at: { reader, route }, format }: TurnLoopDeps,
+  rounds: readonly Round[],
+): string {
+  const keepsAll = route?.appends === true && format === undefined;
+  const answers = rounds.filter(({ calls, step }) =>
+    keepsAll ? step.text.trim() !== '' : calls.length === 0 && step.misfit === undefined,
   );
   const parts = answers.map(({ step: { text, audience } }) => ({
     text,

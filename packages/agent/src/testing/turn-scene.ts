@@ -43,14 +43,19 @@ export interface SceneExtras
       | 'busy'
       | 'hooks'
       | 'limits'
+      | 'subAgentLimits'
       | 'prompt'
       | 'sources'
       | 'model'
       | 'owners'
+      | 'workspace'
+      | 'agent'
+      | 'unavailable'
     >
   > {
   readonly tools?: readonly Tool[];
-  readonly delegates?: boolean;
+  /** Also the agents besides this one that it may give tasks to. */
+  readonly delegates?: boolean | readonly string[];
   /** Where they differ from: nothing is asked or allowed beyond what tools say, 15 minutes. */
   readonly approvals?: Partial<ApprovalRules>;
   /** What becomes of the answers to heartbeats; all are quiet when absent. */
@@ -75,7 +80,11 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   const woken: string[] = [];
   let made = 0;
   const bus = busInto(events, loggerInto(logged));
-  const { wake, delegation } = delegationIn(store, woken, clock);
+  const { wake, delegation } = delegationIn(store, woken, {
+    clock,
+    bounds: extras.subAgentLimits,
+    to: delegates,
+  });
   const deps: TurnServices = {
     ...silentRuntime,
     ...SETTLED,
@@ -85,7 +94,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     prompt: housePrompt(),
     workspace,
     sources,
-    tools: createToolRegistry({ builtIn: delegates ? [...tools, delegation] : tools }).registry,
+    tools: registryOf(delegates === false ? tools : [...tools, delegation]),
     approvals: approvalsWith(approvals),
     agent: agentIn(workspace.folder, 'Europe/Berlin'),
     media: { ...quietMedia(), ...media },
@@ -129,6 +138,10 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   };
 }
 
+function registryOf(builtIn: readonly Tool[]) {
+  return createToolRegistry({ builtIn }).registry;
+}
+
 /** What settings decide. */
 const SETTLED = {
   owners: ['test:1'],
@@ -159,10 +172,25 @@ export function housePrompt(layout = 'parley'): PromptAssembler {
   return createAssembler({ layers, layout: layoutNamed(layout) });
 }
 
-function delegationIn(store: Store, woken: string[], clock: Clock) {
+function delegationIn(
+  { subAgents }: Store,
+  woken: string[],
+  {
+    clock,
+    bounds,
+    to,
+  }: {
+    readonly clock: Clock;
+    readonly bounds: TurnServices['subAgentLimits'];
+    readonly to: SceneExtras['delegates'];
+  },
+) {
   const wake = async (lane: string) => void woken.push(lane);
   const newId = (kind: string) => `${kind}_${woken.length}`;
-  return { wake, delegation: delegateTaskTool({ subAgents: store.subAgents, wake, newId, clock }) };
+  const names = typeof to === 'object' ? to : [];
+  const others = names.map((id) => ({ id, agent: id }));
+  const tool = { subAgents, wake, newId, clock, others, ...(bounds !== undefined && { bounds }) };
+  return { wake, delegation: delegateTaskTool(tool) };
 }
 
 async function beginTurn(store: Store, conversationId: string, turnId: string, now: number) {

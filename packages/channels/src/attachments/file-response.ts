@@ -1,3 +1,4 @@
+import type { Attachment } from '@parley/core';
 import type { KeptFile } from '@parley/store';
 
 /** First bytes, in hexadecimal, of the pictures that browsers show, and that cannot hold a script. */
@@ -33,4 +34,13 @@ export function fileResponse({ bytes, name }: KeptFile): Response {
       'cache-control': 'private, no-store',
     },
   });
+}
+
+/** A picture that models read and browsers show; others are files like any. */
+const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
+
+/** What a file is that came over HTTP. */
+export function kindOf({ type }: Pick<File, 'type'>): Attachment['kind'] {
+  if (PICTURE.test(type)) return 'image';
+  return type.startsWith('audio/') ? 'audio' : type.startsWith('video/') ? 'video' : 'document';
 }

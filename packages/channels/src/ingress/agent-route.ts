@@ -110,9 +110,9 @@ export function rulesOfAgent(
   return own && { ...rules, ...own };
 }
 
-/** Whether a place is one of our own fronts, where the holder of the token chooses the agent. */
+/** Whether a place is one of our own fronts, where the token or its holder chooses the agent. */
 function isLocal({ channel }: Pick<Place, 'channel'>): boolean {
-  return channel === 'web' || channel === 'terminal';
+  return channel === 'web' || channel === 'terminal' || channel === 'api';
 }
 
 /** The lists of owners of all agents, where there are several. */

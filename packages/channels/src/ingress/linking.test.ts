@@ -32,6 +32,20 @@ describe('linking', () => {
     expect(rows[0]?.fromOwner).toBeUndefined();
   });
 
+  it('[P18] [F13] is known to the next turn of the chat that got a notice of it, without the code', async () => {
+    await scene.receive(aMessage({ text: '/link', messageId: '50' }));
+    await other('/link AAAA2222', '51');
+    await scene.receive(aMessage({ text: 'who is that?', messageId: '52' }));
+    expect(await scene.knownTo('telegram:default:42')).toEqual([
+      expect.stringMatching(/typed your code\. .* write `\/link …` here/),
+    ]);
+    await scene.receive(aMessage({ text: '/link AAAA2222', messageId: '53' }));
+    await other('what now?', '60');
+    expect(await scene.knownTo('linked:AAAA2222')).toEqual([
+      'Linked: `telegram:42`, `telegram:9`.',
+    ]);
+  });
+
   it('[U08] leaves a further chat that one of them opens to itself', async () => {
     await link();
     const chat = { id: 'trip-1', separate: true as const };

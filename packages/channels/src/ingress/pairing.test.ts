@@ -46,6 +46,27 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
+  it('[F05] gets a code as long, for as long, and in a queue as the settings say', async () => {
+    const bounds = { characters: 12, minutes: 15, pending: 1 };
+    const access = { ...pairing.access, pairing: bounds };
+    const asked: (number | undefined)[] = [];
+    const newCode = (characters?: number) => {
+      asked.push(characters);
+      return 'A'.repeat(characters ?? 8);
+    };
+    const receive = scene.ingressWith({ access }, { newCode });
+    await receive(stranger('9'), CAPABILITIES);
+    await receive(stranger('8'), CAPABILITIES);
+    expect(asked).toEqual([12, 12]);
+    expect(await toldTo('9')).toEqual([expect.stringContaining('valid for 15 minutes')]);
+    expect(await toldTo('8')).toEqual([expect.stringContaining('try again in 15 minutes')]);
+    scene.now += 15 * 60_000 - 1;
+    expect(await scene.store.pairing.pending(scene.now)).toHaveLength(1);
+    expect(await scene.store.pairing.pending(scene.now + 1)).toEqual([]);
+    await ownerSays('/pair aaaa-aaaa-aaaa', '50');
+    expect((await scene.told()).at(-1)).toBe('Eve (telegram:9) has access now.');
+  });
+
   it('[F05] gets lasting access by the code that an owner types, in any spelling, and a notice', async () => {
     await write('9');
     await ownerSays('/pair aaaa-2222', '50');
@@ -54,6 +75,9 @@ describe('a stranger where direct chats are paired', () => {
     expect(scene.happened).toContain('deliver 9');
     scene.now += 365 * 24 * 60 * 60_000;
     expect(await write('9', '2')).toMatchObject({ kind: 'accepted' });
+    expect(await scene.knownTo('telegram:default:9')).toEqual([
+      expect.stringContaining('You have access now'),
+    ]);
   });
 
   it('[F05] gets no access by a wrong code, by an old one, or by themselves', async () => {
@@ -96,6 +120,10 @@ describe('a stranger where direct chats are paired', () => {
     const toOwner = (await scene.told()).slice(1);
     expect(toOwner).toEqual([expect.stringContaining('/pair AAAA2222')]);
     expect(scene.happened.filter((line) => line === 'deliver 9')).toEqual([]);
+    await ownerSays('who is that?', '51');
+    expect(await scene.knownTo('telegram:default:42')).toEqual([
+      '`Eve` (`telegram:9`) wants to write to me and got no answer. `/pair …` allows them. It is valid for an hour.',
+    ]);
   });
 
   it('[F05] gets no answer there either when no owner is known, or the allow list decides', async () => {
@@ -208,6 +236,8 @@ describe('what /link is asked for', () => {
   });
 });
 
+const LINKED = { otherRoute: route, mainConversation: null };
+
 describe('what /link says', () => {
   it.each<[LinkResult | undefined, string]>([
     [{ kind: 'code', code: 'C', members: [], typist: null }, '/link C'],
@@ -216,8 +246,8 @@ describe('what /link says', () => {
     [{ kind: 'own-code' }, 'from your other account'],
     [{ kind: 'taken' }, 'Another account'],
     [{ kind: 'owner-must-make' }, 'make the code here'],
-    [{ kind: 'to-confirm', code: 'C', makerRoute: route }, 'confirm it'],
-    [{ kind: 'linked', members: ['a:1', 'b:2'], otherRoute: route }, '`a:1`, `b:2`'],
+    [{ kind: 'to-confirm', code: 'C', makerRoute: route, mainConversation: null }, 'confirm it'],
+    [{ kind: 'linked', members: ['a:1', 'b:2'], ...LINKED }, '`a:1`, `b:2`'],
     [{ kind: 'left', personId: 'b:2' }, 'not linked any more'],
     [{ kind: 'not-linked' }, 'not linked with yours'],
     [{ kind: 'unknown-code' }, 'not valid'],
@@ -228,9 +258,15 @@ describe('what /link says', () => {
 
   it('[F13] shows the creator of a code who typed it, by a name that cannot pretend', () => {
     const message = aMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
-    const news = linkNews({ kind: 'to-confirm', code: 'C', makerRoute: route }, message);
+    const asks = {
+      kind: 'to-confirm',
+      code: 'C',
+      makerRoute: route,
+      mainConversation: null,
+    } as const;
+    const [news] = linkNews(asks, message, undefined);
     expect(news?.route).toBe(route);
-    expect(news?.text).toContain('`**Ann**` (`telegram:9`) typed your code');
-    expect(linkNews({ kind: 'taken' }, message)).toBeNull();
+    expect(news?.body.plain).toContain('**Ann** (telegram:9) typed your code');
+    expect(linkNews({ kind: 'taken' }, message, undefined)).toEqual([]);
   });
 });

@@ -26,6 +26,7 @@ export function routeOf(
     ...(response === undefined ? {} : { response }),
     ...(capabilities.quotes === true ? { quotes: true } : {}),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
+    ...(capabilities.streaming === 'append' ? { appends: true } : {}),
     ...actsOf(capabilities),
     // The message of a command is nowhere to be seen.
     ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
@@ -74,4 +75,19 @@ export function conversationIdOf(
  */
 export function partsOf(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
+}
+
+/** A notice to a direct chat, known to the next turn there. Codes are for people: `secret` is not in what a model reads. */
+export function noticeParts(
+  markdown: string,
+  route: ReplyRoute,
+  { conversationId, secret }: { readonly conversationId: string | null; readonly secret?: string },
+): NewPart[] {
+  const { channel, account, chatId: id } = route;
+  const known =
+    conversationId ?? conversationIdOf({ channel, account, chat: { id, type: 'direct' } });
+  const text = secret === undefined ? markdown : markdown.replaceAll(secret, '…');
+  return partsOf(markdown, route).map((part, at) =>
+    at > 0 ? part : { ...part, notice: { conversationId: known, text: text.replace(/^⚙️ /, '') } },
+  );
 }

@@ -14,7 +14,7 @@ import { personId, type SenderRights } from './decide.ts';
 import { askService, type IngressDeps } from './ingress-deps.ts';
 import { answerEffect, approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
-import { linkEffect, linkNews, typedCode, welcomeParts } from './pairing.ts';
+import { linkEffect, linkNews, typedPairingCode, welcomeParts } from './pairing.ts';
 import { partsOf } from './route.ts';
 import { answerWhy } from './why.ts';
 
@@ -54,7 +54,7 @@ export async function runCommand(
   command: TypedCommand,
   asker: CommandAsker,
 ): Promise<IngressOutcome> {
-  const { conversationId, message, route } = admitted;
+  const { conversationId, route } = admitted;
   // Without the right the table of commands declines; `/mode` alone asks for none.
   const decision = decideCommand(command.name, asker);
   const facts = await factsFor(deps, admitted, decision, command, asker);
@@ -65,7 +65,7 @@ export async function runCommand(
     effect,
     (found) => {
       const answer = partsOf(answerOf(decision, command, facts, found), route);
-      const news = newsFor(found, message);
+      const news = newsFor(found, admitted);
       woken.push(...news.map((part) => part.route));
       return [...answer, ...news];
     },
@@ -161,13 +161,13 @@ function answerOf(
 }
 
 /** Messages to other chats about a command's effect. */
-function newsFor({ pairing, link }: CommandResult, message: InboundMessage): readonly NewPart[] {
+function newsFor(
+  { pairing, link }: CommandResult,
+  { message, conversationId }: AdmittedMessage,
+): readonly NewPart[] {
   const approved = pairing?.approved;
-  const news = linkNews(link, message);
-  return [
-    ...(approved ? welcomeParts(approved) : []),
-    ...(news === null ? [] : partsOf(news.text, news.route)),
-  ];
+  const linked = linkNews(link, message, agentOfConversation(conversationId));
+  return [...(approved ? welcomeParts(approved) : []), ...linked];
 }
 
 function effectOf(
@@ -209,7 +209,7 @@ function effectOf(
     case 'pair':
       return {
         kind: 'pair',
-        code: typedCode(argument),
+        code: typedPairingCode(argument),
         isTheirs: (stranger) => mayAllow(rules, message, stranger),
       };
     default:

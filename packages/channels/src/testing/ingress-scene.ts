@@ -1,6 +1,6 @@
 import { InboundMessage, type LiveEvent, recordingLogger, silentMeter } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
-import { openStore, type Store } from '@parley/store';
+import { isOwnMessage, openStore, type Store } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { AccountPolicy } from '../ingress/decide.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
@@ -110,6 +110,15 @@ export class IngressScene {
   }
 
   /** Notices that a chat receives, without markup. */
+  /** What the next turn of a conversation knows of Parley's own notices. */
+  async knownTo(conversationId: string): Promise<readonly string[]> {
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const turnId = `turn of ${conversationId}`;
+    const started = await this.store.lanes.begin(work, 'collect', turnId, this.now);
+    const known = started.kind === 'turn' ? started.turn.groupContext : [];
+    return known.filter(isOwnMessage).map(({ text }) => text);
+  }
+
   async told(chatId = OWNER_CHAT.chatId): Promise<readonly string[]> {
     const rows = await this.store.outbox.recent({ ...OWNER_CHAT, chatId }, 100);
     return rows.map(({ part }) => part.body.plain);

@@ -80,7 +80,7 @@ interface Routes {
 }
 
 /** The web framework is loaded by the first request: a gateway without visitors does not load it. */
-function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<Response> {
+export function lazyRoutes(load: () => Promise<Routes>): (request: Request) => Promise<Response> {
   let routes: Promise<Routes> | undefined;
   return async (request) => {
     routes ??= load();

@@ -1,8 +1,9 @@
-import { type Attachment, type InboundMessage, withoutAgent } from '@parley/core';
+import { type InboundMessage, withoutAgent } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type ChannelContext, readUpTo } from '../adapter.ts';
-import { fileResponse } from '../attachments/file-response.ts';
+import { fileResponse, kindOf } from '../attachments/file-response.ts';
+import { parseJson, readBody } from '../request-body.ts';
 import type { ChatsFacet } from '../shown-chats.ts';
 import {
   type EventHub,
@@ -183,14 +184,6 @@ function inbound(
   };
 }
 
-/** A picture that models read and browsers show; others are files like any. */
-const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
-
-function kindOf({ type }: File): Attachment['kind'] {
-  if (PICTURE.test(type)) return 'image';
-  return type.startsWith('audio/') ? 'audio' : type.startsWith('video/') ? 'video' : 'document';
-}
-
 /** A message with its files, or why it is not taken, with what to do. */
 type Form =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
@@ -241,40 +234,4 @@ async function readForm(chats: ChatsFacet | undefined, request: Request): Promis
 
 function megabytes(bytes: number): string {
   return `${Math.round((bytes / MB) * 10) / 10} MB`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The text of a request, or why it cannot be had. */
-type Body =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'too-large' }
-  | { readonly kind: 'not-utf8' };
-
-/**
- * Reads a request of at most `limit` bytes, whether it says its length or not. Bytes that are no
- * UTF-8 are refused: replacing them would change what was said.
- */
-async function readBody(request: Request, limit: number): Promise<Body> {
-  if (Number(request.headers.get('content-length') ?? 0) > limit) return { kind: 'too-large' };
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let text = '';
-  let size = 0;
-  try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.byteLength;
-      if (size > limit) return { kind: 'too-large' };
-      text += decoder.decode(chunk, { stream: true });
-    }
-    return { kind: 'text', text: text + decoder.decode() };
-  } catch (error) {
-    if (error instanceof TypeError) return { kind: 'not-utf8' };
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
-import type { RenderTarget } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PrintedTarget } from '../capabilities.ts';
 import {
   type Cell,
   type Container,
@@ -111,14 +111,14 @@ function onlyLetters(random: string): string {
   return random.replaceAll(/[^a-zA-Z0-9]/g, 'n');
 }
 
-const targets: fc.Arbitrary<RenderTarget> = fc.record({
+const targets: fc.Arbitrary<PrintedTarget> = fc.record({
   dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
   maxLength: fc.oneof(fc.integer({ min: 16, max: 64 }), fc.integer({ min: 16, max: 600 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
 const RUNS = { numRuns: 150 };
 
-const split = (leaves: readonly Leaf[], target: RenderTarget) =>
+const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
   finish(splitLeaves(leaves, new PartPrinter(target)));
 
 /** Targets that hold every generated link and list, so that nothing has to be made simpler. */

@@ -55,6 +55,15 @@ const FORMS: readonly [
     ],
   ],
   [
+    'the sections of NeoMAGI',
+    '# HEARTBEAT.md\n## 调度规则\n每次只做一件事。\n\n## 任务清单\n### 📧 邮件 (每 30 分钟, 9:00-21:00)\n看看有没有急事。\n\n### 📅 日历（每2小时，8点到22点）\n- 接下来一天有什么\n- 有没有冲突\n\n### 🔧 系统 (每 24 小时, 凌晨 3:00)\n看看备份。\n',
+    [
+      ['邮件', 'every 30 min, 09:00–21:00'],
+      ['日历', 'every 2 h, 08:00–22:00'],
+      ['系统', 'every day, 03:00–24:00'],
+    ],
+  ],
+  [
     'sections without times',
     '# HEARTBEAT.md\n\n## Calendar Check\n- Anything in the next 2 hours?\n- If one is near, write a note\n\n## Inbox\n- Anything from the crew?\n',
     [

@@ -102,14 +102,14 @@ interface Section {
 
 /** Titles of sections that say how, not what. */
 const RULES =
-  /\b(?:rules?|quiet|when to|how|notes?|respon[ds]e?|reply|replies|state|tracking|formats?|guidelines?|instructions?|report(?:ing)?|output|don['’]?t|do not|never|purpose|customi[sz]ation|escalation|principles?|tips?|reach out)\b/i;
+  /\b(?:rules?|quiet|when to|how|notes?|respon[ds]e?|reply|replies|state|tracking|formats?|guidelines?|instructions?|report(?:ing)?|output|don['’]?t|do not|never|purpose|customi[sz]ation|escalation|principles?|tips?|reach out)\b|规则|原则|注意|说明|静默|安静|勿扰|状态|格式|回复|汇报/i;
 /** Items that say how, not what. */
 const RULE_ITEM =
-  /^(?:if|when|unless|otherwise|notes?|rules?|important|don['’]?t|do not|never|always|keep|only|reply|respond|be|late night|quiet|skip|avoid)\b/i;
+  /^(?:if|when|unless|otherwise|notes?|rules?|important|don['’]?t|do not|never|always|keep|only|reply|respond|be|late night|quiet|skip|avoid)\b|^(?:如果|若|当|不要|请勿|注意|除非|只)/i;
 /** A title of these words alone names no task: the items below it do. */
 const GENERIC =
-  /^(?:heartbeat|checklist|checks?|tasks?|periodic|standing|priority|list|things|to|do|todo|rotate|through|these|routines?|recurring|regular|scheduled|cadences?|based|active|continuous|and|or|the|my|each|every|run|time|proactive|daily|weekly|hourly|reminders?|md|of|on|a|per|check|primary|system|morning|evening|openclaw|neomagi)$/i;
-const STEPS = /^\W*(?:step|phase|stage)\s+\d/i;
+  /^(?:heartbeat|checklist|checks?|tasks?|periodic|standing|priority|list|things|to|do|todo|rotate|through|these|routines?|recurring|regular|scheduled|cadences?|based|active|continuous|and|or|the|my|each|every|run|time|proactive|daily|weekly|hourly|reminders?|md|of|on|a|per|check|primary|system|morning|evening|openclaw|neomagi|(?:心跳|任务|清单|列表|检查|定期|巡检|日常|事项|的|项)+)$/i;
+const STEPS = /^\W*(?:step|phase|stage)\s+\d|^第.{1,2}步|^步骤/i;
 
 function looseTasks(lines: readonly FileLine[]): Found {
   const pieces: Piece[] = [];
@@ -151,7 +151,7 @@ function cutSection({ level, title, line, lines }: Section): Found {
   const { items, loose, isOrdered } = itemsOf(lines);
   const timing = timingOf(title);
   const words = title
-    .replace(/\([^)]*\)|[\d\W]+/g, ' ')
+    .replace(/[(（][^)）]*[)）]|[^\p{L}]+/gu, ' ')
     .trim()
     .split(/\s+/);
   const isGeneric = level < 2 || withoutTimes(words.join(' ')).every((word) => GENERIC.test(word));
@@ -193,7 +193,7 @@ function cutSentences(
   }
   const pieces: { line: number; name: string; text: string; timing: Timing }[] = [];
   const rules: string[] = [];
-  for (const sentence of loose.split(/(?<=[.!?])\s+(?=\p{Lu})|\n{2,}/u)) {
+  for (const sentence of loose.split(/(?<=[.!?])\s+(?=\p{Lu})|(?<=[。！？])|\n{2,}/u)) {
     const own = timingOf(sentence);
     const last = pieces.at(-1);
     if (own?.cadence !== undefined) {
@@ -260,7 +260,8 @@ const PARTS: Readonly<Record<string, DayWindow>> = {
 };
 
 /** How often, and in which hours, as far as a text says so. */
-function timingOf(text: string): Timing | null {
+function timingOf(written: string): Timing | null {
+  const text = inEnglish(written);
   const cadence = cadenceIn(text);
   const window = hoursIn(text) ?? (cadence?.kind === 'days' ? partOfDay(text) : undefined);
   if (cadence === undefined && window === undefined) return null;
@@ -302,9 +303,32 @@ function mergedTiming(outer: Timing | null, own: Timing | null): Timing | null {
   return outer === null && own === null ? null : { ...outer, ...own };
 }
 
+/** NeoMAGI's times, `每 24 小时, 凌晨 3:00`, in the words that are understood here. */
+const CHINESE: readonly (readonly [RegExp, string])[] = [
+  [/[，、；]/g, ', '],
+  [/(\d)：(\d)/g, '$1:$2'],
+  [/(\d)\s*点(?:钟|整)?/g, '$1:00'],
+  [/(\d)\s*(?:到|至|~|～)\s*(?=\d)/g, '$1 - '],
+  [/每(?:隔)?半(?:个)?小时/g, ' every 30 min '],
+  [/每(?:隔)?\s*(\d+)\s*分钟?/g, ' every $1 min '],
+  [/每(?:隔)?\s*(\d+)\s*(?:个)?(?:小时|钟头)/g, ' every $1 h '],
+  [/每(?:隔)?\s*(\d+)\s*天/g, ' every $1 days '],
+  [/每(?:隔)?\s*(\d+)\s*周/g, ' every $1 weeks '],
+  [/每(?:个)?小时/g, ' hourly '],
+  [/每(?:天|日)|每个?早上|每晚/g, ' daily '],
+  [/每(?:个)?(?:周|星期)/g, ' weekly '],
+  [/(?:凌晨|早上|早晨|上午)\s*(?=\d)/g, ' at '],
+  [/(?:下午|晚上|傍晚)\s*(\d{1,2}(?::\d{2})?)/g, ' at $1 pm'],
+];
+
+function inEnglish(text: string): string {
+  if (!/\p{sc=Han}/u.test(text)) return text;
+  return CHINESE.reduce((rest, [pattern, words]) => rest.replace(pattern, words), text);
+}
+
 function untimed(text: string): string {
   const times = [HOURS, EVERY, WORD, TIMES, new RegExp(`\\bat\\s+${CLOCK}`, 'i')];
-  return bare(times.reduce((rest, time) => rest.replace(time, ' '), text)) || text;
+  return bare(times.reduce((rest, time) => rest.replace(time, ' '), inEnglish(text))) || text;
 }
 
 function withoutTimes(text: string): readonly string[] {
@@ -332,9 +356,10 @@ function bare(text: string): string {
 
 /** What stands before a colon, else the first words: the key in heartbeat-state.json. */
 function shortName(text: string): string {
-  const plain = bare(firstLine(text)).replace(/\([^)]*\)/g, ' ');
-  const [, label = '', rest = ''] = /^([^:]{2,40}?)\s*(?::|\s[—–-])\s+(.*)$/.exec(plain) ?? [];
-  const isLabel = label !== '' && cadenceIn(label) === undefined;
+  const plain = bare(firstLine(text)).replace(/[(（][^)）]*[)）]/g, ' ');
+  const [, label = '', rest = ''] =
+    /^([^:：]{2,40}?)\s*(?:(?::|\s[—–-])\s+|：\s*)(.*)$/.exec(plain) ?? [];
+  const isLabel = label !== '' && timingOf(label) === null;
   const words = (isLabel ? label : untimed(rest === '' ? plain : rest)).trim().split(/\s+/);
   const name = words
     .slice(0, isLabel ? 8 : 5)

@@ -5,9 +5,8 @@ import { describeSchedule, describeTaskProblem } from './task.ts';
 /** What a HEARTBEAT.md and its state will be to Parley, before it is used (W01). */
 export function foreseeTasks(text: string, stateText: string) {
   const { tasks, problems } = readTasks(text);
-  const names = tasks.map(({ name }) => name);
   const { state, repairs } = readHeartbeatState(stateText);
-  const { tasks: ran } = withChecks(state, names);
+  const { tasks: ran } = withChecks(state, tasks);
   return {
     tasks: tasks.map((task) => ({
       name: task.name,
@@ -15,7 +14,7 @@ export function foreseeTasks(text: string, stateText: string) {
       lastRun: ran.get(task.name)?.lastRun ?? null,
     })),
     /** All of the file is one task: it does not show where one ends. */
-    isWhole: names.length === 1 && names[0] === PROSE_TASK,
+    isWhole: tasks.length === 1 && tasks[0]?.name === PROSE_TASK,
     problems: [...problems.map(describeTaskProblem), ...repairs],
   };
 }

@@ -63,7 +63,7 @@ describe('the heartbeat', () => {
     });
   });
 
-  it('[H10] [P17] is previewed as the order that it starts with', async () => {
+  it('[H10] [P17] is previewed as the order that it starts with, in the language of USER.md, else of the chat', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     const theirs = (found: AlertChat | null): AlertChat => {
@@ -71,10 +71,17 @@ describe('the heartbeat', () => {
       return found;
     };
     await scene.heartbeat.look();
-    for (const task of ['mail', 'calendar', 'mail']) {
+    for (const [task, language] of [
+      ['mail', undefined],
+      ['calendar', 'German'],
+      ['mail', 'English, British spelling'],
+    ] as const) {
       scene.later(30);
+      if (task === 'calendar') await scene.ownerWrites('Was ist heute? Und bitte nicht zu lang.');
+      if (language?.startsWith('English')) scene.put('USER.md', `- **Language:** ${language}\n`);
       const previewed = await scene.heartbeat.preview(theirs);
       expect(previewed.task).toBe(task);
+      expect(previewed.message.message.variables.language).toBe(language);
       await scene.heartbeat.look();
       const { reason: _, ...message } = previewed.message;
       expect((await scene.run())?.messages).toEqual([{ ...message, seq: expect.any(Number) }]);

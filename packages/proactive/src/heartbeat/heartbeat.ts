@@ -10,6 +10,7 @@ import type { HeartbeatOrder, HeartbeatPlan, HeartbeatSlot, Store } from '@parle
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import { type AlertChat, type FindTarget, reportFailures } from '../alerts.ts';
 import { startOfDay, wallMinute, zoneClock } from '../zone-clock.ts';
+import { languageInProfile, languageOf, wordsOf } from './language.ts';
 import { readTasks } from './read-tasks.ts';
 import { groupText, makeReport, reportText, statusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
@@ -23,10 +24,17 @@ import {
   uncheckable,
 } from './run.ts';
 import { type HeartbeatState, lastRunsOf, openStateFile } from './state.ts';
-import { describeTaskProblem, HEARTBEAT_READS, type StandingTask, TASKS_FILE } from './task.ts';
+import {
+  describeTaskProblem,
+  HEARTBEAT_READS,
+  OPENCLAW_STATE_FILE,
+  PROFILE_FILE,
+  type StandingTask,
+  TASKS_FILE,
+} from './task.ts';
 
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
-  readonly store: Pick<Store, 'heartbeats'>;
+  readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
   /** `name`: as in the ids of its conversations; absent: the default agent. */
   readonly agent: {
     readonly id: string;
@@ -82,6 +90,8 @@ export interface HeartbeatStatus {
 const MINUTE_MS = 60_000;
 const MOST_WAITING = 10;
 const WHOLE_FILE = 100_000;
+/** Messages of a chat that show its language. */
+const LATELY = 30;
 const STOPPED = {
   busy: 'the run before is not over yet',
   gone: 'another process has this run',
@@ -99,7 +109,9 @@ export class Heartbeat {
 
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
-    this.#view = restrictView(deps.view, { id: 'heartbeat', reads: HEARTBEAT_READS }, deps.log);
+    // The daily notes declare all of memory/.
+    const reads = [...HEARTBEAT_READS, OPENCLAW_STATE_FILE];
+    this.#view = restrictView(deps.view, { id: 'heartbeat', reads }, deps.log);
     this.#stateFile = openStateFile(this.#view, deps.log);
   }
 
@@ -214,8 +226,7 @@ export class Heartbeat {
       log.warn({ problems }, 'HEARTBEAT.md is not all understood');
     }
     this.#lastProblems = problems.join();
-    const names = tasks.map(({ name }) => name);
-    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), names);
+    const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), tasks);
     return { tasks, problems, state, at: { now: clock(), clock: zoneClock(agent.timeZone) } };
   }
 
@@ -256,7 +267,7 @@ export class Heartbeat {
         continue;
       }
       const id = request?.id ?? runId(agent.id, slot?.dueAt ?? now);
-      const order = this.#orderOf(task, target, state, { id, now });
+      const order = await this.#orderOf(task, target, state, { id, now });
       const started = await store.heartbeats.start(order, slot, now, request?.room);
       if (started !== 'started') return skipped(STOPPED[started]);
       await wake(order.message.conversationId);
@@ -266,16 +277,26 @@ export class Heartbeat {
     return skipped(why);
   }
 
-  #orderOf(
+  async #orderOf(
     task: StandingTask,
     target: AlertChat,
     state: HeartbeatState,
     { id, now }: { readonly id: string; readonly now: number },
-  ): HeartbeatOrder {
+  ): Promise<HeartbeatOrder> {
     const { id: agent, name: agentName, timeZone } = this.#deps.agent;
     const { lastRun = null } = state.tasks.get(task.name) ?? {};
     const last = lastRun === null ? 'never' : wallMinute(lastRun, timeZone);
-    return runOrder(task, target, { id, agent, agentName, lastRun: last, now });
+    const language = await this.languageOf(target);
+    return runOrder(task, target, { id, agent, agentName, lastRun: last, language, now });
+  }
+
+  /** As USER.md says where the owner is the reader, else that of what was written there lately (H10). */
+  async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
+    const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
+    const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
+    if (said !== undefined) return said;
+    const rows = await this.#deps.store.inbox.recent(route, LATELY);
+    return languageOf(wordsOf(rows.map(({ message }) => message)));
   }
 
   /**
@@ -324,6 +345,8 @@ export function tokensToday({
   store,
   agent,
   clock,
-}: Pick<HeartbeatServices, 'store' | 'agent' | 'clock'>): Promise<number> {
+}: Pick<HeartbeatServices, 'agent' | 'clock'> & {
+  readonly store: Pick<Store, 'heartbeats'>;
+}): Promise<number> {
   return store.heartbeats.tokensSince(agent.id, startOfDay(clock(), agent.timeZone));
 }

@@ -162,6 +162,8 @@ interface NewRun {
   readonly agentName?: string | undefined;
   /** In local time. */
   readonly lastRun: string;
+  /** Of those who read its alert, where it is known (H10). */
+  readonly language?: string | undefined;
   readonly now: number;
 }
 
@@ -169,7 +171,7 @@ interface NewRun {
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
   { conversationId, route, last, isOwners }: AlertChat,
-  { id, agent, agentName, lastRun, now }: NewRun,
+  { id, agent, agentName, lastRun, language, now }: NewRun,
 ): HeartbeatOrder {
   const lane = conversationOfAgent(agentName, `${HEARTBEAT_LANE}${agent}`);
   const { replyToMessageId: _, ...free } = route;
@@ -196,7 +198,11 @@ export function runOrder(
         mentions: [],
         addressed: true,
         sentAt: now,
-        variables: { task: name, instruction, schedule, ...(routine && { routine }) },
+        variables: {
+          ...{ task: name, instruction, schedule },
+          ...(language && { language }),
+          ...(routine && { routine }),
+        },
         trigger: 'heartbeat',
       },
     },

@@ -124,11 +124,27 @@ describe('heartbeat-state.json', () => {
       ['a'],
       { a: 2e9 },
     ],
+    [
+      'a cadence that one task has',
+      { system: { lastRun: EMAIL, cadenceMin: 1440 } },
+      ['圆顶'],
+      { 圆顶: EMAIL },
+    ],
+    [
+      'a cadence that two tasks have',
+      { system: { lastRun: EMAIL, cadenceMin: 1440 } },
+      ['a', 'b'],
+      {},
+    ],
     ['nothing that is a time', { lastChecks: { a: 'soon', b: -1 }, c: true }, ['a', 'b', 'c'], {}],
   ])('[H02] [W01] of another agent, with %s, is taken over', (_what, file, names, runs) => {
     const { state, repairs } = readHeartbeatState(JSON.stringify(file));
     expect(repairs).toEqual([]);
-    const taken = withChecks(state, names);
+    const cadence = { kind: 'days', days: 1 } as const;
+    const taken = withChecks(
+      state,
+      names.map((name) => ({ name, cadence })),
+    );
     const seconds = [...lastRunsOf(taken)].map(([name, ms]) => [name, ms / 1000]);
     expect(Object.fromEntries(seconds)).toEqual(runs);
     const { tasks: _, ...others } = { tasks: {}, ...file };

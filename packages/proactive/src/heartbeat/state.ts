@@ -76,43 +76,59 @@ export function withTask(
 }
 
 /**
- * Takes over what agents of OpenClaw note, `lastChecks: { email: 1703275200 }` or the same without that key, for tasks
- * that have no run of their own yet: the words of the key are in the name of the task. Its file stays as it is.
+ * Takes over what other agents note, `lastChecks: { email: 1703275200 }` or the same without that key, for tasks that
+ * have no run of their own yet: the words of the key are in the name of the task, or no other has its cadence.
  */
-export function withChecks(state: HeartbeatState, names: readonly string[]): HeartbeatState {
+export function withChecks(
+  state: HeartbeatState,
+  tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
+): HeartbeatState {
   const checks = checksOf(state.more);
   let next = state;
-  for (const name of names) {
-    if ((state.tasks.get(name)?.lastRun ?? null) !== null) continue;
-    const key = name === PROSE_TASK ? newestOf(checks) : keyFor(name, checks);
-    const lastRun = key === undefined ? undefined : checks.get(key);
-    if (key === undefined || lastRun === undefined) continue;
+  const take = (name: string, key: string | undefined) => {
+    const check = key === undefined ? undefined : checks.get(key);
+    if (key === undefined || check === undefined) return;
     checks.delete(key);
-    next = withTask(next, name, { lastRun });
+    next = withTask(next, name, { lastRun: check.lastRun });
+  };
+  const waiting = () =>
+    tasks.filter(({ name }) => (next.tasks.get(name)?.lastRun ?? null) === null);
+  for (const { name } of waiting()) {
+    take(name, name === PROSE_TASK ? newestOf(checks) : keyFor(name, checks));
+  }
+  for (const { name, cadence } of waiting()) {
+    const minutes = cadenceMinutes(cadence);
+    const alike = waiting().filter((one) => cadenceMinutes(one.cadence) === minutes);
+    const keys = [...checks].filter(([, { cadenceMin }]) => cadenceMin === minutes);
+    if (alike.length === 1 && keys.length === 1) take(name, keys[0]?.[0]);
   }
   return next;
+}
+
+interface Check {
+  readonly lastRun: number;
+  readonly cadenceMin: unknown;
 }
 
 /** Far more than a hundred tasks have. */
 const MOST_CHECKS = 1_000;
 
-function checksOf(more: HeartbeatState['more']): Map<string, number> {
+function checksOf(more: HeartbeatState['more']): Map<string, Check> {
   const { [NOTED]: _, lastChecks, ...flat } = more;
   const nested = Fields.safeParse(lastChecks);
   const entries = Object.entries(nested.success ? nested.data : flat).slice(0, MOST_CHECKS);
   return new Map(
     entries.flatMap(([key, written]) => {
-      const fields = Fields.safeParse(written);
-      const moment = momentOf(
-        fields.success ? (fields.data.lastRun ?? fields.data.lastCheck) : written,
-      );
-      return moment === null || moment === undefined ? [] : [[key, moment] as const];
+      const { data: fields = { lastRun: written } } = Fields.safeParse(written);
+      const lastRun = momentOf(fields.lastRun ?? fields.lastCheck);
+      if (lastRun === null || lastRun === undefined) return [];
+      return [[key, { lastRun, cadenceMin: fields.cadenceMin }] as const];
     }),
   );
 }
 
 /** The key with the same words, else the one with the most words that are all in the name. */
-function keyFor(name: string, checks: ReadonlyMap<string, number>): string | undefined {
+function keyFor(name: string, checks: ReadonlyMap<string, Check>): string | undefined {
   const inName = new Set(wordsOf(name));
   const fitting = [...checks.keys()]
     .map((key) => ({ key, words: wordsOf(key) }))
@@ -129,8 +145,8 @@ function wordsOf(text: string): readonly string[] {
   return (words ?? []).map((word) => word.replace(/(?<=\p{L}{3})s$/u, ''));
 }
 
-function newestOf(checks: ReadonlyMap<string, number>): string | undefined {
-  return [...checks].toSorted(([, a], [, b]) => b - a)[0]?.[0];
+function newestOf(checks: ReadonlyMap<string, Check>): string | undefined {
+  return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
 /** When tasks last ran, by name; those that never did are left out. */
@@ -192,7 +208,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
     /** Runs of the database that the file lacks are added; later changes by a person stay. */
     async read(
       started: ReadonlyMap<string, number>,
-      names: readonly string[],
+      tasks: readonly StandingTask[],
     ): Promise<HeartbeatState> {
       const own = await view.read(STATE_FILE, WHOLE_FILE);
       const file = own.kind === 'file' ? own : await view.read(OPENCLAW_STATE_FILE, WHOLE_FILE);
@@ -200,7 +216,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       const said = repairs.join(' ');
       if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;
-      return withChecks(withLostRuns(state, started), names);
+      return withChecks(withLostRuns(state, started), tasks);
     },
     /** Records that a task started. A file that cannot be written is logged: the database knows, too. */
     async started(

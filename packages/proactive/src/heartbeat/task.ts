@@ -8,12 +8,11 @@ export const STATE_FILE = 'heartbeat-state.json';
 /** Where OpenClaw's agents keep it; read until there is one of Parley's own. */
 export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
+/** What the owner says of themselves, also in which language they write. */
+export const PROFILE_FILE = 'USER.md';
+
 /** The workspace files of a heartbeat: each becomes prompt text of its runs. */
-export const HEARTBEAT_READS: readonly FilePattern[] = [
-  TASKS_FILE,
-  STATE_FILE,
-  OPENCLAW_STATE_FILE,
-];
+export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
 /**
  * How often a task is due: so many minutes after it last ran, or once on every so-many-th day within

@@ -77,6 +77,11 @@ export async function openHeartbeatScene(
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     },
+    ownerWrites: (text: string) => {
+      const message = { ...OWNERS_LAST, text, messageId: text };
+      const conversationId = 'test:default:c';
+      return store.inbox.accept({ conversationId, message, route: ROUTE, receivedAt: now });
+    },
     got: (name: string) => readFileSync(join(folder, name), 'utf8'),
     /** The turn that waits in the lane of the heartbeat, ended quietly; null when none does. */
     run(tokens = 10) {

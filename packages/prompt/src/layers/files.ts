@@ -4,6 +4,7 @@ import {
   type Absent,
   absent,
   forEveryone,
+  isInMode,
   type Layer,
   type LayerId,
   type LayerOptions,
@@ -30,15 +31,15 @@ const USES: Readonly<Record<string, FileUse>> = {
   },
   'SOUL.md': {
     purpose: 'your character and tone; let it colour what you say, without mentioning it.',
-    modes: ['full'],
+    modes: ['full', 'light'],
   },
   'USER.md': {
     purpose: 'who your owner is and how they like to be helped.',
-    modes: ['full'],
+    modes: ['full', 'light'],
   },
   'IDENTITY.md': {
     purpose: 'what you are called and how you appear.',
-    modes: ['full'],
+    modes: ['full', 'light'],
   },
   'TOOLS.md': {
     purpose: 'notes on using your tools here; it gives you none that you do not have.',
@@ -81,7 +82,7 @@ export async function readContextFile(
 ): Promise<WorkspaceFile | Absent> {
   const { misplaced } = USES[file] ?? {};
   const { mode = 'full', skipContextFiles = false } = context;
-  if (!modesOf(file).includes(mode)) return absent(`${file}: left out in ${mode} mode`);
+  if (!isInMode(modesOf(file), mode)) return absent(`${file}: left out in ${mode} mode`);
   const why = misplaced?.(context) ?? null;
   if (why !== null) return absent(`${file}: ${why}`);
   // A file with a moment of its own is a task, not context.
@@ -198,6 +199,7 @@ export const personaLayer: Layer = {
   id: 'persona',
   volatility: 'session',
   placement: 'system',
+  modes: ['full', 'light'],
   async render(context, { heading = '## Persona', files: [file] = [], characters }) {
     const { persona } = context;
     if (persona !== undefined) return { ...persona, text: `${heading}\n${persona.text}` };

@@ -1,12 +1,19 @@
 import { QUIET_TOKEN } from '@parley/core';
-import { absent, forChat, forEveryone, type Layer, type PromptFeatures } from '../layer.ts';
+import {
+  absent,
+  forChat,
+  forEveryone,
+  type HeartbeatNote,
+  type Layer,
+  type PromptFeatures,
+} from '../layer.ts';
 
 /** Who the agent is, in one line: it opens the prompt. */
 const identityLayer: Layer = {
   id: 'identity',
   volatility: 'static',
   placement: 'system',
-  modes: ['full', 'none'],
+  modes: ['full', 'light', 'none'],
   render({ identity }, { heading }) {
     const { name, role, emoji } = identity;
     const who = emoji === undefined ? name : `${name} ${emoji}`;
@@ -125,6 +132,7 @@ export const outputFormatLayer: Layer = {
   id: 'output-format',
   volatility: 'session',
   placement: 'system',
+  modes: ['full', 'light'],
   render({ outputFormat }, { heading = '## Answer Format' }) {
     if (outputFormat === undefined) return absent('answers have no format of their own');
     return { ...outputFormat, text: `${heading}\n${outputFormat.text}` };
@@ -190,6 +198,11 @@ const heartbeatsLayer: Layer = {
   render: (_, { heading = '## Heartbeats' }) => forEveryone(`${heading}\n${HEARTBEATS}`),
 };
 
+/** A run has no history to take the language from (H10). */
+function voiceOf({ language = 'the language of those who read it' }: HeartbeatNote): string {
+  return `What you write is in your own voice, as in any other answer, and in ${language}.`;
+}
+
 /** What a heartbeat is for and which task is due; on heartbeat turns alone (H05). */
 export const heartbeatLayer: Layer = {
   id: 'heartbeat',
@@ -201,7 +214,7 @@ export const heartbeatLayer: Layer = {
     const due =
       heartbeat === undefined
         ? ''
-        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}`;
+        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${voiceOf(heartbeat)}`;
     return forChat(
       reader,
       `${heading}\n${HEARTBEAT_INTRO}${due}`,

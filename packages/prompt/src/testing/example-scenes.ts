@@ -9,6 +9,7 @@ import {
   GUEST,
   GUEST_TOOLS,
   guestFeatures,
+  HEARTBEAT_FEATURES,
   MESSAGE,
   OWNER,
   OWNER_FEATURES,
@@ -111,18 +112,25 @@ const WHATSAPP_GROUP: Scene = {
   },
 };
 
+/** A real run sends the bytes of its golden file; the package `agent` tests that (H10). */
 const HEARTBEAT: Scene = {
   title: 'A heartbeat',
   workspace: 'lived-in',
   context: {
-    ...OWNER_DIRECT.context,
-    facts: { ...FACTS, heartbeat: true, messageId: 'beat-17', addressed: false },
-    messages: [],
-    attachments: [],
+    facts: { ...FACTS, heartbeat: true, messageId: 'beat-17' },
+    reader: OWNER,
+    mode: 'light',
+    messages: [
+      { ...MESSAGE, messageId: 'beat-17', text: '⚙️ A task is due.', trigger: 'heartbeat' },
+    ],
+    target: TELEGRAM,
+    skills: SKILLS,
+    ...HEARTBEAT_FEATURES,
     heartbeat: {
       task: 'mail',
       instruction: 'Look for orders that wait for an answer.',
       schedule: 'every 30 min, 09:00–21:00, last run 13:35',
+      language: 'German',
     },
   },
 };
@@ -192,6 +200,9 @@ const NO_WORKSPACE: Scene = {
     },
   },
 };
+
+/** For the test of a real run. */
+export { exampleWorkspace, HEARTBEAT_FEATURES, OWNER_FEATURES } from './example-turn.ts';
 
 /** The turns whose prompts have golden files, by the name of the file (P03). */
 export const SCENES: Readonly<Record<string, Scene>> = {

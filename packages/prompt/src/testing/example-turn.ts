@@ -211,6 +211,29 @@ export const OWNER_FEATURES: PromptFeatures = {
   replyTags: true,
 };
 
+const {
+  userProfile: _p,
+  projectProfile: _o,
+  memories: _m,
+  knowledge: _k,
+  ...present
+} = OWNER_FEATURES;
+const {
+  yesterday: _y,
+  todos: _t,
+  approvals: _a,
+  attachments: _f,
+  silentToken: _s,
+  replyTags: _r,
+  ...lasting
+} = present;
+
+/** What a heartbeat run takes of it: nothing of the talk and the memory, and no tool that it has no use for. */
+export const HEARTBEAT_FEATURES: PromptFeatures = {
+  ...lasting,
+  tools: TOOLS.filter(({ name }) => !['message', 'write_todos', 'exec'].includes(name)),
+};
+
 /** What they fill in for everyone else: nothing private is theirs to give. */
 export function guestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };

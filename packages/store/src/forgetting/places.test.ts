@@ -92,7 +92,7 @@ const WITHOUT_WORDS: Readonly<Record<string, readonly string[]>> = {
   prompt_text: ['hash'],
   search_reach: ['source'],
   session_pin: ['conversation_id', 'pin_key'],
-  spend: ['day', 'person_id', 'group_id'],
+  spend: ['day', 'person_id', 'group_id', 'agent'],
   sub_agent: [
     'id',
     'call_id',

@@ -185,7 +185,7 @@ const ROWS: readonly FilledRow[] = [
     table: 'spend',
     row: {
       ...{ day: '2026-11-21', person_id: 'telegram:8', group_id: '', input_tokens: 12 },
-      ...{ output_tokens: 3, cost_usd: 0.000_125 },
+      ...{ output_tokens: 3, cost_usd: 0.000_125, agent: 'support' },
     },
   },
   {

@@ -43,19 +43,20 @@ function receivedText({ fate }: MessageFacts, late: number): string {
   return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }
 
-/** Why it was allowed and why it gets an answer; one reason holds both. */
+/** Why it was allowed, why it gets an answer and, of several agents, from which; one reason holds all. */
 function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
   if (reason === null) return [];
   if (fate.kind === 'not-taken') {
     const verdict = fate.outcome === 'refused' ? 'refused' : 'not answered';
     return [{ ...entry('access', receivedAt, `${verdict}: ${reason}`), mark: 'trouble' }];
   }
-  const [access = '', activation] = reason.split('; ');
+  const [access = '', activation, agent] = reason.split('; ');
   return [
     entry('access', receivedAt, `allowed: ${access}`),
     ...(activation === undefined
       ? []
       : [entry('access', receivedAt, `to be answered: ${activation}`)]),
+    ...(agent === undefined ? [] : [entry('access', receivedAt, agent)]),
   ];
 }
 

@@ -13,7 +13,7 @@ type Preview = Readonly<typeof FIRST>;
 const CHOICES = {
   channel: ['web', 'terminal', 'discord', 'telegram', 'whatsapp'],
   chat: ['direct', 'group', 'channel', 'thread'],
-  mode: ['full', 'minimal', 'none'],
+  mode: ['full', 'light', 'minimal', 'none'],
 } as const;
 
 /** The prompt of a hypothetical turn: the model is not called, and nothing is stored (P17). */

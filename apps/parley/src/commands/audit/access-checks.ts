@@ -133,6 +133,34 @@ export const ACCESS_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'access.api-token',
+    severity: 'critical',
+    holds: 'The tokens of API clients cannot be guessed.',
+    remedy: 'Make one for each with "openssl rand -hex 24", in a variable of the environment.',
+    find: ({ settings }) =>
+      Object.entries(settings.api.clients)
+        .filter(([, { token }]) => new Set(token).size < 10)
+        .map(
+          ([name]) =>
+            `The token of the API client ${name} has fewer than 10 characters that differ.`,
+        ),
+  },
+  {
+    id: 'access.api-owner',
+    severity: 'info',
+    holds: 'No client of the API speaks as the owner.',
+    remedy:
+      'Nothing, if that is meant: who has its token reads all that is private, and approves. Else remove "owner: true".',
+    find: ({ settings }) =>
+      Object.entries(settings.api.clients).flatMap(([name, { owner }]): (string | Graded)[] => {
+        if (!owner) return [];
+        const found = `The API client ${name} speaks as the owner`;
+        if (isLoopback(settings.http.host)) return [`${found}.`];
+        const way = `its token can be read on the way to ${settings.http.host}, which is without TLS`;
+        return [{ found: `${found}, and ${way}.`, severity: 'warning' }];
+      }),
+  },
+  {
     id: 'access.more-owners',
     severity: 'info',
     holds: 'No one but who has the token is an owner on the page.',

@@ -196,6 +196,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: [{}, () => ({ token: 'abab'.repeat(10) })],
     good: [{}, () => ({ token: null })],
   },
+  'access.api-token': {
+    bad: [{ api: { clients: { desk: { token: 'abab'.repeat(10) } } } }],
+    good: [{ api: { clients: { desk: { token: 'dsCY6r5erDqQlg9lnWce3nRMcvOgJPg3' } } } }],
+  },
+  'access.api-owner': {
+    bad: [{ api: { clients: { desk: { token: 'abab'.repeat(10), owner: true } } } }],
+    good: [{ api: { clients: { desk: { token: 'abab'.repeat(10) } } } }],
+  },
   'access.webhook-secret': {
     bad: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 16 }] })],
     good: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 48 }] })],

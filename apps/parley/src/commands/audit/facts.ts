@@ -79,6 +79,7 @@ export async function gatherFacts(deps: GatherDeps) {
   const served = Object.values(channels).flatMap((one) =>
     one.kind === 'disabled' ? [] : [one.channel],
   );
+  const api = Object.keys(settings.api.clients).length > 0 ? ['api'] : [];
   return {
     now,
     /** Null where files have no owners. */
@@ -88,7 +89,7 @@ export async function gatherFacts(deps: GatherDeps) {
     settings,
     channels,
     /** Configured, also those that only a plugin knows. */
-    knownChannels: [...new Set([...served, ...unread])],
+    knownChannels: [...new Set([...served, ...unread, ...api])],
     secrets: secrets.filter((secret) => secret.length >= 8),
     clearSecrets: clearSecretsIn(folder.settingsFile),
     /** Of the web page; null before the first start. */

@@ -6,8 +6,8 @@ import { type ArchiveEntry, BackupError, damaged, readArchive } from './archive.
 /** The kind of file that this Parley writes; an older Parley refuses a higher one. */
 export const FORMAT = 1;
 
-/** Folders of the data folder that belong to a backup besides the workspace. */
-export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills'] as const;
+/** Folders of the data folder that belong to a backup besides the workspace; the last are those of other agents. */
+export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
 
 const Name = z.string().regex(/^[a-z0-9_]+$/);
 

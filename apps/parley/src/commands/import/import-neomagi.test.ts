@@ -95,7 +95,10 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(FILES)) put(`NeoMAGI/workspace/${name}`, text);
   put('NeoMAGI/AGENTS.md', 'For those who work on the code: run the linter.\n');
   mkdirSync(data());
-  expect(await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes')).toContain('Copied');
+  expect(await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes')).toMatch(
+    // The cadence of the state names the task: its key has another name.
+    /圆顶 +every day, 03:00–24:00, last run 2026-02-16T03:00:00[\s\S]*Copied/,
+  );
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
@@ -150,7 +153,8 @@ describe('parley import neomagi', () => {
   it.each([
     ['parley', ['MEMORY', 'NOTE', 'TOOLS']],
     ['mushroom', []],
-    ['lab', ['MEMORY', 'NOTE', 'TOOLS']],
+    // The diary is a skill there, which reads the notes.
+    ['lab', ['MEMORY', 'TOOLS']],
     ['zeus', ['MEMORY', 'TOOLS']],
     ['openclaw', ['MEMORY', 'NOTE', 'TOOLS']],
     ['neomagi', ['MEMORY', 'NOTE', 'TOOLS']],

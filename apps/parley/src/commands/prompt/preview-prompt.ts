@@ -5,7 +5,7 @@ import { type PreviewChange, previewTurn } from '@parley/agent';
 import type { Clock, Logger, SentRequest } from '@parley/core';
 import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
-import { approvalsOf, LOCAL_OWNERS } from '../../access.ts';
+import { approvalsOf, ownersOf } from '../../access.ts';
 import type { Surroundings } from '../../agent-sources.ts';
 import { type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
@@ -44,7 +44,7 @@ export async function previewPrompt(
       work: workOf(settings),
     });
     const place = copy === null ? opened.place : { ...opened.place, workspace };
-    const owners = [...settings.owners, ...LOCAL_OWNERS];
+    const owners = ownersOf(settings);
     const approvals = approvalsOf(settings);
     const deps = { ...opened, agent: place, owners, approvals, clock, log };
     const prompt = await previewTurn(turn, change, deps);

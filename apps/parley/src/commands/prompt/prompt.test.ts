@@ -241,7 +241,7 @@ describe('parley prompt: a preview', () => {
     [[], 'Say which turn: --list'],
     [['--channel', 'discrod'], 'Known: web, terminal, discord, telegram, whatsapp.'],
     [['--channel', 'web', '--chat', 'gruop'], '--chat is direct, group, channel, thread'],
-    [['--channel', 'web', '--mode', 'tiny'], '--mode is full, minimal, none, not "tiny"'],
+    [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
   ])('[P17] says what to type instead: %j', async (args, words) => {
     expect(await prompt(...args)).toBe(1);

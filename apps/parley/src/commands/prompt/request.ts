@@ -20,7 +20,7 @@ export interface PreviewFlags {
   readonly heartbeat?: boolean | undefined;
 }
 
-const MODES: readonly PromptMode[] = ['full', 'minimal', 'none'];
+const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 
 /** Reads what was typed about a preview. Throws CliError that says what to type instead. */
 export function previewRequest({ channel, chat, mode, heartbeat = false, ...flags }: PreviewFlags) {

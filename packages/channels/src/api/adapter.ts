@@ -1,0 +1,74 @@
+import { type Capabilities, countOf } from '@parley/core';
+import type { ChannelAdapter, ChannelContext, StreamingFacet } from '../adapter.ts';
+import { lazyRoutes } from '../web/adapter.ts';
+import { createEventHub, type EventHub } from '../web/events.ts';
+import type { ApiAccount } from './index.ts';
+
+/** A response has no limit; one answer is one part. In UTF-16 units. */
+const NO_LIMIT = 4_000_000;
+
+const CAPABILITIES: Capabilities = {
+  target: { dialect: 'markdown', maxLength: NO_LIMIT, unit: 'utf16' },
+  // A part is sent when its request may read it, which may happen again.
+  idempotentSend: true,
+  typing: false,
+  edit: false,
+  delete: false,
+  react: false,
+  threads: false,
+  buttons: false,
+  streaming: 'append',
+  media: [],
+};
+
+/** Connects nothing: clients call, and each request waits for the parts of its own answer. */
+export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAdapter {
+  const hub = createEventHub();
+  const closing = new AbortController();
+  const underWay = new Set<Promise<Response>>();
+  const answer = lazyRoutes(async () => {
+    const { createApiRoutes } = await import('./routes.ts');
+    return createApiRoutes({ context, hub, closing: closing.signal });
+  });
+  const clients = Object.keys(context.settings.clients).length;
+  return {
+    capabilities: CAPABILITIES,
+    async start() {
+      context.report({ kind: 'connected', as: `the API of ${countOf(clients, 'client')}` });
+    },
+    async stop() {
+      closing.abort();
+      await Promise.allSettled(underWay);
+      context.report({ kind: 'stopped' });
+    },
+    async send({ id, turnId, body, route }) {
+      const shown = { partId: id, turnId, text: body.text, at: context.clock() };
+      hub.publish(route.chatId, { type: 'part', ...shown });
+      return { platformMessageId: id };
+    },
+    streaming: streamingTo(hub),
+    http: {
+      open: true,
+      async fetch(request) {
+        const response = answer(request);
+        underWay.add(response);
+        return response.finally(() => underWay.delete(response));
+      },
+    },
+  };
+}
+
+/** Streams are written to at most this often, in ms. */
+const STREAM_EVERY_MS = 50;
+
+function streamingTo(hub: EventHub): StreamingFacet {
+  return {
+    minIntervalMs: STREAM_EVERY_MS,
+    async update({ chatId }, turnId, answer) {
+      if (!hub.isWatched(chatId)) return;
+      const text = (await answer.show()).map((part) => part.text).join('');
+      hub.publish(chatId, { type: 'stream', turnId, text });
+    },
+    end: async ({ chatId }, turnId) => hub.publish(chatId, { type: 'stream-end', turnId }),
+  };
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessageAnswer } from '@parley/store';
+import type { ChannelContext } from '../adapter.ts';
+import type { EventHub } from '../web/events.ts';
+
+export interface AnswerPlace {
+  readonly chatId: string;
+  readonly messageId: string;
+}
+
+interface AwaitDeps {
+  readonly context: Pick<ChannelContext<unknown>, 'answer'>;
+  readonly hub: EventHub;
+}
+
+/** What another gateway or an earlier life has done is seen after this, in ms. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Waits until a message is answered, or its turn waits for a person; null: the signal came first, or the message is
+ * not stored any more. The tables decide; live events only say when to look. `onText` gets all of the growing answer.
+ */
+export async function awaitAnswer(
+  { context, hub }: AwaitDeps,
+  { chatId, messageId }: AnswerPlace,
+  signal: AbortSignal,
+  onText: (text: string) => void = () => undefined,
+): Promise<MessageAnswer | null> {
+  let wake = Promise.withResolvers<void>();
+  let turnId: string | null = null;
+  let shown: { readonly turnId: string; readonly text: string } | undefined;
+  const unwatch = hub.watch(chatId, (event) => {
+    if (event.type !== 'stream') return wake.resolve();
+    // The first text of a turn: whose answer it is says the table.
+    if (event.turnId !== turnId && event.turnId !== shown?.turnId) wake.resolve();
+    shown = event;
+    if (event.turnId === turnId) onText(event.text);
+  });
+  try {
+    for (let isStopped = false; ; ) {
+      wake = Promise.withResolvers<void>();
+      const answer = (await context.answer?.(chatId, messageId)) ?? null;
+      if (answer === null || isOver(answer, isStopped)) return answer;
+      isStopped = answer.outcome === 'stopped';
+      turnId = answer.turnId;
+      if (shown !== undefined && shown.turnId === turnId) onText(shown.text);
+      if (signal.aborted) return null;
+      const pause = sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await Promise.race([wake.promise, pause]);
+    }
+  } finally {
+    unwatch();
+  }
+}
+
+/** What a stopped answer had said is stored a moment after the stop. */
+function isOver({ outcome, isSuspended, parts }: MessageAnswer, wasStopped: boolean): boolean {
+  if (outcome === null && !isSuspended) return false;
+  if (outcome === 'stopped' && parts.length === 0) return wasStopped;
+  return parts.every(({ isSent }) => isSent);
+}

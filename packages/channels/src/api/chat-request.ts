@@ -1,0 +1,172 @@
+import { type InboundMessage, ResponseFormat } from '@parley/core';
+import { z } from 'zod';
+import { parseCommand } from '../ingress/command.ts';
+import { type ApiError, badRequest } from './wire.ts';
+
+const Part = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
+  z.object({
+    type: z.literal('input_audio'),
+    input_audio: z.object({ data: z.string(), format: z.string() }),
+  }),
+  z.object({
+    type: z.literal('file'),
+    file: z.object({ filename: z.string().optional(), file_data: z.string() }),
+  }),
+]);
+type Part = z.infer<typeof Part>;
+
+const Content = z.union([z.string(), z.array(Part)]).nullish();
+
+const Message = z.object({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
+  content: Content,
+});
+type Message = z.infer<typeof Message>;
+
+const Format = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('json_object') }),
+  z.object({
+    type: z.literal('json_schema'),
+    json_schema: z.object({ schema: z.record(z.string(), z.unknown()) }),
+  }),
+]);
+
+/** What is read of a request; temperature and the like are the agent's own business and passed over. */
+const Body = z.object({
+  model: z.string().optional(),
+  messages: z.array(Message).min(1).max(2_000),
+  stream: z.boolean().nullish(),
+  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+  user: z.string().nullish(),
+  n: z.number().nullish(),
+  tools: z.array(z.unknown()).nullish(),
+  functions: z.array(z.unknown()).nullish(),
+  response_format: Format.nullish(),
+});
+
+/** A request as Parley understands it. */
+export interface ChatRequest {
+  readonly model: string | undefined;
+  /** Who is behind the client, as it calls them. */
+  readonly user: string | undefined;
+  readonly stream: false | { readonly usage: boolean };
+  /** The new messages of the user: all since the last answer. */
+  readonly text: string;
+  readonly files: readonly File[];
+  readonly client: NonNullable<InboundMessage['client']>;
+  readonly responseFormat: InboundMessage['responseFormat'];
+}
+
+/** Reads the body of a request. What Parley cannot do is an error; it never does something else instead. */
+export function readChatRequest(
+  json: unknown,
+  conversations: 'one' | 'per-request',
+): ChatRequest | ApiError {
+  const parsed = Body.safeParse(json);
+  if (!parsed.success) return badRequest(z.prettifyError(parsed.error), 'invalid_request');
+  const body = parsed.data;
+  const refusal = refusalOf(body);
+  if (refusal !== null) return refusal;
+  const talk = body.messages.filter(({ role }) => role === 'user' || role === 'assistant');
+  const since = talk.findLastIndex(({ role }) => role === 'assistant') + 1;
+  const news = talk.slice(since);
+  if (news.length === 0) {
+    return badRequest('The last message must be one of the user: it is answered.', 'no_message');
+  }
+  const files: File[] = [];
+  for (const part of news.flatMap(({ content }) => (Array.isArray(content) ? content : []))) {
+    const file = fileOf(part, files.length + 1);
+    if (file !== null && 'status' in file) return file;
+    if (file !== null) files.push(file);
+  }
+  const text = news.map(textOf).join('\n\n').trim();
+  const history = conversations === 'one' ? [] : talk.slice(0, since).map(saidIn);
+  return {
+    model: body.model,
+    user: body.user ?? undefined,
+    stream: body.stream === true && { usage: body.stream_options?.include_usage === true },
+    text,
+    files,
+    client: parseCommand(text) === null ? sentAlong(body.messages, history) : {},
+    responseFormat: formatOf(body),
+  };
+}
+
+function sentAlong(messages: readonly Message[], history: readonly Said[]): ChatRequest['client'] {
+  const rules = messages.filter(({ role }) => role === 'system' || role === 'developer');
+  const instructions = rules.map(textOf).join('\n\n').trim();
+  return {
+    ...(history.length > 0 && { history: [...history] }),
+    ...(instructions !== '' && { instructions }),
+  };
+}
+
+function refusalOf(body: z.infer<typeof Body>): ApiError | null {
+  const isOfTool = ({ role }: Message) => role === 'tool' || role === 'function';
+  const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
+  if (offered.length > 0 || body.messages.some(isOfTool)) {
+    const why = 'Tools of a client are not called: the agent has its own. Send no tools.';
+    return badRequest(why, 'tools_unsupported');
+  }
+  if (body.n !== undefined && body.n !== null && body.n !== 1) {
+    return badRequest('A message has one answer here: leave n away.', 'n_unsupported');
+  }
+  const format = ResponseFormat.optional().safeParse(formatOf(body));
+  if (!format.success) {
+    const why = `response_format must be ${z.prettifyError(format.error)}`;
+    return badRequest(why, 'invalid_response_format');
+  }
+  return null;
+}
+
+function formatOf({ response_format: format }: z.infer<typeof Body>): ResponseFormat | undefined {
+  if (format?.type === 'json_schema') return format.json_schema.schema;
+  return format?.type === 'json_object' ? 'json' : undefined;
+}
+
+type Said = NonNullable<ChatRequest['client']['history']>[number];
+
+function saidIn(message: Message): Said {
+  const role = message.role === 'assistant' ? 'assistant' : 'user';
+  return { role, text: textOf(message) };
+}
+
+/** Files of earlier messages are named; those of new ones go along. */
+function textOf({ content }: Message): string {
+  if (!Array.isArray(content)) return content ?? '';
+  return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
+}
+
+const AUDIO: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
+
+function fileOf(part: Part, nth: number): File | ApiError | null {
+  switch (part.type) {
+    case 'text':
+      return null;
+    case 'image_url':
+      return fromDataUrl(part.image_url.url, `image-${nth}`);
+    case 'file':
+      return fromDataUrl(part.file.file_data, part.file.filename ?? `file-${nth}`);
+    case 'input_audio': {
+      const { data, format } = part.input_audio;
+      const type = AUDIO[format] ?? 'application/octet-stream';
+      return new File([Buffer.from(data, 'base64')], `audio-${nth}.${format}`, { type });
+    }
+  }
+}
+
+const LONGEST_TYPE = 100;
+
+/** Parley fetches nothing for a client: an address could be one of the private network. */
+function fromDataUrl(url: string, name: string): File | ApiError {
+  const start = url.slice(0, LONGEST_TYPE);
+  const [frame = '', type = ''] =
+    /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,/i.exec(start) ?? [];
+  if (frame !== '')
+    return new File([Buffer.from(url.slice(frame.length), 'base64')], name, { type });
+  const why = `${name} must be a data: URL in base64 (data:image/png;base64,…): addresses are not fetched.`;
+  return badRequest(why, 'url_unsupported');
+}

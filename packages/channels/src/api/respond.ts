@@ -1,0 +1,223 @@
+import type { MessageAnswer } from '@parley/store';
+import type { ChannelContext } from '../adapter.ts';
+import { guarded } from '../guard.ts';
+import type { EventHub } from '../web/events.ts';
+import { type AnswerPlace, awaitAnswer } from './await-answer.ts';
+import type { ApiAccount } from './index.ts';
+import {
+  type ApiError,
+  type Completion,
+  chunkBody,
+  completionBody,
+  errorBody,
+  errorResponse,
+  usageChunk,
+} from './wire.ts';
+
+interface RespondDeps {
+  readonly context: Pick<ChannelContext<ApiAccount>, 'answer' | 'settings' | 'log'>;
+  readonly hub: EventHub;
+  readonly closing: AbortSignal;
+}
+
+/** A stored message whose answer a client waits for. */
+export interface AnswerOrder {
+  readonly about: Completion;
+  readonly place: AnswerPlace;
+  /** When it was received, in ms. */
+  readonly at: number;
+  /** The command that it is. */
+  readonly command: string | undefined;
+  readonly stream: false | { readonly usage: boolean };
+}
+
+/** Each waiting request looks into the database now and then. */
+const MOST_WAITING = 500;
+
+/** Answers requests: as a whole, or as the events of a stream. */
+export function createResponder(
+  deps: RespondDeps,
+): (order: AnswerOrder, left: AbortSignal) => Promise<Response> {
+  let waiting = 0;
+  return async (order, left) => {
+    if (waiting >= MOST_WAITING) return errorResponse(TOO_MANY);
+    waiting += 1;
+    const release = (): void => {
+      waiting -= 1;
+    };
+    if (order.stream !== false) return streamed(deps, order, left, release);
+    try {
+      const said = await answerTo(deps, order, left);
+      if ('status' in said) return errorResponse(said);
+      const body = completionBody(order.about, said.text, said.usage);
+      return Response.json(body, { headers: { 'cache-control': 'no-store' } });
+    } finally {
+      release();
+    }
+  };
+}
+
+const AGAIN =
+  'The same request with the same Idempotency-Key gets it when it is there, and runs nothing twice; the page shows it, too.';
+const TOO_MANY: ApiError = {
+  status: 429,
+  code: 'rate_limit_exceeded',
+  message: `${MOST_WAITING} requests wait for their answers already. Your message is stored and will be answered. ${AGAIN}`,
+  retryAfterSeconds: 10,
+};
+export const CLOSING: ApiError = {
+  status: 503,
+  code: 'shutting_down',
+  message: `Parley is shutting down; what it has accepted is answered after its start. ${AGAIN}`,
+  retryAfterSeconds: 5,
+};
+const GONE: ApiError = {
+  status: 404,
+  code: 'answer_gone',
+  message: 'The message of this Idempotency-Key is not kept any more. Send it under another one.',
+};
+const SET_ASIDE: ApiError = {
+  status: 409,
+  code: 'stopped',
+  message: 'The message was stopped with /stop before it was answered.',
+};
+
+function late(waitMs: number): ApiError {
+  const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); it is still being worked on. ${AGAIN}`;
+  return { status: 504, code: 'deadline_exceeded', message };
+}
+
+interface Said extends Pick<MessageAnswer, 'usage'> {
+  readonly text: string;
+  /** Not the answer, but what a person has to decide before there is one. */
+  readonly isQuestion: boolean;
+}
+
+/** After these the turn that had asked goes on, and its answer is what the person waits for. */
+const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
+
+async function answerTo(
+  deps: RespondDeps,
+  { place, command, at }: AnswerOrder,
+  left: AbortSignal,
+  onText?: (text: string) => void,
+): Promise<Said | ApiError> {
+  const { waitMs } = deps.context.settings;
+  const deadline = AbortSignal.timeout(waitMs);
+  const signal = AbortSignal.any([left, deps.closing, deadline]);
+  const why = () => (deps.closing.aborted ? CLOSING : signal.aborted ? late(waitMs) : GONE);
+  const answer = await awaitAnswer(deps, place, signal, onText);
+  if (answer === null) return why();
+  const said = saidBy(answer);
+  const { pending } = answer;
+  if ('status' in said || pending === null || command === undefined || !DECIDING.has(command)) {
+    return said;
+  }
+  const rest = await awaitAnswer(deps, { ...place, messageId: pending }, signal);
+  if (rest === null) return why();
+  const parts = rest.isSuspended ? rest.parts.filter((part) => part.at > at) : rest.parts;
+  const then = saidBy({ ...rest, parts });
+  if ('status' in then) return then;
+  return { ...then, text: [said.text, then.text].filter((text) => text !== '').join('\n\n') };
+}
+
+function saidBy({ outcome, isSuspended, usage, parts }: MessageAnswer): Said | ApiError {
+  const text = parts.map((part) => part.text).join('\n\n');
+  if (outcome === 'failed') return { status: 503, code: 'turn_failed', message: text };
+  if (outcome === 'stopped' && text === '') return SET_ASIDE;
+  return { text, usage, isQuestion: isSuspended };
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Asks proxies in between not to hold events back.
+  'x-accel-buffering': 'no',
+};
+/** Clients and proxies give up on a stream that is silent for long. In ms. */
+const KEEP_ALIVE_MS = 15_000;
+
+function streamed(
+  deps: RespondDeps,
+  order: AnswerOrder,
+  left: AbortSignal,
+  release: () => void,
+): Response {
+  const cancelled = new AbortController();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const write = (text: string): void => {
+        if (!cancelled.signal.aborted) controller.enqueue(encoder.encode(text));
+      };
+      const alive = setInterval(
+        guarded('keep-alive', () => write(': alive\n\n')),
+        KEEP_ALIVE_MS,
+      );
+      const signal = AbortSignal.any([left, cancelled.signal]);
+      const end = (): void => {
+        clearInterval(alive);
+        release();
+        if (!cancelled.signal.aborted) controller.close();
+      };
+      // Not awaited: the response begins before there is an answer.
+      writeAnswer(deps, order, signal, write).catch(noteFailure(deps, write)).finally(end);
+    },
+    cancel: () => cancelled.abort(),
+  });
+  return new Response(body, { headers: HEADERS });
+}
+
+function noteFailure({ context }: RespondDeps, write: (text: string) => void) {
+  return (error: unknown): void => {
+    context.log.error({ error }, 'a stream of the API failed');
+    write(event(errorBody(FAILED)));
+  };
+}
+
+const FAILED: ApiError = {
+  status: 503,
+  code: 'unavailable',
+  message: `Parley could not read the answer just now. ${AGAIN}`,
+};
+
+/** Of a run that was replaced by another one: what was shown cannot be taken back here. */
+const CHANGED: ApiError = {
+  status: 503,
+  code: 'answer_changed',
+  message: `The answer was begun again and is not the one that was streamed. ${AGAIN}`,
+};
+
+function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Writes the growing answer and its end; all of it together is the text that was delivered. */
+async function writeAnswer(
+  deps: RespondDeps,
+  order: AnswerOrder,
+  signal: AbortSignal,
+  write: (text: string) => void,
+): Promise<void> {
+  const { about, stream } = order;
+  let sent = '';
+  const add = (content: string): void => {
+    if (content === '') return;
+    sent += content;
+    write(event(chunkBody(about, { content }, null)));
+  };
+  write(event(chunkBody(about, { role: 'assistant', content: '' }, null)));
+  const said = await answerTo(deps, order, signal, (growing) => {
+    // White space at the end may not be part of the answer.
+    const text = growing.trimEnd();
+    if (text.startsWith(sent)) add(text.slice(sent.length));
+  });
+  if ('status' in said) return write(event(errorBody(said)));
+  if (said.text.startsWith(sent)) add(said.text.slice(sent.length));
+  // What was said before a question is the beginning of the later answer.
+  else if (said.isQuestion) add(`\n\n${said.text}`);
+  else return write(event(errorBody(CHANGED)));
+  write(event(chunkBody(about, {}, 'stop')));
+  if (stream !== false && stream.usage) write(event(usageChunk(about, said.usage)));
+  write('data: [DONE]\n\n');
+}

@@ -1,0 +1,179 @@
+import { type InboundMessage, memoryValues, silentLogger } from '@parley/core';
+import type { MessageAnswer } from '@parley/store';
+import { describe, expect, it } from 'vitest';
+import type { ChannelContext, IngressOutcome } from '../adapter.ts';
+import { createApiAdapter } from './adapter.ts';
+import type { ApiAccount } from './index.ts';
+
+const TOKEN = 't'.repeat(32);
+const ANSWERED: MessageAnswer = {
+  outcome: 'answered',
+  turnId: 't1',
+  isSuspended: false,
+  usage: { inputTokens: 3, outputTokens: 2, cachedTokens: 1 },
+  parts: [{ text: 'Hello.', at: 1, isSent: true }],
+  pending: null,
+};
+const WAITS: MessageAnswer = { ...ANSWERED, outcome: null, parts: [] };
+
+type Clients = ApiAccount['clients'][string];
+
+/** The API of one client over an ingress and tables that a test decides. */
+function scene(
+  client: Partial<Clients> = {},
+  {
+    answer = async () => ANSWERED,
+    outcome = { kind: 'accepted', conversationId: 'c' },
+    waitMs = 10_000,
+  }: {
+    readonly answer?: (chatId: string, messageId: string) => Promise<MessageAnswer | null>;
+    readonly outcome?: IngressOutcome;
+    readonly waitMs?: number;
+  } = {},
+) {
+  const received: InboundMessage[] = [];
+  const shop = { token: TOKEN, owner: false, conversations: 'one', ...client } as const;
+  const context: ChannelContext<ApiAccount> = {
+    account: 'default',
+    settings: { agent: 'main', waitMs, clients: { shop } },
+    log: silentLogger,
+    clock: () => 5_000,
+    holdsAccount: () => true,
+    revise: () => Promise.resolve(),
+    reacted: async () => {},
+    message: async () => null,
+    commands: [],
+    values: memoryValues(),
+    receive: async (message) => {
+      received.push(message);
+      return outcome;
+    },
+    report: () => undefined,
+    tellOwner: async () => {},
+    history: async () => [],
+    answer,
+  };
+  const adapter = createApiAdapter(context);
+  const ask = async (body: object, headers: Record<string, string> = {}) => {
+    const request = new Request('http://127.0.0.1/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, ...headers },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], ...body }),
+    });
+    const response = await adapter.http?.fetch(request);
+    if (response === undefined) throw new Error('the API has lost its routes');
+    return { status: response.status, text: await response.text() };
+  };
+  return { adapter, ask, received };
+}
+
+describe('a request of an API client', () => {
+  it.each<[string, Partial<Clients>, object, Record<string, string>, string, string, boolean]>([
+    ['of the client', {}, {}, {}, 'shop', 'shop', false],
+    ['of a user of it', {}, { user: 'ann' }, {}, 'shop/ann', 'shop/ann', true],
+    ['with a name', {}, {}, { 'x-parley-conversation': 'a1' }, 'shop#a1', 'shop', true],
+    ['of an owner', { owner: true }, { user: 'ann' }, {}, 'shop/ann', 'shop', true],
+    ['with another agent', { agent: 'help' }, {}, {}, '@help/shop', 'shop', false],
+    ['with the default agent by name', { agent: 'main' }, {}, {}, 'shop', 'shop', false],
+    [
+      'of a client that keeps the talk',
+      { conversations: 'per-request' },
+      {},
+      { 'idempotency-key': 'k1' },
+      'shop~k1',
+      'shop',
+      true,
+    ],
+  ])(
+    '[F02] belongs to the conversation %s',
+    async (_, client, body, headers, chat, person, separate) => {
+      const { ask, received } = scene(client);
+      expect((await ask(body, headers)).status).toBe(200);
+      expect(received[0]).toMatchObject({
+        channel: 'api',
+        chat: { id: chat, type: 'direct', ...(separate && { separate }) },
+        sender: { id: person, isBot: false },
+        text: 'hi',
+        addressed: true,
+      });
+      expect(received[0]?.chat.separate).toBe(separate || undefined);
+    },
+  );
+
+  it('[F01] keeps two users apart whatever their names are', async () => {
+    const { ask, received } = scene();
+    for (const user of ['a/b', 'a#b', 'a~b', 'ä'.repeat(300)]) await ask({ user });
+    expect(new Set(received.map(({ chat }) => chat.id)).size).toBe(4);
+    expect(received.every(({ chat }) => /^shop\/[0-9a-f]{40}$/.test(chat.id))).toBe(true);
+  });
+
+  it('[P04] asks for JSON, of any shape or by a schema that can be checked', async () => {
+    const { ask, received } = scene();
+    const schema = { type: 'object', properties: { city: { type: 'string' } } };
+    await ask({ response_format: { type: 'json_object' } });
+    await ask({ response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } });
+    expect(received.map(({ responseFormat }) => responseFormat)).toEqual(['json', schema]);
+    const broken = { type: 'json_schema', json_schema: { schema: { type: 'no-such-type' } } };
+    expect(await ask({ response_format: broken })).toMatchObject({ status: 400 });
+  });
+
+  it('[D13] ends after its time with a clear error, whole or streamed', async () => {
+    const { ask } = scene({}, { answer: async () => WAITS, waitMs: 50 });
+    const late = await ask({});
+    expect(late.status).toBe(504);
+    expect(JSON.parse(late.text)).toMatchObject({
+      error: { code: 'deadline_exceeded', message: expect.stringContaining('Idempotency-Key') },
+    });
+    const stream = await ask({ stream: true });
+    expect(stream.status).toBe(200);
+    expect(stream.text).toContain('"code":"deadline_exceeded"');
+    expect(stream.text).not.toContain('[DONE]');
+  });
+
+  it('[D11] ends when the gateway does', async () => {
+    const { ask, adapter } = scene({}, { answer: async () => WAITS });
+    const waiting = [ask({}), ask({ stream: true })];
+    await expect.poll(() => adapter.stop()).toBeUndefined();
+    const [whole, stream] = await Promise.all(waiting);
+    expect(whole?.status).toBe(503);
+    expect(stream?.text).toContain('shutting_down');
+    expect((await ask({})).status).toBe(503);
+  });
+
+  it('[D13] that finds the database away gets an error that can be tried again', async () => {
+    const { ask } = scene({}, { answer: () => Promise.reject(new Error('away')) });
+    expect((await ask({})).status).toBe(503);
+    expect((await ask({ stream: true })).text).toContain('"code":"unavailable"');
+  });
+
+  it('[F12] gets an error where what was streamed is not the answer', async () => {
+    const parts = [...ANSWERED.parts];
+    let looks = 0;
+    const { ask, adapter } = scene(
+      {},
+      {
+        answer: async () => {
+          looks += 1;
+          return looks < 3 ? WAITS : { ...ANSWERED, parts };
+        },
+      },
+    );
+    const stream = ask({ stream: true });
+    await expect.poll(() => looks).toBe(1);
+    const answer = { show: async () => [{ text: 'Something else', plain: '' }] };
+    await adapter.streaming?.update({ chatId: 'shop' }, 't1', answer);
+    const { text } = await stream;
+    expect(text).toContain('Something else');
+    expect(text).toContain('"code":"answer_changed"');
+  });
+
+  it.each<[IngressOutcome, number]>([
+    [{ kind: 'refused', reason: 'longer than 5 characters', bound: 'size' }, 413],
+    [{ kind: 'refused', reason: '2 messages wait', bound: 'conversation' }, 429],
+    [{ kind: 'refused', reason: 'all wait', bound: 'all' }, 429],
+    [{ kind: 'ignored', reason: 'the same text repeatedly' }, 429],
+  ])('[D07] that ingress refuses (%o) is answered with %i', async (outcome, status) => {
+    const { ask } = scene({}, { outcome });
+    expect((await ask({})).status).toBe(status);
+  });
+});

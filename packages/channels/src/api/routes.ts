@@ -1,0 +1,254 @@
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { InboundMessage } from '@parley/core';
+import { type Context, Hono } from 'hono';
+import type { ChannelContext, IngressOutcome } from '../adapter.ts';
+import { kindOf } from '../attachments/file-response.ts';
+import { parseCommand } from '../ingress/command.ts';
+import { parseJson, readBody } from '../request-body.ts';
+import type { EventHub } from '../web/events.ts';
+import { type ChatRequest, readChatRequest } from './chat-request.ts';
+import type { ApiAccount } from './index.ts';
+import { type AnswerOrder, CLOSING, createResponder } from './respond.ts';
+import { type ApiError, badRequest, errorResponse, modelBody } from './wire.ts';
+
+interface ApiDeps {
+  readonly context: ChannelContext<ApiAccount>;
+  readonly hub: EventHub;
+  /** Fires when the gateway stops taking messages; ends every request. */
+  readonly closing: AbortSignal;
+}
+
+interface Client {
+  readonly name: string;
+  /** Undefined: the default agent. */
+  readonly agent: string | undefined;
+  /** The agent's name as a model. */
+  readonly model: string;
+  readonly owner: boolean;
+  readonly conversations: 'one' | 'per-request';
+}
+
+/** `/v1` as OpenAI's clients know it. */
+export function createApiRoutes(deps: ApiDeps): Hono<{ Variables: { client: Client } }> {
+  const { context, closing } = deps;
+  const app = new Hono<{ Variables: { client: Client } }>().basePath('/v1');
+  const respond = createResponder(deps);
+  const since = Math.floor(context.clock() / 1_000);
+  app.use(async (c, next) => {
+    const client = clientOf(context.settings, c.req.header('authorization'));
+    if (client === null) return errorResponse(NO_CLIENT);
+    c.set('client', client);
+    return next();
+  });
+  app.get('/models', (c) =>
+    c.json({ object: 'list', data: [modelBody(c.get('client').model, since)] }),
+  );
+  app.get('/models/:model', (c) => {
+    const asked = c.req.param().model;
+    const { model } = c.get('client');
+    return asked === model ? c.json(modelBody(model, since)) : errorResponse(noModel(asked, model));
+  });
+  app.post('/chat/completions', async (c) => {
+    if (closing.aborted) return errorResponse(CLOSING);
+    const order = await takeIn(deps, c, c.get('client'));
+    return 'status' in order ? errorResponse(order) : respond(order, c.req.raw.signal);
+  });
+  app.notFound((c) => errorResponse({ ...NO_ROUTE, message: `There is no ${c.req.path} here.` }));
+  app.onError((error, c) => {
+    context.log.error({ path: c.req.path, error }, 'request of the API failed');
+    return errorResponse(FAILED);
+  });
+  return app;
+}
+
+const NO_CLIENT: ApiError = {
+  status: 401,
+  code: 'invalid_api_key',
+  message:
+    'Send the token of a client (api.clients in the settings) as "Authorization: Bearer …"; OpenAI’s libraries call it the API key.',
+};
+const NO_ROUTE = { status: 404, code: 'not_found' } as const;
+const FAILED: ApiError = {
+  status: 503,
+  code: 'unavailable',
+  message:
+    'Parley could not do that just now. The same request with the same Idempotency-Key runs nothing twice.',
+  retryAfterSeconds: 5,
+};
+
+function noModel(asked: string, agent: string): ApiError {
+  const message = `There is no model ${JSON.stringify(asked)} for this client; the agent is ${JSON.stringify(agent)}.`;
+  return { status: 404, code: 'model_not_found', message };
+}
+
+/** All tokens are compared, in constant time. */
+function clientOf({ agent: main, clients }: ApiAccount, header: string | undefined): Client | null {
+  const given = digest(/^Bearer +(.+)$/i.exec(header ?? '')?.[1] ?? '');
+  const found = Object.entries(clients).filter(([, { token }]) =>
+    timingSafeEqual(digest(token), given),
+  );
+  const [one] = found;
+  if (one === undefined) return null;
+  const [name, { agent, owner, conversations }] = one;
+  const other = agent === main ? undefined : agent;
+  return { name, agent: other, model: other ?? main, owner, conversations };
+}
+
+function digest(text: string): Buffer {
+  return Buffer.from(hash('sha256', text, 'hex'), 'hex');
+}
+
+/** Besides the files of a request, in bytes. */
+const LARGEST_TEXT = 4_000_000;
+
+/** Reads a request and hands it to ingress. Resolves when it is stored, or with the reason why it is not. */
+async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<AnswerOrder | ApiError> {
+  const { context } = deps;
+  const { model } = client;
+  const fileBytes = context.chats?.media.messageBytes ?? 0;
+  const body = await readBody(c.req.raw, LARGEST_TEXT + Math.ceil((fileBytes * 4) / 3));
+  if (body.kind === 'too-large')
+    return tooLarge('The request is larger than what is taken at once.');
+  if (body.kind === 'not-utf8')
+    return badRequest('The request is not valid UTF-8.', 'invalid_request');
+  const request = readChatRequest(parseJson(body.text), client.conversations);
+  if ('status' in request) return request;
+  if (request.model !== undefined && request.model !== model) return noModel(request.model, model);
+  const place = placeOf(client, request, c);
+  if ('status' in place) return place;
+  const refusal = await fileRefusal(context, request.files);
+  if (refusal !== null) return refusal;
+  const { chatId, messageId } = place;
+  const at = context.clock();
+  const message = inbound(client, request, { ...place, account: context.account, at });
+  const bytes = await Promise.all(request.files.map((file) => file.bytes()));
+  const outcome = await context.receive(message, undefined, bytes);
+  const refused = refusedAs(outcome);
+  if (refused !== null) return refused;
+  const command = outcome.kind === 'command' ? outcome.name : parseCommand(request.text)?.name;
+  const about = { id: `chatcmpl-${messageId}`, model, created: Math.floor(at / 1_000) };
+  return { about, place: { chatId, messageId }, at, command, stream: request.stream };
+}
+
+const KEY = /^[\x21-\x7e]{1,200}$/;
+
+interface Place {
+  readonly chatId: string;
+  readonly messageId: string;
+  readonly senderId: string;
+  readonly separate: boolean;
+}
+
+/**
+ * Which conversation a request belongs to, and who speaks there. `user` is another person behind a client of guests,
+ * with memories of their own; behind an owner's it is only another conversation.
+ */
+function placeOf(client: Client, { user }: ChatRequest, c: Context): Place | ApiError {
+  const key = c.req.header('idempotency-key');
+  if (key !== undefined && !KEY.test(key)) {
+    return badRequest(
+      'An Idempotency-Key has 1 to 200 visible characters of ASCII.',
+      'invalid_key',
+    );
+  }
+  const messageId = key ?? randomUUID();
+  const named = c.req.header('x-parley-conversation');
+  const person = user === undefined ? client.name : `${client.name}/${idPart(user)}`;
+  const own =
+    client.conversations === 'per-request' ? `~${idPart(messageId)}` : named && `#${idPart(named)}`;
+  return {
+    // As the chats of the page, it names an agent that is not the default one.
+    chatId: `${client.agent === undefined ? '' : `@${client.agent}/`}${person}${own ?? ''}`,
+    messageId,
+    senderId: client.owner ? client.name : person,
+    separate: own !== undefined || user !== undefined,
+  };
+}
+
+/** A name of a client's as a part of an id. */
+function idPart(name: string): string {
+  return /^[\w.@+-]{1,64}$/.test(name) ? name : hash('sha256', name, 'hex').slice(0, 40);
+}
+
+function inbound(
+  client: Client,
+  { text, files, user, client: sentAlong, responseFormat }: ChatRequest,
+  { chatId, messageId, senderId, separate, account, at }: Place & { account: string; at: number },
+): InboundMessage {
+  const attachments = files.map((file, index) => ({
+    kind: kindOf(file),
+    name: file.name,
+    size: file.size,
+    ...(file.type !== '' && { mimeType: file.type }),
+    ref: `${messageId}/${index}`,
+  }));
+  return {
+    channel: 'api',
+    account,
+    messageId,
+    chat: { id: chatId, type: 'direct', ...(separate && { separate: true }) },
+    sender: { id: senderId, name: user ?? client.name, isBot: false },
+    text,
+    ...(attachments.length > 0 && { attachments }),
+    ...(Object.keys(sentAlong).length > 0 && { client: sentAlong }),
+    ...(responseFormat !== undefined && { responseFormat }),
+    mentions: [],
+    addressed: true,
+    sentAt: at,
+    variables: {},
+  };
+}
+
+/** What one message may carry. */
+const MOST_FILES = 32;
+
+async function fileRefusal(
+  { chats }: ChannelContext<ApiAccount>,
+  files: readonly File[],
+): Promise<ApiError | null> {
+  if (files.length === 0) return null;
+  if (chats === undefined) return badRequest('Files cannot be sent here.', 'files_unsupported');
+  const { fileBytes, messageBytes } = chats.media;
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  const empty = files.find((file) => file.size === 0);
+  if (empty !== undefined) return badRequest(`${empty.name} is empty.`, 'invalid_request');
+  if (files.length > MOST_FILES) return tooLarge(`One message may have ${MOST_FILES} files.`);
+  if (size > messageBytes || files.some((file) => file.size > fileBytes)) {
+    return tooLarge(
+      `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
+    );
+  }
+  if (await chats.hasRoom(size)) return null;
+  return overloaded('There is no room for more files at the moment.', 60);
+}
+
+function tooLarge(message: string): ApiError {
+  return { status: 413, code: 'request_too_large', message };
+}
+
+function overloaded(message: string, retryAfterSeconds: number): ApiError {
+  return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds };
+}
+
+/** A conversation has room again once its next turn has begun; all of them together take longer. In seconds. */
+const AGAIN_AFTER = { conversation: 10, all: 30 } as const;
+
+/** Null: it is stored, or was before. */
+function refusedAs(outcome: IngressOutcome): ApiError | null {
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'command':
+    case 'duplicate':
+      return null;
+    case 'ignored':
+      return outcome.reason === 'no text'
+        ? badRequest('The message has no text.', 'no_message')
+        : overloaded(`The message was not taken: ${outcome.reason}.`, 60);
+    case 'refused': {
+      const { bound, reason } = outcome;
+      if (bound === 'size') return tooLarge(`The message is ${reason}.`);
+      if (bound !== undefined) return overloaded(`Not taken: ${reason}.`, AGAIN_AFTER[bound]);
+      return { status: 401, code: 'access_denied', message: `Not taken: ${reason}.` };
+    }
+  }
+}

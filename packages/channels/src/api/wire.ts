@@ -1,0 +1,76 @@
+import type { AnswerUsage } from '@parley/store';
+
+/** An error in OpenAI's form. */
+export interface ApiError {
+  readonly status: 400 | 401 | 404 | 409 | 413 | 429 | 500 | 503 | 504;
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+}
+
+export function badRequest(message: string, code: string): ApiError {
+  return { status: 400, code, message };
+}
+
+function typeOf({ status }: ApiError): string {
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+export function errorBody(error: ApiError): object {
+  const { message, code } = error;
+  return { error: { message, type: typeOf(error), param: null, code } };
+}
+
+export function errorResponse(error: ApiError): Response {
+  const { status, retryAfterSeconds } = error;
+  return Response.json(errorBody(error), {
+    status,
+    headers: {
+      'cache-control': 'no-store',
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    },
+  });
+}
+
+/** What all pieces of one completion say. */
+export interface Completion {
+  readonly id: string;
+  /** The agent. */
+  readonly model: string;
+  /** In seconds. */
+  readonly created: number;
+}
+
+export function completionBody(about: Completion, text: string, usage: AnswerUsage): object {
+  const message = { role: 'assistant', content: text, refusal: null };
+  const choice = { index: 0, message, logprobs: null, finish_reason: 'stop' };
+  return { ...about, object: 'chat.completion', choices: [choice], usage: usageBody(usage) };
+}
+
+type Delta = { readonly role: 'assistant'; readonly content: '' } | { readonly content?: string };
+
+/** One event of a stream. */
+export function chunkBody(about: Completion, delta: Delta, finish: 'stop' | null): object {
+  const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
+  return { ...about, object: 'chat.completion.chunk', choices: [choice] };
+}
+
+/** The last event of a stream whose client asked for the usage. */
+export function usageChunk(about: Completion, usage: AnswerUsage): object {
+  return { ...about, object: 'chat.completion.chunk', choices: [], usage: usageBody(usage) };
+}
+
+function usageBody({ inputTokens, outputTokens, cachedTokens }: AnswerUsage): object {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens },
+  };
+}
+
+export function modelBody(id: string, created: number): object {
+  return { id, object: 'model', created, owned_by: 'parley' };
+}

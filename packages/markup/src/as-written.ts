@@ -1,0 +1,28 @@
+import type { RenderTarget } from '@parley/core';
+import type { RenderedPart } from './rendered-part.ts';
+
+/** Bytes of a UTF-16 unit at most. */
+const BYTES = 3;
+
+/**
+ * Markdown for a program that shows it itself: it stays as it is, character for character, so that a growing answer
+ * only grows. What is longer than a part is cut at the end of a line where there is one.
+ */
+export function asWritten(markdown: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
+  const longest = unit === 'byte' ? Math.floor(maxLength / BYTES) : maxLength;
+  const parts: RenderedPart[] = [];
+  for (let rest = markdown; rest.trim() !== ''; ) {
+    const end = rest.length <= longest ? rest.length : cutAt(rest, longest);
+    const text = rest.slice(0, end);
+    if (text.trim() !== '') parts.push({ text, plain: text });
+    rest = rest.slice(end);
+  }
+  return parts;
+}
+
+function cutAt(text: string, longest: number): number {
+  const line = text.lastIndexOf('\n', longest - 1) + 1;
+  if (line > longest / 2) return line;
+  // Between the halves of a pair there is no character.
+  return /[\uD800-\uDBFF]/.test(text.charAt(longest - 1)) ? longest - 1 : longest;
+}

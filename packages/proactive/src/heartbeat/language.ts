@@ -1,0 +1,82 @@
+import type { InboundMessage } from '@parley/core';
+
+/** Scripts in which one language is by far the most usual; the first that is found wins, as kana beside Han do. */
+const SCRIPTS: readonly (readonly [RegExp, string])[] = [
+  [/\p{Script=Hiragana}|\p{Script=Katakana}/gu, 'Japanese'],
+  [/\p{Script=Hangul}/gu, 'Korean'],
+  [/\p{Script=Han}/gu, 'Chinese'],
+  [/[іїєґ]/gu, 'Ukrainian'],
+  [/\p{Script=Cyrillic}/gu, 'Russian'],
+  [/\p{Script=Arabic}/gu, 'Arabic'],
+  [/\p{Script=Hebrew}/gu, 'Hebrew'],
+  [/\p{Script=Greek}/gu, 'Greek'],
+  [/\p{Script=Devanagari}/gu, 'Hindi'],
+  [/\p{Script=Thai}/gu, 'Thai'],
+];
+
+/** Words that are frequent in one language of the Latin script, and rare or other words in the rest. */
+const WORDS: Readonly<Record<string, string>> = {
+  English: 'the and you is it of to that what for with my please can are this have how i not',
+  German: 'der die das und ich ist nicht ein eine mir bitte kannst du wie was mit den auf für auch',
+  French: 'le les des et je est pas une vous tu que qui pour avec dans ce mon ma bonjour merci',
+  Spanish:
+    'el los las y es que un una por para con qué mi está hola gracias cuándo cómo hay puedes',
+  Italian: 'il gli di che è non un una per con mi sono come quando questo grazie ciao della puoi',
+  Portuguese:
+    'o os as e é que não um uma para com você meu minha está como obrigado olá isso quando',
+  Dutch: 'de het een en ik is niet je van dat wat voor met mijn hoe kun zijn graag wanneer ook',
+  Swedish: 'och jag är inte en ett det att som på för med du kan vad hur när tack mig den',
+  Polish: 'i w na nie to się jest że jak czy mi dla kiedy proszę dzień jestem masz mam',
+  Turkish: 've bir bu ne için ile mi var yok ben sen nasıl lütfen bana değil bugün daha çok olarak',
+};
+const FREQUENT = Object.entries(WORDS).map(
+  ([language, words]) => [language, new Set(words.split(' '))] as const,
+);
+
+/** So many letters of a script, or frequent words, are no accident. */
+const ENOUGH = 3;
+
+/**
+ * The language of what somebody wrote, in English; undefined where that is not plain. It is for an instruction:
+ * no answer is better than a wrong one.
+ */
+export function languageOf(texts: readonly string[]): string | undefined {
+  const text = texts.map(withoutForeignWords).join('\n').toLowerCase();
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  const inScript = SCRIPTS.find(([script]) => {
+    const found = text.match(script)?.length ?? 0;
+    return found >= ENOUGH && found * 10 >= letters;
+  });
+  return inScript?.[1] ?? latinLanguage(text.match(/[\p{L}\p{M}]+/gu) ?? []);
+}
+
+function latinLanguage(words: readonly string[]): string | undefined {
+  const [first, second] = FREQUENT.map(([language, frequent]) => ({
+    language,
+    found: words.filter((word) => frequent.has(word)).length,
+  })).toSorted((a, b) => b.found - a.found);
+  if (first === undefined || second === undefined) return undefined;
+  return first.found >= ENOUGH && first.found >= 1.5 * second.found ? first.language : undefined;
+}
+
+/** Code, addresses, quotations and commands are in the language of others. */
+function withoutForeignWords(text: string): string {
+  return text.replace(/```[\s\S]*?(```|(?![\s\S]))|`[^`]*`|https?:\S+|^>.*$|^\/.*$/gm, ' ');
+}
+
+const LONGEST = 60;
+const IN_PROFILE =
+  /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n]*[::][^\p{L}\n]*(\p{L}[^\n]*)$/imu;
+
+/** What USER.md says of the owner's language, in its own words. */
+export function languageInProfile(text: string): string | undefined {
+  const said = IN_PROFILE.exec(text)?.[1]
+    ?.replace(/[*_`#<>]/g, '')
+    .trim();
+  return said === undefined || said === '' ? undefined : said.slice(0, LONGEST).toWellFormed();
+}
+
+/** What people wrote themselves. */
+export function wordsOf(messages: readonly InboundMessage[]): readonly string[] {
+  return messages.flatMap(({ trigger, text }) => (trigger === undefined ? [text] : []));
+}

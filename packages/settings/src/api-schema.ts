@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { AgentName } from './agent-schema.ts';
+import { choice, flag, number, section } from './fields.ts';
+
+/** Part of the client's person id (`api:laptop`) and of the ids of its chats. */
+const CLIENT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
+
+const ApiClient = z.strictObject({
+  token: z
+    .string()
+    .min(
+      32,
+      'at least 32 characters: let "openssl rand -hex 24" make it, and refer to a variable with it',
+    )
+    .describe('What the client sends as "Authorization: Bearer …" (its API key).'),
+  agent: AgentName.optional().describe('The agent it talks to; the default agent without this.'),
+  owner: flag(
+    false,
+    'true: who has the token speaks as the owner, with the main session and all that is private. false: as a guest, api:NAME.',
+  ),
+  conversations: choice(
+    ['one', 'per-request'],
+    'one: Parley keeps the history: one lasting conversation, or one for each `user` and each header X-Parley-Conversation; of the messages in a request the last ones of the user are new. per-request: the client keeps it: each request is a conversation of its own with the messages it sends.',
+  ),
+});
+
+/** `api`: the gateway as an OpenAI-compatible server. */
+export const Api = section(
+  'Programs that talk to the agent as to a model of OpenAI: POST /v1/chat/completions.',
+  {
+    clients: z
+      .record(
+        z
+          .string()
+          .regex(
+            CLIENT_NAME,
+            'a name of lower-case letters, digits, - and _, at most 32 characters',
+          ),
+        ApiClient,
+      )
+      .refine((clients) => {
+        const tokens = Object.values(clients).map(({ token }) => token);
+        return new Set(tokens).size === tokens.length;
+      }, 'a token of its own for each client')
+      .default({})
+      .describe('By name; without one there is no API.'),
+    waitSeconds: number(
+      { min: 1, max: 3_600, default: 240 },
+      'How long a request waits for its answer. The answer is kept: the same request with the same Idempotency-Key gets it later.',
+    ),
+  },
+);

@@ -1,0 +1,53 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Store } from './open-store.ts';
+import { bothDatabases } from './testing/databases.ts';
+import { answer, claim, hold, message } from './testing/messages.ts';
+
+const KEY = { channel: 'web', account: 'default', chatId: 'c1' };
+
+for (const database of bothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`what became of a message on ${database.name}`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await database.openEmpty();
+    });
+    afterAll(() => database.dispose());
+    const of = (messageId: string) => store.answers.of({ ...KEY, messageId });
+
+    it('[D01] is its turn, then its parts and what they cost, until they are sent', async () => {
+      expect(await of('m1')).toBeNull();
+      await store.inbox.accept(message('m1'));
+      expect(await of('m1')).toMatchObject({ outcome: null, turnId: null, parts: [] });
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      expect(await of('m1')).toMatchObject({ outcome: null, turnId: 't1', isSuspended: false });
+      const usage = { model: 'm', inputTokens: 5, outputTokens: 7, costUsd: null };
+      await store.lanes.commit(lease, { ...answer('t1', ['one', 'two']), usage }, 1);
+      const parts = [
+        { text: 'one', isSent: false },
+        { text: 'two', isSent: false },
+      ];
+      expect(await of('m1')).toMatchObject({
+        outcome: 'answered',
+        usage: { inputTokens: 5, outputTokens: 7, cachedTokens: 0 },
+        parts,
+      });
+      const first = (await store.outbox.next(KEY))?.part.id ?? '';
+      await store.outbox.markSending(first, 2);
+      expect((await of('m1'))?.parts.map(({ isSent }) => isSent)).toEqual([true, false]);
+    });
+
+    it('[F09] is the answer of a command, and the message whose turn it may let go on', async () => {
+      await store.inbox.accept(message('m1'));
+      await claim(store, await hold(store), 't1');
+      const route = message('m2').route;
+      const said = () => [{ route, body: { text: 'Done.', plain: 'Done.' } }];
+      await store.inbox.command(message('m2'), { kind: 'none' }, said);
+      expect(await of('m2')).toMatchObject({
+        outcome: 'command',
+        parts: [{ text: 'Done.' }],
+        pending: 'm1',
+      });
+    });
+  });
+}

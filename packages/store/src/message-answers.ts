@@ -1,0 +1,115 @@
+import { type Database, type Sql, statement } from './database.ts';
+import type { MessageKey } from './inbox.ts';
+import { OF_CHAT, OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
+import type { InboxOutcome } from './rows.ts';
+
+/** What became of a message, for a program that waits for its answer. */
+export interface MessageAnswer {
+  /** Null: it waits, or its turn is not over. */
+  readonly outcome: InboxOutcome | null;
+  /** Null: none has started. */
+  readonly turnId: string | null;
+  /** Its turn waits for a person; `parts` are then what its chat was sent since it came. */
+  readonly isSuspended: boolean;
+  /** Of its turn so far. */
+  readonly usage: AnswerUsage;
+  readonly parts: readonly AnswerPart[];
+  /** Of a command: the message of its chat whose turn is not over, if there is one. */
+  readonly pending: string | null;
+}
+
+/** `at`: when it was put into the outbox, in ms. `isSent`: it was given to its adapter, or given up. */
+export interface AnswerPart {
+  readonly text: string;
+  readonly at: number;
+  readonly isSent: boolean;
+}
+
+export interface AnswerUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+}
+
+/** Reads tables `inbox`, `turn` and `outbox`. */
+export function messageAnswers(database: Database) {
+  return {
+    /** Null: no such message is stored. */
+    of: (key: MessageKey): Promise<MessageAnswer | null> =>
+      database.read(async (sql) => {
+        const row = await sql.get(MESSAGE, key);
+        if (row === undefined) return null;
+        const { outcome, awaits, inputTokens, outputTokens, cachedTokens } = row;
+        const isSuspended = outcome === null && awaits !== null;
+        const parts = await partsOf(sql, key, row, isSuspended);
+        const pending =
+          outcome === 'command' ? ((await sql.get(PENDING, key))?.messageId ?? null) : null;
+        return {
+          outcome,
+          turnId: row.turnId,
+          isSuspended,
+          usage: {
+            inputTokens: inputTokens ?? 0,
+            outputTokens: outputTokens ?? 0,
+            cachedTokens: cachedTokens ?? 0,
+          },
+          parts: parts.map((part) => ({
+            text: readPart(part).body.text,
+            at: part.at,
+            isSent: part.state !== 'pending',
+          })),
+          pending,
+        };
+      }),
+  };
+}
+
+interface AnsweredRow {
+  readonly seq: number;
+  readonly outcome: InboxOutcome | null;
+  readonly receivedAt: number;
+  readonly turnId: string | null;
+  readonly awaits: string | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cachedTokens: number | null;
+}
+
+const MESSAGE = statement(`
+  select inbox.seq, inbox.outcome, inbox.received_at as "receivedAt", inbox.turn_id as "turnId",
+    turn.awaits, turn.input_tokens as "inputTokens", turn.output_tokens as "outputTokens",
+    turn.cached_tokens as "cachedTokens"
+  from inbox left join turn on turn.id = inbox.turn_id
+  where ${OF_CHAT} and message_id = :messageId`).rows<AnsweredRow>();
+
+const PENDING = statement(`
+  select message_id as "messageId" from inbox
+  where ${OF_CHAT} and state = 'claimed' and turn_id is not null order by seq desc limit 1`).rows<{
+  readonly messageId: string;
+}>();
+
+type StatedPart = PartRow & { readonly state: PartState; readonly at: number };
+
+const OF_TURN = statement(`
+  select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
+  where turn_id = :turnId and part_index is not null order by part_index`).rows<StatedPart>();
+
+const OF_COMMAND = statement(`
+  select ${OUTBOX_COLUMNS}, state, created_at as at from outbox where answers = :seq order by seq`).rows<StatedPart>();
+
+/** Questions belong to no turn: they are no parts of its answer. */
+const SINCE = statement(`
+  select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
+  where ${OF_CHAT} and turn_id is null and answers is null and created_at >= :since
+  order by seq`).rows<StatedPart>();
+
+function partsOf(
+  sql: Sql,
+  key: MessageKey,
+  { seq, outcome, turnId, receivedAt: since }: AnsweredRow,
+  isSuspended: boolean,
+): Promise<readonly StatedPart[]> {
+  if (isSuspended) return sql.all(SINCE, { ...key, since });
+  if (turnId !== null && outcome !== null) return sql.all(OF_TURN, { turnId });
+  return sql.all(OF_COMMAND, { seq });
+}

@@ -1,0 +1,403 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { imagesOf, textOf } from '../model/chat-request.ts';
+import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
+import {
+  type DataFolder,
+  makeDataFolder,
+  type ParleyProcess,
+  runCommand,
+  startParleyProcess,
+} from './parley-process.ts';
+import { webClient } from './web-client.ts';
+
+const OWNER = 'owner-token-for-the-api-0123456789abcdef';
+const SHOP = 'shop-token-for-the-api-0123456789abcdefg';
+const FRESH = 'fresh-token-for-the-api-0123456789abcdef';
+
+let model: ModelDouble;
+let folder: DataFolder;
+let parley: ParleyProcess;
+const held = new HeldAnswers();
+
+beforeAll(async () => {
+  model = await startModelDouble();
+  model.reply(async ({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === 'tool') return `It is ${textOf(last).includes('20') ? 'late' : 'lost'}.`;
+    const question = textOf(last).split('\n').at(-1) ?? '';
+    await held.pass(question);
+    if (question === 'the time, please')
+      return { text: 'Let me look.', toolCalls: [{ name: 'current_time', arguments: {} }] };
+    if (question === 'note it') {
+      const write = { path: 'notes/birds.md', text: 'Parrots talk.' };
+      return { text: 'I will note it.', toolCalls: [{ name: 'write', arguments: write }] };
+    }
+    if (question === 'at length') return '**Bold** and a | table.\n\n'.repeat(400);
+    return `You said: ${question}`;
+  });
+  folder = makeDataFolder({
+    model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
+    agent: { id: 'polly' },
+    lanes: { collectPauseMs: 50 },
+    limits: { messageCharacters: 20_000, waitingPerConversation: 2 },
+    approvals: { ask: ['write'] },
+    http: { port: 0 },
+    api: {
+      waitSeconds: 20,
+      clients: {
+        desk: { token: OWNER, owner: true },
+        shop: { token: SHOP },
+        fresh: { token: FRESH, conversations: 'per-request' },
+      },
+    },
+  });
+  mkdirSync(join(folder.path, 'workspace'), { recursive: true });
+  writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), 'MEMORY-CANARY');
+  parley = await startParleyProcess(folder.path);
+});
+afterAll(async () => {
+  await parley?.end('SIGKILL');
+  await model?.close();
+  folder?.remove();
+});
+
+const asOpenAi = (token: string) =>
+  createOpenAICompatible({
+    name: 'parley',
+    baseURL: `${parley.address}/v1`,
+    apiKey: token,
+    includeUsage: true,
+  }).chatModel('polly');
+
+const says = (text: string) => ({
+  prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }],
+});
+
+/** What the real client of the AI SDK reads of a streamed answer. */
+async function streamed(token: string, text: string, headers: Record<string, string> = {}) {
+  const { stream } = await asOpenAi(token).doStream({ ...says(text), headers });
+  const pieces: string[] = [];
+  const errors: unknown[] = [];
+  let finish: unknown;
+  for await (const part of stream) {
+    if (part.type === 'text-delta') pieces.push(part.delta);
+    if (part.type === 'error') errors.push(part.error);
+    if (part.type === 'finish') finish = part;
+  }
+  return { pieces, text: pieces.join(''), errors, finish };
+}
+
+async function generated(token: string, text: string, headers: Record<string, string> = {}) {
+  const { content, finishReason, usage } = await asOpenAi(token).doGenerate({
+    ...says(text),
+    headers,
+  });
+  const said = content.map((part) => (part.type === 'text' ? part.text : part.type)).join('');
+  return { text: said, finishReason, usage };
+}
+
+const Answer = z.object({
+  error: z.object({ message: z.string(), type: z.string(), code: z.string() }).optional(),
+  choices: z.array(z.object({ message: z.object({ content: z.string() }) })).default([]),
+});
+
+/** A request by hand, and what its answer says. */
+async function post(
+  token: string | undefined,
+  body: object | string,
+  headers: Record<string, string> = {},
+) {
+  const response = await fetch(`${parley.address}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const { error, choices } = Answer.parse(await response.json());
+  const text = choices[0]?.message.content;
+  return { status: response.status, headers: response.headers, error, text };
+}
+
+const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
+const asked = () => model.requests.length;
+
+describe('a client of OpenAI that talks to the agent', () => {
+  it('[F01] [F03] gets the answer, its tokens and why it ended', async () => {
+    const answer = await generated(SHOP, 'hello there');
+    expect(answer.text).toBe('You said: hello there');
+    expect(answer.finishReason).toMatchObject({ unified: 'stop' });
+    expect(answer.usage.inputTokens.total).toBeGreaterThan(0);
+    expect(answer.usage.outputTokens.total).toBeGreaterThan(0);
+  });
+
+  it('[F12] reads it while it is written; all pieces together are what was delivered', async () => {
+    model.pieceMs = 2;
+    const answer = await streamed(SHOP, 'at length', { 'X-Parley-Conversation': 'long' });
+    model.pieceMs = 0;
+    expect(answer.pieces.length).toBeGreaterThan(3);
+    expect(answer.errors).toEqual([]);
+    expect(answer.finish).toMatchObject({ finishReason: { unified: 'stop' } });
+    expect(answer.text).toBe('**Bold** and a | table.\n\n'.repeat(400));
+  });
+
+  it('[F12] keeps what was said before a tool was called, streamed or not', async () => {
+    const { text } = await streamed(SHOP, 'the time, please');
+    expect(text).toBe('Let me look.\n\nIt is late.');
+    expect((await generated(SHOP, 'the time, please')).text).toBe(text);
+  });
+
+  it('[F01] streams in the exact form: role, text, end, usage, [DONE]', async () => {
+    const response = await fetch(`${parley.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SHOP}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...user('in events'),
+        model: 'polly',
+        stream: true,
+        stream_options: { include_usage: true },
+        temperature: 0.3,
+      }),
+    });
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const lines = (await response.text()).split('\n\n').filter((line) => line.startsWith('data: '));
+    const [last, ...events] = lines.map((line) => line.slice(6)).reverse();
+    expect(last).toBe('[DONE]');
+    const [usage, end, ...pieces] = events.map((event) => JSON.parse(event));
+    const piece = { object: 'chat.completion.chunk', model: 'polly', id: end.id };
+    expect(usage).toMatchObject({
+      ...piece,
+      choices: [],
+      usage: { total_tokens: expect.any(Number) },
+    });
+    expect(end).toMatchObject({
+      ...piece,
+      choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+    });
+    expect(pieces.at(-1)).toMatchObject({
+      choices: [{ delta: { role: 'assistant', content: '' } }],
+    });
+    const said = pieces.reverse().map(({ choices }) => choices[0].delta.content);
+    expect(said.join('')).toBe('You said: in events');
+  });
+
+  it('[F01] finds the agent as the one model of its token', async () => {
+    const headers = { authorization: `Bearer ${SHOP}` };
+    const list = await fetch(`${parley.address}/v1/models`, { headers });
+    expect(await list.json()).toMatchObject({
+      object: 'list',
+      data: [{ id: 'polly', object: 'model' }],
+    });
+    expect((await post(SHOP, { ...user('hi'), model: 'gpt-5' })).status).toBe(404);
+  });
+
+  it.each([
+    ['no token', undefined, user('hi'), 401, 'invalid_api_key'],
+    ['the token of the page', 'page', user('hi'), 401, 'invalid_api_key'],
+    ['no JSON', SHOP, 'hello', 400, 'invalid_request'],
+    ['no message', SHOP, { messages: [] }, 400, 'invalid_request'],
+    [
+      'no new message',
+      SHOP,
+      { messages: [{ role: 'assistant', content: 'x' }] },
+      400,
+      'no_message',
+    ],
+    ['an empty message', SHOP, user('  '), 400, 'no_message'],
+    [
+      'tools of its own',
+      SHOP,
+      { ...user('hi'), tools: [{ type: 'function' }] },
+      400,
+      'tools_unsupported',
+    ],
+    ['several answers', SHOP, { ...user('hi'), n: 2 }, 400, 'n_unsupported'],
+    [
+      'an address of a picture',
+      SHOP,
+      user([{ type: 'image_url', image_url: { url: 'http://10.0.0.1/a.png' } }]),
+      400,
+      'url_unsupported',
+    ],
+    ['too long a text', SHOP, user('x'.repeat(20_001)), 413, 'request_too_large'],
+  ])(
+    '[D07] refuses %s in the form of OpenAI, and asks no model',
+    async (_, token, body, status, code) => {
+      const before = asked();
+      const answer = await post(token === 'page' ? parley.token : token, body);
+      expect({ status: answer.status, code: answer.error?.code }).toEqual({ status, code });
+      expect(answer.error).toMatchObject({
+        message: expect.any(String),
+        type: expect.any(String),
+      });
+      expect(asked()).toBe(before);
+    },
+  );
+
+  it('[F10] sends a picture along as a data: URL', async () => {
+    const png =
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } };
+    const answer = await post(SHOP, user([{ type: 'text', text: 'what is this' }, picture]));
+    expect(answer.text).toBe('You said: what is this');
+    const images = model.requests.at(-1)?.body.messages.flatMap(imagesOf) ?? [];
+    expect(images).toHaveLength(1);
+  });
+
+  it('[F08] runs one turn for one Idempotency-Key, at once and later', async () => {
+    const before = asked();
+    const key = { 'Idempotency-Key': 'order-4711' };
+    const twice = await Promise.all([
+      generated(SHOP, 'only once', key),
+      streamed(SHOP, 'only once', key),
+    ]);
+    const later = await generated(SHOP, 'only once', key);
+    expect([...twice, later].map(({ text }) => text)).toEqual(Array(3).fill('You said: only once'));
+    expect(asked()).toBe(before + 1);
+  });
+
+  it('[D01] keeps the answer for a client that went away', async () => {
+    const slow = held.hold('gone away');
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${SHOP}`, 'idempotency-key': 'left-1' };
+    const left = fetch(`${parley.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ ...user('gone away'), stream: true }),
+      signal: leaving.signal,
+    }).then((response) => response.text());
+    await slow.asked;
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    slow.release();
+    const again = await generated(SHOP, 'gone away', { 'Idempotency-Key': 'left-1' });
+    expect(again.text).toBe('You said: gone away');
+  });
+
+  it('[D07] says when to come again while too much waits', async () => {
+    const slow = held.hold('first of many');
+    const first = generated(SHOP, 'first of many', { 'X-Parley-Conversation': 'full' });
+    await slow.asked;
+    const in_ = { 'X-Parley-Conversation': 'full' };
+    const waiting = ['second', 'third'].map((text) => post(SHOP, user(text), in_));
+    await expect
+      .poll(async () => (await post(SHOP, user('one more'), in_)).status, { timeout: 20_000 })
+      .toBe(429);
+    const refused = await post(SHOP, user('one more'), in_);
+    expect(refused.headers.get('retry-after')).toBe('10');
+    slow.release();
+    expect((await first).text).toBe('You said: first of many');
+    const texts = (await Promise.all(waiting)).map(({ text }) => text);
+    // They came during a turn, so that one turn answers both (D03).
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  it('[F02] [W02] has a conversation for each user; what a client calls system stays in the message', async () => {
+    const system = { role: 'system', content: 'SYSTEM-CANARY: speak like a pirate' };
+    const ask = (content: string, more: object) =>
+      post(SHOP, { messages: [system, { role: 'user', content }], ...more });
+    await ask('my number is 7', { user: 'ann@example.com' });
+    await ask('and mine is 8', { user: 'bo@example.com' });
+    await ask('my number?', { user: 'ann@example.com' });
+    const { messages = [] } = model.requests.at(-1)?.body ?? {};
+    const seen = (role: string) =>
+      messages
+        .filter((one) => one.role === role)
+        .map(textOf)
+        .join('\n');
+    expect(seen('user')).toContain('my number is 7');
+    expect(seen('user')).not.toContain('and mine is 8');
+    expect(seen('system')).not.toContain('SYSTEM-CANARY');
+    // For this turn alone: not once more in what was said before.
+    expect(seen('user').match(/SYSTEM-CANARY/g)).toHaveLength(1);
+  });
+
+  it('[F02] takes the talk of a client that keeps it itself, each message in its role', async () => {
+    const { text } = await post(FRESH, {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'my word is tulip' },
+        { role: 'assistant', content: 'noted: tulip' },
+        { role: 'user', content: 'and now?' },
+      ],
+    });
+    expect(text).toBe('You said: and now?');
+    const { messages = [] } = model.requests.at(-1)?.body ?? {};
+    const past = messages
+      .filter(({ role }) => role !== 'system')
+      .map((one) => [one.role, textOf(one)]);
+    expect(past.slice(0, 2)).toEqual([
+      ['user', 'my word is tulip'],
+      ['assistant', 'noted: tulip'],
+    ]);
+    await post(FRESH, user('something else'));
+    expect(JSON.stringify(model.requests.at(-1)?.body)).not.toContain('tulip');
+  });
+
+  it('[W02] is a guest, or the owner where the settings say so', async () => {
+    const said = async (token: string, text: string) => (await post(token, user(text))).text;
+    expect(await said(SHOP, '/whoami')).toContain('`api:shop`');
+    expect(await said(SHOP, '/status')).not.toContain('Model:');
+    expect(await said(OWNER, '/status')).toContain('Model:');
+    await said(SHOP, 'about the files');
+    const guests = JSON.stringify(model.requests.at(-1)?.body.messages);
+    await said(OWNER, 'about the files');
+    const owners = JSON.stringify(model.requests.at(-1)?.body.messages);
+    expect(guests).not.toContain('MEMORY-CANARY');
+    expect(owners).toContain('MEMORY-CANARY');
+  });
+
+  it('[G05] is asked for an approval in the answer; /approve runs it and says what came of it', async () => {
+    const question = await streamed(OWNER, 'note it', { 'X-Parley-Conversation': 'notes' });
+    expect(question.errors).toEqual([]);
+    const code = /`\/approve (\w+)`/.exec(question.text)?.[1];
+    const approved = await generated(OWNER, `/approve ${code}`, {
+      'X-Parley-Conversation': 'notes',
+    });
+    expect(approved.text).toMatch(/I will note it\.[\s\S]*It is lost\.$/);
+    const guest = await generated(SHOP, 'note it', { 'X-Parley-Conversation': 'notes' });
+    expect(guest.text).not.toContain('/approve');
+  });
+
+  it('[D08] [U03] shows its conversations on the page, and why', async () => {
+    const { get } = webClient(parley);
+    expect((await get('/api/conversations')).body).toContain('api:default:shop');
+    const why = await runCommand(['--data', folder.path, 'why', 'order-4711']);
+    expect(why.out).toContain('sent with the token of a client');
+  });
+
+  it('[D04] reports a turn that failed as an error', async () => {
+    model.fault({ kind: 'status', status: 401 }, 5);
+    const answer = await post(SHOP, user('does it work'));
+    model.clearFaults();
+    expect(answer).toMatchObject({ status: 503, error: { code: 'turn_failed' } });
+  });
+
+  it('[D01] [D04] answers the same request once after a kill -9', async () => {
+    const slow = held.hold('killed');
+    const key = { 'Idempotency-Key': 'killed-1' };
+    const cut = generated(SHOP, 'killed', key).catch(() => 'cut');
+    await slow.asked;
+    await parley.end('SIGKILL');
+    expect(await cut).toBe('cut');
+    parley = await startParleyProcess(folder.path);
+    slow.release();
+    const again = await Promise.all([
+      generated(SHOP, 'killed', key),
+      generated(SHOP, 'killed', key),
+    ]);
+    expect(again.map(({ text }) => text)).toEqual(['You said: killed', 'You said: killed']);
+    const why = await runCommand(['--data', folder.path, 'why', 'killed-1', '--json']);
+    expect(why.code).toBe(0);
+    const next = await generated(SHOP, 'still there');
+    expect(next.text).toBe('You said: still there');
+    const past = JSON.stringify(model.requests.at(-1)?.body.messages);
+    expect(past.match(/You said: killed/g)).toHaveLength(1);
+  });
+});
