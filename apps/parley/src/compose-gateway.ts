@@ -15,7 +15,7 @@ import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
 import { agentParts, type Foundation, type Parts } from './open-parts.ts';
 import type { PluggedIn } from './plug-in.ts';
-import { cronPage, startBoot } from './proactive.ts';
+import { cronPage, openHooks, startBoot } from './proactive.ts';
 import { newId, type OpenLog, type StartOptions } from './process-options.ts';
 import { isShared, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
@@ -136,7 +136,7 @@ function servicesOf(
     usage: usageFacts(settings),
     inspector: inspector.shown,
     heartbeat: parts.proactive.heartbeat,
-    hooks: parts.proactive.hooks,
+    hooks: openHooks(settings, shared, (name) => agentParts(parts, name)),
     cron: cronPage(cron, settings, { ...shared, accounts, owners }),
     channelSettings: {
       // Loaded when it is used.

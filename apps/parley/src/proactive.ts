@@ -6,6 +6,7 @@ import {
   type InboundMessage,
   type LiveBus,
   type Logger,
+  type Meter,
   type NewId,
   type PassPoint,
   type Runtime,
@@ -28,6 +29,7 @@ import {
   createHooks,
   createJudge,
   Heartbeat,
+  type Hooks,
   tokensToday,
 } from '@parley/proactive';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
@@ -88,11 +90,41 @@ export function openHeartbeat(
     },
     upkeep: { notes: settings.upkeepNotes, tokens: settings.memoryTokens },
   };
-  const hooks = createHooks({
-    ...{ ...deps, rules: all.hooks, heartbeat, newId, findTarget: targetOf },
+  return { heartbeat, rules, targetOf };
+}
+
+interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'> {
+  readonly meter: Meter;
+}
+
+/** Hooks of all agents; `agentOf`: the parts of one by its name, those of the default one without. */
+export function openHooks(
+  { hooks, agent }: Pick<LoadedSettings['settings'], 'hooks' | 'agent'>,
+  { turns, ...parts }: HookParts,
+  agentOf: (name: string | undefined) => HookedAgent | undefined,
+): Hooks {
+  // The default agent has no name in the ids of its conversations.
+  const rules = Object.fromEntries(
+    Object.entries(hooks).map(([name, hook]) => [
+      name,
+      hook.agent === agent.id ? { ...hook, agent: undefined } : hook,
+    ]),
+  );
+  return createHooks({
+    ...{ ...parts, rules, newId },
     wake: (lane) => turns.kick(lane),
+    agentOf(name) {
+      const found = agentOf(name);
+      if (found === undefined) return undefined;
+      const { heartbeat, targetOf: findTarget } = found.proactive;
+      return { heartbeat, findTarget, owners: found.owners };
+    },
   });
-  return { heartbeat, rules, hooks };
+}
+
+interface HookedAgent {
+  readonly owners: readonly string[];
+  readonly proactive: Pick<ReturnType<typeof openHeartbeat>, 'heartbeat' | 'targetOf'>;
 }
 
 /** Characters of a job’s id: short enough to type; an id in use is not used again. */
@@ -213,12 +245,8 @@ export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
 
 /** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */
 export function hooksHere(store: Store, { settings }: LoadedSettings) {
-  const nowhere = async () => ({ kind: 'none' as const, reason: 'Parley does not run' });
-  return createHooks({
-    ...{ store, rules: settings.hooks, owners: [], newId, clock: Date.now },
-    ...{ log: silentLogger, meter: silentMeter, wake: idle, findTarget: () => nowhere },
-    heartbeat: { wake: async () => null },
-  });
+  const parts = { store, turns: { kick: idle }, clock: Date.now, log: silentLogger };
+  return openHooks(settings, { ...parts, meter: silentMeter }, () => undefined);
 }
 
 /** The heartbeat where nothing runs, read from its files. */

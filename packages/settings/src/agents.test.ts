@@ -200,6 +200,12 @@ describe('settings of agents that do not fit', () => {
       'one of main',
       'support',
     ],
+    [
+      `hooks: { ci: { token: ${'ab12'.repeat(8)}, instruction: Look, agent: suport } }\nagents: { support: }`,
+      'hooks.ci.agent',
+      'one of main',
+      'support',
+    ],
     ['routes: [{ person: "telegram:1" }]', 'routes[0].agent', 'text'],
     ['routes: [{ agent: main, chat: 5 }]', 'routes[0].chat', 'text'],
     ['routes: [{ agent: main, person: ann }]', 'routes[0].person', 'channel:userId'],

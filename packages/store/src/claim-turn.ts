@@ -1,6 +1,12 @@
 import { type BusyMode, type BusyPolicy, busyIn, type ReplyRoute } from '@parley/core';
 import { withFetchedFiles } from './attachments.ts';
-import { type ConversationRow, dropPlan, HEARTBEAT_LANE, lockLeased } from './conversations.ts';
+import {
+  type ConversationRow,
+  dropPlan,
+  HEARTBEAT_LANE,
+  isLane,
+  lockLeased,
+} from './conversations.ts';
 import { fromJson, type Sql, statement } from './database.ts';
 import { claimGroupContext, groupContextOf, HAS_GROUP_CONTEXT } from './group-context.ts';
 import { answersQuestion, answerWithMessages, openQuestion } from './questions.ts';
@@ -167,7 +173,7 @@ function askedBy(messages: readonly InboxRow[], { message: { channel, sender } }
 /** What the policy says of the chat in which the newest message that waits was written. */
 async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
   // A run is a turn of its own, with an end of its own.
-  if (conversationId.startsWith(HEARTBEAT_LANE)) return 'followup';
+  if (isLane(conversationId, HEARTBEAT_LANE)) return 'followup';
   if (typeof policy === 'string') return policy;
   const newest = await sql.get(NEWEST, { conversationId });
   return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message);

@@ -51,11 +51,13 @@ const findTarget =
 /** As a process that has just started. */
 const hooks = (change: Partial<HookRules> = {}) =>
   createHooks({
-    ...{ store: scene.store, heartbeat: scene.heartbeat, clock: scene.now, meter: silentMeter },
+    ...{ store: scene.store, clock: scene.now, meter: silentMeter },
     rules: { ci: { ...RULES, ...change }, door: RULES },
     log: silentLogger,
-    owners: ['test:1'],
-    findTarget,
+    agentOf: (name) =>
+      name === 'nobody'
+        ? undefined
+        : { owners: ['test:1'], findTarget, heartbeat: scene.heartbeat },
     wake: async (lane) => void scene.woken.push(lane),
     newId: (prefix) => `${prefix}_${++made}`,
   });
@@ -141,6 +143,14 @@ describe('a hook', () => {
     expect(admitted).toMatchObject({ route: { chatType: 'group' } });
     expect(admitted?.fromOwner).not.toBe(true);
     expect(admitted?.message.sender.id).toBe('operator');
+  });
+
+  it('[H09] [F14] of another agent has a lane of that agent, and says where there is none', async () => {
+    await hooks({ agent: 'support' }).take('ci', event('x'));
+    expect(scene.woken).toEqual(['@support/beat:hook:ci']);
+    expect(await waiting('@support/beat:hook:ci')).toHaveLength(1);
+    const taken = await hooks({ agent: 'nobody' }).take('ci', event('x'));
+    expect(taken).toEqual({ kind: 'nowhere', reason: 'there is no agent nobody' });
   });
 
   it('[H09] [D07] says that an event has nowhere to go, or that too many wait', async () => {

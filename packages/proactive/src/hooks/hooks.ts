@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { InboundMessage, Meter, NewId, Runtime, Sender } from '@parley/core';
+import {
+  conversationOfAgent,
+  type InboundMessage,
+  type Meter,
+  type NewId,
+  type Runtime,
+  type Sender,
+} from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
 import type { AlertChat, FindTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
@@ -50,12 +57,18 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly rules: Readonly<Record<string, HookRules>>;
   readonly meter: Pick<Meter, 'count'>;
+  /** The agent whose work a hook is; undefined where there is none of that name. */
+  readonly agentOf: (name: string | undefined) => HookAgent | undefined;
+  readonly wake: (lane: string) => Promise<void>;
+  readonly newId: NewId;
+}
+
+/** What a hook needs of its agent (F14). */
+interface HookAgent {
   readonly owners: readonly string[];
   /** Finds the chat of a hook (H04); `choice` as in `heartbeat.tell`. */
   readonly findTarget: (choice: string) => FindTarget;
   readonly heartbeat: Pick<Heartbeat, 'wake'>;
-  readonly wake: (lane: string) => Promise<void>;
-  readonly newId: NewId;
 }
 
 /** Events that wait in the lane of one hook. */
@@ -79,8 +92,12 @@ export function createHooks(deps: HookServices) {
       if (event.key !== undefined && (await store.heartbeats.of(id)) !== null) {
         return { kind: 'taken', id, isNew: false };
       }
+      const agent = deps.agentOf(rule.agent);
+      if (agent === undefined) {
+        return { kind: 'nowhere', reason: `there is no agent ${rule.agent ?? ''}` };
+      }
       const take = rule.does === 'job' ? startJob : wakeHeartbeat;
-      return take(deps, { id, name, rule, event, now: clock() });
+      return take(deps, agent, { id, name, rule, event, now: clock() });
     },
     async list(): Promise<readonly HookView[]> {
       return Promise.all(
@@ -109,7 +126,8 @@ const OUTCOMES = {
 } as const;
 
 const agentOf = (name: string) => `${HOOK_AGENT}${name}`;
-const laneOf = (name: string) => `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`;
+const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
+  conversationOfAgent(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
 /** The id of an event is made of its key, so that no table of keys is needed. */
 function eventId(name: string, key: string | undefined, newId: NewId): string {
@@ -125,11 +143,15 @@ interface Taking {
   readonly now: number;
 }
 
-async function startJob(deps: HookServices, taking: Taking): Promise<HookAnswer> {
-  const { store, log, owners } = deps;
+async function startJob(
+  deps: HookServices,
+  { owners, findTarget }: HookAgent,
+  taking: Taking,
+): Promise<HookAnswer> {
+  const { store, log } = deps;
   const { id, name, rule, now } = taking;
   const isOwners = rule.target === 'last' || owners.includes(rule.target);
-  const target = await deps.findTarget(isOwners ? rule.target : 'last')({
+  const target = await findTarget(isOwners ? rule.target : 'last')({
     name: `hook ${name}`,
     ...(!isOwners && { tell: rule.target }),
   });
@@ -143,7 +165,8 @@ async function startJob(deps: HookServices, taking: Taking): Promise<HookAnswer>
 }
 
 async function wakeHeartbeat(
-  { store, heartbeat, log }: HookServices,
+  { store, log }: HookServices,
+  { heartbeat }: HookAgent,
   { id, name, rule, now }: Taking,
 ): Promise<HookAnswer> {
   const outcome = await heartbeat.wake(`asked:${id}`, rule.task);
@@ -151,7 +174,7 @@ async function wakeHeartbeat(
   const reason =
     outcome.kind === 'started' ? `the standing task ${outcome.task} began` : outcome.reason;
   // Last: if the process dies before, the sender sends the event again, and its id finds the run.
-  const note = { id, agent: agentOf(name), task: name, lane: laneOf(name), reason };
+  const note = { id, agent: agentOf(name), task: name, lane: laneOf(name, rule), reason };
   const isNew = await store.heartbeats.note(note, now);
   log.info({ hook: name, event: id, reason }, 'an event came');
   return { kind: 'taken', id, isNew };
@@ -165,7 +188,7 @@ function eventOrder(
   { id, name, rule, event, now }: Taking,
   { conversationId, route, last, isOwners }: AlertChat,
 ): HeartbeatOrder {
-  const lane = laneOf(name);
+  const lane = laneOf(name, rule);
   const { replyToMessageId: _, ...free } = route;
   const instruction = rule.instruction ?? '';
   const message: InboundMessage = {
