@@ -32,6 +32,7 @@ import {
   type PromptAssembler,
   readChannelFormats,
   readIdentity,
+  withFileLimits,
   withSwitches,
 } from '@parley/prompt';
 import {
@@ -223,13 +224,14 @@ const FORMATS = configPath('channel-formats');
 
 /** The layout of the agent with the layers of plugins; `reads`: the workspace files that they show. */
 async function openPrompt(
-  { layout: name = 'parley', context = {} }: LoadedSettings['settings']['agent'],
+  { layout: name = 'parley', context = {}, prompt: limits }: LoadedSettings['settings']['agent'],
   plugins: Pick<AgentPlugins, 'layers' | 'place'>,
   log: Logger,
 ): Promise<{ readonly prompt: PromptAssembler; readonly reads: readonly FilePattern[] }> {
   const formats = await readChannelFormats(FORMATS);
   const layers = createLayerRegistry([...builtInLayers(formats), ...plugins.layers]);
-  const layout = withSwitches(plugins.place(layoutNamed(name), layers.get), context);
+  const house = withFileLimits(layoutNamed(name), limits);
+  const layout = withSwitches(plugins.place(house, layers.get), context);
   return {
     prompt: createAssembler({ layers, layout, log }),
     reads: declaredReads(layers, layout),

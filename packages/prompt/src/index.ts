@@ -73,6 +73,7 @@ export {
   type Layout,
   type LayoutEntry,
   readChannelFormats,
+  withFileLimits,
 } from './layout.ts';
 export { layoutNamed } from './layouts.ts';
 export { capUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';

@@ -51,6 +51,8 @@ export interface LayerOptions {
   readonly clock?: boolean;
   /** Why the layer is left out unless the settings ask for it. */
   readonly off?: string;
+  /** Days whose notes the layer shows. */
+  readonly days?: number;
 }
 
 /** One named layer of the prompt. Holds no state: what it says depends on the context alone. */

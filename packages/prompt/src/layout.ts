@@ -37,6 +37,29 @@ export interface Layout {
   readonly userFence?: { readonly open: string; readonly note: string; readonly close: string };
 }
 
+/** What the settings say of workspace files, whatever the layout has; absent: as the layout has it. */
+export interface FileLimits {
+  readonly fileCharacters?: number | undefined;
+  readonly filesInAll?: number | undefined;
+  /** Days whose notes are shown. */
+  readonly dailyNotes?: number | undefined;
+}
+
+/** Their length is not that of a file. */
+const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']);
+
+/** The layout with other limits for the workspace files that it shows. */
+export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
+  const { fileCharacters: characters, filesInAll: charactersInAll, dailyNotes: days } = limits;
+  const layers = layout.layers.map((entry) => ({
+    ...entry,
+    ...(characters !== undefined && !NO_FILES.has(entry.layer) && { characters }),
+    ...(charactersInAll !== undefined && { charactersInAll }),
+    ...(days !== undefined && { days }),
+  }));
+  return { ...layout, layers };
+}
+
 /** A layer as one layout uses it. */
 export interface Step {
   readonly layer: Layer;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext, PromptMode } from './layer.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { builtInLayers, createLayerRegistry, type FileLimits, withFileLimits } from './layout.ts';
 import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
 import {
   contextOf,
@@ -53,6 +53,51 @@ const systemOf = (prompt: AssembledPrompt): string =>
 /** Those lines of a text that are headings of the list, in the order of the text. */
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
+
+/** How much of AGENTS.md and SOUL.md, 70,000 letters each, a layout shows. */
+async function lettersShown(name: string, limits: FileLimits): Promise<readonly number[]> {
+  const files = { 'AGENTS.md': 'q'.repeat(70_000), 'SOUL.md': 'z'.repeat(70_000) };
+  const layout = withFileLimits(layoutNamed(name), limits);
+  const { persona: _, ...context } = everything({ view: cuttingView(OWNER, files) });
+  const { system, userContext } = await createAssembler({ layers, layout }).assemble(context);
+  const text = [...system, ...userContext].map((part) => part.text).join('\n');
+  return ['q', 'z'].map((letter) => {
+    return Math.max(
+      ...(text.match(new RegExp(`${letter}+`, 'g')) ?? ['']).map((run) => run.length),
+    );
+  });
+}
+
+describe('the length of workspace files', () => {
+  it.each([
+    ['parley', 20_000, 20_000],
+    ['mushroom', 4_000, 4_000],
+    ['lab', 20_000, 20_000],
+    ['zeus', 20_000, 20_000],
+    ['openclaw', 20_000, 20_000],
+    ['neomagi', 65_536, 65_536],
+  ])('[P04] [P08] is that of the layout %s, or as the settings say', async (name, ...standard) => {
+    expect(await lettersShown(name, {})).toEqual(standard);
+    expect(await lettersShown(name, { fileCharacters: 30_000, filesInAll: 60_000 })).toEqual([
+      30_000, 30_000,
+    ]);
+    expect(await lettersShown(name, { fileCharacters: 700 })).toEqual([700, 700]);
+  });
+
+  it('[P04] is bounded in all, by the layout or as the settings say', async () => {
+    const inAll = (filesInAll?: number) =>
+      lettersShown('mushroom', { fileCharacters: 9_000, filesInAll });
+    expect(await inAll()).toEqual([9_000, 3_000]);
+    expect(await inAll(10_000)).toEqual([9_000, 1_000]);
+  });
+
+  it('[F06] leaves the group context as it is', () => {
+    const { layers: entries } = withFileLimits(layoutNamed('parley'), { fileCharacters: 700 });
+    const cut = entries.filter(({ characters }) => characters === 700).map(({ layer }) => layer);
+    expect(cut).not.toEqual(expect.arrayContaining(['group-context']));
+    expect(cut).toContain('agents-file');
+  });
+});
 
 describe('the order of the house layouts', () => {
   it.each<[string, readonly string[]]>([

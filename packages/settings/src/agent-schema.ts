@@ -26,6 +26,29 @@ export const AgentName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32');
 
+const PromptFiles = section('How much of the workspace files a prompt holds.', {
+  fileCharacters: z
+    .int()
+    .min(200)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Characters of one file; a longer one is cut and says so. Without it as the layout has it: 4,000 in mushroom, 65,536 in neomagi, else 20,000.',
+    ),
+  filesInAll: z
+    .int()
+    .min(200)
+    .max(10_000_000)
+    .optional()
+    .describe(
+      'Characters of all files together where a layout shows them in one layer (mushroom, openclaw). Without it 12,000 in mushroom.',
+    ),
+  dailyNotes: wholeNumber(
+    { min: 0, max: 31, default: 2 },
+    'Daily notes (memory/YYYY-MM-DD.md) up to today: 2 are those of today and yesterday; 0: none.',
+  ),
+});
+
 /** `agent`: who answers, from where and how. */
 export const Agent = section('The agent that answers.', {
   id: AgentName.default('main').describe('Names the agent in files and logs.'),
@@ -76,6 +99,7 @@ export const Agent = section('The agent that answers.', {
     .max(8_000)
     .optional()
     .describe('Added at the end of every prompt and never remembered.'),
+  prompt: PromptFiles,
   delegates: z
     .array(AgentName)
     .default([])

@@ -24,6 +24,19 @@ describe('the daily notes', () => {
     });
   });
 
+  it('[P08] are of as many days as the layout has', async () => {
+    const notes = ['21', '20', '19'].map((day) => [`memory/2026-11-${day}.md`, `of ${day}`]);
+    const view = viewOf(OWNER, Object.fromEntries(notes));
+    const days = async (shown: number) => {
+      const context = contextOf({ view, facts: { ...FACTS, date: '2026-11-21' } });
+      const output = await dailyNotesLayer.render(context, { days: shown });
+      return 'text' in output ? output.text.match(/\(.*\)/g) : output;
+    };
+    expect(await days(1)).toEqual(['(today)']);
+    expect(await days(3)).toEqual(['(2 days ago)', '(yesterday)', '(today)']);
+    expect(await days(0)).toEqual({ absent: 'the settings show no daily notes' });
+  });
+
   it('[P02] are not there when nobody wrote any', async () => {
     expect(await dailyNotesLayer.render(contextOf(), {})).toEqual({
       absent: 'yesterday: missing; today: missing',

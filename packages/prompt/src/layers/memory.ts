@@ -13,17 +13,21 @@ import {
 import { listItem, narrowestAudience, quotedBlock, quoteUntrusted } from '../text.ts';
 import { readContextFile } from './files.ts';
 
-/** The notes of today and yesterday, `memory/YYYY-MM-DD.md`; in the main session alone (P08, W02). */
+/** The notes of the last days, `memory/YYYY-MM-DD.md`; in the main session alone (P08, W02). */
 export const dailyNotesLayer: Layer = {
   id: 'daily-notes',
   volatility: 'session',
   placement: 'system',
   reads: ['memory/'],
-  async render({ view, facts, reader }, { heading = '## Daily Notes', characters }) {
-    const days = [
-      { day: 'yesterday', file: `memory/${dayBefore(facts.date)}.md` },
-      { day: 'today', file: `memory/${facts.date}.md` },
-    ];
+  async render(
+    { view, facts, reader },
+    { heading = '## Daily Notes', characters, days: shown = 2 },
+  ) {
+    if (shown === 0) return absent('the settings show no daily notes');
+    const days = Array.from({ length: shown }, (_, back) => ({
+      day: ['today', 'yesterday'][back] ?? `${back} days ago`,
+      file: `memory/${daysBefore(facts.date, back)}.md`,
+    })).toReversed();
     const read = await Promise.all(
       days.map(async ({ day, file }) => ({ day, note: await view.read(file, characters) })),
     );
@@ -42,10 +46,10 @@ export const dailyNotesLayer: Layer = {
   },
 };
 
-/** The day before `YYYY-MM-DD`; calendar days have no time zone. */
-function dayBefore(date: string): string {
+/** Days before `YYYY-MM-DD`; calendar days have no time zone. */
+function daysBefore(date: string, days: number): string {
   const day = new Date(`${date}T00:00:00Z`);
-  day.setUTCDate(day.getUTCDate() - 1);
+  day.setUTCDate(day.getUTCDate() - days);
   return day.toISOString().slice(0, 10);
 }
 
