@@ -17,6 +17,8 @@ export interface ChannelAccount {
   connected(): ChannelAdapter | undefined;
   /** Whether its rates leave room for a preview in this chat. */
   mayPreview(route: ReplyRoute): boolean;
+  /** Shortest time between two updates of a growing answer, by the settings; a front of Parley has none. In ms. */
+  updateEveryMs(): number;
   /** Its web routes; those of another gateway, while that one is connected. */
   http(): HttpFacet | undefined;
   status(): AccountStatus;
@@ -98,6 +100,11 @@ class OpenAccount implements ChannelAccount {
 
   mayPreview(route: ReplyRoute): boolean {
     return this.#session?.mayPreview(route) ?? false;
+  }
+
+  updateEveryMs(): number {
+    if (this.#plan.definition.servedByAll) return 0;
+    return (this.#rules.policy.answers.editSeconds ?? 0) * 1_000;
   }
 
   http(): HttpFacet | undefined {

@@ -72,6 +72,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     bus: options.bus,
     adapterOf: (channel, account) => accounts.adapterOf(channel, account),
     mayPreview: (route) => accounts.mayPreview(route),
+    updateEveryMs: (route) => accounts.updateEveryMs(route),
     owes: async (chat) => (await store.outbox.next(chat)) !== null,
     log,
   });

@@ -121,6 +121,7 @@ function workWith(
       newId,
       clock,
       others: delegatesOf(settings, plugged.loaded.settings),
+      bounds: settings.limits.subAgents,
     },
     messages: { store, owners, agentName, serves: servedBy(accounts), chats, deliver },
     documents: { attachments: store.attachments, media },

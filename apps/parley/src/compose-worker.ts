@@ -134,6 +134,7 @@ export function turnServices(parts: Parts, own: AgentParts = parts): TurnService
     model,
     modelChoices: choices,
     limits: turnLimits(settings),
+    subAgentLimits: subAgentLimits(settings),
     approvals,
     spendGuard,
     owners,
@@ -154,6 +155,13 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
     toolMs: tools.maxSeconds * 1_000,
     outputCharacters: tools.maxCharacters,
   };
+}
+
+function subAgentLimits({
+  limits,
+}: LoadedSettings['settings']): NonNullable<TurnServices['subAgentLimits']> {
+  const { minutes, ...bounds } = limits.subAgents;
+  return { ...bounds, turnMs: minutes * 60_000 };
 }
 
 /** What summaries need besides. They are not requested by a person, so they count only in the daily total (G17). */

@@ -86,6 +86,7 @@ export function openHeartbeat(
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
+    upkeep: { notes: settings.upkeepNotes, tokens: settings.memoryTokens },
   };
   const hooks = createHooks({
     ...{ ...deps, rules: all.hooks, heartbeat, newId, findTarget: targetOf },

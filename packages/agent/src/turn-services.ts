@@ -10,9 +10,11 @@ import type { TurnLimits } from './loop/turn-loop.ts';
 import type { MediaDeps } from './media/read-attachment.ts';
 import type { MemoryService } from './memory/memory-service.ts';
 import type { SpendGuard } from './spend.ts';
+import type { SubAgentLimits } from './sub-agents/delegate-task.ts';
 import type { ToolRegistry } from './tools/tool-registry.ts';
 import type { TurnHook } from './turn-hooks.ts';
 import type { AgentContext } from './turn-opening.ts';
+import type { UpkeepBounds } from './upkeep/proposal.ts';
 
 /** What the turns of an agent work with; built once per worker. A feature that is absent is switched off. */
 export interface TurnServices extends Runtime, AgentContext {
@@ -31,6 +33,7 @@ export interface TurnServices extends Runtime, AgentContext {
     readonly judge: JudgeHeartbeat;
     /** Limits of one run: its steps, and what is left of the day’s tokens. */
     readonly limits: (run: HeartbeatRun) => Promise<Partial<TurnLimits>>;
+    readonly upkeep?: UpkeepBounds;
   };
   readonly tools?: ToolRegistry;
   readonly hooks?: readonly TurnHook[];
@@ -44,6 +47,7 @@ export interface TurnServices extends Runtime, AgentContext {
   /** Cache of parts that were recorded before. */
   readonly sentParts?: SentParts;
   readonly limits?: Partial<TurnLimits>;
+  readonly subAgentLimits?: SubAgentLimits;
   /** Context window of the model, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
   /** Models that may be chosen with `/model`, by the names that conversations keep. */

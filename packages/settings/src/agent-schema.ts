@@ -198,6 +198,18 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
     'What all runs of a day may use together, in tokens; then the rest waits.',
   ),
   steps: wholeNumber({ min: 1, max: 50, default: 10 }, 'How often the model is asked in one run.'),
+  quietCharacters: wholeNumber(
+    { min: 0, max: 4_000, default: 300 },
+    'Text beside HEARTBEAT_OK at the start or end of an answer counts as quiet up to this length.',
+  ),
+  upkeepNotes: wholeNumber(
+    { min: 1, max: 60, default: 7 },
+    'Daily notes that the upkeep of MEMORY.md reads.',
+  ),
+  memoryTokens: wholeNumber(
+    { min: 200, max: 100_000, default: 4_000 },
+    'The upkeep trims a MEMORY.md that is longer than this, in tokens.',
+  ),
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
@@ -241,6 +253,17 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     { min: 1, max: 10_000_000, default: 50_000 },
     'Messages that may wait in all conversations together.',
   ),
+  groupContextMessages: wholeNumber(
+    { min: 0, max: 1_000, default: 50 },
+    'Messages of a group that do not address the bot and are kept for its next turn there; 0: none.',
+  ),
+  subAgents: section('What one sub-agent (delegate_task) may use over all its turns.', {
+    depth: wholeNumber({ min: 1, max: 5, default: 2 }, 'How often a task may be handed on.'),
+    atOnce: wholeNumber({ min: 1, max: 50, default: 3 }, 'Running at a time, of a conversation.'),
+    steps: wholeNumber({ min: 1, max: 200, default: 20 }, 'How often the model is asked.'),
+    minutes: number({ above: 0, max: 24 * 60, default: 30 }, 'From its start to its result.'),
+    tokens: wholeNumber({ above: 0, default: 500_000 }, 'In and out together.'),
+  }),
 });
 
 const Cap = z.strictObject({

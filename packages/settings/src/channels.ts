@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { check, unknownKey } from './check.ts';
-import { choice, flag } from './fields.ts';
+import { choice, flag, number, section, wholeNumber } from './fields.ts';
 import {
   type Block,
   type Finding,
@@ -20,6 +20,14 @@ export const AccessSettings = z.strictObject({
     ['pairing', 'allowlist', 'open', 'disabled'],
     'Direct chats. pairing: the people in `allow`, and people whom an owner allows with a code. allowlist: only those in `allow`. open: everyone. disabled: owners alone.',
   ),
+  pairing: section('The codes of `direct: pairing`.', {
+    characters: wholeNumber({ min: 6, max: 16, default: 8 }, 'Length of a code.'),
+    minutes: wholeNumber({ min: 1, max: 7 * 24 * 60, default: 60 }, 'How long a code is valid.'),
+    pending: wholeNumber(
+      { min: 1, max: 100, default: 3 },
+      'Strangers who may wait at a time; others are asked to try again later.',
+    ),
+  }),
   groups: choice(['allowlist', 'open', 'disabled'], 'Groups: those in `allowGroups`, all, none.'),
   allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
   allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
@@ -47,6 +55,10 @@ export const AnswerSettings = z.strictObject({
   mentions: choice(
     ['dead', 'live'],
     'dead: names in answers are shown but ping no one. live: they do what they say.',
+  ),
+  editSeconds: number(
+    { min: 1, max: 60, default: 1 },
+    'An answer that grows by edits is edited no more often than this; where a platform takes less (Discord 1.2 s, groups of Telegram 3 s and more), that holds.',
   ),
   numbered: flag(false, 'Long answers say which part is which: (2/5).'),
   acknowledge: z

@@ -18,9 +18,13 @@ export interface PairingRequest extends PairingApplicant {
   readonly expiresAt: number;
 }
 
-const VALID_MS = 60 * 60_000;
+/** How long a code is valid, and how many strangers may wait at an account. */
+export interface PairingBounds {
+  readonly validMs: number;
+  readonly pending: number;
+}
 
-const PENDING_PER_ACCOUNT = 3;
+const USUAL_BOUNDS: PairingBounds = { validMs: 60 * 60_000, pending: 3 };
 
 /**
  * Strangers who ask for access, and those who have it (F05): the tables `pairing_request` and `allowed_sender`. Ingress
@@ -31,15 +35,15 @@ export type PairingRepository = ReturnType<typeof pairingRepository>;
 export function pairingRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Notes that a stranger wants in: one code per sender, the same while it is valid (1 h), at most 3
-     * per account. `notice` is put into the outbox in the same transaction if `code` is taken, that is
-     * at most once an hour per sender.
+     * Notes that a stranger wants in: one code per sender, the same while it is valid. `notice` is put into
+     * the outbox in the same transaction if `code` is taken, that is once per sender in that time.
      */
     request: (
       applicant: PairingApplicant,
       code: string,
       notice: readonly NewPart[],
       now: number,
+      bounds: PairingBounds = USUAL_BOUNDS,
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
         // Two strangers at once must not both take the last place.
@@ -48,9 +52,9 @@ export function pairingRepository(database: Database, newId: NewId) {
         const known = await sql.all(APPLICANTS, applicant);
         if (known.some(({ senderId }) => senderId === applicant.senderId)) return 'known';
         const pending = known.filter(({ refused }) => refused === 0);
-        if (pending.length >= PENDING_PER_ACCOUNT) return 'full';
+        if (pending.length >= bounds.pending) return 'full';
         const route = toJson(applicant.route);
-        sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + VALID_MS });
+        sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + bounds.validMs });
         insertParts(sql, notice, { turnId: null, now, newId });
         return 'new';
       }),

@@ -14,11 +14,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const say = (messageId: string, text = messageId, chatId = 'c1') =>
+    const say = (messageId: string, text = messageId, chatId = 'c1', most?: number) =>
       store.groupContext.keep(
         { ...CHAT, chatId, conversationId: `web:${chatId}` },
         { messageId, senderId: 'u2', senderName: 'Bo', text },
         0,
+        most,
       );
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
     /** What the next turn of the lane is given; it stays unfinished. */
@@ -66,6 +67,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(heard).toHaveLength(50);
       expect(heard.slice(0, 2)).toEqual(['s12', 's13']);
       expect(heard.at(-1)).toBe(`${'x'.repeat(500)}… [cut: 500 of 600 characters]`);
+    });
+
+    it('[F06] is kept up to the number of the settings, also over a stop and beside notices', async () => {
+      for (let n = 1; n <= 70; n += 1) await say(`s${n}`, `s${n}`, 'c1', n <= 60 ? 60 : 55);
+      const place = { ...CHAT, conversationId: 'web:c1' };
+      await store.groupContext.keepOwn(place, { key: 'k', what: 'notice', text: 'own' }, 0);
+      const first = heardBy((await nextTurn('m1')).turn);
+      expect([first.length, first.at(0), first.at(-1)]).toEqual([56, 's16', 'own']);
+      await say('later');
+      await store.inbox.command(message('m2'), { kind: 'stop' }, () => []);
+      const again = heardBy((await nextTurn('m3')).turn);
+      expect([again.length, again.at(0), again.at(-1)]).toEqual([56, 's17', 'later']);
+      await store.inbox.command(message('m4'), { kind: 'stop' }, () => []);
+      await say('few', 'few', 'c1', 2);
+      expect(heardBy((await nextTurn('m5')).turn)).toEqual(['later', 'few']);
     });
 
     it('[F06] is forgotten with /new', async () => {

@@ -4,7 +4,7 @@ import type { MessageKey } from './inbox.ts';
 import type { ChatKey } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 
-/** Messages of a group that its next turn gets (F06). */
+/** Messages that the next turn of a conversation gets, where the caller sets no other number (F06). */
 const KEPT = 50;
 
 /** Of each message, in characters: 50 of them are at most a few thousand tokens. */
@@ -37,15 +37,23 @@ export type GroupContextRepository = ReturnType<typeof groupContextRepository>;
 export function groupContextRepository(database: Database) {
   return {
     /**
-     * Keeps one message for the next turn of the conversation, and of all that wait the newest 50.
+     * Keeps one message for the next turn of the conversation, and of all that wait the newest `most`.
      * A long one is cut and says so; a message that arrives twice is kept once.
      */
-    keep: (place: ContextPlace, message: GroupContextMessage, now: number): Promise<void> =>
-      database.write((sql) => keepGroupContext(sql, place, message, now), 'process'),
-    /** The same for a message of Parley itself, which people may answer (P18). */
+    keep: (
+      place: ContextPlace,
+      message: GroupContextMessage,
+      now: number,
+      most = KEPT,
+    ): Promise<void> =>
+      database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
+    /** The same for a message of Parley itself, which people may answer (P18); only such ones make room for it. */
     keepOwn: (place: ContextPlace, { key, what, text }: OwnMessage, now: number): Promise<void> => {
       const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: what, text };
-      return database.write((sql) => keepGroupContext(sql, place, message, now), 'process');
+      return database.write(async (sql) => {
+        await addGroupContext(sql, place, message, now);
+        sql.send(PRUNE_OWN, place);
+      }, 'process');
     },
   };
 }
@@ -66,11 +74,22 @@ export function keepNotice(
   ensureConversation(sql, place.conversationId, now);
   const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: 'notice' };
   sql.send(KEEP, { ...place, ...message, text: cut(text), now });
-  sql.send(PRUNE, place);
+  sql.send(PRUNE_OWN, place);
 }
 
 /** `former` is sent before, for a line that takes the place of others. */
 export async function keepGroupContext(
+  sql: Sql,
+  place: ContextPlace,
+  message: GroupContextMessage,
+  { now, most }: { readonly now: number; readonly most: number },
+  former: () => void = () => {},
+): Promise<void> {
+  await addGroupContext(sql, place, message, now, former);
+  sql.send(PRUNE, { ...place, spared: Math.max(1, most) - 1 });
+}
+
+async function addGroupContext(
   sql: Sql,
   place: ContextPlace,
   message: GroupContextMessage,
@@ -81,7 +100,6 @@ export async function keepGroupContext(
   await lockConversation(sql, place.conversationId);
   former();
   sql.send(KEEP, { ...place, ...message, text: cut(message.text), now });
-  sql.send(PRUNE, place);
 }
 
 const KEEP = statement(`
@@ -99,7 +117,20 @@ export const HAS_GROUP_CONTEXT = `exists (select 1 from group_context
 
 const PRUNE = statement(`
   delete from group_context where ${WAITING} and seq < (
-    select seq from group_context where ${WAITING} order by seq desc limit 1 offset ${KEPT - 1})`);
+    select seq from group_context where ${WAITING} order by seq desc limit 1 offset :spared)`);
+
+const OWN = `${WAITING} and sender_id = '${OWN_SENDER}'`;
+const PRUNE_OWN = statement(`
+  delete from group_context where ${OWN} and seq < (
+    select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
+
+/** What a turn has and what waits, but no more of it than the turn had, or the usual number. */
+const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
+const PRUNE_BEFORE_RELEASE = statement(`
+  delete from group_context where ${ITS_OWN} and seq < (
+    select seq from group_context where ${ITS_OWN} order by seq desc limit 1 offset (
+      select case when count(*) > ${KEPT} then count(*) else ${KEPT} end - 1
+      from group_context where turn_id = :turnId))`);
 
 const TAKE = statement(`update group_context set turn_id = :turnId where ${WAITING}`);
 
@@ -141,8 +172,8 @@ export function deleteGroupContext(sql: Sql, turnId: string): void {
 
 /** Leaves the context of a stopped turn to the next one. */
 export function releaseGroupContext(sql: Sql, conversationId: string, turnId: string): void {
+  sql.send(PRUNE_BEFORE_RELEASE, { conversationId, turnId });
   sql.send(RELEASE, { turnId });
-  sql.send(PRUNE, { conversationId });
 }
 
 /** Deletes the context that no turn has taken yet. */

@@ -43,11 +43,18 @@ export function reactionRepository(database: Database) {
      * Keeps a line for the next turn of the conversation; it takes the place of the one about the same message and
      * person, unless a turn has that. The same event is kept once.
      */
-    keep: (place: ContextPlace, { sentAt, ...line }: ReactionLine, now: number): Promise<void> =>
+    keep: (
+      place: ContextPlace,
+      { sentAt, ...line }: ReactionLine,
+      now: number,
+      most = 50,
+    ): Promise<void> =>
       database.write((sql) => {
         const id = `${REACTION_PREFIX}${JSON.stringify([line.senderId, line.messageId])} `;
         const message = { ...line, messageId: `${id}${sentAt}` };
-        return keepGroupContext(sql, place, message, now, () => sql.send(DROP, { ...place, id }));
+        return keepGroupContext(sql, place, message, { now, most }, () =>
+          sql.send(DROP, { ...place, id }),
+        );
       }, 'process'),
   };
 }

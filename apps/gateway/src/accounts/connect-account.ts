@@ -139,7 +139,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     lanes: deps.turns,
     deliver: (to) => deliver(to.channel, to.account, to.chatId),
     answersStrangers: definition.answersStrangers ?? true,
-    newCode: () => oneTimeCode(randomBytes(CODE_LENGTH)),
+    newCode: (length = CODE_LENGTH) => oneTimeCode(randomBytes(length), length),
     get rules() {
       return deps.rules();
     },

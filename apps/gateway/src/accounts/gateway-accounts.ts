@@ -119,6 +119,10 @@ export class GatewayAccounts {
     return this.#accountOf(route)?.mayPreview(route) ?? false;
   }
 
+  updateEveryMs(...[route]: Parameters<ChannelAccount['mayPreview']>): number {
+    return this.#accountOf(route)?.updateEveryMs() ?? 0;
+  }
+
   /**
    * The web routes of an account. Requests that come while it is opened or paused are answered with "try again": "not
    * found" would be final, and a message of the page would be given up as refused (D01).

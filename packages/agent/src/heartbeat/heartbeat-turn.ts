@@ -216,6 +216,7 @@ async function upkeepEnd(
     journal,
     tokens,
     maySpend: () => maySpend(deps, turn, opened, null),
+    bounds: deps.heartbeat.upkeep,
   };
   const work = () =>
     memoryUpkeep(deps, upkeep, signal).catch((error: unknown): UpkeepEnd => {

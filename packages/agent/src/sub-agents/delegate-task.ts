@@ -1,7 +1,8 @@
-import type { Clock, NewId } from '@parley/core';
+import { type Clock, countOf, type NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { marked } from '../answer/visible-text.ts';
+import type { TurnLimits } from '../loop/turn-loop.ts';
 import {
   type CallMoment,
   defineTool,
@@ -11,8 +12,18 @@ import {
 } from '../tools/tool.ts';
 import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
 
-/** How deep a task may be delegated, and how many sub-agents run at a time (G07). */
-export const SUB_AGENT_BOUNDS: SubAgentBounds = { depth: 2, atOnce: 3 };
+/** How deep a task may be delegated, how many sub-agents run at a time, and what one may use over all its turns (G07). */
+export interface SubAgentLimits
+  extends SubAgentBounds,
+    Pick<TurnLimits, 'steps' | 'turnMs' | 'tokens'> {}
+
+export const DEFAULT_SUB_AGENT_LIMITS: SubAgentLimits = {
+  depth: 2,
+  atOnce: 3,
+  steps: 20,
+  turnMs: 30 * 60_000,
+  tokens: 500_000,
+};
 
 /** The message of a sub-agent's first turn; its task is in its prompt (P13). */
 export const FIRST_MESSAGE = marked(
@@ -61,6 +72,7 @@ export function delegateTaskTool({
   newId,
   clock,
   others = [],
+  bounds = DEFAULT_SUB_AGENT_LIMITS,
 }: {
   readonly subAgents: Pick<SubAgentRepository, 'start'>;
   readonly wake: (conversationId: string) => Promise<void>;
@@ -68,6 +80,7 @@ export function delegateTaskTool({
   readonly clock: Clock;
   /** To whom it may go besides; it gets back what they found, and nothing else of theirs (F14). */
   readonly others?: readonly OtherAgent[];
+  readonly bounds?: SubAgentBounds;
 }): Tool {
   return defineTool({
     name: 'delegate_task',
@@ -89,8 +102,8 @@ export function delegateTaskTool({
       const kind = to === undefined ? reader.kind : 'guest';
       const content = { title, task, reader: kind, text: FIRST_MESSAGE, ...(to && { to }) };
       const order = { id: newId('sub'), callId, turnId, ...content };
-      const started = await subAgents.start(order, SUB_AGENT_BOUNDS, clock());
-      if (started.kind !== 'started') return failure(REFUSED[started.kind]);
+      const started = await subAgents.start(order, bounds, clock());
+      if (started.kind !== 'started') return failure(refusal(started.kind, bounds));
       await wake(started.conversationId);
       log.info({ turn: turnId, conversation: started.conversationId }, 'sub-agent started');
       return {
@@ -100,13 +113,19 @@ export function delegateTaskTool({
   });
 }
 
-const { depth, atOnce } = SUB_AGENT_BOUNDS;
-
-const REFUSED = {
-  'too-deep': `Not started: a task can be handed on ${depth} times at most. Do it yourself.`,
-  'too-many': `Not started: ${atOnce} sub-agents of this conversation are at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`,
-  over: 'Not started: this turn was stopped, or its conversation started again.',
-} as const;
+function refusal(
+  kind: 'too-deep' | 'too-many' | 'over',
+  { depth, atOnce }: SubAgentBounds,
+): string {
+  switch (kind) {
+    case 'too-deep':
+      return `Not started: a task can be handed on ${countOf(depth, 'time')} at most. Do it yourself.`;
+    case 'too-many':
+      return `Not started: ${countOf(atOnce, 'sub-agent')} of this conversation ${atOnce === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
+    case 'over':
+      return 'Not started: this turn was stopped, or its conversation started again.';
+  }
+}
 
 /** What a sub-agent must know of the turn that delegates: it cannot ask later. */
 export interface TaskOrigin {

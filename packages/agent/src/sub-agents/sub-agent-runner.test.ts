@@ -107,6 +107,26 @@ describe('the limits of sub-agents', () => {
     expect(toolsSeen()).not.toContain('delegate_task');
   });
 
+  it('[G07] depth, number, steps and tokens are settings', async () => {
+    await scene.close();
+    const subAgentLimits = { depth: 1, atOnce: 1, steps: 3, turnMs: 60_000, tokens: 500_000 };
+    const tools = [countingTool('plain').tool];
+    scene = await openTurnScene({}, { delegates: true, tools, subAgentLimits });
+    const lane = await delegate();
+    await scene.write('fish?');
+    scene.model.next(DELEGATE, { say: 'later' });
+    await scene.answerNext();
+    expect(JSON.stringify(scene.model.asked.at(-1)?.messages)).toContain(
+      '1 sub-agent of this conversation is at work already',
+    );
+    const before = scene.model.asked.length;
+    const call = { calls: [{ name: 'plain', with: { word: 'on' } }] };
+    scene.model.next(call, call, call);
+    await scene.answerNext(lane);
+    expect(scene.model.asked.length - before).toBe(3);
+    expect(scene.model.asked.at(-2)?.tools?.map(({ name }) => name)).toEqual(['plain']);
+  });
+
   it('[G07] the model is asked 20 times, the last time for a result', async () => {
     await scene.close();
     const plain = countingTool('plain');

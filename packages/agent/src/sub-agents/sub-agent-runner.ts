@@ -20,7 +20,7 @@ import type { SeenTurn } from '../turn-answer.ts';
 import { type OpenedTurn, openTurn, spoken, textOf, turnReader } from '../turn-opening.ts';
 import type { TurnServices } from '../turn-services.ts';
 import { answerUnseen, inItsChat, type UnseenAnswer } from '../unseen-turn.ts';
-import { originIn, SUB_AGENT_BOUNDS } from './delegate-task.ts';
+import { DEFAULT_SUB_AGENT_LIMITS, originIn, type SubAgentLimits } from './delegate-task.ts';
 
 /**
  * Runs the turns of sub-agents itself (G07) and leaves all others to `runTurn`. A sub-agent is a lane
@@ -97,12 +97,13 @@ async function answerOf(
       },
     }),
   };
-  const isLast = run.depth >= SUB_AGENT_BOUNDS.depth;
+  const { subAgentLimits = DEFAULT_SUB_AGENT_LIMITS } = deps;
+  const isLast = run.depth >= subAgentLimits.depth;
   const limits = { ...DEFAULT_TURN_LIMITS, ...deps.limits };
   const prepare = async () => ({
     opened: await openSubAgentTurn(current.turn, run, deps),
     sources: [...deps.sources, task],
-    limits: limitsLeft(run, limits, deps.clock()),
+    limits: limitsLeft(run, { turn: limits, all: subAgentLimits }, deps.clock()),
     withheld: new Set(isLast ? [...WITHHELD, 'delegate_task'] : WITHHELD),
   });
   return answerUnseen(deps, current, prepare, signal);
@@ -152,25 +153,18 @@ async function openSubAgentTurn(
   return { ...(await openTurn(turn, text, deps, reader)), origin: { said: named, untrustedText } };
 }
 
-/** What one sub-agent may use over all its turns. */
-const SUB_AGENT_LIMITS: Pick<TurnLimits, 'steps' | 'turnMs' | 'tokens'> = {
-  steps: 20,
-  turnMs: 30 * 60_000,
-  tokens: 500_000,
-};
-
 /** What is left for the next turn: at least one step, so that the model reports what it has. */
 function limitsLeft(
   run: Pick<SubAgentRun, 'steps' | 'inputTokens' | 'outputTokens' | 'startedAt'>,
-  turn: TurnLimits,
+  { turn, all }: { readonly turn: TurnLimits; readonly all: SubAgentLimits },
   now: number,
 ): TurnLimits {
   const used = run.inputTokens + run.outputTokens;
   return {
     ...turn,
-    steps: Math.max(1, SUB_AGENT_LIMITS.steps - run.steps),
-    turnMs: Math.max(0, Math.min(turn.turnMs, run.startedAt + SUB_AGENT_LIMITS.turnMs - now)),
-    tokens: Math.max(0, Math.min(turn.tokens, SUB_AGENT_LIMITS.tokens - used)),
+    steps: Math.max(1, all.steps - run.steps),
+    turnMs: Math.max(0, Math.min(turn.turnMs, run.startedAt + all.turnMs - now)),
+    tokens: Math.max(0, Math.min(turn.tokens, all.tokens - used)),
   };
 }
 

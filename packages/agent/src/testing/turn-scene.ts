@@ -43,6 +43,7 @@ export interface SceneExtras
       | 'busy'
       | 'hooks'
       | 'limits'
+      | 'subAgentLimits'
       | 'prompt'
       | 'sources'
       | 'model'
@@ -77,7 +78,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   const woken: string[] = [];
   let made = 0;
   const bus = busInto(events, loggerInto(logged));
-  const { wake, delegation } = delegationIn(store, woken, clock);
+  const { wake, delegation } = delegationIn(store, woken, { clock, bounds: extras.subAgentLimits });
   const deps: TurnServices = {
     ...silentRuntime,
     ...SETTLED,
@@ -161,10 +162,15 @@ export function housePrompt(layout = 'parley'): PromptAssembler {
   return createAssembler({ layers, layout: layoutNamed(layout) });
 }
 
-function delegationIn(store: Store, woken: string[], clock: Clock) {
+function delegationIn(
+  { subAgents }: Store,
+  woken: string[],
+  { clock, bounds }: { readonly clock: Clock; readonly bounds: TurnServices['subAgentLimits'] },
+) {
   const wake = async (lane: string) => void woken.push(lane);
   const newId = (kind: string) => `${kind}_${woken.length}`;
-  return { wake, delegation: delegateTaskTool({ subAgents: store.subAgents, wake, newId, clock }) };
+  const tool = { subAgents, wake, newId, clock, ...(bounds !== undefined && { bounds }) };
+  return { wake, delegation: delegateTaskTool(tool) };
 }
 
 async function beginTurn(store: Store, conversationId: string, turnId: string, now: number) {

@@ -121,15 +121,20 @@ export interface NoteLine {
   readonly text: string;
 }
 
-/** Notes that are read (H07). At night today's note is short, so one day more is looked at. */
-const NOTES = 7;
 const WHOLE_FILE = 100_000;
 
-/** The last seven daily notes up to `today`, the oldest first, as far as this reader may see them. */
-export async function lastNotes(view: WorkspaceView, today: string): Promise<readonly DailyNote[]> {
+/**
+ * The last daily notes up to `today` (H07), the oldest first, as far as this reader may see them. At night today's
+ * note is short, so one day more is looked at.
+ */
+export async function lastNotes(
+  view: WorkspaceView,
+  today: string,
+  most: number,
+): Promise<readonly DailyNote[]> {
   const found: DailyNote[] = [];
   let date = today;
-  for (let back = 0; back <= NOTES && found.length < NOTES; back += 1) {
+  for (let back = 0; back <= most && found.length < most; back += 1) {
     const file = await view.read(`memory/${date}.md`, WHOLE_FILE);
     if (file.kind === 'file') found.push({ date, text: file.text });
     date = dayBefore(date);

@@ -73,6 +73,19 @@ describe('memory upkeep', () => {
     expect(shown).toContain('Today is 2026-11-21.');
   });
 
+  it('[H07] reads and keeps as much as the settings say', async () => {
+    scene = await openUpkeepScene(addsOne, { notes: 3, tokens: 100 });
+    scene.put('MEMORY.md', MEMORY);
+    for (const { date, text } of thirtyDays()) scene.put(`memory/${date}.md`, text);
+    const end = await scene.run('b1');
+    const [shown = ''] = scene.shown;
+    const days = new Set(shown.match(/(?<=\[N\d+\] )\d{4}-\d\d-\d\d/g));
+    expect([...days].at(0)).toMatch(/2026-11-(19|20)/);
+    expect(shown).toMatch(/The page is too long by about \d+ tokens/);
+    expect(end).toMatch(/[1-9]\d* removed/);
+    expect(scene.got('MEMORY.md').length).toBeLessThan(MEMORY.length);
+  });
+
   it('[H07] run again changes nothing', async () => {
     await open(proposal);
     await scene.run('b1');

@@ -14,7 +14,13 @@ import { askModel } from '../loop/model-request.ts';
 import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
 import { withTimeLimit } from '../time.ts';
 import { lastNotes, type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
-import { applyProposal, MEMORY_TOKENS, readProposal, type UpkeepOutcome } from './proposal.ts';
+import {
+  applyProposal,
+  readProposal,
+  type UpkeepBounds,
+  type UpkeepOutcome,
+  USUAL_UPKEEP,
+} from './proposal.ts';
 
 interface UpkeepOptions {
   readonly model: ChatModel;
@@ -32,6 +38,7 @@ interface UpkeepRun {
   /** Tokens that may still be used. */
   readonly tokens: number;
   readonly maySpend: () => Promise<void>;
+  readonly bounds?: UpkeepBounds | undefined;
 }
 
 /** How a run ended; `reason` is for the log and `/heartbeat`. */
@@ -97,12 +104,12 @@ async function proposalOf(
   memory: string | null,
   signal: AbortSignal,
 ): Promise<{ readonly step: UpkeepStep; readonly usage: StepUsage } | UpkeepEnd | null> {
-  const { view, today, journal } = run;
+  const { view, today, journal, bounds = USUAL_UPKEEP } = run;
   const before = journal.answer;
   if (before !== null) return { step: Step.parse(JSON.parse(before.text)), usage: before.usage };
-  const notes = noteLines(await lastNotes(view, today));
+  const notes = noteLines(await lastNotes(view, today, bounds.notes));
   const page = memory ?? '';
-  if (notes.length === 0 && estimateTokens(page) <= MEMORY_TOKENS) {
+  if (notes.length === 0 && estimateTokens(page) <= bounds.tokens) {
     return quiet('no notes of the last days, and MEMORY.md is short enough');
   }
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
@@ -120,7 +127,7 @@ async function proposalOf(
 
 async function applyStep(
   { log }: UpkeepOptions,
-  { view, today }: UpkeepRun,
+  { view, today, bounds: { notes: days, tokens } = USUAL_UPKEEP }: UpkeepRun,
   versions: MemoryVersions,
   step: UpkeepStep,
 ): Promise<Pick<UpkeepEnd, 'state' | 'reason'>> {
@@ -131,12 +138,12 @@ async function applyStep(
   const base = await baseOf(versions, step, current);
   if (base === null) return { state: 'quiet', reason: MEANWHILE };
   // A line that is no longer in the notes was forgotten since.
-  const still = new Set(noteLines(await lastNotes(view, today)).map(({ text }) => text));
+  const still = new Set(noteLines(await lastNotes(view, today, days)).map(({ text }) => text));
   const notes = step.notes.filter(({ text }) => still.has(text));
   const known = [...base.formerly, ...(await savedTexts(view))];
-  const outcome = applyProposal({ memory: base.memory ?? '', notes, known }, proposal);
+  const outcome = applyProposal({ memory: base.memory ?? '', notes, known, tokens }, proposal);
   log.debug({ refused: outcome.refused.map(({ why }) => why) }, 'upkeep of MEMORY.md');
-  const reason = upkeepReason(outcome);
+  const reason = upkeepReason(outcome, tokens);
   const to = outcome.text.trimEnd();
   if (to === (base.memory ?? '')) return { state: 'quiet', reason };
   if (current !== base.memory && current !== to) return { state: 'quiet', reason: MEANWHILE };
@@ -195,7 +202,7 @@ Propose changes by the numbers in front of the lines. Answer with JSON and nothi
 function upkeepRequest(
   memory: string,
   notes: readonly NoteLine[],
-  { today, view: { reader } }: UpkeepRun,
+  { today, view: { reader }, bounds = USUAL_UPKEEP }: UpkeepRun,
   room: number,
 ): ModelRequest {
   const most = Math.min(MOST_SHOWN, SHOWN_SHARE * room);
@@ -203,7 +210,7 @@ function upkeepRequest(
   const parts: readonly PromptPart[] = [
     { text: pageText(memory, most), source: 'MEMORY.md', audience: { kind: 'owner' } },
     { text: notesText(notes, most), source: 'memory/', audience: { kind: 'owner' } },
-    { text: closing(memory, today), source: 'upkeep', audience },
+    { text: closing(memory, today, bounds.tokens), source: 'upkeep', audience },
   ];
   const { allowed, withheld } = enforceAudience(reader, parts);
   if (withheld.length > 0) throw new Error('MEMORY.md was about to be shown to another person.');
@@ -240,8 +247,8 @@ function fitting(lines: readonly string[], most: number): readonly string[] {
   return end === -1 ? lines : lines.slice(0, end);
 }
 
-function closing(memory: string, today: string): string {
-  const over = estimateTokens(memory) - MEMORY_TOKENS;
+function closing(memory: string, today: string, most: number): string {
+  const over = estimateTokens(memory) - most;
   const trim =
     over <= 0
       ? ''
@@ -250,14 +257,14 @@ function closing(memory: string, today: string): string {
 }
 
 /** Such as `MEMORY.md: 3 added, 2 removed`; contains nothing of the file. */
-function upkeepReason({ text, added, removed, refused }: UpkeepOutcome): string {
+function upkeepReason({ text, added, removed, refused }: UpkeepOutcome, most: number): string {
   const tokens = estimateTokens(text);
   return [
     added.length + removed.length === 0
       ? 'MEMORY.md: nothing to change'
       : `MEMORY.md: ${added.length} added, ${removed.length} removed`,
     ...(refused.length > 0 ? [`${refused.length} of what was proposed is not done`] : []),
-    ...(tokens > MEMORY_TOKENS
+    ...(tokens > most
       ? [`still ${tokens} tokens: what is left is no list, so only a person can shorten it`]
       : []),
   ].join('; ');

@@ -2,7 +2,7 @@ import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
-import { applyProposal, isWishOrRule, MEMORY_TOKENS, readProposal } from './proposal.ts';
+import { applyProposal, isWishOrRule, readProposal } from './proposal.ts';
 import { MEMORY } from './testing/upkeep-scene.ts';
 
 const ids = (letter: string) => fc.integer({ min: 0, max: 12 }).map((n) => `${letter}${n}`);
@@ -121,11 +121,11 @@ describe('applying a proposal', () => {
       '',
       ...own,
     ].join('\n');
-    expect(estimateTokens(memory)).toBeGreaterThan(MEMORY_TOKENS);
+    expect(estimateTokens(memory)).toBeGreaterThan(4_000);
     const nothing = { add: [], remove: [] };
     const { text, removed } = applyProposal({ memory, notes: [], known: [] }, nothing);
-    expect(estimateTokens(text)).toBeLessThanOrEqual(MEMORY_TOKENS);
-    expect(estimateTokens(text)).toBeGreaterThan(MEMORY_TOKENS - 50);
+    expect(estimateTokens(text)).toBeLessThanOrEqual(4_000);
+    expect(estimateTokens(text)).toBeGreaterThan(4_000 - 50);
     expect(text).toContain('Prose.\n- Never call me.');
     // All of their own stay as long as there are others.
     for (const line of theirs) expect(text).toContain(line);
@@ -134,12 +134,14 @@ describe('applying a proposal', () => {
     const oldestLeft = /^- (2026-0\d-11)/m.exec(text.slice(text.indexOf('## From')))?.[1] ?? '';
     expect((days.at(-1) ?? '') <= oldestLeft || oldestLeft !== '').toBe(true);
     expect(removed[0]?.why).toMatch(/^the page was too long, and it is of 2026-0\d-11$/);
+    const shorter = applyProposal({ memory, notes: [], known: [], tokens: 3_000 }, nothing).text;
+    expect(Math.abs(estimateTokens(shorter) - 2_975)).toBeLessThanOrEqual(25);
   });
 
   it('[H07] nothing goes to make room for what is new', () => {
     const page = `# Memory\n${'- something that matters to Ann\n'.repeat(495)}`.trimEnd();
     const lines = noteLines([{ date: '2026-11-20', text: `- ${'news '.repeat(50)}` }]);
-    expect(estimateTokens(page)).toBeLessThan(MEMORY_TOKENS);
+    expect(estimateTokens(page)).toBeLessThan(4_000);
     const proposal = { add: [{ note: 'N1', why: '' }], remove: [] };
     const { text, refused } = applyProposal({ memory: page, notes: lines, known: [] }, proposal);
     expect(text).toBe(page);

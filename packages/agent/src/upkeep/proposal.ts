@@ -58,11 +58,21 @@ function parsedJson(text: string): unknown {
   }
 }
 
+/** How many daily notes are read, and from how many tokens on MEMORY.md is trimmed (H07). */
+export interface UpkeepBounds {
+  readonly notes: number;
+  readonly tokens: number;
+}
+
+export const USUAL_UPKEEP: UpkeepBounds = { notes: 7, tokens: 4_000 };
+
 export interface UpkeepInput {
   readonly memory: string;
   readonly notes: readonly NoteLine[];
   /** Former text of MEMORY.md and text of other memory files: not added again. */
   readonly known: readonly string[];
+  /** Above this MEMORY.md is trimmed. */
+  readonly tokens?: number;
 }
 
 /** An added, removed or refused line, and the reason. */
@@ -78,8 +88,6 @@ export interface UpkeepOutcome {
   readonly refused: readonly ChangedLine[];
 }
 
-/** Above this MEMORY.md is trimmed, in tokens (H07). */
-export const MEMORY_TOKENS = 4_000;
 /** Share of the items that one run may remove, where the page is not too long. */
 const REMOVED_SHARE = 0.3;
 const MOST_ADDED = 20;
@@ -89,10 +97,19 @@ const MOST_ADDED = 20;
  * rules stay, and so do 70 % of the items, unless the page is too long. Only lines of notes are added,
  * verbatim, and nothing is removed to make room for them.
  */
-export function applyProposal(input: UpkeepInput, proposal: UpkeepProposal): UpkeepOutcome {
+export function applyProposal(
+  { tokens = USUAL_UPKEEP.tokens, ...written }: UpkeepInput,
+  proposal: UpkeepProposal,
+): UpkeepOutcome {
+  const input = { ...written, tokens };
   const page = readMemoryPage(input.memory);
   const refused: ChangedLine[] = [];
-  const gone = removalsOf(page, quarterTokens(input.memory), proposal.remove, refused);
+  const gone = removalsOf(
+    page,
+    { size: quarterTokens(input.memory), room: tokens * 4 },
+    proposal.remove,
+    refused,
+  );
   const shorter = gone.size === 0 ? input.memory : withoutItems(page, gone);
   const { text, added } = addLines(input, proposal, shorter, refused);
   const removed = page.items.flatMap((item) => {
@@ -104,11 +121,11 @@ export function applyProposal(input: UpkeepInput, proposal: UpkeepProposal): Upk
 
 /**
  * The items that go, each with the reason: those that the proposal names, then as many as make the page
- * short enough. `size`: of the page, in quarters of a token.
+ * short enough. `size` of the page and `room` for it are in quarters of a token.
  */
 function removalsOf(
   { lines, items }: MemoryPage,
-  size: number,
+  { size, room }: { readonly size: number; readonly room: number },
   proposed: UpkeepProposal['remove'],
   refused: ChangedLine[],
 ): ReadonlyMap<MemoryItem, string> {
@@ -117,7 +134,7 @@ function removalsOf(
   const kept = new Set<MemoryItem>();
   const most = Math.max(1, Math.floor(items.length * REMOVED_SHARE));
   let left = size;
-  const isTooLong = () => left > MEMORY_TOKENS * 4;
+  const isTooLong = () => left > room;
   const remove = (item: MemoryItem, why: string) => {
     gone.set(item, why);
     for (const line of lines.slice(item.from, item.to)) left -= quarterTokens(line) + 1;
@@ -165,7 +182,7 @@ function mostDispensableFirst(items: readonly MemoryItem[]): readonly MemoryItem
 }
 
 function addLines(
-  { notes, known, memory }: UpkeepInput,
+  { notes, known, memory, tokens }: Required<UpkeepInput>,
   { add }: UpkeepProposal,
   shorter: string,
   refused: ChangedLine[],
@@ -184,7 +201,7 @@ function addLines(
     if (added.some((one) => one.text === found.text)) continue;
     const line = `- ${found.date}: ${found.text}`;
     const next = withOwnLines(shorter, [...added.map((one) => one.line), line]);
-    const no = whyNotAdded(found.text, there, added.length, next);
+    const no = whyNotAdded(found.text, there, { count: added.length, next, tokens });
     if (no !== null) refused.push({ text: found.text, why: no });
     else {
       added.push({ text: found.text, why: `${found.date}: ${why}`, line });
@@ -197,15 +214,18 @@ function addLines(
 function whyNotAdded(
   line: string,
   there: readonly string[],
-  count: number,
-  next: string,
+  {
+    count,
+    next,
+    tokens,
+  }: { readonly count: number; readonly next: string; readonly tokens: number },
 ): string | null {
   if (isWishOrRule(line))
     return 'a wish or a rule, and these exist in their person’s own words alone';
   if (there.some((text) => text.includes(folded(line))))
     return 'it is known, or was taken out before';
   if (count >= MOST_ADDED) return 'too much for one run';
-  return estimateTokens(next) > MEMORY_TOKENS ? 'there is no room for it' : null;
+  return estimateTokens(next) > tokens ? 'there is no room for it' : null;
 }
 
 function folded(text: string): string {

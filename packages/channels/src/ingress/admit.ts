@@ -1,13 +1,13 @@
 import { agentOfConversation, busyIn, type InboundMessage, silentTracer } from '@parley/core';
-import type { AdmittedMessage, GroupContextRepository } from '@parley/store';
+import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import type { Albums } from './albums.ts';
-import type { IngressDecision, SenderRights } from './decide.ts';
+import type { IngressDecision, PairingRules, SenderRights } from './decide.ts';
 import { earlierMessages } from './earlier.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { type BacklogLimit, createSeldom } from './limits.ts';
 import { NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
-import { PAIRING_FULL, pairingNotice, strangerWaits } from './pairing.ts';
+import { CODE_LENGTH, pairingFull, pairingNotice, strangerWaits } from './pairing.ts';
 import { noticeParts, partsOf } from './route.ts';
 import { rankOf, runCommand } from './run-command.ts';
 
@@ -40,7 +40,7 @@ export async function admit(
     case 'ignore':
       if (decision.keepAsContext) {
         albums.hold(admitted);
-        await keepAsContext(deps.store.groupContext, admitted);
+        await keepAsContext(deps, admitted);
       }
       return { kind: 'ignored', reason: decision.reason };
     case 'refuse':
@@ -67,7 +67,7 @@ export async function admit(
         await acceptPicture(deps, picture, admitted.reason, memory);
       }
       for (const message of await earlierMessages(deps, admitted, sender)) {
-        await keepAsContext(deps.store.groupContext, { ...admitted, message });
+        await keepAsContext(deps, { ...admitted, message });
       }
       return accept(deps, admitted, memory);
   }
@@ -210,14 +210,16 @@ export async function recordRefusal(
 
 /** Keeps a message of a group for its next turn (F06). */
 async function keepAsContext(
-  groupContext: GroupContextRepository,
+  { store: { groupContext }, rules: { limits } }: Pick<IngressDeps, 'store' | 'rules'>,
   { conversationId, message, receivedAt }: AdmittedMessage,
 ): Promise<void> {
+  if (limits.groupContextMessages === 0) return;
   const { channel, account, chat, messageId, sender } = message;
   await groupContext.keep(
     { conversationId, channel, account, chatId: chat.id },
     { messageId, senderId: sender.id, senderName: nameOf(sender), text: textOf(message) },
     receivedAt,
+    limits.groupContextMessages,
   );
 }
 
@@ -269,13 +271,19 @@ export function createExplainer(deps: IngressDeps): Explainer {
     stranger: (admitted) => notifyStranger(admitted, strangerNotice(admitted.message)),
     async pairing(admitted) {
       const asked = await askOwner(deps, admitted);
-      if (asked === 'full') await notifyStranger(admitted, PAIRING_FULL);
+      if (asked === 'full') await notifyStranger(admitted, pairingFull(pairingRules(deps)));
     },
     tooLong: (admitted, limit) =>
       notifyOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
     overflow: (admitted, waiting) => notifyOnce('conversation', admitted, overflowNotice(waiting)),
     noRoom: (admitted) => notifyOnce('all', admitted, NO_ROOM),
   };
+}
+
+const USUAL_PAIRING: PairingRules = { characters: CODE_LENGTH, minutes: 60, pending: 3 };
+
+function pairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'>): PairingRules {
+  return policy.access.pairing ?? USUAL_PAIRING;
 }
 
 /**
@@ -286,18 +294,25 @@ async function askOwner(deps: IngressDeps, admitted: AdmittedMessage) {
   const { message, route, receivedAt } = admitted;
   const { channel, account, sender } = message;
   const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };
-  const code = deps.newCode();
+  const pairing = pairingRules(deps);
+  const { characters, minutes, pending } = pairing;
+  const code = deps.newCode(characters);
   const owner = deps.answersStrangers
     ? null
     : await deps.store.inbox.ownerRoute(agentOfConversation(admitted.conversationId));
   const to = deps.answersStrangers ? route : (owner?.route ?? null);
   // A stranger has no conversation yet.
-  const toStranger = deps.answersStrangers ? partsOf(pairingNotice(message, code), route) : [];
+  const toStranger = deps.answersStrangers
+    ? partsOf(pairingNotice(message, code, pairing), route)
+    : [];
   const news =
     owner === null
       ? toStranger
-      : noticeParts(strangerWaits(message, code), owner.route, { ...owner, secret: code });
-  const asked = await deps.store.pairing.request(applicant, code, news, receivedAt);
+      : noticeParts(strangerWaits(message, code, pairing), owner.route, { ...owner, secret: code });
+  const asked = await deps.store.pairing.request(applicant, code, news, receivedAt, {
+    validMs: minutes * 60_000,
+    pending,
+  });
   if (asked !== 'new') return asked;
   deps.log.info({}, 'a stranger asks for access; "parley pair" shows the code');
   if (to !== null) await deps.deliver(to);

@@ -60,10 +60,19 @@ function ignore(reason: string, keepAsContext = false): IngressDecision {
   return { kind: 'ignore', reason, keepAsContext };
 }
 
+/** The codes of strangers: how long one is, how long it is valid, and how many people may wait at a time. */
+export interface PairingRules {
+  readonly characters: number;
+  readonly minutes: number;
+  readonly pending: number;
+}
+
 /** Who may talk to an account and when the bot answers in groups (F05, F06); from the settings. */
 export interface AccountPolicy {
   readonly access: {
     readonly direct: DirectMode;
+    /** Eight characters, an hour and three people when absent. */
+    readonly pairing?: PairingRules | undefined;
     readonly groups: GroupMode;
     /** User ids (as the platform writes them) that may write in direct chats. */
     readonly allow: readonly string[];
@@ -81,6 +90,8 @@ export interface AccountPolicy {
 export interface AnswerStyle {
   /** `live`: what looks like a mention may ping people (M05). */
   readonly mentions: 'dead' | 'live';
+  /** Shortest time between two edits of a growing answer; as the platform takes them when absent. */
+  readonly editSeconds?: number | undefined;
   /** Several parts of an answer say which they are. */
   readonly numbered: boolean;
   /** An emoji on a message while it is answered; absent: none. */
@@ -104,6 +115,8 @@ export interface IngressLimits {
   readonly waitingPerConversation: number;
   /** The same, in all conversations of all accounts. */
   readonly waitingInAll: number;
+  /** Messages that do not address the bot and are kept for the group's next turn; 50 when absent. */
+  readonly groupContextMessages?: number | undefined;
 }
 
 /** Rights of the sender of a message. */

@@ -45,6 +45,23 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
+  it('[F06] is as much as the settings say; with 0 nothing is kept', async () => {
+    const kept = async (chatId: string, groupContextMessages: number) => {
+      const limits = { messageCharacters: 30, waitingPerConversation: 3, waitingInAll: 100 };
+      const rule = { limits: { ...limits, groupContextMessages } };
+      const receive = scene.ingressWith({}, {}, rule);
+      const chat = { id: chatId, type: 'group' } as const;
+      for (const id of ['1', '2', '3']) await receive(said(id, { chat }), CAPABILITIES);
+      await receive(said('4', { chat, addressed: true }), CAPABILITIES);
+      const lane = conversationIdOf(aMessage({ chat }));
+      const work = { conversationId: lane, owner: 'w', leaseMs: 10_000 };
+      const started = await scene.store.lanes.begin(work, 'collect', `turn${chatId}`, scene.now);
+      return started.kind === 'turn' ? started.turn.groupContext.map(({ text }) => text) : null;
+    };
+    expect(await kept('-1', 2)).toEqual(['text 2', 'text 3']);
+    expect(await kept('-2', 0)).toEqual([]);
+  });
+
   it('[F05] [W02] is left out where access does not allow its author, and of another chat', async () => {
     const access = { ...POLICY.access, groups: 'open' as const, allowRoles: ['r'] };
     const other = { id: '7', name: 'Bo' };

@@ -33,8 +33,8 @@ export interface IngressDeps {
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   /** False: strangers get no notice on this channel (F05). */
   readonly answersStrangers: boolean;
-  /** A fresh one-time code, unguessable. */
-  readonly newCode: () => string;
+  /** A fresh one-time code, unguessable, of eight characters where no number is given. */
+  readonly newCode: (characters?: number) => string;
   readonly bus: LiveBus;
   /** Read for each message: they change with the settings. */
   readonly rules: DecisionRules;

@@ -46,6 +46,27 @@ describe('a stranger where direct chats are paired', () => {
     ]);
   });
 
+  it('[F05] gets a code as long, for as long, and in a queue as the settings say', async () => {
+    const bounds = { characters: 12, minutes: 15, pending: 1 };
+    const access = { ...pairing.access, pairing: bounds };
+    const asked: (number | undefined)[] = [];
+    const newCode = (characters?: number) => {
+      asked.push(characters);
+      return 'A'.repeat(characters ?? 8);
+    };
+    const receive = scene.ingressWith({ access }, { newCode });
+    await receive(stranger('9'), CAPABILITIES);
+    await receive(stranger('8'), CAPABILITIES);
+    expect(asked).toEqual([12, 12]);
+    expect(await toldTo('9')).toEqual([expect.stringContaining('valid for 15 minutes')]);
+    expect(await toldTo('8')).toEqual([expect.stringContaining('try again in 15 minutes')]);
+    scene.now += 15 * 60_000 - 1;
+    expect(await scene.store.pairing.pending(scene.now)).toHaveLength(1);
+    expect(await scene.store.pairing.pending(scene.now + 1)).toEqual([]);
+    await ownerSays('/pair aaaa-aaaa-aaaa', '50');
+    expect((await scene.told()).at(-1)).toBe('Eve (telegram:9) has access now.');
+  });
+
   it('[F05] gets lasting access by the code that an owner types, in any spelling, and a notice', async () => {
     await write('9');
     await ownerSays('/pair aaaa-2222', '50');

@@ -1,4 +1,4 @@
-import { type Clock, conversationOfAgent, type InboundMessage } from '@parley/core';
+import { type Clock, conversationOfAgent, countOf, type InboundMessage } from '@parley/core';
 import { render } from '@parley/markup';
 import type {
   CommandEffect,
@@ -10,27 +10,31 @@ import type {
   PairingRequest,
   Store,
 } from '@parley/store';
-import { personId } from './decide.ts';
+import { type PairingRules, personId } from './decide.ts';
 import { noticeParts } from './route.ts';
 
-const VALID = 'It is valid for an hour.';
+/** Such as `an hour` or `15 minutes`. */
+function lasting({ minutes }: Pick<PairingRules, 'minutes'>): string {
+  if (minutes === 60) return 'an hour';
+  return minutes % 60 === 0 ? countOf(minutes / 60, 'hour') : countOf(minutes, 'minute');
+}
 
 /** Explains to a stranger how to get access, in Markdown. */
-export function pairingNotice(message: InboundMessage, code: string): string {
+export function pairingNotice(message: InboundMessage, code: string, rules: PairingRules): string {
   return [
     'This bot is private and does not know you yet.',
-    `Your code is \`${code}\`. ${VALID} Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
+    `Your code is \`${code}\`. It is valid for ${lasting(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
     `If the bot is yours, add \`${personId(message)}\` to \`owners\` in its settings file instead.`,
   ].join('\n\n');
 }
 
 /** To a stranger: others wait already. */
-export const PAIRING_FULL =
-  'This bot is private, and too many people are waiting for access. Please try again in an hour.';
+export const pairingFull = (rules: PairingRules): string =>
+  `This bot is private, and too many people are waiting for access. Please try again in ${lasting(rules)}.`;
 
 /** To an owner: about a stranger whom the bot does not answer. */
-export function strangerWaits(message: InboundMessage, code: string): string {
-  return `⚙️ ${named(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. ${VALID}`;
+export function strangerWaits(message: InboundMessage, code: string, rules: PairingRules): string {
+  return `⚙️ ${named(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${lasting(rules)}.`;
 }
 
 /** The notice that an owner allowed a person. */
@@ -47,7 +51,7 @@ export function pairText(
       : ['Waiting for access:\n', ...pending.map(waitingLine)].join('\n');
   if (approved !== null) return `${who(approved)} has access now.`;
   if (argument === '') return waiting;
-  return `No one is waiting with that code; codes are valid for an hour.\n\n${waiting}`;
+  return `No one is waiting with that code; it may have run out.\n\n${waiting}`;
 }
 
 function waitingLine(request: PairingRequest): string {
@@ -80,7 +84,7 @@ export async function pair(
   argument: string,
   clock: Clock,
 ): Promise<{ readonly ok: boolean; readonly text: string }> {
-  const code = typedCode(argument);
+  const code = typedPairingCode(argument);
   const now = clock();
   const approved = code === null ? null : await store.pairing.approve(code, welcomeParts, now);
   const pending = await store.pairing.pending(now);
@@ -89,16 +93,16 @@ export async function pair(
   return { ok, text: plain.map((part) => part.plain).join('\n') };
 }
 
-/** Takes the request with this code off the list. The person is not told, and can ask again after an hour. */
+/** Takes the request with this code off the list. The person is not told, and can ask again when the code has run out. */
 export async function refusePairing(
   store: Pick<Store, 'pairing'>,
   argument: string,
   clock: Clock,
 ): Promise<{ readonly ok: boolean; readonly text: string }> {
-  const code = typedCode(argument);
+  const code = typedPairingCode(argument);
   const refused = code === null ? null : await store.pairing.refuse(code, clock());
   if (refused === null) {
-    return { ok: false, text: 'No one is waiting with that code; codes are valid for an hour.' };
+    return { ok: false, text: 'No one is waiting with that code; it may have run out.' };
   }
   const plain = render(`${who(refused)} gets no access.`, TERMINAL);
   return { ok: true, text: plain.map((part) => part.plain).join('\n') };
@@ -115,10 +119,16 @@ export function oneTimeCode(random: Uint8Array, length = CODE_LENGTH): string {
   return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
 }
 
+/** A code of an account whose settings may have another length. */
+export const typedPairingCode = (text: string): string | null => typedCode(text, 6, 16);
+
 /** A code as it was typed: in any case, with spaces and dashes; null when it cannot be one. */
-export function typedCode(text: string, length = CODE_LENGTH): string | null {
+export function typedCode(text: string, length = CODE_LENGTH, longest = length): string | null {
   const code = text.toUpperCase().replace(/[\s-]/g, '');
-  const isCode = code.length === length && [...code].every((sign) => ALPHABET.includes(sign));
+  const isCode =
+    code.length >= length &&
+    code.length <= longest &&
+    [...code].every((sign) => ALPHABET.includes(sign));
   return isCode ? code : null;
 }
 

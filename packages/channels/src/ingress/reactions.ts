@@ -62,6 +62,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
     { conversationId, channel, account, chatId: chat.id },
     line,
     deps.clock(),
+    rules.limits.groupContextMessages,
   );
   return 'kept';
 }

@@ -14,7 +14,7 @@ import { personId, type SenderRights } from './decide.ts';
 import { askService, type IngressDeps } from './ingress-deps.ts';
 import { answerEffect, approvalEffect, modeEffect, modelEffect } from './modes-and-approvals.ts';
 import { type CommandFacts, commandAnswer, declined, resendText } from './notices.ts';
-import { linkEffect, linkNews, typedCode, welcomeParts } from './pairing.ts';
+import { linkEffect, linkNews, typedPairingCode, welcomeParts } from './pairing.ts';
 import { partsOf } from './route.ts';
 import { answerWhy } from './why.ts';
 
@@ -209,7 +209,7 @@ function effectOf(
     case 'pair':
       return {
         kind: 'pair',
-        code: typedCode(argument),
+        code: typedPairingCode(argument),
         isTheirs: (stranger) => mayAllow(rules, message, stranger),
       };
     default:

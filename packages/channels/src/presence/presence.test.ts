@@ -24,6 +24,7 @@ let typed: ChatAddress[];
 let updateTakesMs: number;
 let owed: boolean;
 let mayPreview: boolean;
+let updateEveryMs: number;
 let presence: Presence;
 let reactions: (string | undefined)[];
 
@@ -59,10 +60,12 @@ beforeEach(() => {
   owed = false;
   served = adapter;
   mayPreview = true;
+  updateEveryMs = 0;
   presence = startPresence({
     bus,
     adapterOf: () => served,
     mayPreview: () => mayPreview,
+    updateEveryMs: () => updateEveryMs,
     owes: async () => owed,
     log,
   });
@@ -190,6 +193,22 @@ describe('an answer that grows', () => {
     }
     await pass(1_000);
     expect(shown).toEqual(['t: a', 't: abcd']);
+  });
+
+  it('[F12] is shown as seldom as the settings say, and no more often than the platform takes', async () => {
+    const updatesIn = async (ms: number) => {
+      updateEveryMs = ms;
+      shown = [];
+      bus.publish(started);
+      for (let at = 0; at < 6_000; at += 100) {
+        bus.publish(delta('.'));
+        await pass(100);
+      }
+      bus.publish(ended('stopped'));
+      await pass(1);
+      return shown.filter((line) => line.startsWith('t: ')).length;
+    };
+    expect([await updatesIn(3_000), await updatesIn(500)]).toEqual([2, 6]);
   });
 
   it('[F12] [M06] is shown less often the longer it is: rendering it stays a tenth of the time', async () => {

@@ -23,6 +23,8 @@ export interface PresenceDeps {
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
   /** Whether the rates of its platform leave room for a preview now; absent: always. */
   readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
+  /** Shortest time between two updates of a growing answer; that of the platform holds as well. In ms. */
+  readonly updateEveryMs?: ((route: ReplyRoute) => number) | undefined;
   /** Whether something that was said before is still to be sent to a chat. */
   readonly owes: (chat: ChatKey) => Promise<boolean>;
   readonly log: Logger;
@@ -74,7 +76,8 @@ export function startPresence(deps: PresenceDeps): Presence {
     const address = addressOf(route);
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
-    const shown = { address, turnId, target: route.target, owes, mayPreview };
+    const leastMs = deps.updateEveryMs?.(route) ?? 0;
+    const shown = { address, turnId, target: route.target, owes, mayPreview, leastMs };
     const sign = showSign(adapter, shown, deps.log);
     const react = adapter.messages?.react;
     const endReaction =
@@ -126,6 +129,7 @@ interface Shown {
   readonly target: RenderTarget;
   readonly owes: () => Promise<boolean>;
   readonly mayPreview: () => boolean;
+  readonly leastMs: number;
 }
 
 function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logger): Sign {
@@ -154,7 +158,7 @@ function streamAnswer(
   shown: Shown,
   log: Logger,
 ): Pick<Sign, 'grow' | 'end'> {
-  const { turnId, target, owes, mayPreview } = shown;
+  const { turnId, target, owes, mayPreview, leastMs } = shown;
   let { address } = shown;
   let isItsTurn = false;
   const maxLength = streaming.maxLength ?? target.maxLength;
@@ -164,7 +168,8 @@ function streamAnswer(
   const pace = () => (streaming.pace ? streaming.pace(address, length) : streaming);
   const updates = createThrottle(
     {
-      intervalMs: () => Math.max((pace() ?? streaming).minIntervalMs, length / SHOWN_PER_MS),
+      intervalMs: () =>
+        Math.max(leastMs, (pace() ?? streaming).minIntervalMs, length / SHOWN_PER_MS),
       firstAfterMs: () => (pace() ?? streaming).firstAfterMs ?? 0,
     },
     log,

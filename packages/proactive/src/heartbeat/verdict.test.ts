@@ -124,6 +124,24 @@ const UNCLEAR: readonly string[] = [
 // biome-ignore-end format: the table ends
 
 describe('the answer of a standing task', () => {
+  it('[H03] beside the token a text of the length in the settings is quiet, and a longer one is shown', async () => {
+    const kindOf = (rest: number, length: number) =>
+      heartbeatVerdict(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
+    expect([kindOf(10, 10), kindOf(10, 11)]).toEqual(['quiet', 'alert']);
+    expect([kindOf(1_000, 1_000), kindOf(0, 1)]).toEqual(['quiet', 'alert']);
+    const judge = createJudge({
+      store: {
+        heartbeats: Object.assign(Object.create(null), { alertedSince: async () => false }),
+      },
+      agent: { timeZone: 'UTC' },
+      settings: { quietHours: 'off', repeatHours: 24, quietCharacters: 10 },
+      clock: () => 0,
+      log: silentLogger,
+    });
+    const run = { agent: 'main', task: 'mail' } as Parameters<typeof judge>[1];
+    expect(await judge(`HEARTBEAT_OK ${'x'.repeat(11)}`, run)).toMatchObject({ state: 'alerted' });
+  });
+
   it.each(QUIET)('[H03] %j is quiet', (answer) => {
     expect(heartbeatVerdict(answer).kind).toBe('quiet');
   });

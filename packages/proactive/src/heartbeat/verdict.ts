@@ -8,7 +8,11 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly timeZone: string };
   /** `quietHours` as in the settings: `off`, or `22:00-07:00`. */
-  readonly settings: { readonly quietHours: string; readonly repeatHours: number };
+  readonly settings: {
+    readonly quietHours: string;
+    readonly repeatHours: number;
+    readonly quietCharacters?: number;
+  };
 }
 
 const LOGGED = 200;
@@ -17,7 +21,7 @@ const LOGGED = 200;
 export function createJudge({ store, agent, settings, clock, log }: JudgeServices): JudgeHeartbeat {
   const hours = readQuietHours(settings.quietHours);
   return async (answer, run): Promise<HeartbeatVerdict> => {
-    const verdict = heartbeatVerdict(answer);
+    const verdict = heartbeatVerdict(answer, settings.quietCharacters);
     if (verdict.kind === 'quiet') return { state: 'quiet', reason: verdict.reason };
     if (verdict.kind === 'unclear') {
       const said = verdict.text.slice(0, LOGGED);
@@ -49,9 +53,6 @@ type AnswerVerdict =
   /** Neither: it is logged, with what was said. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
-/** Longest text beside a token at the start or end of an answer, in characters. */
-const QUIET_REST = 300;
-
 /** A sentence about the token: "I would answer HEARTBEAT_OK, because …". */
 const SPEAKS_OF_IT =
   /\b(?:answer|answering|reply|replying|respond|responding|say|saying|return|returning|send|sending|output|with|is|be)[:\s*_`"'“„«(]*$/iu;
@@ -62,8 +63,11 @@ const SILENT = /^NO[_ -]?REPLY$/i;
 /** The model's answer was cut off in the token. */
 const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
-/** Judges the answer of a run: whatever is not plainly an alert stays quiet. */
-export function heartbeatVerdict(answer: string): AnswerVerdict {
+/**
+ * Judges the answer of a run: whatever is not plainly an alert stays quiet. `rest`: the longest text beside a token
+ * at the start or end of an answer, in characters.
+ */
+export function heartbeatVerdict(answer: string, rest = 300): AnswerVerdict {
   if (!saysSomething(answer)) return { kind: 'quiet', reason: 'it said nothing' };
   const places = quietSpellings(answer);
   const [first] = places;
@@ -73,7 +77,7 @@ export function heartbeatVerdict(answer: string): AnswerVerdict {
   if (!saysSomething(text)) return { kind: 'quiet', reason: 'it said that all is quiet' };
   const lead = answer.slice(0, first.start);
   const isAtEdge = !saysSomething(lead) || !saysSomething(answer.slice(last.end));
-  if ([...text].length > QUIET_REST) return { kind: 'alert', text };
+  if ([...text].length > rest) return { kind: 'alert', text };
   if (isAtEdge) return { kind: 'quiet', reason: 'it said that all is quiet, and little else' };
   if (!SPEAKS_OF_IT.test(lead)) return { kind: 'alert', text };
   return { kind: 'unclear', reason: 'it spoke of being quiet', text: answer };

@@ -6,6 +6,7 @@ import { dayBefore } from '../../context/yesterday-source.ts';
 import { openTurnScene, type TurnScene } from '../../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
 import type { DailyNote } from '../memory-pages.ts';
+import type { UpkeepBounds } from '../proposal.ts';
 
 export type Proposing = (shown: string) => object | string;
 
@@ -25,9 +26,18 @@ const LANE = 'beat:main';
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
 
 /** Opens one at 14:05 in Berlin on 21 November 2026. */
-export async function openUpkeepScene(propose: Proposing): Promise<UpkeepScene> {
+export async function openUpkeepScene(
+  propose: Proposing,
+  upkeep?: UpkeepBounds,
+): Promise<UpkeepScene> {
   const shown: string[] = [];
-  const turns = await openTurnScene({}, { model: proposingModel(propose, shown) });
+  const turns = await openTurnScene(
+    {},
+    {
+      model: proposingModel(propose, shown),
+      ...(upkeep !== undefined && { heartbeat: { upkeep } }),
+    },
+  );
   const order = async (id: string, place: 'direct' | 'group' = 'direct'): Promise<void> => {
     await turns.store.heartbeats.start(orderOf(id, place), null, 1);
   };
