@@ -283,6 +283,13 @@ describe('an account that other gateways may have', () => {
     },
   );
 
+  it('[F12] takes the pace of edits from its settings, also from changed ones', async () => {
+    expect(account.updateEveryMs()).toBe(0);
+    const answers = { ...rules.policy.answers, editSeconds: 2 };
+    account.useRules({ ...rules, policy: { ...rules.policy, answers } });
+    expect(account.updateEveryMs()).toBe(2_000);
+  });
+
   it('[D11] ends while it is a standby', async () => {
     await account.stopReceiving();
     expect(account.status().state.kind).toBe('stopped');

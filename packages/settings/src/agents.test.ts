@@ -67,6 +67,7 @@ agents: { b: }
       ...{ ...settings, agents, routes, plugins, identity, limits, model },
       agent: {
         ...{ id: 'b', timeZone: 'Europe/Berlin', clockMinutes: 3, delegates: [] },
+        prompt: { dailyNotes: 2 },
         workspace: path('data/workspaces/b'),
       },
       skills: { ...skills, show: 'outline' },

@@ -13,6 +13,7 @@ describe('loadSettings with channels', () => {
       account: 'default',
       access: {
         direct: 'pairing',
+        pairing: { characters: 8, minutes: 60, pending: 3 },
         groups: 'allowlist',
         allow: [],
         allowGroups: [],
@@ -20,7 +21,7 @@ describe('loadSettings with channels', () => {
         allowRoles: [],
       },
       activation: 'mention',
-      answers: { mentions: 'dead', numbered: false },
+      answers: { mentions: 'dead', numbered: false, editSeconds: 1 },
       whenUncertain: 'tell',
       settings: {
         token: '1234567890',
