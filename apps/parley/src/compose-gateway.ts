@@ -136,7 +136,7 @@ function servicesOf(
     usage: usageFacts(settings),
     inspector: inspector.shown,
     heartbeat: parts.proactive.heartbeat,
-    hooks: parts.proactive.hooks,
+    hooks: hooksOf(parts),
     cron: cronPage(cron, settings, { ...shared, accounts, owners }),
     channelSettings: {
       // Loaded when it is used.
@@ -181,6 +181,22 @@ function servicesOf(
     // Where several processes share a database, the restore command does it without them.
     ...(!isShared(settings) && { restore: onRestore }),
     restart,
+  };
+}
+
+/** Events go to the agent that their hook names. */
+function hooksOf(parts: Parts): Parts['proactive']['hooks'] {
+  const { hooks } = parts.proactive;
+  return {
+    ...hooks,
+    async take(name, event) {
+      const rule = Object.hasOwn(hooks.rules, name) ? hooks.rules[name] : undefined;
+      const { id } = parts.settings.agent;
+      const agent = rule?.agent === id ? undefined : rule?.agent;
+      const own = agentParts(parts, agent);
+      if (own !== undefined) return own.proactive.hooks.take(name, event);
+      return { kind: 'nowhere', reason: `the settings have no agent ${agent}` };
+    },
   };
 }
 

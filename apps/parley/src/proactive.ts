@@ -89,7 +89,7 @@ export function openHeartbeat(
     upkeep: { notes: settings.upkeepNotes, tokens: settings.memoryTokens },
   };
   const hooks = createHooks({
-    ...{ ...deps, rules: all.hooks, heartbeat, newId, findTarget: targetOf },
+    ...{ ...deps, agentName, rules: all.hooks, heartbeat, newId, findTarget: targetOf },
     wake: (lane) => turns.kick(lane),
   });
   return { heartbeat, rules, hooks };

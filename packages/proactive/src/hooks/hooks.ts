@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { InboundMessage, Meter, NewId, Runtime, Sender } from '@parley/core';
+import {
+  conversationOfAgent,
+  type InboundMessage,
+  type Meter,
+  type NewId,
+  type Runtime,
+  type Sender,
+} from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
 import type { AlertChat, FindTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
@@ -51,6 +58,8 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly rules: Readonly<Record<string, HookRules>>;
   readonly meter: Pick<Meter, 'count'>;
   readonly owners: readonly string[];
+  /** Whose work it is, as in the ids of its conversations; absent: the default agent's (F14). */
+  readonly agentName?: string | undefined;
   /** Finds the chat of a hook (H04); `choice` as in `heartbeat.tell`. */
   readonly findTarget: (choice: string) => FindTarget;
   readonly heartbeat: Pick<Heartbeat, 'wake'>;
@@ -109,7 +118,8 @@ const OUTCOMES = {
 } as const;
 
 const agentOf = (name: string) => `${HOOK_AGENT}${name}`;
-const laneOf = (name: string) => `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`;
+const laneOf = (name: string, agent: string | undefined) =>
+  conversationOfAgent(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
 /** The id of an event is made of its key, so that no table of keys is needed. */
 function eventId(name: string, key: string | undefined, newId: NewId): string {
@@ -134,7 +144,7 @@ async function startJob(deps: HookServices, taking: Taking): Promise<HookAnswer>
     ...(!isOwners && { tell: rule.target }),
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
-  const order = eventOrder(taking, target);
+  const order = eventOrder(taking, target, laneOf(name, deps.agentName));
   const started = await store.heartbeats.start(order, null, now, MOST_WAITING);
   if (started === 'busy') return { kind: 'full', reason: `${MOST_WAITING} events wait already` };
   log.info({ hook: name, event: id, started }, 'an event came');
@@ -143,7 +153,7 @@ async function startJob(deps: HookServices, taking: Taking): Promise<HookAnswer>
 }
 
 async function wakeHeartbeat(
-  { store, heartbeat, log }: HookServices,
+  { store, heartbeat, log, agentName }: HookServices,
   { id, name, rule, now }: Taking,
 ): Promise<HookAnswer> {
   const outcome = await heartbeat.wake(`asked:${id}`, rule.task);
@@ -151,7 +161,7 @@ async function wakeHeartbeat(
   const reason =
     outcome.kind === 'started' ? `the standing task ${outcome.task} began` : outcome.reason;
   // Last: if the process dies before, the sender sends the event again, and its id finds the run.
-  const note = { id, agent: agentOf(name), task: name, lane: laneOf(name), reason };
+  const note = { id, agent: agentOf(name), task: name, lane: laneOf(name, agentName), reason };
   const isNew = await store.heartbeats.note(note, now);
   log.info({ hook: name, event: id, reason }, 'an event came');
   return { kind: 'taken', id, isNew };
@@ -164,8 +174,8 @@ const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 function eventOrder(
   { id, name, rule, event, now }: Taking,
   { conversationId, route, last, isOwners }: AlertChat,
+  lane: string,
 ): HeartbeatOrder {
-  const lane = laneOf(name);
   const { replyToMessageId: _, ...free } = route;
   const instruction = rule.instruction ?? '';
   const message: InboundMessage = {
