@@ -208,6 +208,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await said('snow', 0)).toBe(false);
     });
 
+    it('[H09] [H04] send and remember what they report of an event that failed', async () => {
+      await store.heartbeats.start(order('a'), null, 100);
+      await end('a', { state: 'failed', reason: 'away', alert: alert('It failed.') });
+      expect(await told()).toEqual(['It failed.']);
+      expect(await store.heartbeats.of('a')).toMatchObject({ state: 'failed', reason: 'away' });
+      expect(await store.heartbeats.alertedSince('main', 'print of It failed.', 100)).toBe(true);
+    });
+
     it('[H05] count what their runs have used', async () => {
       await store.heartbeats.start(order('a'), null, 100);
       await end('a');

@@ -174,7 +174,8 @@ function Hook({ hook, run }: HookProps): VNode {
         {({ id, at, outcome, said }) => (
           <div key={id}>
             <p class="facts">
-              <a href={hrefOf('why', id)}>{momentOf(at)}</a>: {outcome}
+              {does === 'job' ? <a href={hrefOf('why', id)}>{momentOf(at)}</a> : momentOf(at)}:{' '}
+              {outcome}
             </p>
             {said !== null && <Said look="job-task">{said}</Said>}
           </div>

@@ -34,7 +34,7 @@ export async function testHook(cli: Cli, name: string, file?: string): Promise<n
   try {
     const asked = { body: { name, body } };
     const { id } = await askGateway<{ readonly id: string }>(gateway, '/api/hooks/test', asked);
-    cli.print(`Taken as ${id}; "parley why ${id}" says what became of it.`);
+    cli.print(`Taken as ${id}; "parley hooks" says what became of it.`);
     return 0;
   } catch (error) {
     if (!isRefused(error)) throw error;
