@@ -16,6 +16,7 @@ import { webClient } from './web-client.ts';
 
 const OWNER = 'owner-token-for-the-api-0123456789abcdef';
 const SHOP = 'shop-token-for-the-api-0123456789abcdefg';
+const HELP = 'help-token-for-the-api-0123456789abcdefg';
 const FRESH = 'fresh-token-for-the-api-0123456789abcdef';
 
 let model: ModelDouble;
@@ -42,6 +43,7 @@ beforeAll(async () => {
   folder = makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     agent: { id: 'polly' },
+    agents: { help: { name: 'Helpful Hannah' } },
     lanes: { collectPauseMs: 50 },
     limits: { messageCharacters: 20_000, waitingPerConversation: 2 },
     approvals: { ask: ['write'] },
@@ -51,6 +53,7 @@ beforeAll(async () => {
       clients: {
         desk: { token: OWNER, owner: true },
         shop: { token: SHOP },
+        help: { token: HELP, agent: 'help' },
         fresh: { token: FRESH, conversations: 'per-request' },
       },
     },
@@ -195,6 +198,28 @@ describe('a client of OpenAI that talks to the agent', () => {
       data: [{ id: 'polly', object: 'model' }],
     });
     expect((await post(SHOP, { ...user('hi'), model: 'gpt-5' })).status).toBe(404);
+  });
+
+  it('[F14] talks to the agent that its client names', async () => {
+    const headers = { authorization: `Bearer ${HELP}` };
+    const list = await fetch(`${parley.address}/v1/models`, { headers });
+    expect(await list.json()).toMatchObject({ data: [{ id: 'help' }] });
+    expect((await post(HELP, { ...user('who is it'), model: 'help' })).text).toContain('who is it');
+    const system = JSON.stringify(model.requests.at(-1)?.body.messages[0]);
+    expect(system).toContain('Helpful Hannah');
+    expect((await post(HELP, { ...user('hi'), model: 'polly' })).status).toBe(404);
+  });
+
+  it('[P04] gets JSON, checked, where it asks for that', async () => {
+    model.queue('Here it is: {"city": 7}', '```json\n{"city": "Rome"}\n```');
+    const schema = {
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+    };
+    const format = { type: 'json_schema', json_schema: { name: 'place', schema } };
+    const { text } = await post(SHOP, { ...user('where'), response_format: format });
+    expect(JSON.parse(text ?? '')).toEqual({ city: 'Rome' });
   });
 
   it.each([

@@ -41,7 +41,10 @@ export async function giveAnswer(
     const { reason } = answer;
     return commit(deps, lease, { ...said, outcome: 'silent', reason, parts: [] });
   }
-  const parts = await partsOf(turn, isJson ? fenced(remembered) : remembered, answer.replyTo);
+  // A program that reads Markdown as it is written reads the JSON itself.
+  const isBare = leadingMessage(turn).route.target.dialect === 'markdown';
+  const shownText = isJson && !isBare ? fenced(remembered) : remembered;
+  const parts = await partsOf(turn, shownText, answer.replyTo);
   if (parts.length === 0) {
     return giveUp(deps, seen, lease, { notice: NOTHING_TO_SHOW, reason: 'nothing to show', usage });
   }

@@ -103,7 +103,7 @@ function readModel<Model>(
 
 /** The names and places of agents that do not fit each other. */
 export function agentFindings(core: CoreSettings, source: SettingsSource): Finding[] {
-  const { agent, agents, routes, api, hooks } = core;
+  const { agent, agents, api, hooks, routes } = core;
   const names = [...new Set([agent.id, ...Object.keys(agents)])];
   const taken = `another name: "${agent.id}" is the agent of the section \`agent\``;
   const helpers = (name: string, path: SettingsPath, list: readonly string[] = []) => {
@@ -119,11 +119,11 @@ export function agentFindings(core: CoreSettings, source: SettingsSource): Findi
       helpers(name, ['agents', name], one.delegates),
     ),
     ...routes.flatMap((route, nth) => unknownName(route.agent, ['routes', nth, 'agent'], names)),
-    ...Object.entries(hooks).flatMap(([name, hook]) =>
-      unknownName(hook.agent ?? agent.id, ['hooks', name, 'agent'], names),
-    ),
     ...Object.entries(api.clients).flatMap(([name, client]) =>
       unknownName(client.agent ?? agent.id, ['api', 'clients', name, 'agent'], names),
+    ),
+    ...Object.entries(hooks).flatMap(([name, hook]) =>
+      unknownName(hook.agent ?? agent.id, ['hooks', name, 'agent'], names),
     ),
     ...doubledRoutes(routes, source),
   ];

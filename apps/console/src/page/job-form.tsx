@@ -104,7 +104,11 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
             ))}
         </select>
       </Labelled>
-      <Labelled label="Answers in JSON" id="job-format" hint="For a program: json, or a JSON Schema">
+      <Labelled
+        label="Answers in JSON"
+        id="job-format"
+        hint="For a program: json, or a JSON Schema"
+      >
         <textarea {...text('format')} rows={2} maxLength={32_000} placeholder="No: text" />
       </Labelled>
       <Trouble reason={problem} />

@@ -37,6 +37,9 @@ if (asked === undefined || target === undefined || heartbeat === undefined) {
   throw new Error('the golden scene of a heartbeat has a message, a task and a chat');
 }
 
+/** As the golden scene describes them. */
+const READ_INPUT = z.object({ path: z.string(), offset: z.int().optional() });
+
 /** The tools of the owner; the run itself leaves out those that it has no use for. */
 const tools = (OWNER_FEATURES.tools ?? []).map(({ name, summary, hint, tier }) =>
   defineTool({
@@ -45,7 +48,7 @@ const tools = (OWNER_FEATURES.tools ?? []).map(({ name, summary, hint, tier }) =
     effect: 'read',
     audience: 'everyone',
     approval: name === 'exec' ? 'ask' : 'never',
-    input: z.object({}),
+    input: name === 'read' ? READ_INPUT : z.object({}),
     run: async () => ({ text: 'done' }),
   }),
 );
@@ -59,6 +62,7 @@ const { userProfile, projectProfile, memories, knowledge, yesterday, todos, ...o
   OWNER_FEATURES;
 const {
   attachments: _came,
+  mentioned: _named,
   silentToken: _silent,
   tools: _notes,
   approvals: _asks,

@@ -80,11 +80,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   const woken: string[] = [];
   let made = 0;
   const bus = busInto(events, loggerInto(logged));
-  const { wake, delegation } = delegationIn(store, woken, {
-    clock,
-    bounds: extras.subAgentLimits,
-    to: delegates,
-  });
+  const { wake, delegation } = delegationIn(store, woken, clock, extras);
   const deps: TurnServices = {
     ...silentRuntime,
     ...SETTLED,
@@ -175,15 +171,8 @@ export function housePrompt(layout = 'parley'): PromptAssembler {
 function delegationIn(
   { subAgents }: Store,
   woken: string[],
-  {
-    clock,
-    bounds,
-    to,
-  }: {
-    readonly clock: Clock;
-    readonly bounds: TurnServices['subAgentLimits'];
-    readonly to: SceneExtras['delegates'];
-  },
+  clock: Clock,
+  { delegates: to, subAgentLimits: bounds }: SceneExtras,
 ) {
   const wake = async (lane: string) => void woken.push(lane);
   const newId = (kind: string) => `${kind}_${woken.length}`;

@@ -83,6 +83,7 @@ export function readChatRequest(
     if (file !== null) files.push(file);
   }
   const text = news.map(textOf).join('\n\n').trim();
+  if (text === '' && files.length === 0) return badRequest('The message is empty.', 'no_message');
   const history = conversations === 'one' ? [] : talk.slice(0, since).map(saidIn);
   return {
     model: body.model,

@@ -241,9 +241,7 @@ function refusedAs(outcome: IngressOutcome): ApiError | null {
     case 'duplicate':
       return null;
     case 'ignored':
-      return outcome.reason === 'no text'
-        ? badRequest('The message has no text.', 'no_message')
-        : overloaded(`The message was not taken: ${outcome.reason}.`, 60);
+      return overloaded(`The message was not taken: ${outcome.reason}.`, 60);
     case 'refused': {
       const { bound, reason } = outcome;
       if (bound === 'size') return tooLarge(`The message is ${reason}.`);

@@ -223,6 +223,7 @@ const {
   todos: _t,
   approvals: _a,
   attachments: _f,
+  mentioned: _n,
   silentToken: _s,
   replyTags: _r,
   ...lasting
@@ -231,7 +232,9 @@ const {
 /** What a heartbeat run takes of it: nothing of the talk and the memory, and no tool that it has no use for. */
 export const HEARTBEAT_FEATURES: PromptFeatures = {
   ...lasting,
-  tools: TOOLS.filter(({ name }) => !['message', 'write_todos', 'exec'].includes(name)),
+  tools: TOOLS.filter(({ name }) => !['message', 'write_todos', 'exec'].includes(name)).map(
+    (tool) => ({ input: { type: 'object', properties: {} }, ...tool }),
+  ),
 };
 
 /** What they fill in for everyone else: nothing private is theirs to give. */

@@ -72,7 +72,8 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
       undefined,
     ],
     ping: async () => undefined,
-    channel: (channel) => (channel === 'api' ? undefined : ({ fetch: async () => new Response('private') })),
+    channel: (channel) =>
+      channel === 'api' ? undefined : { fetch: async () => new Response('private') },
   });
 }
 
