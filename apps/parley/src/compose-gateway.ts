@@ -170,10 +170,14 @@ function servicesOf(
       const { Setup } = await import('./setup-page.ts');
       return new Setup({ ...options, ...plugged, ...parts, ...shared });
     },
-    workspace: async () => {
-      const { workspacePage } = await import('./workspace-page.ts');
-      return workspacePage(options, parts, plugged.definitions);
-    },
+    workspace: () => workspaceOf(options, parts, plugged),
+    agents: [parts, ...parts.agents.values()].map((own) => ({
+      ...{ id: own.agent.place.id, name: own.agent.name, model: own.model.line() },
+      heartbeat: own.proactive.heartbeat,
+      soul: soulPage(own.soul.service, own.agent.place.localTime),
+      preview: own.preview,
+      workspace: () => workspaceOf(options, own, plugged),
+    })),
     settings: async () => {
       const { settingsPage } = await import('./settings-page.ts');
       return settingsPage(options, plugged.definitions, () => watch.state);
@@ -182,6 +186,15 @@ function servicesOf(
     ...(!isShared(settings) && { restore: onRestore }),
     restart,
   };
+}
+
+async function workspaceOf(
+  options: StartOptions & OpenLog,
+  own: AgentParts,
+  { definitions }: Pick<PluggedIn, 'definitions'>,
+) {
+  const { workspacePage } = await import('./workspace-page.ts');
+  return workspacePage(options, own, definitions);
 }
 
 async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promise<number> {

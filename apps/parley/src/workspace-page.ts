@@ -1,8 +1,9 @@
 import type { ChannelDefinition } from '@parley/channels';
+import { agentOfConversation } from '@parley/core';
 import type { WorkspacePage } from '@parley/gateway';
+import type { AgentParts } from './agent-parts.ts';
 import { filesPage } from './files-page.ts';
 import { type MemoryChat, memoryPage } from './memory-page.ts';
-import type { Parts } from './open-parts.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { skillsPage } from './skills-page.ts';
 
@@ -12,16 +13,17 @@ const MOST_CHATS = 500;
 /** Files, memories and skills of the agent for the page (U03). */
 export function workspacePage(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>,
-  { agent, shared, owners, loaded }: Pick<Parts, 'agent' | 'shared' | 'owners' | 'loaded'>,
+  { agent, store, owners, settings }: Pick<AgentParts, 'agent' | 'store' | 'owners' | 'settings'>,
   channels: readonly ChannelDefinition[],
 ): WorkspacePage {
   const { workspace, promptFiles, skills, memory, memorySearch, memoryCommands } = agent;
   const chats = async (): Promise<ReadonlyMap<string, MemoryChat>> => {
     const files = new Set((await workspace.editor.list()).map(({ name }) => name));
     if (![...files].some((name) => name.startsWith('groups/'))) return new Map();
-    const known = await shared.store.conversations.list({ before: null, limit: MOST_CHATS });
+    const known = await store.conversations.list({ before: null, limit: MOST_CHATS });
+    const own = known.filter(({ id }) => agentOfConversation(id) === agent.place.name);
     return new Map(
-      known.flatMap(({ id, title, chatType, channel, chatId }) => {
+      own.flatMap(({ id, title, chatType, channel, chatId }) => {
         const { groupMemory } = workspace.for({ kind: 'guest', conversationId: id });
         const person = chatType === 'direct' ? `${channel}:${chatId}` : null;
         return files.has(groupMemory) ? [[groupMemory, { title, conversationId: id, person }]] : [];
@@ -34,6 +36,6 @@ export function workspacePage(
       ...{ workspace, chats, owners, service: memory, search: memorySearch },
       commands: memoryCommands,
     }),
-    skills: skillsPage({ ...options, channels, skills, settings: loaded.settings }),
+    skills: skillsPage({ ...options, channels, skills, settings }),
   };
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { ChannelSettings } from '../channel-service.ts';
 import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, REVOKED, refuse } from './access.ts';
+import type { AgentPage } from './agent-routes.ts';
 import type { AuditReport, BugReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { CronPage } from './cron-routes.ts';
 import type { ApprovalsPage } from './decision-routes.ts';
@@ -298,6 +299,8 @@ export interface ApiServices {
   readonly settings?: () => Promise<SettingsPage>;
   readonly setup?: () => Promise<SetupPage>;
   readonly workspace?: () => Promise<WorkspacePage>;
+  /** Each agent by itself, the default one first (F14). */
+  readonly agents?: readonly AgentPage[];
   /** Asks this process to start again. */
   readonly restart?: (() => void) | undefined;
 }

@@ -10,6 +10,7 @@ import {
   refuse,
   refuseRole,
 } from './access.ts';
+import { agentRoutes } from './agent-routes.ts';
 import {
   type ApiServices,
   addSignIn,
@@ -132,6 +133,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     app.route('/api/channels', channelRoutes(createChannelService(deps), askHolder));
   }
   if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
+  if (options.agents !== undefined) app.route('/api/agents', agentRoutes(options.agents));
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work, options.approvals);
     const { usage, work, clock } = options;
