@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newsChecker, postNotice } from '@parley/agent';
-import { oneTimeCode, ownersChat, senderNow } from '@parley/channels';
+import { agentHere, oneTimeCode, ownersChat, senderNow } from '@parley/channels';
 import {
   type Clock,
   type InboundMessage,
@@ -201,7 +201,10 @@ export function cronPage(
         return ask({ ...order, target: { origin, route } }, operator);
       }
       const askedBy = `command:${newId('order')}`;
-      return ask({ action: 'add', askedBy, origin, route, fields }, operator);
+      // Of several agents, the one that answers there.
+      const rules = rulesOf(accounts, route.channel, route.account);
+      const agent = rules === null ? undefined : agentHere(origin, rules).agent;
+      return ask({ action: 'add', askedBy, origin, route, fields, agent }, operator);
     },
   };
 }
