@@ -11,7 +11,7 @@ import {
   type Question,
   requestOf,
 } from './running-gateway.ts';
-import type { LoadedSettings } from './settings.ts';
+import { chosenAgent, type LoadedSettings } from './settings.ts';
 
 /** A group of routes of the gateway's API, as a command uses it. */
 export interface Api {
@@ -27,11 +27,12 @@ export async function withApi(
   group: keyof typeof HERE,
   work: (api: Api) => Promise<number>,
 ): Promise<number> {
-  const { folder, env, print } = cli;
+  const { folder, env, print, agent } = cli;
   try {
     const gateway = await findGateway(folder, env);
     if (gateway !== null) {
-      const ask: Api['ask'] = (path, question) => askGateway(gateway, `${group}${path}`, question);
+      const ask: Api['ask'] = (path, question) =>
+        askGateway(gateway, ofAgent(`${group}${path}`, agent), question);
       return await work({ isRunning: true, ask }).catch((error) => explainForm(gateway.pid, error));
     }
     return await withStore(cli, async (store, loaded) => {
@@ -40,14 +41,21 @@ export async function withApi(
         loaded,
         folder,
         env,
+        agent,
       });
-      return work(apiHere(opened));
+      return work(apiHere(opened, agent));
     });
   } catch (error) {
     if (!isRefused(error)) throw error;
     print(error.message);
     return 1;
   }
+}
+
+/** A path of the API, of the agent that is asked for. */
+export function ofAgent(path: string, agent: string | undefined): string {
+  if (agent === undefined) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
 
 /** An answer is not parsed, since its type is the gateway's own; only another version has another form. */
@@ -60,13 +68,13 @@ function explainForm(pid: number, error: unknown): never {
   );
 }
 
-function apiHere(opened: RequestHandler): Api {
+function apiHere(opened: RequestHandler, agent: string | undefined): Api {
   // A failure here is one of the command.
   opened.onError((error) => {
     throw error;
   });
   const ask: Api['ask'] = async (path, question = {}) =>
-    answerOf(await opened.request(path, requestOf(question)));
+    answerOf(await opened.request(ofAgent(path, agent), requestOf(question)));
   return { isRunning: false, ask };
 }
 
@@ -80,6 +88,8 @@ interface Found {
   readonly loaded: LoadedSettings;
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
+  /** Which agent is asked for; undefined: the default one. */
+  readonly agent: string | undefined;
 }
 
 type OpenHere = (to: typeof routes, found: Found) => RequestHandler | Promise<RequestHandler>;
@@ -126,8 +136,13 @@ const HERE = {
     const wake = async () => {};
     return deadRoutes(createDeadLetterService({ store, wake, clock: Date.now, log: silentLogger }));
   },
-  '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded }) =>
-    heartbeatRoutes(await (await import('./proactive.ts')).heartbeatHere(store, loaded)),
+  '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded, agent }) => {
+    const heartbeat = await (await import('./proactive.ts')).heartbeatHere(
+      store,
+      chosenAgent(loaded, agent),
+    );
+    return heartbeatRoutes(() => heartbeat);
+  },
   '/api/hooks': async (_routes, { store, loaded }) => {
     const [{ hookApi }, { hooksHere }] = await Promise.all([
       import('@parley/gateway/hook-routes'),
@@ -148,8 +163,15 @@ const HERE = {
         return stored.map((one) => ({ ...one, signIn: named.get(one.openedWith) ?? null }));
       },
     }),
-  '/api/soul': async ({ soulRoutes }, { store, loaded, folder }) =>
-    soulRoutes(await (await import('./soul.ts')).soulHere(store, loaded, folder)),
+  '/api/soul': async ({ soulRoutes }, { store, loaded, folder, agent }) => {
+    const soul = await (await import('./soul.ts')).soulHere(
+      store,
+      chosenAgent(loaded, agent),
+      loaded.settings,
+      folder,
+    );
+    return soulRoutes(() => soul);
+  },
   '/api/usage': async (_routes, { store, loaded: { settings } }) => {
     const [{ usageRoutes }, { usageFacts }] = await Promise.all([
       import('@parley/gateway/usage-routes'),

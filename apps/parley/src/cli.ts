@@ -9,6 +9,8 @@ export interface Cli {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
+  /** The agent that `--agent` names (F14); undefined: the default one. */
+  readonly agent?: string | undefined;
 }
 
 /** Runs a command, whose code is loaded only then. */

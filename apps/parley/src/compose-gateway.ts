@@ -1,6 +1,7 @@
 import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
 import { type Clock, countOf, reasonOf } from '@parley/core';
 import {
+  type AgentServices,
   type GatewayOptions,
   type GatewayServices,
   startGateway,
@@ -11,6 +12,7 @@ import { PROCESS_GONE_AFTER_MS, type Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
 import { usageFacts } from './access.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { shownAgents } from './agents.ts';
 import type { Configured } from './configured.ts';
 import { commandLine } from './data-folder.ts';
 import { agentParts, type Foundation, type Parts } from './open-parts.ts';
@@ -122,8 +124,9 @@ function servicesOf(
   },
 ): GatewayServices {
   const { folder, clock, onRestore, onRestart: restart } = options;
-  const { shared, accounts, agent, model, mcp, inspector, soul, cron, owners } = parts;
+  const { shared, accounts, agent, model, mcp, cron } = parts;
   const { settings } = parts.loaded;
+  const own = (one: AgentParts) => agentServicesOf(options, one, parts, plugged.definitions);
   return {
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
@@ -134,10 +137,16 @@ function servicesOf(
       return statusReport(now, shared.store, clock, localTime);
     },
     usage: usageFacts(settings),
-    inspector: inspector.shown,
-    heartbeat: parts.proactive.heartbeat,
+    ...own(parts),
+    agents: {
+      list: () => shownAgents(parts.loaded, (name) => agentParts(parts, name)),
+      named: (name) => {
+        const found = parts.agents.get(name);
+        return found && own(found);
+      },
+    },
     hooks: openHooks(settings, shared, (name) => agentParts(parts, name)),
-    cron: cronPage(cron, settings, { ...shared, accounts, owners }),
+    cron: cronPage(cron, parts.loaded, { ...shared, accounts }),
     channelSettings: {
       // Loaded when it is used.
       async allowGroup(...asked) {
@@ -150,7 +159,6 @@ function servicesOf(
       const channels = plugged.definitions;
       return approvalsPage({ ...options, ...shared, workspace: agent.workspace, channels });
     },
-    soul: soulPage(soul.service, agent.place.localTime),
     audit: () => auditHere(options, parts),
     logs: async () => {
       const { logPage } = await import('./log-page.ts');
@@ -170,14 +178,6 @@ function servicesOf(
       const { Setup } = await import('./setup-page.ts');
       return new Setup({ ...options, ...plugged, ...parts, ...shared });
     },
-    workspace: () => workspaceOf(options, parts, plugged),
-    agents: [parts, ...parts.agents.values()].map((own) => ({
-      ...{ id: own.agent.place.id, name: own.agent.name, model: own.model.line() },
-      heartbeat: own.proactive.heartbeat,
-      soul: soulPage(own.soul.service, own.agent.place.localTime),
-      preview: own.preview,
-      workspace: () => workspaceOf(options, own, plugged),
-    })),
     settings: async () => {
       const { settingsPage } = await import('./settings-page.ts');
       return settingsPage(options, plugged.definitions, () => watch.state);
@@ -188,13 +188,22 @@ function servicesOf(
   };
 }
 
-async function workspaceOf(
+/** What the routes show of one agent, and do with it. */
+function agentServicesOf(
   options: StartOptions & OpenLog,
   own: AgentParts,
-  { definitions }: Pick<PluggedIn, 'definitions'>,
-) {
-  const { workspacePage } = await import('./workspace-page.ts');
-  return workspacePage(options, own, definitions);
+  { shared: { store }, inspector }: Parts,
+  channels: PluggedIn['definitions'],
+): AgentServices {
+  return {
+    inspector: { ...inspector.shown, preview: own.preview },
+    heartbeat: own.proactive.heartbeat,
+    soul: soulPage(own.soul.service, own.agent.place.localTime),
+    workspace: async () => {
+      const { workspacePage } = await import('./workspace-page.ts');
+      return workspacePage(options, own, store, channels);
+    },
+  };
 }
 
 async function liveWorkers(store: Pick<Store, 'processes'>, clock: Clock): Promise<number> {

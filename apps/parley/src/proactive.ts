@@ -22,6 +22,7 @@ import {
   runBoot,
 } from '@parley/gateway';
 import type { CronChat } from '@parley/gateway/api';
+import type { CronBody } from '@parley/gateway/cron-routes';
 import {
   type Cron,
   createCron,
@@ -38,7 +39,7 @@ import type { Workspace } from '@parley/workspace';
 import { ownersOf, planAccounts, servedBy } from './access.ts';
 import { type OpenAgent, outsideTools } from './open-agent.ts';
 import { newId, type StartOptions } from './process-options.ts';
-import type { LoadedSettings } from './settings.ts';
+import { type ChosenAgent, chosenAgent, type LoadedSettings } from './settings.ts';
 import { workspaceForCommand } from './shared-lock.ts';
 
 interface OpenHeartbeatDeps
@@ -166,30 +167,37 @@ export function openCron(
   });
 }
 
-interface CronPageParts extends Pick<CronParts, 'store' | 'accounts' | 'log'> {
-  readonly owners: readonly string[];
-}
+type CronPageParts = Pick<CronParts, 'store' | 'accounts' | 'log'>;
 
 /** Jobs for the page and the command line: the token of both is that of the operator. */
 export function cronPage(
   { ask, views }: Cron,
-  { tools }: Pick<LoadedSettings['settings'], 'tools'>,
+  loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   { accounts, ...parts }: CronPageParts,
 ): CronPage {
-  const { chats } = tools.message;
+  const { agent: main, tools } = loaded.settings;
   const serves = servedBy(accounts);
-  const findTarget = createFindTarget({ ...parts, serves, tell: 'last', chats });
+  /** Of the agent whose the job is, or is to be. */
+  const placeFor = async (order: CronBody, asked: string | undefined) => {
+    const job = 'id' in order && (await views()).find(({ id }) => id === order.id);
+    const { name, settings } = chosenAgent(loaded, job ? job.agent : asked);
+    const { chats } = settings.tools.message;
+    const owners = ownersOf(settings);
+    const place = { ...parts, owners, agentName: name, serves, tell: 'last', chats };
+    return { name, findTarget: createFindTarget(place) };
+  };
   return {
     list: async () => ({
-      jobs: await views(),
-      chats: await chatsForJobs(parts.store, chats, serves),
+      jobs: (await views()).map((job) => ({ ...job, agent: job.agent ?? main.id })),
+      chats: await chatsForJobs(parts.store, tools.message.chats, serves),
     }),
-    async ask(order) {
+    async ask(order, asked) {
       const operator = { kind: 'operator' } as const;
       const isPlaced =
         order.action === 'add' || (order.action === 'change' && order.to !== undefined);
       if (!isPlaced) return ask(order, operator);
       const { fields, to = '' } = order;
+      const { name: agent, findTarget } = await placeFor(order, asked);
       const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
       if (target.kind === 'none') return { ok: false, text: `Not done: ${target.reason}.` };
       const { route, last, isOwners } = target;
@@ -201,9 +209,6 @@ export function cronPage(
         return ask({ ...order, target: { origin, route } }, operator);
       }
       const askedBy = `command:${newId('order')}`;
-      // Of several agents, the one that answers there.
-      const rules = rulesOf(accounts, route.channel, route.account);
-      const agent = rules === null ? undefined : agentHere(origin, rules).agent;
       return ask({ action: 'add', askedBy, origin, route, fields, agent }, operator);
     },
   };
@@ -238,12 +243,10 @@ const idle = async () => {};
 
 /** Jobs where nothing runs: the next start, or its next look, finds what is due. */
 export function cronHere(store: Store, loaded: LoadedSettings): CronPage {
-  const { settings } = loaded;
-  const owners = ownersOf(settings);
-  const accounts = planAccounts(loaded, owners, CHANNEL_DEFINITIONS);
-  const parts = { store, accounts, owners, clock: Date.now, log: silentLogger };
+  const accounts = planAccounts(loaded, ownersOf(loaded.settings), CHANNEL_DEFINITIONS);
+  const parts = { store, accounts, clock: Date.now, log: silentLogger };
   const waking = { turns: { kick: idle }, deliver: idle, pass: () => {} };
-  return cronPage(openCron(loaded, { ...parts, ...waking }), settings, parts);
+  return cronPage(openCron(loaded, { ...parts, ...waking }), loaded, parts);
 }
 
 /** Hooks where nothing runs: what came lately. Nothing is taken without a gateway. */
@@ -253,20 +256,23 @@ export function hooksHere(store: Store, { settings }: LoadedSettings) {
 }
 
 /** The heartbeat where nothing runs, read from its files. */
-export async function heartbeatHere(store: Store, { settings }: LoadedSettings) {
+export async function heartbeatHere(store: Store, { name, settings }: ChosenAgent) {
   const { heartbeat, tools, agent } = settings;
+  const { id, timeZone } = agent;
   const { workspace } = await workspaceForCommand(settings, store);
   const parts = { store, clock: Date.now, log: silentLogger };
   const findTarget = createFindTarget({
     ...parts,
     owners: ownersOf(settings),
+    agentName: name,
     // Which accounts work shows when it is started.
     serves: () => true,
     chats: tools.message.chats,
     tell: heartbeat.tell,
   });
   const view = workspace.for({ kind: 'owner', conversationId: 'heartbeat' });
-  const services = { ...parts, agent, settings: heartbeat, findTarget, view };
+  const place = { id, timeZone, name };
+  const services = { ...parts, agent: place, settings: heartbeat, findTarget, view };
   return new Heartbeat({ ...services, wake: idle, deliver: idle, isRunning: false });
 }
 

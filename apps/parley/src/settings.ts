@@ -4,7 +4,7 @@ import { countOf } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ModelSettings, modelChoices } from '@parley/models';
-import { describeProblem, loadSettings, type SettingsResult } from '@parley/settings';
+import { describeProblem, loadSettings, nearest, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
 
@@ -55,6 +55,41 @@ export function readSettings(
   throw new CliError(
     'settings-invalid',
     `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nMend the file and start again; "${commandLine('config check', folder)}" checks it without starting.`,
+  );
+}
+
+/** An agent of the settings. `name`: as in the ids of its conversations; undefined: the default one (F14). */
+export interface ChosenAgent {
+  readonly name: string | undefined;
+  readonly settings: LoadedSettings['settings'];
+}
+
+/** All agents, the default one first. */
+export function allAgents({
+  settings,
+  agents,
+}: Pick<LoadedSettings, 'settings' | 'agents'>): readonly ChosenAgent[] {
+  return [
+    { name: undefined, settings },
+    ...[...agents].map(([name, own]) => ({ name, settings: own })),
+  ];
+}
+
+/** The agent that a person names; without a name the default one. Throws CliError `no-agent`. */
+export function chosenAgent(
+  loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
+  asked: string | undefined,
+): ChosenAgent {
+  const { settings, agents } = loaded;
+  const { id } = settings.agent;
+  if (asked === undefined || asked === id) return { name: undefined, settings };
+  const own = agents.get(asked);
+  if (own !== undefined) return { name: asked, settings: own };
+  const names = [id, ...agents.keys()];
+  const meant = nearest(asked, names);
+  throw new CliError(
+    'no-agent',
+    `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} There is ${names.join(', ')}.`,
   );
 }
 

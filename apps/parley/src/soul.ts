@@ -22,7 +22,7 @@ import type { SoulVersion, Store } from '@parley/store';
 import { openSoulFile, readSoulScenarios, type WorkspaceLock } from '@parley/workspace';
 import { CliError, type DataFolder } from './data-folder.ts';
 import { newId } from './process-options.ts';
-import type { LoadedSettings } from './settings.ts';
+import type { ChosenAgent, LoadedSettings } from './settings.ts';
 import { workspaceForCommand } from './shared-lock.ts';
 
 const SCENARIOS = configPath('soul-scenarios');
@@ -165,11 +165,13 @@ export function soulPage(service: SoulService, localTime: LocalTime): SoulPage {
 /** SOUL.md where nothing runs. */
 export async function soulHere(
   store: Store,
-  { settings }: LoadedSettings,
+  { name, settings }: ChosenAgent,
+  all: LoadedSettings['settings'],
   folder: DataFolder,
 ): Promise<SoulPage> {
   const { lock } = await workspaceForCommand(settings, store);
-  const deps = { folder, store, lock, clock: Date.now, log: silentLogger };
+  const named = name === undefined ? undefined : { name, ofAll: all.spend };
+  const deps = { folder, store, lock, clock: Date.now, log: silentLogger, named };
   const { service } = openSoul(settings, deps);
   await service.sync('at-once');
   return soulPage(service, localTimeIn(settings.agent.timeZone));

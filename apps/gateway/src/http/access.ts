@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock, Logger } from '@parley/core';
 import type { PageSession, Role } from '@parley/store';
 import type { Context } from 'hono';
+import type { AgentServices } from './agent-routes.ts';
 import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
 import { includes } from './roles.ts';
 
@@ -10,7 +11,8 @@ export interface AppEnv {
   readonly Bindings: {
     readonly incoming?: { readonly socket: { remoteAddress?: string | undefined } };
   };
-  readonly Variables: { caller: Caller };
+  /** `agent`: what the agent has that the request names. */
+  readonly Variables: { caller: Caller; agent: AgentServices };
 }
 
 /** A refused request, with the reason as a text for people. */

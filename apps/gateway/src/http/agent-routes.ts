@@ -1,48 +1,85 @@
-import type { Hono } from 'hono';
-import type { AppEnv } from './access.ts';
-import {
-  heartbeatRoutes,
-  orRefused,
-  type PromptInspector,
-  type ShownHeartbeat,
-  type SoulPage,
-  soulRoutes,
-  uncachedRoutes,
-} from './api-routes.ts';
-import { type WorkspacePage, workspaceRoutes } from './workspace-routes.ts';
+import type { Context, Hono } from 'hono';
+import { type AppEnv, mayAs } from './access.ts';
+import type { ShownAgent } from './api.ts';
+import type { PromptInspector, ShownHeartbeat, SoulPage } from './api-routes.ts';
+import { uncachedRoutes } from './api-routes.ts';
+import type { WorkspacePage } from './workspace-routes.ts';
 
-/** An agent as a list shows it. */
-export interface ShownAgent {
-  /** As the settings name it. */
-  readonly id: string;
-  /** What it is called in its chats. */
-  readonly name: string;
-  /** Which model answers, and why. */
-  readonly model: string;
-}
-
-/** What an agent has for itself on the page (F14). */
-export interface AgentPage extends ShownAgent {
+/** What each agent has for itself (F14). */
+export interface AgentServices {
+  readonly inspector: PromptInspector;
   readonly heartbeat: ShownHeartbeat;
-  readonly soul: SoulPage;
-  readonly preview: PromptInspector['preview'];
-  readonly workspace: () => Promise<WorkspacePage>;
+  readonly soul?: SoulPage;
+  readonly workspace?: () => Promise<WorkspacePage>;
 }
 
-/**
- * The agents, the default one first, below `/api/agents`, and what each has for itself below `/api/agents/ID`: the
- * same as without `agents/ID` for the default one.
- */
-export function agentRoutes(agents: readonly AgentPage[]): Hono<AppEnv> {
+/** All agents of the settings. */
+export interface AgentsPage {
+  /** The default one first. */
+  list(): readonly ShownAgent[];
+  /** What a named one has; undefined: it is no agent besides the default one. */
+  named(name: string): AgentServices | undefined;
+}
+
+/** A service of the agent that a request names with `?agent=NAME`: without it, of the default one. */
+export type Own<Service> = (c: Context<AppEnv>) => Service;
+
+/** The service of that name, as it was looked up for this request. */
+export function ownService<Name extends keyof AgentServices>(
+  name: Name,
+): Own<NonNullable<AgentServices[Name]>> {
+  return (c) => {
+    const service = c.get('agent')[name];
+    if (service === undefined) throw new Error(`There is no service ${name} of this agent.`);
+    return service;
+  };
+}
+
+/** Looks up, once for all routes of the API, what the agent has that a request names. */
+export function addAgents(
+  app: Hono<AppEnv>,
+  usual: AgentServices,
+  agents: AgentsPage | undefined,
+): void {
+  app.use('/api/*', async (c, next) => {
+    const asked = c.req.query('agent');
+    const found = asked === undefined ? usual : servicesOf(asked, usual, agents);
+    if (found === undefined) return c.json({ error: noAgent(asked ?? '', agents) }, 404);
+    c.set('agent', found);
+    return next();
+  });
+  if (agents !== undefined) app.route('/api/agents', agentRoutes(agents));
+}
+
+function servicesOf(
+  name: string,
+  usual: AgentServices,
+  agents: AgentsPage | undefined,
+): AgentServices | undefined {
+  const isDefault = agents?.list().some((one) => one.name === name && one.isDefault);
+  return isDefault ? usual : agents?.named(name);
+}
+
+function noAgent(name: string, agents: AgentsPage | undefined): string {
+  const names = (agents?.list() ?? []).map((one) => one.name).join(', ');
+  const known = names === '' ? '' : ` There is ${names}.`;
+  return `There is no agent ${JSON.stringify(name.slice(0, 100))}.${known}`;
+}
+
+/** The agents, at `/api/agents`. Owners alone see their folders and people, and which people and chats have rules. */
+export function agentRoutes(agents: Pick<AgentsPage, 'list'>): Hono<AppEnv> {
   const app = uncachedRoutes<AppEnv>();
-  app.get('/', (c) =>
-    c.json({ agents: agents.map(({ id, name, model }): ShownAgent => ({ id, name, model })) }),
-  );
-  for (const { id, heartbeat, soul, preview, workspace } of agents) {
-    app.route(`/${id}/heartbeat`, heartbeatRoutes(heartbeat));
-    app.route(`/${id}/soul`, soulRoutes(soul));
-    app.get(`/${id}/prompts/preview`, (c) => orRefused(c, preview(c.req.query())));
-    app.route(`/${id}/workspace`, workspaceRoutes(workspace));
-  }
+  app.get('/', (c) => {
+    const all = agents.list();
+    return c.json({ agents: mayAs(c, 'owner') ? all : all.map(withoutPeople) });
+  });
   return app;
+}
+
+function withoutPeople(agent: ShownAgent): ShownAgent {
+  const { workspace: _w, owners: _o, ...shown } = agent;
+  return {
+    ...shown,
+    routes: shown.routes.map((rule) => rule.replace(/^(person|chat) .*/s, 'a $1')),
+  };
 }

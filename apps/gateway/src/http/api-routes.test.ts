@@ -36,7 +36,7 @@ const PAGE: SoulPage = {
   },
 };
 const ask = (path: string, method = 'POST', body?: string) =>
-  soulRoutes(PAGE).request(path, { method, ...(body !== undefined && { body }) });
+  soulRoutes(() => PAGE).request(path, { method, ...(body !== undefined && { body }) });
 
 describe('SOUL.md over HTTP', () => {
   it('[U03] [W06] gives the versions, and keeps them out of every cache', async () => {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ChannelSettings } from '../channel-service.ts';
 import { DeadLetterOrder, type DeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, type createAccess, networkOf, REVOKED, refuse } from './access.ts';
-import type { AgentPage } from './agent-routes.ts';
+import type { AgentServices, AgentsPage, Own } from './agent-routes.ts';
 import type { AuditReport, BugReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { CronPage } from './cron-routes.ts';
 import type { ApprovalsPage } from './decision-routes.ts';
@@ -17,7 +17,6 @@ import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.t
 import type { SettingsPage } from './settings-routes.ts';
 import type { SetupPage } from './setup-routes.ts';
 import type { UsageFacts } from './usage-routes.ts';
-import type { WorkspacePage } from './workspace-routes.ts';
 
 /** Routes whose answers are private: no cache keeps them. */
 export function uncachedRoutes<E extends Env>(): Hono<E> {
@@ -70,17 +69,20 @@ const LARGEST_PAGE = 100;
 const USUAL_PAGE = 30;
 
 /** The prompts of past turns (P17), below `/api/prompts`. They hold private text: guard them. */
-export function promptRoutes(inspector: PromptInspector): Hono {
-  const app = uncachedRoutes();
+export function promptRoutes(inspector: Own<PromptInspector>): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
   app.get('/', async (c) => {
     const { chat, before, limit } = c.req.query();
-    return c.json(await inspector.list({ chat, before, limit: pageSize(limit) }));
+    return c.json(await inspector(c).list({ chat, before, limit: pageSize(limit) }));
   });
-  app.get('/preview', (c) => orRefused(c, inspector.preview(c.req.query())));
-  app.get('/:turn', async (c) => answer(c, await inspector.prompt(c.req.param('turn'))));
+  app.get('/preview', (c) => {
+    const { agent: _, ...asked } = c.req.query();
+    return orRefused(c, inspector(c).preview(asked));
+  });
+  app.get('/:turn', async (c) => answer(c, await inspector(c).prompt(c.req.param('turn'))));
   app.get('/:before/compare/:after', async (c) => {
     const { before, after } = c.req.param();
-    return answer(c, await inspector.compare(before, after));
+    return answer(c, await inspector(c).compare(before, after));
   });
   return app;
 }
@@ -173,21 +175,21 @@ const SoulProposal = z.object({ text: z.string(), reason: z.string() });
 type SoulProposal = z.infer<typeof SoulProposal>;
 
 /** SOUL.md, below `/api/soul`. The caller acts as an owner: require the token. */
-export function soulRoutes(soul: SoulPage): Hono<AppEnv> {
+export function soulRoutes(soul: Own<SoulPage>): Hono<AppEnv> {
   const app = uncachedRoutes<AppEnv>();
   const nothing = { error: 'There is nothing like that to do.' };
-  app.get('/', async (c) => c.json(await soul.list()));
+  app.get('/', async (c) => c.json(await soul(c).list()));
   app.post('/', async (c) => {
     const proposal = await bodyOf(c, SoulProposal);
     return proposal === undefined
       ? c.json(nothing, 400)
-      : orRefused(c, soul.propose(proposal, senderOf(c)));
+      : orRefused(c, soul(c).propose(proposal, senderOf(c)));
   });
-  app.get('/:number{[0-9]+}', (c) => orRefused(c, soul.get(Number(c.req.param('number')))));
+  app.get('/:number{[0-9]+}', (c) => orRefused(c, soul(c).get(Number(c.req.param('number')))));
   app.post('/:number{[0-9]+}/:action', async (c) => {
     const action = SOUL_ACTIONS.find((one) => one === c.req.param('action'));
     if (action === undefined) return c.json(nothing, 404);
-    return orRefused(c, soul.act(Number(c.req.param('number')), action, senderOf(c)));
+    return orRefused(c, soul(c).act(Number(c.req.param('number')), action, senderOf(c)));
   });
   return app;
 }
@@ -212,14 +214,14 @@ const HeartbeatBody = z.object({
 });
 
 /** The report of the heartbeat, below `/api/heartbeat`. It shows private tasks: guard it. */
-export function heartbeatRoutes(heartbeat: ShownHeartbeat): Hono {
-  const app = uncachedRoutes();
-  app.get('/', async (c) => c.json(await heartbeat.report()));
+export function heartbeatRoutes(heartbeat: Own<ShownHeartbeat>): Hono<AppEnv> {
+  const app = uncachedRoutes<AppEnv>();
+  app.get('/', async (c) => c.json(await heartbeat(c).report()));
   app.post('/now', async (c) => {
     const request = await bodyOf(c, HeartbeatBody);
     if (request === undefined)
       return c.json({ error: 'That needs an id, and a task if one is meant.' }, 400);
-    return c.json(await heartbeat.request(request.id, request.task));
+    return c.json(await heartbeat(c).request(request.id, request.task));
   });
   return app;
 }
@@ -276,17 +278,14 @@ export function restartRoutes(restart: () => void): Hono {
   return app;
 }
 
-/** What the routes ask, and what they do; without one of them there are no such routes. */
-export interface ApiServices {
-  /** Prompts of past turns, for `/api/prompts`. */
-  readonly inspector: PromptInspector;
-  readonly heartbeat: ShownHeartbeat;
+/** What the routes ask, and what they do; without one of them there are no such routes. What is one agent's is the default one's. */
+export interface ApiServices extends AgentServices {
+  readonly agents?: AgentsPage;
+  readonly usage?: UsageFacts;
   readonly cron?: CronPage;
   readonly hooks?: HookPage;
   /** What is allowed for good, and what agents wrote and waits, for `/api/approvals`. */
   readonly approvals?: () => Promise<ApprovalsPage>;
-  readonly soul?: SoulPage;
-  readonly usage?: UsageFacts;
   /** Where `/api/channels` changes the settings; without it groups cannot be allowed there. */
   readonly channelSettings?: ChannelSettings | undefined;
   /** What weakens the guards of this installation (U05). */
@@ -298,9 +297,6 @@ export interface ApiServices {
   readonly restore?: ((request: RestoreRequest) => void) | undefined;
   readonly settings?: () => Promise<SettingsPage>;
   readonly setup?: () => Promise<SetupPage>;
-  readonly workspace?: () => Promise<WorkspacePage>;
-  /** Each agent by itself, the default one first (F14). */
-  readonly agents?: readonly AgentPage[];
   /** Asks this process to start again. */
   readonly restart?: (() => void) | undefined;
 }

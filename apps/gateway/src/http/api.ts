@@ -56,6 +56,24 @@ export interface StatusReport {
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
 }
 
+/** `/api/agents`: one of the agents (F14). */
+export interface ShownAgent {
+  /** As in `routes` and `?agent=`. */
+  readonly name: string;
+  /** What it is called in its chats. */
+  readonly title: string;
+  readonly emoji: string | null;
+  readonly isDefault: boolean;
+  /** Which model answers, as `parley status` shows it. */
+  readonly model: string;
+  readonly profile: string | null;
+  /** What it answers: `chat telegram:-100`, `everything else`. */
+  readonly routes: readonly string[];
+  /** For owners alone, as the people it belongs to. */
+  readonly workspace?: string;
+  readonly owners?: readonly string[];
+}
+
 /** The settings file beside the settings that are in use (D12). */
 export interface SettingsState {
   /** Names of what the file has otherwise, and what counts from the next start. */

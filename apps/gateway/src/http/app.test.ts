@@ -56,6 +56,36 @@ function app(given: Partial<HttpAppOptions> = {}) {
   });
 }
 
+const SHOWN = { emoji: null, model: 'offline', profile: null, routes: [] };
+/** An installation with the agents main and support, of which support has no task. */
+const TWO: Partial<HttpAppOptions> = {
+  agents: {
+    list: () => [
+      { ...SHOWN, name: 'main', title: 'Ada', isDefault: true },
+      { ...SHOWN, name: 'support', title: 'Help desk', isDefault: false },
+    ],
+    named: (name) =>
+      name !== 'support'
+        ? undefined
+        : { inspector: INSPECTOR, heartbeat: { ...HEARTBEAT, report: async () => ({ of: name }) } },
+  },
+};
+
+describe('the agents of a gateway', () => {
+  it.each<readonly [string, number, unknown]>([
+    ['/api/heartbeat', 200, { tasks: [] }],
+    ['/api/heartbeat?agent=main', 200, { tasks: [] }],
+    ['/api/heartbeat?agent=support', 200, { of: 'support' }],
+    ['/api/prompts/preview?channel=web&agent=support', 200, { asked: { channel: 'web' } }],
+    ['/api/heartbeat?agent=x', 404, { error: 'There is no agent "x". There is main, support.' }],
+    ['/api/status?agent=', 404, { error: 'There is no agent "". There is main, support.' }],
+    ['/api/agents', 200, { agents: TWO.agents?.list() }],
+  ])('[F14] are asked one by one: %s', async (path, status, answer) => {
+    const response = await get(path, { authorization: `Bearer ${TOKEN}` }, TWO);
+    expect([response.status, await response.json()]).toEqual([status, answer]);
+  });
+});
+
 function accountThat(kind: 'starting' | 'stopped' | 'failed') {
   const state =
     kind === 'failed' ? { kind, reason: 'no token', fix: 'set one' } : ({ kind } as const);

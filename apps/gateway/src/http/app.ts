@@ -10,7 +10,7 @@ import {
   refuse,
   refuseRole,
 } from './access.ts';
-import { agentRoutes } from './agent-routes.ts';
+import { addAgents, ownService } from './agent-routes.ts';
 import {
   type ApiServices,
   addSignIn,
@@ -114,6 +114,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   addSignIn(app, access, sessions);
   for (const path of ['/', '/page/*']) app.get(path, (c) => page.fetch(c.req.raw));
   addGuard(app, access, sessions, options);
+  addAgents(app, options, options.agents);
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
@@ -124,16 +125,15 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
     return c.json({ ...withoutCodes(report), settings: { afterRestart: [], problems: [] } });
   });
   addDiagnosisRoutes(app, options);
-  app.route('/api/prompts', promptRoutes(options.inspector));
-  app.route('/api/heartbeat', heartbeatRoutes(options.heartbeat));
+  app.route('/api/prompts', promptRoutes(ownService('inspector')));
+  app.route('/api/heartbeat', heartbeatRoutes(ownService('heartbeat')));
   if (options.cron !== undefined) app.route('/api/cron', cronRoutes(options.cron));
   if (options.hooks !== undefined) app.route('/api/hooks', hookApi(options.hooks));
   if (options.channels !== undefined) {
     const [deps, askHolder] = options.channels;
     app.route('/api/channels', channelRoutes(createChannelService(deps), askHolder));
   }
-  if (options.soul !== undefined) app.route('/api/soul', soulRoutes(options.soul));
-  if (options.agents !== undefined) app.route('/api/agents', agentRoutes(options.agents));
+  if (options.soul !== undefined) app.route('/api/soul', soulRoutes(ownService('soul')));
   if (options.work !== undefined) {
     addWorkRoutes(app, options.work, options.approvals);
     const { usage, work, clock } = options;
@@ -200,7 +200,8 @@ function addOwnerRoutes(
   { setup, workspace, settings, restart, restore }: ApiServices,
 ): void {
   if (setup !== undefined) app.route('/api/setup', setupRoutes(setup));
-  if (workspace !== undefined) app.route('/api/workspace', workspaceRoutes(workspace));
+  if (workspace !== undefined)
+    app.route('/api/workspace', workspaceRoutes(ownService('workspace')));
   if (settings !== undefined) app.route('/api/settings', settingsRoutes(settings));
   if (restart !== undefined) app.route('/api/restart', restartRoutes(restart));
   if (restore !== undefined) app.route('/api/restore', restoreRoutes(restore));

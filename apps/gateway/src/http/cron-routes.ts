@@ -28,7 +28,8 @@ export type CronBody = z.infer<typeof CronBody>;
 export interface CronPage {
   /** All jobs as JSON, in the order in which they were made, and the chats that one can be for. */
   list(): Promise<object>;
-  ask(order: CronBody): Promise<CronAnswer>;
+  /** `agent`: whose a job is that is added; undefined: the default one's. */
+  ask(order: CronBody, agent?: string): Promise<CronAnswer>;
 }
 
 /** Jobs, below `/api/cron`. They show requests of people: guard it. */
@@ -38,7 +39,7 @@ export function cronRoutes(cron: CronPage): Hono {
   app.post('/', async (c) => {
     const order = await bodyOf(c, CronBody);
     if (order === undefined) return c.json({ error: 'There is nothing like that to do.' }, 400);
-    return replyWith(c, await cron.ask(order));
+    return replyWith(c, await cron.ask(order, c.req.query('agent')));
   });
   return app;
 }

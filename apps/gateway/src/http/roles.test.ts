@@ -16,6 +16,7 @@ const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'PO
 const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   viewer: [
     'DELETE /api/sessions/current',
+    'GET /api/agents',
     'GET /api/me',
     'GET /api/status',
     'GET /api/usage',
@@ -23,6 +24,7 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   ],
   operator: [
     'DELETE /api/sessions/current',
+    'GET /api/agents',
     'GET /api/audit',
     'GET /api/channels',
     'GET /api/me',

@@ -13,6 +13,8 @@ const LEAST: Readonly<Record<string, Role>> = {
   'DELETE /api/sessions/current': 'viewer',
   // Without the codes that link a phone.
   'GET /api/status': 'viewer',
+  // Without the people and chats that their rules name.
+  'GET /api/agents': 'viewer',
   'GET /metrics': 'viewer',
   // Grouped by person or chat: owners.
   'GET /api/usage': 'viewer',

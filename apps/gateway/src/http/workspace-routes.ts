@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { AppEnv } from './access.ts';
+import type { Own } from './agent-routes.ts';
 import { bodyOf, orRefused, senderOf, uncachedRoutes } from './api-routes.ts';
 import type {
   FileList,
@@ -65,45 +66,46 @@ export interface WorkspacePage {
  * Files, memories and skills of the agent, below `/api/workspace` (U03). They hold what the owner alone may see,
  * and what the agent follows: guard it.
  */
-export function workspaceRoutes(open: () => Promise<WorkspacePage>): Hono<AppEnv> {
+export function workspaceRoutes(of: Own<() => Promise<WorkspacePage>>): Hono<AppEnv> {
   const app = uncachedRoutes<AppEnv>();
-  addFileRoutes(app, async () => (await open()).files);
+  const open = (c: Context<AppEnv>) => of(c)();
+  addFileRoutes(app, async (c) => (await open(c)).files);
   const nothing = { error: 'There is nothing like that to do.' };
   app.get('/memory', async (c) => {
     const words = c.req.query('words')?.slice(0, 500);
-    return orRefused(c, (await open()).memory.report(words));
+    return orRefused(c, (await open(c)).memory.report(words));
   });
   app.post('/memory/forget', async (c) => {
     const order = await bodyOf(c, ForgetOrder);
     if (order === undefined) return c.json(nothing, 400);
-    return orRefused(c, (await open()).memory.forget(order));
+    return orRefused(c, (await open(c)).memory.forget(order));
   });
-  app.get('/skills', async (c) => orRefused(c, (await open()).skills.list()));
+  app.get('/skills', async (c) => orRefused(c, (await open(c)).skills.list()));
   app.get('/skills/:name', async (c) =>
-    orRefused(c, (await open()).skills.text(c.req.param('name'))),
+    orRefused(c, (await open(c)).skills.text(c.req.param('name'))),
   );
   app.post('/skills/:name', async (c) => {
     const order = await bodyOf(c, z.strictObject({ isOn: z.boolean() }));
     if (order === undefined) return c.json(nothing, 400);
-    return orRefused(c, (await open()).skills.turn(c.req.param('name'), order.isOn));
+    return orRefused(c, (await open(c)).skills.turn(c.req.param('name'), order.isOn));
   });
   return app;
 }
 
 /** A name is one part of the address, with its slashes encoded. */
-function addFileRoutes(app: Hono<AppEnv>, open: () => Promise<FilesPage>): void {
+function addFileRoutes(app: Hono<AppEnv>, open: Own<Promise<FilesPage>>): void {
   const nameOf = (c: Context<AppEnv>) => c.req.param('name') ?? '';
-  app.get('/files', async (c) => orRefused(c, (await open()).list()));
-  app.get('/files/:name', async (c) => orRefused(c, (await open()).open(nameOf(c))));
+  app.get('/files', async (c) => orRefused(c, (await open(c)).list()));
+  app.get('/files/:name', async (c) => orRefused(c, (await open(c)).open(nameOf(c))));
   app.post('/files/:name', async (c) => {
     const order = await bodyOf(c, FileOrder);
     if (order === undefined) return c.json({ error: 'This is no change of a file.' }, 400);
-    return orRefused(c, (await open()).save(nameOf(c), order, senderOf(c)));
+    return orRefused(c, (await open(c)).save(nameOf(c), order, senderOf(c)));
   });
   app.get('/files/:name/versions/:version', async (c) =>
-    orRefused(c, (await open()).version(nameOf(c), c.req.param('version'))),
+    orRefused(c, (await open(c)).version(nameOf(c), c.req.param('version'))),
   );
   app.post('/files/:name/versions/:version/restore', async (c) =>
-    orRefused(c, (await open()).restore(nameOf(c), c.req.param('version'), senderOf(c))),
+    orRefused(c, (await open(c)).restore(nameOf(c), c.req.param('version'), senderOf(c))),
   );
 }

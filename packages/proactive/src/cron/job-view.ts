@@ -24,6 +24,8 @@ type ShownOfJob =
 
 /** A job for lists. Times in ms. */
 export interface JobView extends Pick<CronJob, ShownOfJob> {
+  /** Whose it is, as in the ids of its conversations; undefined: the default one's (F14). */
+  readonly agent: string | undefined;
   readonly when: string;
   /** Why it does not run although it is on; null if it does. */
   readonly waits: string | null;
@@ -48,7 +50,7 @@ export async function viewOf(
   const timeZone = deps.timeZoneOf(agent);
   const later = nextAt === null ? [] : nextTimes(timetable, nextAt, TIMES_SHOWN - 1);
   return {
-    ...{ id, title, task, state, nextAt, lastAt, lastOutcome, failures },
+    ...{ id, agent, title, task, state, nextAt, lastAt, lastOutcome, failures },
     when: describeTimetable(timetable, timeZone),
     waits: state === 'on' ? waitReason(job, await deps.senderNow(job.origin, agent)) : null,
     chat: `${route.channel}:${route.chatId}`,

@@ -17,6 +17,11 @@ const finding = (id: string, severity: AuditSeverity, found: string) => ({
   ...{ id, severity, found, remedy: 'Look at it.' },
 });
 
+const AGENT = {
+  ...{ name: 'main', title: 'Ada', emoji: null, isDefault: true, model: 'offline', profile: null },
+  routes: ['person telegram:canary', 'chat discord:canary', 'everything else'],
+};
+
 /** An app with every service there is, so that every route is there. Most services answer nothing. */
 export function fullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
@@ -41,6 +46,10 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
       settings: { afterRestart: [], problems: ['canary is no number'] },
       channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary', how: 'scan' } }],
     }),
+    agents: {
+      list: () => [{ ...AGENT, workspace: '/canary', owners: ['telegram:canary'] }],
+      named: () => undefined,
+    },
     inspector: { list: nothing, prompt: nothing, compare: nothing, preview: nothing },
     heartbeat: { report: nothing, request: nothing },
     hooks: { rules: {}, take: unused, list: async () => [], count: nothing },

@@ -50,7 +50,8 @@ export function previewOnPage(
   return async ({ heartbeat, ...asked }) => {
     const request = previewRequest({ ...asked, heartbeat: heartbeat === '1' });
     const now = deps.clock();
-    const { turn, change } = await previewedTurn(request, { ...place, agent: agent.place.id, now });
+    const { id, name } = agent.place;
+    const { turn, change } = await previewedTurn(request, { ...place, agent: id, name, now });
     return previewTurn(turn, change, { ...agent, agent: agent.place, ...deps });
   };
 }

@@ -6,7 +6,12 @@ import { type GovernedFile, SOUL } from '@parley/workspace';
 import { type Cli, hasDatabase, jsonText, withStore } from '../../cli.ts';
 import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
 import { plugInForCommand } from '../../plug-in.ts';
-import { type LoadedSettings, readSettings } from '../../settings.ts';
+import {
+  type ChosenAgent,
+  chosenAgent,
+  type LoadedSettings,
+  readSettings,
+} from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
 import { comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
 import { type PreviewFlags, previewedTurn, previewRequest, usage } from './request.ts';
@@ -40,7 +45,7 @@ export async function prompt(cli: Cli, flags: PromptFlags): Promise<number> {
 }
 
 async function previewText(
-  { folder, env }: Cli,
+  { folder, env, agent: asked }: Cli,
   flags: PromptFlags,
   first: LoadedSettings,
 ): Promise<string> {
@@ -49,19 +54,22 @@ async function previewText(
   const faults: string[] = [];
   const deps = { clock: Date.now, log: faultsInto(faults), folder, env };
   const plugged = await plugInForCommand(first, deps, deps.log);
-  const { settings } = plugged.loaded;
+  const chosen = chosenAgent(plugged.loaded, asked);
+  const { settings } = chosen;
   const channels = plugged.definitions.map(({ id }) => id);
   const agent = layout === undefined ? settings.agent : { ...settings.agent, layout };
   const { turn, change } = await previewedTurn(request, {
     channels,
     agent: agent.id,
-    heartbeat: (choose) => nextRun({ folder, env }, first, choose),
+    name: chosen.name,
+    heartbeat: (choose) => nextRun({ folder, env }, { loaded: first, chosen }, choose),
     now: Date.now(),
   });
   const { prompt, fromTemplates } = await previewPrompt({ ...settings, agent }, turn, change, {
     ...deps,
     plugins: plugged.agent,
-    soul: await soulInUse({ folder, env }, plugged.loaded),
+    name: chosen.name,
+    soul: await soulInUse({ folder, env }, plugged.loaded, agent.id),
   });
   if (first.settings.plugins.length > 0) plugged.end();
   if (json) return jsonText({ ...prompt, fromTemplates });
@@ -196,13 +204,13 @@ function nothingYet(folder: DataFolder, chat?: string): CliError {
 /** The next heartbeat run; null before the first start. */
 async function nextRun(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
-  loaded: LoadedSettings,
+  { loaded, chosen }: { readonly loaded: LoadedSettings; readonly chosen: ChosenAgent },
   choose: Parameters<Heartbeat['preview']>[0],
 ): Promise<HeartbeatOrder | null> {
   if (!hasDatabase(folder, loaded)) return null;
   const { heartbeatHere } = await import('../../proactive.ts');
   return withStore({ folder, env }, async (store) =>
-    (await heartbeatHere(store, loaded)).preview(choose),
+    (await heartbeatHere(store, chosen)).preview(choose),
   );
 }
 
@@ -210,9 +218,10 @@ async function nextRun(
 async function soulInUse(
   { folder, env }: Pick<Cli, 'folder' | 'env'>,
   loaded: LoadedSettings,
+  agent: string,
 ): Promise<GovernedFile> {
   const applied = hasDatabase(folder, loaded)
-    ? await withStore({ folder, env }, ({ souls }) => souls.applied(loaded.settings.agent.id))
+    ? await withStore({ folder, env }, ({ souls }) => souls.applied(agent))
     : null;
   return { name: SOUL, current: async () => applied };
 }

@@ -1,6 +1,6 @@
 import type { PreviewChange } from '@parley/agent';
 import { conversationIdOf } from '@parley/channels';
-import { ChatType, type RenderTarget } from '@parley/core';
+import { ChatType, conversationOfAgent, type RenderTarget } from '@parley/core';
 import { type AlertChat, exampleRun, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
@@ -42,6 +42,8 @@ interface PreviewedTurn {
 export interface PreviewPlace {
   readonly channels: readonly string[];
   readonly agent: string;
+  /** Of the agent, as in the ids of its conversations; undefined: the default one. */
+  readonly name?: string | undefined;
   /** Null: there is no database yet, so a run is that of an example. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
@@ -54,8 +56,9 @@ export async function previewedTurn(
   { message, mode, heartbeat }: ReturnType<typeof previewRequest>,
   place: PreviewPlace,
 ): Promise<PreviewedTurn> {
-  const { channels, agent, now } = place;
-  const turn = hypotheticalTurn(message, channels, now);
+  const { channels, agent, name, now } = place;
+  const asked = hypotheticalTurn(message, channels, now);
+  const turn = { ...asked, conversationId: conversationOfAgent(name, asked.conversationId) };
   if (!heartbeat) return { turn, change: { mode } };
   const choose = (found: AlertChat | null): AlertChat =>
     found !== null && isThere(found, message) ? found : alertChatOf(turn);

@@ -1,0 +1,48 @@
+import type { ShownAgent } from '@parley/gateway/api';
+import { placeOfRoute } from '@parley/settings';
+import { ownersOf } from './access.ts';
+import { allAgents, type ChosenAgent, type LoadedSettings } from './settings.ts';
+
+/** What is known of an agent that runs. */
+interface RunningAgent {
+  readonly agent: { readonly name: string; readonly emoji?: string | undefined };
+  readonly model: { readonly line: () => string };
+}
+
+/** All agents as the page and the command line show them (F14); `running`: by name, the default one without. */
+export function shownAgents(
+  loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
+  running?: (name: string | undefined) => RunningAgent | undefined,
+): readonly ShownAgent[] {
+  return allAgents(loaded).map((one) => {
+    const { agent } = one.settings;
+    const { name: isKnown, profile = null, workspace } = agent;
+    const now = running?.(one.name);
+    return {
+      name: agent.id,
+      title: now?.agent.name ?? isKnown ?? agent.id,
+      emoji: now?.agent.emoji ?? agent.emoji ?? null,
+      isDefault: one.name === undefined,
+      model: now?.model.line() ?? modelName(one.settings),
+      ...{ profile, workspace, routes: rulesOf(one, loaded.settings) },
+      owners: ownersOf(one.settings),
+    };
+  });
+}
+
+/** The places where it answers; the default agent has everything that no rule names. */
+function rulesOf(
+  { name, settings: { agent } }: ChosenAgent,
+  { routes }: LoadedSettings['settings'],
+): readonly string[] {
+  const rules = routes.filter((route) => route.agent === agent.id).map(placeOfRoute);
+  const hasRest = routes.some((route) => placeOfRoute(route) === REST);
+  return name === undefined && !hasRest ? [...rules, REST] : rules;
+}
+
+const REST = 'everything else';
+
+/** As the settings have it. */
+function modelName({ model: { model } }: LoadedSettings['settings']): string {
+  return typeof model === 'string' ? model : `${model.provider}/${model.model}`;
+}
