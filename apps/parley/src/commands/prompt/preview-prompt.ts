@@ -7,7 +7,7 @@ import type { ClaimedTurn } from '@parley/store';
 import type { GovernedFile } from '@parley/workspace';
 import { approvalsOf, ownersOf } from '../../access.ts';
 import type { Surroundings } from '../../agent-sources.ts';
-import { type OpenAgentOptions, openAgent } from '../../open-agent.ts';
+import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
 
@@ -57,7 +57,8 @@ export async function previewPrompt(
 type Work = NonNullable<OpenAgentOptions['work']>;
 
 /** The model gets the same tools as in a turn; here nothing calls them. One more there needs one more here. */
-function workOf({ soul, tools, media }: LoadedSettings['settings']): Work {
+function workOf(settings: LoadedSettings['settings']): Work {
+  const { soul, tools, media } = settings;
   const { chats } = tools.message;
   const work: Required<Work> = {
     cron: { store: UNUSED_STORE, ask: unused },
@@ -66,6 +67,7 @@ function workOf({ soul, tools, media }: LoadedSettings['settings']): Work {
       wake: unused,
       newId: (prefix) => prefix,
       clock: () => 0,
+      others: delegatesOf(settings, settings),
     },
     messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
     documents: {
