@@ -125,7 +125,7 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
     <main class="column-view">
       <div>
         <h2>Agents</h2>
-        <Trouble reason={`There is no agent ${route.agent}.`} />
+        <Trouble reason={`There is no agent "${route.agent}".`} />
         <p>
           <a href={addressOf({ ...route, agent: undefined })}>Go on without it</a>
         </p>

@@ -83,15 +83,14 @@ function AgentsSection(): VNode | null {
   return (
     <Section title="Agents">
       <ol class="rows">
-        {all.map(({ name, title, isDefault, model, routes }) => (
+        {all.map(({ name, title, model, routes }) => (
           <li key={name}>
             <b>
               {title} ({name})
             </b>
             <span>
-              {[...routes, ...(isDefault ? ['everything else'] : [])].join('; ') || 'no rule'}
+              {model}; {routes.join('; ') || 'no rule leads to it'}
             </span>
-            <span>{model}</span>
           </li>
         ))}
       </ol>

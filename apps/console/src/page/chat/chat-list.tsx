@@ -66,7 +66,7 @@ function Chats({ chat, answeredAt, isOnline }: ChatListProps): VNode {
             onClick={() => box.current?.hidePopover()}
           >
             <span class="clip">{name}</span>
-            {titleOf(id) !== null && <span class="hint whose clip">{titleOf(id)}</span>}
+            {titleOf(id) !== null && <span class="hint clip">{titleOf(id)}</span>}
             {unseen.has(id) && <span class="badge">new</span>}
             {at > 0 && <span class="hint">{momentOf(at)}</span>}
           </a>

@@ -151,7 +151,7 @@ function ConversationLink({ conversation, isChosen, isNew }: LinkProps): VNode {
         <StateMark conversation={conversation} />
         {failure !== null && <b class="mark is-failed">Failed</b>}
         {placeOf(conversation)}
-        {agent !== null && <span>{agent}</span>}
+        {agent !== null && ` · ${agent}`}
       </span>
     </EntryLink>
   );
