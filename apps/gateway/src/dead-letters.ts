@@ -10,6 +10,8 @@ interface AnyLetter {
   readonly reason: string;
   /** The chat as people write it: `telegram:501`. */
   readonly chat: string;
+  /** Null: Parley sent it by itself. */
+  readonly conversationId: string | null;
   readonly settled: DeadLetter['settled'];
 }
 
@@ -50,8 +52,15 @@ const MOST_MESSAGES = 3;
 
 /** A dead letter for operators; lists show the beginning of a long one. */
 export function shownDeadLetter(letter: DeadLetter, extent: Extent): ShownDeadLetter {
-  const { id, diedAt, settled } = letter;
-  const common = { id, diedAt, settled, reason: letter.reason ?? '', chat: chatOf(letter) };
+  const { id, diedAt, settled, conversationId } = letter;
+  const common = {
+    id,
+    diedAt,
+    settled,
+    conversationId,
+    reason: letter.reason ?? '',
+    chat: chatOf(letter),
+  };
   const cut = (text: string) => (extent === 'whole' ? text : excerpt(text));
   if (letter.kind !== 'unanswered') {
     const { kind, turnId, index, state } = letter;

@@ -49,6 +49,8 @@ export interface RecentMessage extends MessageName {
   readonly from: string | null;
   /** The title of the chat. */
   readonly chat: string;
+  /** Null: it was not taken. */
+  readonly conversationId: string | null;
   /** Empty for a message that was not taken: nothing of it is stored. */
   readonly text: string;
 }

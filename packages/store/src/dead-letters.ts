@@ -36,6 +36,8 @@ export interface DeadPart extends DeadLetterBase {
   readonly kind: 'refused' | 'uncertain';
   readonly partId: string;
   readonly chat: ChatKey;
+  /** Where it answers; null: it is no part of an answer. */
+  readonly conversationId: string | null;
   /** The turn whose answer it is part of, and which part. */
   readonly turnId: string | null;
   readonly index: number | null;

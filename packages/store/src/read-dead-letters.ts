@@ -94,13 +94,15 @@ interface StoredPart extends PartRow {
   readonly channel: string;
   readonly account: string;
   readonly chat_id: string;
+  readonly conversation_id: string | null;
   readonly state: PartState;
   readonly error: string | null;
 }
 
 const PARTS = statement(`
-  select ${OUTBOX_COLUMNS}, channel, account, chat_id, state, error from outbox
-  where id in (select value from json_each(:ids))`).rows<StoredPart>();
+  select ${OUTBOX_COLUMNS}, channel, account, chat_id, state, error,
+    (select conversation_id from turn where turn.id = outbox.turn_id) as conversation_id
+  from outbox where id in (select value from json_each(:ids))`).rows<StoredPart>();
 
 function partOf(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
   const { channel, account, chat_id: chatId, turn_id: turnId, state, error: reason } = part;
@@ -108,6 +110,7 @@ function partOf(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<type
   return {
     partId: part.id,
     chat: { channel, account, chatId },
+    conversationId: part.conversation_id,
     ...{ turnId, index, text: body.plain, file: file?.name ?? null, state, reason },
   };
 }

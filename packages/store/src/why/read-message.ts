@@ -55,6 +55,7 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
       ...nameOf(found),
       from: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
       chat: titleOf(person) ?? chatId,
+      conversationId: table === 'inbox' ? (row?.id ?? null) : null,
       text: said?.typed ?? said?.text ?? '',
     });
   }
