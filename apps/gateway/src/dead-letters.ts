@@ -10,6 +10,8 @@ interface AnyLetter {
   readonly reason: string;
   /** The chat as people write it: `telegram:501`. */
   readonly chat: string;
+  /** Whose answer it is, by the name in routes; absent: that is not known any more. */
+  readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
 
@@ -49,9 +51,21 @@ const LONGEST_EXCERPT = 300;
 const MOST_MESSAGES = 3;
 
 /** A dead letter for operators; lists show the beginning of a long one. */
-export function shownDeadLetter(letter: DeadLetter, extent: Extent): ShownDeadLetter {
-  const { id, diedAt, settled } = letter;
-  const common = { id, diedAt, settled, reason: letter.reason ?? '', chat: chatOf(letter) };
+export function shownDeadLetter(
+  letter: DeadLetter,
+  extent: Extent,
+  nameOf: (conversationId: string) => string,
+): ShownDeadLetter {
+  const { id, diedAt, settled, conversationId } = letter;
+  const agent = conversationId !== null && { agent: nameOf(conversationId) };
+  const common = {
+    id,
+    diedAt,
+    settled,
+    reason: letter.reason ?? '',
+    chat: chatOf(letter),
+    ...agent,
+  };
   const cut = (text: string) => (extent === 'whole' ? text : excerpt(text));
   if (letter.kind !== 'unanswered') {
     const { kind, turnId, index, state } = letter;
@@ -138,10 +152,13 @@ export interface DeadLetterServiceDeps {
   readonly wake: (wake: DeadLetterWake) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Whose a conversation is. */
+  readonly nameOf: (conversationId: string) => string;
 }
 
 export function createDeadLetterService(deps: DeadLetterServiceDeps) {
-  const { deadLetters } = deps.store;
+  const { store, nameOf } = deps;
+  const { deadLetters } = store;
   return {
     async list({
       before,
@@ -152,12 +169,12 @@ export function createDeadLetterService(deps: DeadLetterServiceDeps) {
     }): Promise<DeadLetterList> {
       const found = await deadLetters.open({ before, limit });
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
-      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt'));
+      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt', nameOf));
       return { letters, counts: await deadLetters.counts(), next };
     },
     async letter(id: number): Promise<ShownDeadLetter | null> {
       const letter = await deadLetters.get(id);
-      return letter === null ? null : shownDeadLetter(letter, 'whole');
+      return letter === null ? null : shownDeadLetter(letter, 'whole', nameOf);
     },
     async settle(order: DeadLetterOrder): Promise<DeadLetterOutcome> {
       const { ids, next } = await lettersOf(deps, order);

@@ -154,10 +154,13 @@ function servicesOf(
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
       },
     },
-    approvals: async () => {
+    approvals: async (name) => {
+      const of = name === settings.agent.id ? parts : agentParts(parts, name);
+      if (of === undefined) return undefined;
       const { approvalsPage } = await import('./approvals-page.ts');
       const channels = plugged.definitions;
-      return approvalsPage({ ...options, ...shared, workspace: agent.workspace, channels });
+      const { workspace, place } = of.agent;
+      return approvalsPage({ ...options, ...shared, workspace, name: place.name, channels });
     },
     audit: () => auditHere(options, parts),
     logs: async () => {

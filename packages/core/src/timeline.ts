@@ -45,6 +45,8 @@ export interface MessageName {
 
 /** A message in a list, with what people know it by. Texts are private. */
 export interface RecentMessage extends MessageName {
+  /** Null: it was not taken. */
+  readonly conversationId: string | null;
   /** Who wrote it; null: Parley itself, or it was not taken. */
   readonly from: string | null;
   /** The title of the chat. */

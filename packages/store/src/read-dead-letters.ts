@@ -96,19 +96,30 @@ interface StoredPart extends PartRow {
   readonly chat_id: string;
   readonly state: PartState;
   readonly error: string | null;
+  readonly conversationId: string | null;
 }
 
 const PARTS = statement(`
-  select ${OUTBOX_COLUMNS}, channel, account, chat_id, state, error from outbox
+  select ${OUTBOX_COLUMNS}, channel, account, chat_id, state, error,
+    (select conversation_id from turn where turn.id = outbox.turn_id) as "conversationId"
+  from outbox
   where id in (select value from json_each(:ids))`).rows<StoredPart>();
 
 function partOf(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
-  const { channel, account, chat_id: chatId, turn_id: turnId, state, error: reason } = part;
+  const {
+    channel,
+    account,
+    chat_id: chatId,
+    turn_id: turnId,
+    state,
+    error: reason,
+    conversationId,
+  } = part;
   const { index, body, file } = readPart(part);
   return {
     partId: part.id,
     chat: { channel, account, chatId },
-    ...{ turnId, index, text: body.plain, file: file?.name ?? null, state, reason },
+    ...{ conversationId, turnId, index, text: body.plain, file: file?.name ?? null, state, reason },
   };
 }
 
