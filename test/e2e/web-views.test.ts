@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf } from './page-faults.ts';
@@ -8,7 +10,13 @@ const chromiumUrl = inject('chromiumUrl');
 describe.runIf(chromiumUrl)('every view of the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumUrl ?? '');
+    // With a second agent the choice between them is in all views.
+    scene = await startWebScene(chromiumUrl ?? '', { agents: { desk: { name: 'Help desk' } } });
+    for (const [folder, text] of [
+      ['workspace', 'The boat is green.'],
+      ['workspaces/desk', 'The desk is open at nine.'],
+    ] as const)
+      writeFileSync(join(scene.folder.path, folder, 'MEMORY.md'), `# Memory\n\n- ${text}\n`);
     const page = await scene.open();
     await say(page, 'hello');
     await untilAnswer(page, 'You said: hello');
@@ -113,6 +121,58 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     newest = { prompts: [turn('newer')], next: 'b' };
     await page.evaluate("dispatchEvent(new Event('focus'))");
     await expect.poll(names).toEqual(['newer']);
+    await page.context().close();
+  });
+
+  it('[F14] [U03] shows what the chosen agent has for itself, and chats with it, in an address that keeps the choice', async () => {
+    const page = await scene.open({ viewport: { width: 320, height: 740 } });
+    const choice = page.getByRole('combobox', { name: 'Agent' });
+    const title = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
+    await openView(page, 'Memory');
+    await page.getByText('The boat is green.').waitFor();
+    await choice.focus();
+    await choice.selectOption('Help desk');
+    await title('Memory · Help desk');
+    await page.getByText('The desk is open at nine.').waitFor();
+    expect(await page.getByText('The boat is green.').count()).toBe(0);
+    await page.reload();
+    await page.getByText('The desk is open at nine.').waitFor();
+    await page.getByRole('link', { name: 'Edit the file' }).click();
+    const editor = page.getByRole('textbox', { name: 'Text of MEMORY.md' });
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('- Bells ring.');
+    await choice.selectOption({ index: 0 });
+    await editor.filter({ hasText: 'The boat is green.' }).waitFor();
+    // What was typed for the other one waits there.
+    expect(await editor.innerText()).not.toContain('Bells ring.');
+    await page.goBack();
+    await editor.filter({ hasText: 'Bells ring.' }).waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByRole('status').filter({ hasText: 'Saved.' }).waitFor();
+    const path = (folder: string) => join(scene.folder.path, folder, 'MEMORY.md');
+    expect(readFileSync(path('workspaces/desk'), 'utf8')).toContain('Bells ring.');
+    expect(readFileSync(path('workspace'), 'utf8')).not.toContain('Bells ring.');
+
+    await page.goto(`${scene.parley.address}/#/`);
+    await page.getByRole('button', { name: 'New chat with…' }).click();
+    await page.getByRole('link', { name: /^Help desk/ }).click();
+    await page.getByRole('textbox', { name: 'Message to Help desk' }).waitFor();
+    await say(page, 'are you open?');
+    await untilAnswer(page, 'You said: are you open?');
+    expect(JSON.stringify(scene.model.requests.at(-1))).toContain('The desk is open at nine.');
+    await title('Help desk');
+    await page.getByRole('button', { name: /^Chats/ }).click();
+    await page
+      .getByRole('link', { name: /^are you open\? ?Help desk/ })
+      .waitFor({ timeout: 15_000 });
+    await page.keyboard.press('Escape');
+    await openView(page, 'Conversations');
+    await title('Conversations · Help desk');
+    const rows = page.locator('.conversations .entry-link');
+    await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining('Help desk')]);
+    await choice.selectOption('All agents');
+    await expect.poll(() => rows.count()).toBe(2);
     await page.context().close();
   });
 });

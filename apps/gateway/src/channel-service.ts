@@ -174,8 +174,12 @@ async function sendTest(
     throw refused(`${textOf(name)} is not connected (${state.kind}), so nothing was sent.`);
   }
   const serves = (channel: string, account: string) => isSame({ channel, account }, name);
-  const owners = accounts.planOf(name)?.rules?.owners ?? [];
-  const chat = await ownersChat({ store, owners, serves });
+  const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
+  let chat: Awaited<ReturnType<typeof ownersChat>> = null;
+  // Its owner may have written to any of several agents.
+  for (const [agentName, own] of agents?.rights ?? [[undefined, { owners }] as const]) {
+    chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
+  }
   if (chat === null) {
     throw refused(
       `No owner has written to ${textOf(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id that belongs into \`owners\` of the settings.`,

@@ -10,7 +10,9 @@ interface AnyLetter {
   readonly reason: string;
   /** The chat as people write it: `telegram:501`. */
   readonly chat: string;
-  /** Whose answer it is, by the name in routes; absent: that is not known any more. */
+  /** Null: Parley sent it by itself. */
+  readonly conversationId: string | null;
+  /** Whose answer it is, by the name in routes; absent: that is not known. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
@@ -62,6 +64,7 @@ export function shownDeadLetter(
     id,
     diedAt,
     settled,
+    conversationId,
     reason: letter.reason ?? '',
     chat: chatOf(letter),
     ...agent,

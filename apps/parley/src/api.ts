@@ -101,6 +101,13 @@ type OpenHere = (to: typeof routes, found: Found) => RequestHandler | Promise<Re
 
 /** The same routes where no gateway runs: what they leave to be done the next start looks for. */
 const HERE = {
+  '/api/agents': async (_routes, { loaded }) => {
+    const [{ agentRoutes }, { shownAgents }] = await Promise.all([
+      import('@parley/gateway/agent-routes'),
+      import('./agents.ts'),
+    ]);
+    return agentRoutes({ list: () => shownAgents(loaded) });
+  },
   '/api/access': ({ accessRoutes }, { store }) => accessRoutes(store, Date.now),
   '/api/channels': async (_routes, { store, loaded, folder, env }) => {
     const [{ channelRoutes }, { createChannelService }, { CHANNEL_DEFINITIONS: channels }] =

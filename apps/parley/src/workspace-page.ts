@@ -1,4 +1,5 @@
 import type { ChannelDefinition } from '@parley/channels';
+import { agentOfConversation } from '@parley/core';
 import type { WorkspacePage } from '@parley/gateway';
 import type { Store } from '@parley/store';
 import type { AgentParts } from './agent-parts.ts';
@@ -22,8 +23,9 @@ export function workspacePage(
     const files = new Set((await workspace.editor.list()).map(({ name }) => name));
     if (![...files].some((name) => name.startsWith('groups/'))) return new Map();
     const known = await conversations.list({ before: null, limit: MOST_CHATS });
+    const own = known.filter(({ id }) => agentOfConversation(id) === agent.place.name);
     return new Map(
-      known.flatMap(({ id, title, chatType, channel, chatId }) => {
+      own.flatMap(({ id, title, chatType, channel, chatId }) => {
         const { groupMemory } = workspace.for({ kind: 'guest', conversationId: id });
         const person = chatType === 'direct' ? `${channel}:${chatId}` : null;
         return files.has(groupMemory) ? [[groupMemory, { title, conversationId: id, person }]] : [];

@@ -43,7 +43,7 @@ import {
 import type { TurnServices } from './turn-services.ts';
 
 /** A turn that was started this often and never ended probably kills its worker: give up and say so. */
-export const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** `closing`: for the hooks; absent where the model was not asked. */
 interface Ended extends Ending {

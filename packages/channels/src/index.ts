@@ -51,7 +51,7 @@ export {
   undeclared,
   withoutNulls,
 } from './guard.ts';
-export { type AgentRoute, type AgentRules, routeAgent } from './ingress/agent-route.ts';
+export { type AgentRoute, type AgentRules, agentHere, routeAgent } from './ingress/agent-route.ts';
 export type { SkillCommands } from './ingress/command.ts';
 export { COMMANDS, isCommand, parseCommand, RESERVED_COMMANDS } from './ingress/command.ts';
 export {

@@ -45,12 +45,12 @@ export interface MessageName {
 
 /** A message in a list, with what people know it by. Texts are private. */
 export interface RecentMessage extends MessageName {
-  /** Null: it was not taken. */
-  readonly conversationId: string | null;
   /** Who wrote it; null: Parley itself, or it was not taken. */
   readonly from: string | null;
   /** The title of the chat. */
   readonly chat: string;
+  /** Null: it was not taken. */
+  readonly conversationId: string | null;
   /** Empty for a message that was not taken: nothing of it is stored. */
   readonly text: string;
 }

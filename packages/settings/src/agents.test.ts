@@ -184,6 +184,7 @@ describe('settings of agents that do not fit', () => {
       'agents.b.workspace',
       'shared with the agent "main"',
     ],
+    ['agents: { b: { workspace: data } }', 'agents.b.workspace', 'a folder of its own'],
     ['agents: { b: { workspace: data/workspace/b } }', 'agents.b.workspace', 'a folder of its own'],
     [
       'agents: { b: { workspace: /w }, c: { workspace: /w/ } }',

@@ -156,6 +156,8 @@ async function addJob(
   now: number,
 ): Promise<'added' | 'known' | 'full'> {
   const { id, conversationId } = job;
+  // An agent may not have spoken in the chat yet.
+  ensureConversation(sql, conversationId, now);
   const added = await sql.run(ADD, {
     ...job,
     origin: toJson(job.origin),

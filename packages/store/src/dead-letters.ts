@@ -36,7 +36,7 @@ export interface DeadPart extends DeadLetterBase {
   readonly kind: 'refused' | 'uncertain';
   readonly partId: string;
   readonly chat: ChatKey;
-  /** Of that turn; null: there is none, or it is not known any more. */
+  /** Where it answers; null: it is no part of an answer. */
   readonly conversationId: string | null;
   /** The turn whose answer it is part of, and which part. */
   readonly turnId: string | null;

@@ -94,32 +94,24 @@ interface StoredPart extends PartRow {
   readonly channel: string;
   readonly account: string;
   readonly chat_id: string;
+  readonly conversation_id: string | null;
   readonly state: PartState;
   readonly error: string | null;
-  readonly conversationId: string | null;
 }
 
 const PARTS = statement(`
   select ${OUTBOX_COLUMNS}, channel, account, chat_id, state, error,
-    (select conversation_id from turn where turn.id = outbox.turn_id) as "conversationId"
-  from outbox
-  where id in (select value from json_each(:ids))`).rows<StoredPart>();
+    (select conversation_id from turn where turn.id = outbox.turn_id) as conversation_id
+  from outbox where id in (select value from json_each(:ids))`).rows<StoredPart>();
 
 function partOf(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
-  const {
-    channel,
-    account,
-    chat_id: chatId,
-    turn_id: turnId,
-    state,
-    error: reason,
-    conversationId,
-  } = part;
+  const { channel, account, chat_id: chatId, turn_id: turnId, state, error: reason } = part;
   const { index, body, file } = readPart(part);
   return {
     partId: part.id,
     chat: { channel, account, chatId },
-    ...{ conversationId, turnId, index, text: body.plain, file: file?.name ?? null, state, reason },
+    conversationId: part.conversation_id,
+    ...{ turnId, index, text: body.plain, file: file?.name ?? null, state, reason },
   };
 }
 

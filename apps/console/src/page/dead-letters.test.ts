@@ -2,7 +2,10 @@ import type { ShownDeadLetter } from '@parley/gateway/dead-letters';
 import { describe, expect, it } from 'vitest';
 import { isCut } from './dead-letters.tsx';
 
-const COMMON = { id: 3, diedAt: 1, reason: 'blocked', chat: 'telegram:5', settled: null };
+const COMMON = {
+  ...{ id: 3, diedAt: 1, reason: 'blocked', settled: null },
+  ...{ chat: 'telegram:5', conversationId: null },
+};
 const part = (text: string): ShownDeadLetter => ({
   ...COMMON,
   kind: 'refused',

@@ -6,6 +6,7 @@ import type {
 } from '@parley/gateway/dead-letters';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { useRowAgents } from './agents.tsx';
 import { ask, type Outcome } from './gateway.ts';
 import { useData, useWork } from './ui/data.tsx';
 import { counted, momentOf } from './ui/format.ts';
@@ -60,13 +61,17 @@ interface LettersProps {
 
 function Letters({ list, settle, isFirst, onPage }: LettersProps): VNode {
   const { letters, counts, next } = list;
+  const { isShown, chosen } = useRowAgents();
   if (counts.refused + counts.uncertain + counts.unanswered === 0) {
     return <p>No failed messages.</p>;
   }
+  const shown = letters.filter(({ conversationId }) => isShown(conversationId));
   return (
     <>
-      <AllDeadLetters counts={counts} settle={settle} />
-      <List look="cards" of={letters}>
+      {/* What is done with all is done with those of all agents. */}
+      {chosen === undefined && <AllDeadLetters counts={counts} settle={settle} />}
+      {chosen && shown.length === 0 && <p>None of these is one of {chosen.title}.</p>}
+      <List look="cards" of={shown}>
         {(letter) => <DeadLetterCard key={letter.id} letter={letter} settle={settle} />}
       </List>
       <p class="actions">
@@ -127,7 +132,8 @@ interface DeadLetterProps {
 /** One dead letter. Its texts were written by people and models, and are shown as text. */
 function DeadLetterCard(props: DeadLetterProps): VNode {
   const { letter } = props;
-  const { id, kind, chat, diedAt, reason } = letter;
+  const { id, kind, chat, diedAt, reason, conversationId } = letter;
+  const agent = useRowAgents().titleOf(conversationId);
   const [isWhole, setWhole] = useState(false);
   const { value, failure } = useData<{ readonly letter: ShownDeadLetter | null }>(
     isWhole ? `/api/dead/${id}` : null,
@@ -143,6 +149,7 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
         </h4>
         <p class="facts">
           {id} · {momentOf(diedAt)}
+          {agent !== null && ` · ${agent}`}
         </p>
       </header>
       {reason !== '' && <Said look="card-reason">{reason}</Said>}

@@ -1,4 +1,4 @@
-import { decoded } from './route.ts';
+import { decoded, shownAgent } from './route.ts';
 
 // What the page says where the gateway cannot be reached, or failed.
 const UNREACHABLE = 'The gateway does not answer. It may be starting again.';
@@ -25,6 +25,15 @@ export function onSession(listener: () => void): void {
   });
 }
 
+/** Below these paths is what each agent has for itself. */
+const OF_ONE_AGENT = /^\/api\/(?:heartbeat|cron|workspace|soul|prompts\/preview|usage)(?![^/?])/;
+
+/** A path with the agent that the page is about, where the answer is that of one agent (F14). */
+export function pathOfAgent(path: string, agent = shownAgent()): string {
+  if (agent === undefined || !OF_ONE_AGENT.test(path)) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
+}
+
 /**
  * `fetch` with the session, in a header that no browser sends by itself. Every request of the page goes
  * through here. A session that the gateway does not know any more is removed.
@@ -34,7 +43,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   if (session === null) return new Response(null, { status: 401 });
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${session}`);
-  const response = await fetch(path, { ...init, headers });
+  const response = await fetch(pathOfAgent(path), { ...init, headers });
   // Another tab may have signed in again in the meantime.
   if (response.status === 401 && localStorage.getItem(KEY) === session) {
     localStorage.removeItem(KEY);

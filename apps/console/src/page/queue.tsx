@@ -1,5 +1,6 @@
 import type { QueueReport } from '@parley/gateway/api';
 import type { VNode } from 'preact';
+import { useRowAgents } from './agents.tsx';
 import { DeadLetterSection } from './dead-letters.tsx';
 import { useData } from './ui/data.tsx';
 import { amount, counted, spanOf } from './ui/format.ts';
@@ -31,27 +32,32 @@ function summaryOf({ messages, turns, parts }: QueueReport): string {
 function QueueLists(report: QueueReport): VNode {
   const { now, waiting, running, outgoing, processes, messages, conversations, turns, parts } =
     report;
+  const { isShown } = useRowAgents();
   return (
     <>
       <QueueList
         name="Waiting for a turn"
         none="No message waits."
         facts={`${counted(messages, 'message')} in ${counted(conversations, 'conversation')}.`}
-        rows={waiting.map(({ conversationId, messages, oldestAt }) => ({
-          name: conversationId,
-          text: counted(messages, 'message'),
-          since: now - oldestAt,
-        }))}
+        rows={waiting
+          .filter(({ conversationId }) => isShown(conversationId))
+          .map(({ conversationId, messages, oldestAt }) => ({
+            name: conversationId,
+            text: counted(messages, 'message'),
+            since: now - oldestAt,
+          }))}
       />
       <QueueList
         name="Turns under way"
         none="No turn is under way."
         facts={`${counted(turns, 'turn')}.`}
-        rows={running.map((turn) => ({
-          name: turn.conversationId,
-          text: turnText(turn),
-          since: now - turn.startedAt,
-        }))}
+        rows={running
+          .filter(({ conversationId }) => isShown(conversationId))
+          .map((turn) => ({
+            name: turn.conversationId,
+            text: turnText(turn),
+            since: now - turn.startedAt,
+          }))}
       />
       <QueueList
         name="Still to be sent"

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { hrefOf, type Route, routeOf } from './route.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { pathOfAgent } from './gateway.ts';
+import { addressOf, hrefOf, type Route, routeOf } from './route.ts';
 
 describe('the address of what the page shows', () => {
   it.each<[string, Route]>([
@@ -8,6 +9,10 @@ describe('the address of what the page shows', () => {
     ['#/queue', { view: 'queue', args: [] }],
     ['#/why/telegram%3A42%2F7', { view: 'why', args: ['telegram:42/7'] }],
     ['#/prompt/a/against/b', { view: 'prompt', args: ['a', 'against', 'b'] }],
+    ['#/memory/boats?agent=support', { view: 'memory', args: ['boats'], agent: 'support' }],
+    ['#/memory?agent=', { view: 'memory', args: [] }],
+    ['#/chat/%40support%2Fmain', { view: 'chat', args: ['@support/main'], agent: 'support' }],
+    ['#/chat/main?agent=support', { view: 'chat', args: ['main'] }],
     ['#/prompt/%E0%A4', { view: 'prompt', args: ['%E0%A4'] }],
   ])('[U03] %s is read', (hash, route) => {
     expect(routeOf(hash)).toEqual(route);
@@ -17,5 +22,43 @@ describe('the address of what the page shows', () => {
     for (const id of ['turn_x', 'a/b', 'ä %20#?', '..', 'web/default:a/b'])
       expect(routeOf(hrefOf('prompt', id, 'c/d'))).toEqual({ view: 'prompt', args: [id, 'c/d'] });
     expect(routeOf(hrefOf('chat'))).toEqual({ view: 'chat', args: [] });
+  });
+});
+
+describe('the agent that the page is about', () => {
+  afterEach(() => vi.unstubAllGlobals());
+  const at = (hash: string) => vi.stubGlobal('location', { hash });
+
+  it('[F14] stays from link to link, but for chats, which name theirs', () => {
+    at('#/memory?agent=support');
+    expect(hrefOf('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
+    expect(hrefOf('settings')).toBe('#/settings?agent=support');
+    expect(hrefOf('chat')).toBe('#/');
+    expect(hrefOf('chat', '@lab/main')).toBe('#/chat/%40lab%2Fmain');
+    at('#/chat/%40lab%2Fmain');
+    expect(hrefOf('memory')).toBe('#/memory?agent=lab');
+    at('#/memory');
+    expect(hrefOf('files', 'x')).toBe('#/files/x');
+    expect(addressOf({ view: 'files', args: [], agent: '' })).toBe('#/files');
+  });
+
+  it.each([
+    ['/api/heartbeat', '/api/heartbeat?agent=support'],
+    ['/api/heartbeat/now', '/api/heartbeat/now?agent=support'],
+    ['/api/cron', '/api/cron?agent=support'],
+    ['/api/workspace/memory?words=a', '/api/workspace/memory?words=a&agent=support'],
+    ['/api/workspace/files/a%2Fb.md/1', '/api/workspace/files/a%2Fb.md/1?agent=support'],
+    ['/api/soul/3/apply', '/api/soul/3/apply?agent=support'],
+    ['/api/prompts/preview?channel=web', '/api/prompts/preview?channel=web&agent=support'],
+    ['/api/usage?by=day', '/api/usage?by=day&agent=support'],
+    ['/api/prompts', '/api/prompts'],
+    ['/api/settings', '/api/settings'],
+    ['/api/crony', '/api/crony'],
+    ['/api/conversations/heartbeat', '/api/conversations/heartbeat'],
+    ['/channels/web/default/chats', '/channels/web/default/chats'],
+  ])('[F14] is named in requests for what it has for itself: %s', (path, asked) => {
+    expect(pathOfAgent(path, undefined)).toBe(path);
+    at('#/memory?agent=support');
+    expect(pathOfAgent(path)).toBe(asked);
   });
 });

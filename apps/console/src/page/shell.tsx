@@ -1,7 +1,16 @@
 import type { ChannelsReport, GatewayStatus, Me, WaitingApprovals } from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
-import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { useContext, useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import {
+  AgentChoice,
+  AgentsHere,
+  answererOf,
+  chatIdWith,
+  NoSuchAgent,
+  type ShownAgent,
+  useAgentsAt,
+} from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
 import { isBusy, type Link } from './chat/conversation.ts';
@@ -43,12 +52,16 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const status = useData<GatewayStatus>(isOnline ? '/api/status' : null, (known) =>
     pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
-  const agent = status === undefined ? SOME_AGENT : agentOf(status);
+  const usual = status === undefined ? SOME_AGENT : infoOf(status.agent, status.model);
   const { unlinked } = pairingOf((isOnline && status?.channels) || []);
   const isOut = link === 'signed-out';
   const me = client.me.value;
   const hasChat = me === null || me.role === 'owner';
   const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
+  const mayAsk = isOnline && me !== null && missingRole(me, '/api/agents') === null;
+  const agents = useAgentsAt(route.value, view?.agent, mayAsk);
+  const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
+  const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);
   const stage = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (status === undefined || location.hash !== '' || me?.role !== 'owner') return;
@@ -61,52 +74,81 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   }, [agent.name]);
   return (
     <Who.Provider value={me}>
-      <DataScope>
-        <div class="shell">
-          {/* Without a session nothing else is shown. */}
-          {isOut ? (
-            <SignInView trouble={trouble.value} />
-          ) : (
-            <TopBar agent={agent} link={link} isChat={view === undefined} client={client}>
-              <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
-                Skip to content
-              </button>
-            </TopBar>
-          )}
-          <div class="body">
-            {!isOut && me && (
-              <Navigation me={me} shown={view?.within ?? view?.id ?? 'chat'} isOnline={isOnline} />
+      <AgentsHere.Provider value={agents}>
+        <DataScope>
+          <div class="shell">
+            {/* Without a session nothing else is shown. */}
+            {isOut ? (
+              <SignInView trouble={trouble.value} />
+            ) : (
+              <TopBar
+                agent={agent}
+                choice={<AgentChoice agents={agents} route={route.value} kind={view?.agent} />}
+                link={link}
+                isChat={view === undefined}
+                client={client}
+              >
+                <button type="button" class="quiet skip" onClick={() => stage.current?.focus()}>
+                  Skip to content
+                </button>
+              </TopBar>
             )}
-            <div class="stage" ref={stage} tabIndex={-1}>
-              {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
-                <p class="frame-note" role="status">
-                  {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
-                  phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
-                </p>
+            <div class="body">
+              {!isOut && me && (
+                <Navigation
+                  me={me}
+                  shown={view?.within ?? view?.id ?? 'chat'}
+                  chat={firstChatWith(agents.chosen)}
+                  isOnline={isOnline}
+                />
               )}
-              {isOnline && hasChat && status && view?.id !== 'settings' && (
-                <SettingsNote {...status.settings} />
-              )}
-              {/* Hidden, not removed: a draft stays. */}
-              {hasChat && (
-                <div class="view" hidden={isOut || view !== undefined}>
-                  <ChatView key={client.chat.value} client={client} agent={agent} />
-                </div>
-              )}
-              {!isOut && view && me && (
-                <GuardedView key={view.id} view={view} route={route.value} me={me} />
-              )}
+              <div class="stage" ref={stage} tabIndex={-1}>
+                {unlinked.length > 0 && view?.id !== 'channels' && view?.id !== 'setup' && (
+                  <p class="frame-note" role="status">
+                    {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} waits for its
+                    phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
+                  </p>
+                )}
+                {isOnline && hasChat && status && view?.id !== 'settings' && (
+                  <SettingsNote {...status.settings} />
+                )}
+                {/* Hidden, not removed: a draft stays. */}
+                {hasChat && (
+                  <div class="view" hidden={isOut || view !== undefined}>
+                    <ChatView key={client.chat.value} client={client} agent={chatting} />
+                  </div>
+                )}
+                {!isOut && view && me && (
+                  <GuardedView
+                    key={`${view.id} ${route.value.agent}`}
+                    view={view}
+                    route={route.value}
+                    me={me}
+                  />
+                )}
+              </div>
             </div>
+            <Announcement client={client} agent={chatting.name} />
           </div>
-          <Announcement client={client} agent={agent.name} />
-        </div>
-      </DataScope>
+        </DataScope>
+      </AgentsHere.Provider>
     </Who.Provider>
   );
 }
 
-function agentOf({ agent, model }: GatewayStatus): AgentInfo {
-  return { name: agent, model, offline: model.startsWith('offline') };
+function infoOf(name: string, model: string): AgentInfo {
+  return { name, model, offline: model.startsWith('offline') };
+}
+
+/** `usual`: the default one, of which the status says more. */
+function infoOfAgent(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
+  return agent === undefined || agent.isDefault ? usual : infoOf(agent.title, agent.model);
+}
+
+/** The address of the first chat with an agent. */
+function firstChatWith(agent: ShownAgent | undefined): string {
+  const isUsual = agent === undefined || agent.isDefault;
+  return isUsual ? hrefOf('chat') : hrefOf('chat', chatIdWith(agent, 'main'));
 }
 
 /** Nothing is configured yet. */
@@ -136,8 +178,11 @@ interface GuardedProps {
 }
 
 /** A view, for those whose role may see it; the gateway would refuse what it asks for. */
-function GuardedView({ view, route, me }: GuardedProps): VNode {
+function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   const needed = missingRole(me, view.reads);
+  const { state } = useContext(AgentsHere);
+  if (state === 'gone') return <NoSuchAgent route={route} />;
+  if (state === 'asked') return null;
   if (needed === null) return <LazyView view={view} route={route} />;
   return (
     <main class="column-view">
@@ -181,6 +226,7 @@ function BrokenView(): VNode {
 
 interface TopBarProps {
   readonly agent: AgentInfo;
+  readonly choice: VNode;
   readonly link: Link;
   readonly isChat: boolean;
   readonly client: ChatClient;
@@ -188,7 +234,7 @@ interface TopBarProps {
   readonly children: VNode;
 }
 
-function TopBar({ agent, link, isChat, client, children }: TopBarProps): VNode {
+function TopBar({ agent, choice, link, isChat, client, children }: TopBarProps): VNode {
   return (
     <header class="top">
       {children}
@@ -202,6 +248,7 @@ function TopBar({ agent, link, isChat, client, children }: TopBarProps): VNode {
           {agent.model}
         </p>
       </div>
+      {choice}
       <span class={`hint link is-${link}`}>
         <i aria-hidden="true" />
         {LINK_LABELS[link]}
@@ -226,10 +273,13 @@ function TopBar({ agent, link, isChat, client, children }: TopBarProps): VNode {
 function Navigation({
   me,
   shown,
+  chat,
   isOnline,
 }: {
   readonly me: Me;
   readonly shown: string;
+  /** The address of the chat. */
+  readonly chat: string;
   readonly isOnline: boolean;
 }): VNode {
   const groups = GROUPS.map(({ name, views }) => ({
@@ -237,11 +287,11 @@ function Navigation({
     views: views.filter(({ reads }) => missingRole(me, reads) === null),
   })).filter(({ views }) => views.length > 0);
   const box = useRef<HTMLElement>(null);
-  const link = (id: string, label: string, icon: IconName): VNode => (
+  const link = (id: string, label: string, icon: IconName, href = hrefOf(id)): VNode => (
     <a
       key={id}
       class="quiet"
-      href={hrefOf(id)}
+      href={href}
       aria-current={shown === id ? 'page' : undefined}
       onClick={() => box.current?.hidePopover()}
     >
@@ -265,7 +315,7 @@ function Navigation({
   );
   return (
     <nav id="views" class="views" aria-label="Views" popover="auto" ref={box}>
-      {me.role === 'owner' && link('chat', 'Chat', 'chat')}
+      {me.role === 'owner' && link('chat', 'Chat', 'chat', chat)}
       {groups.map(({ name, views }) => (
         <div key={name} role="group" aria-label={name}>
           <p class="hint" aria-hidden="true">

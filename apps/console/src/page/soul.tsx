@@ -25,6 +25,7 @@ export function SoulView({ args: [number = ''] }: Route): VNode {
       back={hrefOf('soul')}
     >
       <OutcomeNote outcome={work.outcome} />
+      {data.value && !version && asked !== null && <p class="nothing">There is no such version.</p>}
       {version && <VersionSheet key={version.number} version={version} work={work} />}
     </SplitView>
   );

@@ -1,5 +1,7 @@
 import type { GatewayStatus } from '@parley/gateway/api';
 import type { VNode } from 'preact';
+import { useContext } from 'preact/hooks';
+import { AgentsHere } from './agents.tsx';
 import { useData } from './ui/data.tsx';
 import { amount, counted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
@@ -60,6 +62,7 @@ function Report(report: GatewayStatus): VNode {
           ))}
         </ol>
       </Section>
+      <AgentsSection />
       {broken.length > 0 && (
         <Section title="Plugins and tool servers that do not work">
           <ul>
@@ -70,6 +73,28 @@ function Report(report: GatewayStatus): VNode {
         </Section>
       )}
     </>
+  );
+}
+
+/** Who answers, where there are several agents (F14). */
+function AgentsSection(): VNode | null {
+  const { all } = useContext(AgentsHere);
+  if (all.length === 0) return null;
+  return (
+    <Section title="Agents">
+      <ol class="rows">
+        {all.map(({ name, title, model, routes }) => (
+          <li key={name}>
+            <b>
+              {title} ({name})
+            </b>
+            <span>
+              {model}; {routes.join('; ') || 'no rule leads to it'}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Section>
   );
 }
 

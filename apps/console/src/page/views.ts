@@ -12,6 +12,8 @@ export interface View {
   readonly within?: string;
   /** What it shows comes from this path: it is for those whose role may read that. Absent: for owners alone. */
   readonly reads?: string;
+  /** Where there are several agents: `own` shows what one of them has for itself, `rows` can show those of one alone. */
+  readonly agent?: 'own' | 'rows';
   readonly load: () => Promise<ComponentType<Route>>;
 }
 
@@ -42,23 +44,29 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
   {
     name: 'Conversations',
     views: [
-      { id: 'conversations', label: 'Conversations', icon: 'talks', load: conversations },
+      {
+        id: 'conversations',
+        label: 'Conversations',
+        icon: 'talks',
+        agent: 'rows',
+        load: conversations,
+      },
       { id: 'approvals', label: 'Approvals', icon: 'approvals', load: approvals },
-      { id: 'why', label: 'Why', icon: 'why', load: why },
+      { id: 'why', label: 'Why', icon: 'why', agent: 'rows', load: why },
     ],
   },
   {
     name: 'Agent',
     views: [
-      { id: 'prompt', label: 'Prompt', icon: 'prompt', load: prompt },
-      { id: 'preview', label: null, within: 'prompt', icon: 'prompt', load: prompt },
-      { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', load: heartbeat },
-      { id: 'jobs', label: 'Jobs', icon: 'clock', load: jobs },
+      { id: 'prompt', label: 'Prompt', icon: 'prompt', agent: 'rows', load: prompt },
+      { id: 'preview', label: null, within: 'prompt', icon: 'prompt', agent: 'own', load: prompt },
+      { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', agent: 'own', load: heartbeat },
+      { id: 'jobs', label: 'Jobs', icon: 'clock', agent: 'own', load: jobs },
       { id: 'hooks', label: 'Hooks', icon: 'hooks', load: hooks },
-      { id: 'memory', label: 'Memory', icon: 'memory', load: memory },
-      { id: 'skills', label: 'Skills', icon: 'skills', load: skills },
-      { id: 'files', label: 'Files', icon: 'files', load: files },
-      { id: 'soul', label: 'Soul', icon: 'soul', load: soul },
+      { id: 'memory', label: 'Memory', icon: 'memory', agent: 'own', load: memory },
+      { id: 'skills', label: 'Skills', icon: 'skills', agent: 'own', load: skills },
+      { id: 'files', label: 'Files', icon: 'files', agent: 'own', load: files },
+      { id: 'soul', label: 'Soul', icon: 'soul', agent: 'own', load: soul },
     ],
   },
   {
@@ -72,8 +80,22 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
         reads: '/api/channels',
         load: channels,
       },
-      { id: 'queue', label: 'Queue', icon: 'queue', reads: '/api/queue', load: queue },
-      { id: 'usage', label: 'Usage', icon: 'usage', reads: '/api/usage', load: usage },
+      {
+        id: 'queue',
+        label: 'Queue',
+        icon: 'queue',
+        reads: '/api/queue',
+        agent: 'rows',
+        load: queue,
+      },
+      {
+        id: 'usage',
+        label: 'Usage',
+        icon: 'usage',
+        reads: '/api/usage',
+        agent: 'rows',
+        load: usage,
+      },
       { id: 'logs', label: 'Logs', icon: 'logs', reads: '/api/logs', load: logs },
       { id: 'audit', label: 'Audit', icon: 'audit', reads: '/api/audit', load: audit },
       { id: 'setup', label: 'Set up', icon: 'fresh', load: setup },

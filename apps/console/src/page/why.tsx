@@ -1,6 +1,7 @@
 import type { MessageName, RecentMessage, Timeline, TimelineEntry, WhyAnswer } from '@parley/core';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { useRowAgents } from './agents.tsx';
 import { hrefOf, type Route } from './route.ts';
 import { useData } from './ui/data.tsx';
 import { spanOf } from './ui/format.ts';
@@ -64,10 +65,13 @@ function MessageList(props: {
   readonly messages: readonly (RecentMessage | MessageName)[];
   readonly chosen: string | null;
 }): VNode {
+  const { isShown, titleOf } = useRowAgents();
+  const shown = props.messages.filter((one) => !('chat' in one) || isShown(one.conversationId));
   return (
-    <List look="entry-list" of={props.messages}>
+    <List look="entry-list" of={shown}>
       {(message) => {
         const key = keyOf(message);
+        const agent = 'chat' in message ? titleOf(message.conversationId) : null;
         return (
           <EntryLink
             key={key}
@@ -76,7 +80,9 @@ function MessageList(props: {
             at={message.at}
             facts={'chat' in message ? said(message) : message.messageId}
             isChosen={key === props.chosen}
-          />
+          >
+            {agent}
+          </EntryLink>
         );
       }}
     </List>

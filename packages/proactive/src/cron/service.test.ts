@@ -174,6 +174,15 @@ describe('who sees and changes jobs', () => {
     expect(hidden.text).toContain('There is no job "J1"');
   });
 
+  it('[F14] [W02] not even their owner sees the jobs of another agent in the same chat', async () => {
+    scene = await openCronScene('everyone');
+    await scene.add({ ...DAILY, title: 'private' });
+    const asker = writer('1');
+    if (asker.kind !== 'chat') throw new Error('somebody in a chat asks');
+    const reader = { ...asker.reader, conversationId: `@desk/${asker.reader.conversationId}` };
+    expect(await words({ ...asker, reader })).toBe('There are no jobs.');
+  });
+
   it('[H08] only owners make jobs, unless the settings say otherwise', async () => {
     scene = await openCronScene();
     expect(await scene.add(DAILY, writer('2', 'b', 'guest'))).toContain('cron.who: everyone');

@@ -286,12 +286,12 @@ export class Heartbeat {
     const { id: agent, name: agentName, timeZone } = this.#deps.agent;
     const { lastRun = null } = state.tasks.get(task.name) ?? {};
     const last = lastRun === null ? 'never' : wallMinute(lastRun, timeZone);
-    const language = await this.#languageOf(target);
+    const language = await this.languageOf(target);
     return runOrder(task, target, { id, agent, agentName, lastRun: last, language, now });
   }
 
   /** As USER.md says where the owner is the reader, else that of what was written there lately (H10). */
-  async #languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
+  async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
     const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
     if (said !== undefined) return said;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { zoneClock } from '../zone-clock.ts';
 import { readTasks } from './read-tasks.ts';
-import { dueTasks, outlook } from './run.ts';
+import { dueTasks, exampleRun, outlook } from './run.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -257,4 +257,27 @@ describe('[H02] the task of a heartbeat run', () => {
       { task: { name: 'three' }, next: { kind: 'due', neverRan: true } },
     ]);
   });
+});
+
+it('[F14] a run of a named agent has a lane of that agent, and so has what it finds', () => {
+  const last = {
+    ...{ channel: 'test', account: 'default', messageId: 'm', text: '', mentions: [] },
+    ...{
+      chat: { id: 'c', type: 'direct' as const },
+      sender: { id: '1', name: 'Ann', isBot: false },
+    },
+    ...{ addressed: true, sentAt: 0, variables: {} },
+  };
+  const target = { dialect: 'plain', maxLength: 9, unit: 'utf16' } as const;
+  const route = { channel: 'test', account: 'default', chatId: 'c', target };
+  const chat = {
+    kind: 'chat',
+    conversationId: '@desk/test:default:c',
+    route,
+    last,
+    isOwners: true,
+  } as const;
+  const { message } = exampleRun(chat, { agent: 'desk', agentName: 'desk', now: 0 });
+  expect(message.conversationId).toBe('@desk/beat:desk');
+  expect(exampleRun(chat, { agent: 'main', now: 0 }).message.conversationId).toBe('beat:main');
 });

@@ -68,7 +68,7 @@ interface HookAgent {
   readonly owners: readonly string[];
   /** Finds the chat of a hook (H04); `choice` as in `heartbeat.tell`. */
   readonly findTarget: (choice: string) => FindTarget;
-  readonly heartbeat: Pick<Heartbeat, 'wake'>;
+  readonly heartbeat: Pick<Heartbeat, 'wake' | 'languageOf'>;
 }
 
 /** Events that wait in the lane of one hook. */
@@ -145,7 +145,7 @@ interface Taking {
 
 async function startJob(
   deps: HookServices,
-  { owners, findTarget }: HookAgent,
+  { owners, findTarget, heartbeat }: HookAgent,
   taking: Taking,
 ): Promise<HookAnswer> {
   const { store, log } = deps;
@@ -156,7 +156,7 @@ async function startJob(
     ...(!isOwners && { tell: rule.target }),
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
-  const order = eventOrder(taking, target);
+  const order = eventOrder(taking, target, await heartbeat.languageOf(target));
   const started = await store.heartbeats.start(order, null, now, MOST_WAITING);
   if (started === 'busy') return { kind: 'full', reason: `${MOST_WAITING} events wait already` };
   log.info({ hook: name, event: id, started }, 'an event came');
@@ -187,6 +187,7 @@ const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 function eventOrder(
   { id, name, rule, event, now }: Taking,
   { conversationId, route, last, isOwners }: AlertChat,
+  language: string | undefined,
 ): HeartbeatOrder {
   const lane = laneOf(name, rule);
   const { replyToMessageId: _, ...free } = route;
@@ -201,7 +202,10 @@ function eventOrder(
     mentions: [],
     addressed: true,
     sentAt: now,
-    variables: { task: `hook ${name}`, instruction, schedule: 'with each event', hook: name },
+    variables: {
+      ...{ task: `hook ${name}`, instruction, schedule: 'with each event', hook: name },
+      ...(language && { language }),
+    },
     trigger: 'heartbeat',
   };
   return {

@@ -53,9 +53,9 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
     const said = row === undefined || table === 'decision' ? null : readSaid(row.message);
     shown.push({
       ...nameOf(found),
-      conversationId: table === 'decision' ? null : (row?.id ?? null),
       from: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
       chat: titleOf(person) ?? chatId,
+      conversationId: table === 'inbox' ? (row?.id ?? null) : null,
       text: said?.typed ?? said?.text ?? '',
     });
   }

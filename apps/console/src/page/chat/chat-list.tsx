@@ -1,6 +1,7 @@
 import type { WebChat } from '@parley/channels/web';
 import type { VNode } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useContext, useRef } from 'preact/hooks';
+import { AgentsHere, chatIdWith, useRowAgents } from '../agents.tsx';
 import { randomId } from '../gateway.ts';
 import { hrefOf } from '../route.ts';
 import { DataScope, useData } from '../ui/data.tsx';
@@ -31,6 +32,7 @@ export function ChatList(props: ChatListProps): VNode {
 
 function Chats({ chat, answeredAt, isOnline }: ChatListProps): VNode {
   const box = useRef<HTMLElement>(null);
+  const { titleOf } = useRowAgents();
   const path = isOnline ? '/channels/web/default/chats' : null;
   const known = useData<readonly WebChat[]>(path, AGAIN_MS).value ?? [];
   const none = { id: 'main', title: 'First chat', at: 0, answeredAt: 0 };
@@ -53,10 +55,7 @@ function Chats({ chat, answeredAt, isOnline }: ChatListProps): VNode {
         <span class="clip">{title}</span>
         {unseen.size > 0 && <span class="badge">{unseen.size}</span>}
       </button>
-      <a class="quiet" href={hrefOf('chat', randomId())} title="Start another chat">
-        <Icon name="fresh" />
-        <span>Another chat</span>
-      </a>
+      <AnotherChat />
       <nav id="chats" class="chats" popover="auto" ref={box} aria-label="Your chats">
         {chats.map(({ id, title: name, at }) => (
           <a
@@ -67,11 +66,47 @@ function Chats({ chat, answeredAt, isOnline }: ChatListProps): VNode {
             onClick={() => box.current?.hidePopover()}
           >
             <span class="clip">{name}</span>
+            {titleOf(id) !== null && <span class="hint clip">{titleOf(id)}</span>}
             {unseen.has(id) && <span class="badge">new</span>}
             {at > 0 && <span class="hint">{momentOf(at)}</span>}
           </a>
         ))}
       </nav>
     </div>
+  );
+}
+
+/** The way to another chat; where there are several agents one chooses with whom. */
+function AnotherChat(): VNode {
+  const box = useRef<HTMLElement>(null);
+  const { all } = useContext(AgentsHere);
+  if (all.length === 0) {
+    return (
+      <a class="quiet" href={hrefOf('chat', randomId())} title="Start another chat">
+        <Icon name="fresh" />
+        <span>Another chat</span>
+      </a>
+    );
+  }
+  return (
+    <>
+      <button type="button" class="quiet" popovertarget="new-chat">
+        <Icon name="fresh" />
+        <span>New chat with…</span>
+      </button>
+      <nav id="new-chat" class="chats" popover="auto" ref={box} aria-label="New chat with">
+        {all.map((agent) => (
+          <a
+            key={agent.name}
+            class="quiet"
+            href={hrefOf('chat', chatIdWith(agent, randomId()))}
+            onClick={() => box.current?.hidePopover()}
+          >
+            <span class="clip">{agent.title}</span>
+            <span class="hint clip">{agent.model}</span>
+          </a>
+        ))}
+      </nav>
+    </>
   );
 }

@@ -2,6 +2,7 @@ import type { ConversationList, ShownConversation } from '@parley/gateway/api';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRowAgents } from '../agents.tsx';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
@@ -85,9 +86,12 @@ interface LinksProps extends Pick<Growing<ShownConversation>, 'older'> {
 
 function ConversationLinks({ all, chosen, seen, older }: LinksProps): VNode {
   const [channel, setChannel] = useState('');
+  const { isShown } = useRowAgents();
   if (all.length === 0) return <p class="nothing">Nobody has written yet.</p>;
   const channels = [...new Set(all.map((one) => one.channel))].sort();
-  const shown = all.filter((one) => channel === '' || one.channel === channel);
+  const shown = all
+    .filter(({ id }) => isShown(id))
+    .filter((one) => channel === '' || one.channel === channel);
   return (
     <div class="entry-list">
       {channels.length > 1 && (
@@ -132,6 +136,7 @@ interface LinkProps {
 
 function ConversationLink({ conversation, isChosen, isNew }: LinkProps): VNode {
   const { id, title, last, failure } = conversation;
+  const agent = useRowAgents().titleOf(id);
   return (
     <EntryLink
       href={hrefOf('conversations', id)}
@@ -146,6 +151,7 @@ function ConversationLink({ conversation, isChosen, isNew }: LinkProps): VNode {
         <StateMark conversation={conversation} />
         {failure !== null && <b class="mark is-failed">Failed</b>}
         {placeOf(conversation)}
+        {agent !== null && ` · ${agent}`}
       </span>
     </EntryLink>
   );

@@ -1,5 +1,6 @@
 import type { SearchAnswer, SearchHit } from '@parley/gateway/api';
 import type { VNode } from 'preact';
+import { useRowAgents } from '../agents.tsx';
 import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
@@ -46,7 +47,10 @@ export function SearchResults({ asked, chosen }: ResultsProps): VNode {
   const path = `/api/search?q=${encodeURIComponent(asked)}`;
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const data = useGrowing(path, again, readHits, ({ message }: SearchHit) => message);
-  const hits = [...(data.value ?? [])].sort((a, b) => b.at - a.at);
+  const { isShown } = useRowAgents();
+  const hits = (data.value ?? [])
+    .filter(({ conversationId }) => isShown(conversationId))
+    .sort((a, b) => b.at - a.at);
   return (
     <Show data={data}>
       {() => (
@@ -80,12 +84,13 @@ function HitLink({
   readonly isChosen: boolean;
 }): VNode {
   const { conversationId, message, title, at, direction, from, excerpt } = hit;
+  const agent = useRowAgents().titleOf(conversationId);
   return (
     <EntryLink
       href={hrefOf('conversations', conversationId, 'at', message, String(at))}
       title={title}
       at={at}
-      facts={direction === 'out' ? 'Answer' : (from ?? '')}
+      facts={direction === 'out' ? `Answer${agent === null ? '' : ` of ${agent}`}` : (from ?? '')}
       isChosen={isChosen}
     >
       <span class="excerpt" dir="auto">

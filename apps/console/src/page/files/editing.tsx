@@ -1,6 +1,7 @@
 import type { FileSaved, OpenFile } from '@parley/gateway/api';
 import type { Ref, VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { AgentsHere } from '../agents.tsx';
 import { ask, type Outcome } from '../gateway.ts';
 import type { Work } from '../ui/data.tsx';
 import { type Editor, openEditor } from '../ui/editor.ts';
@@ -68,6 +69,12 @@ function baseOf({ print, text }: OpenFile): Draft['base'] {
   return { print, text: text ?? NEW_TEXT };
 }
 
+/** The files of several agents have the same names. It stays while the file is shown: it is kept when another view is. */
+function useNameOfDraft(name: string): string {
+  const { chosen } = useContext(AgentsHere);
+  return useState(chosen && !chosen.isDefault ? `@${chosen.name}/${name}` : name)[0];
+}
+
 /** The text in the editor, and the file that it was made from; a draft of an earlier visit is taken up. */
 function useTyped(file: OpenFile, onSave: () => void) {
   const { name } = file;
@@ -75,7 +82,8 @@ function useTyped(file: OpenFile, onSave: () => void) {
   const editor = useRef<Editor>();
   /** What was saved and is not seen in the file yet. */
   const sent = useRef<string | null>(null);
-  const [draft] = useState(() => draftOf(name));
+  const owned = useNameOfDraft(name);
+  const [draft] = useState(() => draftOf(owned));
   const [base, setBase] = useState(draft?.base ?? baseOf(file));
   const [text, setText] = useState(draft?.text ?? base.text);
   const latest = useRef({ onSave, base, text });
@@ -92,7 +100,7 @@ function useTyped(file: OpenFile, onSave: () => void) {
     editor.current = opened;
     const keep = (): void => {
       const { base, text } = latest.current;
-      keepDraft(name, text === base.text ? null : { base, text });
+      keepDraft(owned, text === base.text ? null : { base, text });
     };
     addEventListener('pagehide', keep);
     return () => {

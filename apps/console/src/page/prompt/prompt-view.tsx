@@ -1,6 +1,7 @@
 import type { PromptComparison } from '@parley/prompt';
 import type { PromptSummary, StoredPrompt } from '@parley/store';
 import type { VNode } from 'preact';
+import { useRowAgents } from '../agents.tsx';
 import { hrefOf, type Route } from '../route.ts';
 import { type Pages, useData, usePages } from '../ui/data.tsx';
 import { amount, dayOf, momentOf, timeOf } from '../ui/format.ts';
@@ -25,7 +26,8 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
     items: prompts,
     next,
   }));
-  const turns = data.value ?? [];
+  const { isShown } = useRowAgents();
+  const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
   const isPreview = view === 'preview';
   const chosen = turn || turns[0]?.turnId;
   const against = word === 'against' && earlier !== '' ? earlier : null;
@@ -96,6 +98,7 @@ function TurnList({ turns, chosen, more }: TurnListProps): VNode {
 
 function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }): VNode {
   const { turnId, at, layout, tokens, place } = turn;
+  const agent = useRowAgents().titleOf(turn.conversationId);
   return (
     <EntryLink
       href={hrefOf('prompt', turnId)}
@@ -105,7 +108,7 @@ function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }
       facts={`${place.channel} · ${layout}`}
       isChosen={isChosen}
     >
-      {amount(tokens)} tokens
+      {amount(tokens)} tokens{agent !== null && ` · ${agent}`}
     </EntryLink>
   );
 }

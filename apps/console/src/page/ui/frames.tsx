@@ -1,4 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { useContext } from 'preact/hooks';
+import { AgentsHere } from '../agents.tsx';
 import { useScope } from './data.tsx';
 import { momentOf } from './format.ts';
 import { Icon } from './icon.tsx';
@@ -26,9 +28,10 @@ export function ColumnView(props: FrameProps & { children: ComponentChildren }):
 
 /** The title of a view, and a button that asks the gateway again. */
 function ViewHead({ title, refreshLabel = 'Refresh' }: Omit<FrameProps, 'name'>): VNode {
+  const { inTitles } = useContext(AgentsHere);
   return (
     <div class="view-head">
-      <h2>{title}</h2>
+      <h2>{inTitles === null ? title : `${title} · ${inTitles}`}</h2>
       <button type="button" class="quiet" title={refreshLabel} onClick={useScope().refresh}>
         <Icon name="again" />
         {refreshLabel}

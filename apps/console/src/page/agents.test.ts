@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { agentsAt, answererOf, type ShownAgent } from './agents.tsx';
+import { routeOf } from './route.ts';
+
+const agent = (name: string, title: string): ShownAgent => ({
+  ...{ name, title, isDefault: name === 'main' },
+  ...{ model: 'm', routes: [] },
+});
+const ADA = agent('main', 'Ada');
+const DESK = agent('support', 'Help desk');
+
+describe('the agents of the page', () => {
+  it('[F14] are nowhere where there is one', () => {
+    const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
+    for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
+      expect(agentsAt([ADA], routeOf(hash), 'own')).toEqual(nowhere);
+    expect(answererOf([], 'telegram:default:1')).toBeUndefined();
+  });
+
+  it.each([
+    ['#/memory', 'own', undefined, 'Ada'],
+    ['#/memory?agent=support', 'own', DESK, 'Help desk'],
+    ['#/why', 'rows', undefined, null],
+    ['#/why?agent=main', 'rows', ADA, 'Ada'],
+    ['#/settings?agent=support', undefined, DESK, null],
+    ['#/chat/%40support%2Fmain', undefined, DESK, null],
+  ] as const)(
+    '[F14] are chosen by the address %s and named in titles',
+    (hash, kind, chosen, inTitles) => {
+      const agents = agentsAt([ADA, DESK], routeOf(hash), kind);
+      expect(agents).toEqual({ all: [ADA, DESK], chosen, inTitles, state: 'here' });
+    },
+  );
+
+  it('[F14] that are gone are known as that', () => {
+    for (const found of [[ADA], [ADA, DESK]])
+      expect(agentsAt(found, routeOf('#/memory?agent=lab'), 'own').state).toBe('gone');
+  });
+
+  it('[F14] are known by the id of a conversation or chat', () => {
+    const of = (id: string) => answererOf([ADA, DESK], id)?.title;
+    expect(
+      ['main', 'telegram:default:5', '@support/main', '@support/web:default:x'].map(of),
+    ).toEqual(['Ada', 'Ada', 'Help desk', 'Help desk']);
+    expect(of('@lab/main')).toBeUndefined();
+  });
+});
