@@ -235,7 +235,7 @@ function describeCron(program: Command, { run }: Runs): void {
 function describeHooks(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/hooks.ts'));
   const hooks = add(program, 'hooks', 'events from outside, and what came of them');
-  addDefault(hooks, 'list')
+  ofOneAgent(addDefault(hooks, 'list'))
     .description('each hook: where it reports, its last event and the outcome')
     .action(() => work((m, cli) => m.listHooks(cli)));
   const sends = 'send the running Parley an event; 0: taken, 1: not, 3: nothing runs';

@@ -82,7 +82,8 @@ async function heartbeatOf({ used }: ReturnType<typeof planImport>, from: string
   );
 }
 
-function withoutFrontMatter(text: string): string {
+/** What is left of a file of the workspace without the lines that say who may read it. */
+export function withoutFrontMatter(text: string): string {
   return text.replace(/^\ufeff?---\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, '');
 }
 
