@@ -117,8 +117,13 @@ describe('settings that change while Parley runs', () => {
     expect(there).not.toContain('are you there?');
     const why = await runParley(['--data', scene.folder.path, 'why', 'last']);
     expect(why.out).toContain('answered by desk (the rule for this chat)');
-    const own = await webClient(scene.parley).get('/api/agents/desk/workspace/files');
+    const own = await webClient(scene.parley).get('/api/workspace/files?agent=desk');
     expect(own.body).toContain('AGENTS.md');
+    const parley = async (...args: string[]) =>
+      (await runParley(['--data', scene.folder.path, ...args])).out;
+    expect(await parley('agents')).toContain(`answers    chat telegram:${BO}`);
+    expect(await parley('heartbeat', '--agent', 'desk')).toContain('There are no tasks');
+    expect(await parley('status')).toContain(`agent     desk`);
     const elsewhere = await asked(ANN, 'and who is here?');
     expect(elsewhere).not.toMatch(/at the desk|below the mat/);
     await change(settings);

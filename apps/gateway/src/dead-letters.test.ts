@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core';
+import { agentOfConversation, recordingLogger } from '@parley/core';
 import { type DeadLetterWake, openStore, type Store } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -25,6 +25,7 @@ beforeEach(async () => {
     store,
     clock: () => 7,
     log,
+    nameOf: (id) => agentOfConversation(id) ?? 'main',
     wake: async (wake) => {
       if (isQueueDown) throw new Error('no Redis');
       woken.push(wake);

@@ -12,6 +12,8 @@ interface AnyLetter {
   readonly chat: string;
   /** Null: Parley sent it by itself. */
   readonly conversationId: string | null;
+  /** Whose answer it is, by the name in routes; absent: that is not known. */
+  readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
 
@@ -51,8 +53,13 @@ const LONGEST_EXCERPT = 300;
 const MOST_MESSAGES = 3;
 
 /** A dead letter for operators; lists show the beginning of a long one. */
-export function shownDeadLetter(letter: DeadLetter, extent: Extent): ShownDeadLetter {
+export function shownDeadLetter(
+  letter: DeadLetter,
+  extent: Extent,
+  nameOf: (conversationId: string) => string,
+): ShownDeadLetter {
   const { id, diedAt, settled, conversationId } = letter;
+  const agent = conversationId !== null && { agent: nameOf(conversationId) };
   const common = {
     id,
     diedAt,
@@ -60,6 +67,7 @@ export function shownDeadLetter(letter: DeadLetter, extent: Extent): ShownDeadLe
     conversationId,
     reason: letter.reason ?? '',
     chat: chatOf(letter),
+    ...agent,
   };
   const cut = (text: string) => (extent === 'whole' ? text : excerpt(text));
   if (letter.kind !== 'unanswered') {
@@ -147,10 +155,13 @@ export interface DeadLetterServiceDeps {
   readonly wake: (wake: DeadLetterWake) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Whose a conversation is. */
+  readonly nameOf: (conversationId: string) => string;
 }
 
 export function createDeadLetterService(deps: DeadLetterServiceDeps) {
-  const { deadLetters } = deps.store;
+  const { store, nameOf } = deps;
+  const { deadLetters } = store;
   return {
     async list({
       before,
@@ -161,12 +172,12 @@ export function createDeadLetterService(deps: DeadLetterServiceDeps) {
     }): Promise<DeadLetterList> {
       const found = await deadLetters.open({ before, limit });
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
-      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt'));
+      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt', nameOf));
       return { letters, counts: await deadLetters.counts(), next };
     },
     async letter(id: number): Promise<ShownDeadLetter | null> {
       const letter = await deadLetters.get(id);
-      return letter === null ? null : shownDeadLetter(letter, 'whole');
+      return letter === null ? null : shownDeadLetter(letter, 'whole', nameOf);
     },
     async settle(order: DeadLetterOrder): Promise<DeadLetterOutcome> {
       const { ids, next } = await lettersOf(deps, order);

@@ -1,4 +1,4 @@
-import { silentLogger } from '@parley/core';
+import { agentOfConversation, silentLogger } from '@parley/core';
 import type * as routes from '@parley/gateway/routes';
 import type { Store } from '@parley/store';
 import { type Cli, withStore } from './cli.ts';
@@ -92,10 +92,22 @@ interface Found {
   readonly agent: string | undefined;
 }
 
+/** Whose a conversation is, by the name in routes. */
+function namesIn({ settings }: LoadedSettings): (conversationId: string) => string {
+  return (conversationId) => agentOfConversation(conversationId) ?? settings.agent.id;
+}
+
 type OpenHere = (to: typeof routes, found: Found) => RequestHandler | Promise<RequestHandler>;
 
 /** The same routes where no gateway runs: what they leave to be done the next start looks for. */
 const HERE = {
+  '/api/agents': async (_routes, { loaded }) => {
+    const [{ agentRoutes }, { shownAgents }] = await Promise.all([
+      import('@parley/gateway/agent-routes'),
+      import('./agents.ts'),
+    ]);
+    return agentRoutes({ list: () => shownAgents(loaded) });
+  },
   '/api/access': ({ accessRoutes }, { store }) => accessRoutes(store, Date.now),
   '/api/channels': async (_routes, { store, loaded, folder, env }) => {
     const [{ channelRoutes }, { createChannelService }, { CHANNEL_DEFINITIONS: channels }] =
@@ -118,11 +130,14 @@ const HERE = {
       }),
     );
   },
-  '/api/approvals': async (_routes, { store }) => {
+  '/api/approvals': async (_routes, { store, loaded }) => {
     const { approvalRoutes } = await import('@parley/gateway/decision-routes');
     const nothing = async () => {};
     const idle = { wake: nothing, deliver: nothing };
-    return approvalRoutes({ store, clock: Date.now, scrub: (text) => text, ...idle });
+    return approvalRoutes({
+      ...{ store, clock: Date.now, nameOf: namesIn(loaded), ...idle },
+      scrub: (text) => text,
+    });
   },
   '/api/cron': async (_routes, { store, loaded }) => {
     const [{ cronRoutes }, { cronHere }] = await Promise.all([
@@ -131,10 +146,18 @@ const HERE = {
     ]);
     return cronRoutes(cronHere(store, loaded));
   },
-  '/api/dead': async ({ deadRoutes }, { store }) => {
+  '/api/dead': async ({ deadRoutes }, { store, loaded }) => {
     const { createDeadLetterService } = await import('@parley/gateway/dead-letters');
     const wake = async () => {};
-    return deadRoutes(createDeadLetterService({ store, wake, clock: Date.now, log: silentLogger }));
+    return deadRoutes(
+      createDeadLetterService({
+        store,
+        wake,
+        clock: Date.now,
+        log: silentLogger,
+        nameOf: namesIn(loaded),
+      }),
+    );
   },
   '/api/heartbeat': async ({ heartbeatRoutes }, { store, loaded, agent }) => {
     const heartbeat = await (await import('./proactive.ts')).heartbeatHere(
@@ -179,5 +202,6 @@ const HERE = {
     ]);
     return usageRoutes(store, usageFacts(settings), Date.now);
   },
-  '/api/why': ({ whyRoutes }, { store }) => whyRoutes(store, Date.now, (text) => text),
+  '/api/why': ({ whyRoutes }, { store, loaded }) =>
+    whyRoutes(store, Date.now, (text) => text, namesIn(loaded)),
 } as const satisfies Readonly<Record<string, OpenHere>>;

@@ -1,18 +1,20 @@
 import { soulDiff } from '@parley/agent';
 import { writtenOut } from '@parley/agent/shown-arguments';
 import type { AgentFilesPage, ApprovalRules, ApprovalsPage } from '@parley/gateway';
+import type { SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
-import { changeSettings, type SettingsFileDeps } from './channels.ts';
+import { z } from 'zod';
+import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
 import { pathOfCall } from './commands/audit/facts.ts';
 import { CliError } from './data-folder.ts';
-import { checkSettings } from './settings.ts';
-
-const AUTO = ['approvals', 'auto'];
+import { checkSettings, chosenAgent } from './settings.ts';
 
 interface ApprovalsPageDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
+  /** Of the agent; undefined: the default one, whose rules are those of the installation (F14). */
+  readonly name: string | undefined;
 }
 
 /** What the page of approvals shows and does besides decisions (G05, W09). */
@@ -21,20 +23,32 @@ export function approvalsPage(deps: ApprovalsPageDeps): ApprovalsPage {
 }
 
 /** The rules of `approvals.auto` in the settings file, which a running Parley takes over by itself (D12). */
-function approvalRules(deps: SettingsFileDeps): ApprovalRules {
+function approvalRules(deps: ApprovalsPageDeps): ApprovalRules {
+  const { name, folder } = deps;
+  const list = () => {
+    const loaded = checkSettings(deps.folder, deps.env, deps.channels);
+    return loaded.kind === 'ok' ? chosenAgent(loaded, name).settings.approvals.auto : [];
+  };
+  /** An agent that has no list of its own begins one with what it inherits. */
+  const change = (kind: 'add' | 'take', value: string): SettingsChange => {
+    const { path: at, values } = writtenOf(folder, name);
+    const path = [...at, 'approvals', 'auto'];
+    if (name === undefined || OwnRules.safeParse(values).success) return { kind, path, value };
+    const others = list().filter((rule) => rule !== value);
+    return { kind: 'set', path, value: kind === 'add' ? [...others, value] : others };
+  };
   return {
-    list() {
-      const loaded = checkSettings(deps.folder, deps.env, deps.channels);
-      return loaded.kind === 'ok' ? loaded.settings.approvals.auto : [];
-    },
+    list,
     async allow(value) {
-      changeSettings(deps, [{ kind: 'add', path: AUTO, value }], 'The rule was not added');
+      changeSettings(deps, [change('add', value)], 'The rule was not added');
     },
     async revoke(value) {
-      changeSettings(deps, [{ kind: 'take', path: AUTO, value }], 'The rule was not removed');
+      changeSettings(deps, [change('take', value)], 'The rule was not removed');
     },
   };
 }
+
+const OwnRules = z.object({ approvals: z.object({ auto: z.array(z.string()) }) });
 
 const DONE = {
   open: 'is open: everyone who may write to the agent can have it read.',

@@ -3,8 +3,9 @@ import type { Clock } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { Accounts, ChannelSettings } from '@parley/gateway/channel-service';
 import { describeProblem } from '@parley/settings';
-import { accountPath, editSettings, type SettingsChange } from '@parley/settings/edit';
+import { accountPath, editSettings, readWritten, type SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
+import { z } from 'zod';
 import { CliError, type DataFolder } from './data-folder.ts';
 import { checkAs } from './settings.ts';
 
@@ -42,6 +43,19 @@ export function changeSettings(
   if (edited.kind !== 'refused') return;
   const problems = edited.problems.map(describeProblem).join('\n');
   throw new CliError('settings-refused', `${failed}:\n${problems}`);
+}
+
+const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
+
+/** The sections of an agent as they are written, and where; those of the default one are of the whole file (F14). */
+export function writtenOf(
+  { settingsFile }: Pick<DataFolder, 'settingsFile'>,
+  agent: string | undefined,
+): { readonly path: readonly string[]; readonly values: unknown } {
+  const { values } = readWritten(settingsFile);
+  if (agent === undefined) return { path: [], values };
+  const { agents } = WithAgents.safeParse(values).data ?? {};
+  return { path: ['agents', agent], values: agents?.[agent] };
 }
 
 /** The accounts of the settings where no gateway runs: they can be paused for its next start. */

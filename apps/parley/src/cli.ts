@@ -92,6 +92,11 @@ export function isoDate(text: string): string {
   throw new InvalidArgumentError('It must be a date such as 2026-11-21.');
 }
 
+/** A group of commands that look at one agent: `--agent` may stand before or after the command (F14). */
+export function ofOneAgent(group: Command): Command {
+  return group.option('--agent <name>', 'of this agent; without it of the default one');
+}
+
 export interface Json {
   readonly json?: boolean;
 }

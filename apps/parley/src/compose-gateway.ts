@@ -154,10 +154,13 @@ function servicesOf(
         return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
       },
     },
-    approvals: async () => {
+    approvals: async (name) => {
+      const of = name === settings.agent.id ? parts : agentParts(parts, name);
+      if (of === undefined) return undefined;
       const { approvalsPage } = await import('./approvals-page.ts');
       const channels = plugged.definitions;
-      return approvalsPage({ ...options, ...shared, workspace: agent.workspace, channels });
+      const { workspace, place } = of.agent;
+      return approvalsPage({ ...options, ...shared, workspace, name: place.name, channels });
     },
     audit: () => auditHere(options, parts),
     logs: async () => {
@@ -221,13 +224,16 @@ const AFTER_START_MS = 5_000;
 /** The audit of the installation of this process (U05); its code is loaded when it is used. */
 export async function auditHere(
   { folder, env, clock }: Pick<StartOptions, 'folder' | 'env' | 'clock'>,
-  { loaded, shared: { store }, agent: { promptFiles } }: AuditedParts,
+  { loaded, shared: { store }, agent, agents }: AuditedParts,
 ): Promise<AuditReport> {
   const [{ auditOf, countsOf }, { gatherFacts }] = await Promise.all([
     import('./commands/audit/audit.ts'),
     import('./commands/audit/facts.ts'),
   ]);
-  const isPromptFile = (path: string) => promptFiles.includes(path);
+  const isPromptFile = (path: string, name: string | undefined) => {
+    const own = name === undefined ? agent : agents.get(name)?.agent;
+    return own?.promptFiles.includes(path) ?? false;
+  };
   const now = clock();
   const findings = auditOf(await gatherFacts({ folder, env, loaded, store, isPromptFile, now }));
   return { at: now, counts: countsOf(findings), findings };
@@ -238,6 +244,7 @@ interface AuditedParts {
   readonly loaded: LoadedSettings;
   readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
   readonly agent: { readonly promptFiles: PromptFiles };
+  readonly agents: ReadonlyMap<string, Pick<AuditedParts, 'agent'>>;
 }
 
 /** Audits once, a little after the start, and logs the short form; returns a function that cancels it. */

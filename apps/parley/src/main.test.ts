@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '@parley/store';
@@ -49,6 +49,41 @@ describe('the command line', () => {
     expect(await main(args)).toBe(2);
     expect(written.err).toContain(words);
     expect(written.err).toContain('--help');
+  });
+
+  const TWO = JSON.stringify({
+    ...{ model: 'offline', agent: { name: 'Ada' }, agents: { desk: { name: 'Help desk' } } },
+    channels: { telegram: { token: `123456:${'A'.repeat(35)}` } },
+    routes: [
+      { agent: 'desk', chat: 'telegram:-100' },
+      { agent: 'desk', person: 'telegram:9' },
+    ],
+  });
+  it.each<readonly [args: string, code: number, said: string]>([
+    ['agents', 0, 'answers    chat telegram:-100; person telegram:9'],
+    ['agents telegram:-100', 0, 'answered by desk (the rule for this chat)'],
+    ['agents telegram:5 --person 9', 0, 'answered by desk (the rule for this person)'],
+    ['agents telegram:5', 0, 'answered by main (the default agent)'],
+    ['agents web:@desk/main', 0, 'answered by desk (the chat is one with it)'],
+    ['agents discord:5', 1, 'no account discord/default'],
+    ['memory search tea --agent desk', 0, 'Green tea, always.'],
+    ['memory --agent desk search tea', 0, 'Green tea, always.'],
+    ['memory search tea', 1, 'Nothing was found.'],
+    ['heartbeat --agent desk', 0, 'next     not yet'],
+    ['heartbeat', 0, 'There are no tasks in HEARTBEAT.md.'],
+    ['soul list --agent desk', 0, 'v0-seed'],
+    ['prompt --channel web --agent desk --full', 0, 'Help desk'],
+    ['hooks list --agent desk', 0, 'The settings have no hooks.'],
+    ['memory list --agent dsek', 1, 'Did you mean desk? There is main, desk.'],
+    ['import openclaw . --agent desk', 1, 'is no workspace of OpenClaw'],
+  ])('[F14] look at the agent that is named: %s', async (args, code, said) => {
+    writeFileSync(join(folder, 'parley.yaml'), TWO);
+    const workspace = join(folder, 'workspaces/desk');
+    mkdirSync(join(workspace, 'memory'), { recursive: true });
+    writeFileSync(join(workspace, 'memory/2026-11-26.md'), 'Green tea, always.\n');
+    writeFileSync(join(workspace, 'HEARTBEAT.md'), '- water the plants\n');
+    expect(await main(['--data', folder, ...args.split(' ')])).toBe(code);
+    expect(written.out + written.err).toContain(said);
   });
 
   it('[U02] suggests nothing that is not there', async () => {

@@ -9,6 +9,8 @@ import { describeProgram } from './program.ts';
 interface GlobalFlags {
   readonly data?: string;
   readonly config?: string;
+  /** Of commands that look at one agent. */
+  readonly agent?: string;
 }
 
 export interface CommandStreams {
@@ -23,19 +25,27 @@ export async function main(
 ): Promise<number> {
   const { env } = process;
   let code = 0;
+  let agent: string | undefined;
   let scrub = (text: string): string => text;
   const print = (text: string) => void stdout.write(`${scrub(text)}\n`);
   const starting: Run = async (command) => {
-    code = await command({ folder: folderOf(program.opts<GlobalFlags>()), env, print });
+    code = await command({ folder: folderOf(program.opts<GlobalFlags>()), env, print, agent });
   };
   const bare: Run = (command) =>
-    starting((cli) => command({ ...cli, folder: asStarted(cli.folder, program.opts()) }));
+    starting(async (cli) => {
+      const folder = asStarted(cli.folder, program.opts());
+      if (agent !== undefined) await checkAgent(folder, env, agent);
+      return command({ ...cli, folder });
+    });
   const run: Run = (command) =>
     bare(async (cli) => {
       scrub = (await import('./settings.ts')).scrubOf(cli.folder, env);
       return command(cli);
     });
   const program = describeProgram({ run, bare, starting });
+  program.hook('preAction', (_program, command) => {
+    agent = command.optsWithGlobals<GlobalFlags>().agent;
+  });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return code;
@@ -47,6 +57,12 @@ export async function main(
     }
     throw error;
   }
+}
+
+/** Throws CliError for an agent that the settings do not have, before anything is asked. */
+async function checkAgent(folder: DataFolder, env: NodeJS.ProcessEnv, agent: string) {
+  const { chosenAgent, readSettings } = await import('./settings.ts');
+  chosenAgent(readSettings(folder, env), agent);
 }
 
 /** With the settings file that the gateway which runs there was started with, unless the person names one. */

@@ -197,7 +197,7 @@ export function cronPage(
         order.action === 'add' || (order.action === 'change' && order.to !== undefined);
       if (!isPlaced) return ask(order, operator);
       const { fields, to = '' } = order;
-      const { name: agent, findTarget } = await placeFor(order, asked);
+      const { name, findTarget } = await placeFor(order, asked);
       const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
       if (target.kind === 'none') return { ok: false, text: `Not done: ${target.reason}.` };
       const { route, last, isOwners } = target;
@@ -209,6 +209,9 @@ export function cronPage(
         return ask({ ...order, target: { origin, route } }, operator);
       }
       const askedBy = `command:${newId('order')}`;
+      // Where no agent was named, the one that answers there.
+      const rules = asked === undefined ? rulesOf(accounts, route.channel, route.account) : null;
+      const agent = rules === null ? name : agentHere(origin, rules).agent;
       return ask({ action: 'add', askedBy, origin, route, fields, agent }, operator);
     },
   };

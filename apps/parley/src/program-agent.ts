@@ -1,9 +1,19 @@
 import type { CronFields } from '@parley/core';
 import { type Command, Option } from 'commander';
-import { add, addDefault, idNumber, type Json, numberFrom, type Runs, using } from './cli.ts';
+import {
+  add,
+  addDefault,
+  idNumber,
+  type Json,
+  numberFrom,
+  ofOneAgent,
+  type Runs,
+  using,
+} from './cli.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
 
 export function describeAgent(program: Command, runs: Runs): void {
+  describeAgents(program, runs);
   describeSkills(program, runs);
   describePrompt(program, runs);
   describeMemory(program, runs);
@@ -13,12 +23,38 @@ export function describeAgent(program: Command, runs: Runs): void {
   describeHooks(program, runs);
 }
 
+const AGENTS_HELP = `
+Examples:
+  parley agents                                  all agents, and what each answers
+  parley agents telegram:-1001234567890          who answers in this chat, and by what rule
+  parley agents discord:42 --person 7 --account work`;
+
+interface AgentsFlags extends Json {
+  readonly person?: string;
+  readonly account: string;
+}
+
+function describeAgents(program: Command, { run }: Runs): void {
+  const work = using(run, () => import('./commands/agents.ts'));
+  const what = 'the agents, and what each answers; for a chat, who answers there and by what rule';
+  add(program, 'agents [chat]', what, (chat: string | undefined, flags: AgentsFlags) =>
+    work((m, cli) =>
+      chat === undefined ? m.listAgents(cli, flags) : m.whoAnswers(cli, chat, flags),
+    ),
+  )
+    .option('--person <id>', 'who writes there; without it anybody without a rule of their own')
+    .option('--account <name>', 'which account of the channel', 'default')
+    .option('--json', 'for programs')
+    .addHelpText('after', AGENTS_HELP);
+}
+
 function describeSkills(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/skills.ts'));
   const plugins = 'what each plugin brings, or why it does not work; 0: all work';
   add(program, 'plugins', plugins, () => work((m, cli) => m.plugins(cli)));
   const each = 'each skill with its source, its state and why; 0: fine, 1: one is refused';
   const skills = add(program, 'skills', each, () => work((m, cli) => m.skills(cli, undefined)));
+  ofOneAgent(skills);
   const one = 'one skill in full, with its text; 1: there is none of that name';
   add(skills, 'show <name>', one, (name: string) => work((m, cli) => m.skills(cli, name)));
 }
@@ -31,6 +67,7 @@ Examples:
   parley prompt --diff                                      what changed between the last two turns
   parley prompt --channel discord --chat group --user 123   the prompt there, as a preview
   parley prompt --channel web --layout zeus --mode minimal  another layout, for a sub-agent
+  parley prompt --channel web --agent support               the prompt of another agent
 
 A preview is the first turn of a new session. Nothing is written for it.`;
 
@@ -70,7 +107,7 @@ function describePrompt(program: Command, { run }: Runs): void {
     prompt.addOption(option.conflicts(others.map((other) => other.attributeName())));
   }
   for (const option of preview) prompt.addOption(option);
-  prompt
+  ofOneAgent(prompt)
     .option('--chat <type>', 'direct, group, channel or thread; of past turns: which chat')
     .option('--limit <number>', 'so many turns of --list', numberFrom(1, 1_000), 20)
     .option('--full', 'the whole text, not only the layers')
@@ -80,7 +117,7 @@ function describePrompt(program: Command, { run }: Runs): void {
 
 function describeMemory(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/memory.ts'));
-  const memory = add(program, 'memory', 'what the agent has saved');
+  const memory = ofOneAgent(add(program, 'memory', 'what the agent has saved'));
   add(memory, 'list', 'what is saved in memory/, as the owner sees it', () =>
     work((m, cli) => m.listMemories(cli)),
   );
@@ -114,7 +151,8 @@ const NUMBERED = [
 
 function describeSoul(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/soul.ts'));
-  const soul = add(program, 'soul', 'SOUL.md: its versions, and proposals for another one');
+  const what = 'SOUL.md: its versions, and proposals for another one';
+  const soul = ofOneAgent(add(program, 'soul', what));
   addDefault(soul, 'list')
     .description('all versions, the newest first: state, score, author, reason')
     .action(() => work((m, cli) => m.listSouls(cli)));
@@ -139,6 +177,7 @@ function describeHeartbeat(program: Command, { run }: Runs): void {
   const heartbeat = add(program, 'heartbeat', what, ({ json }: Json) =>
     work((m, cli) => m.heartbeat(cli, json)),
   ).option('--json', 'as JSON');
+  ofOneAgent(heartbeat);
   const now = 'run the named task now, or the one that is due; 1: none started, 3: nothing runs';
   add(heartbeat, 'now [task...]', now, (words: readonly string[], flags: Json) => {
     const { json } = { ...heartbeat.opts<Json>(), ...flags };
@@ -182,7 +221,7 @@ function describeCron(program: Command, { run }: Runs): void {
     (task: string, { to, ...fields }: CronFields & { readonly to?: string }) =>
       work((m, cli) => m.cron(cli, { action: 'add', fields: { ...fields, task }, to })),
   ).argument('<task>', 'what is to be done then');
-  withFields(made, 'default: the owner’s');
+  withFields(ofOneAgent(made), 'default: the owner’s');
   const changed = add(
     cron,
     'change <id>',
@@ -196,7 +235,7 @@ function describeCron(program: Command, { run }: Runs): void {
 function describeHooks(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/hooks.ts'));
   const hooks = add(program, 'hooks', 'events from outside, and what came of them');
-  addDefault(hooks, 'list')
+  ofOneAgent(addDefault(hooks, 'list'))
     .description('each hook: where it reports, its last event and the outcome')
     .action(() => work((m, cli) => m.listHooks(cli)));
   const sends = 'send the running Parley an event; 0: taken, 1: not, 3: nothing runs';

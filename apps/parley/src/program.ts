@@ -6,6 +6,7 @@ import {
   isoDate,
   type Json,
   numberFrom,
+  ofOneAgent,
   type Runs,
   refuseUnknown,
   using,
@@ -83,9 +84,9 @@ function describeStart(program: Command, { bare, starting }: Runs): void {
   const asks = 'connect a model and a channel, and become the owner: asks, and tries each answer';
   add(program, 'setup', asks, () => setup((m, cli) => m.setup(cli)));
   const chat = using(bare, () => import('./commands/chat.ts'));
-  add(program, 'chat', 'talk to the agent here; starts a gateway if none is running', () =>
-    chat((m, cli) => m.chat(cli)),
-  ).addHelpText('after', CHAT_HELP);
+  const talk = 'talk to the agent here; starts a gateway if none is running';
+  const talking = add(program, 'chat', talk, () => chat((m, cli) => m.chat(cli)));
+  ofOneAgent(talking).addHelpText('after', CHAT_HELP);
 }
 
 const SIMULATE_HELP = `
@@ -390,7 +391,7 @@ function describeFiles(program: Command, { run }: Runs): void {
       '--with-settings',
       'take the settings of the backup, too, where there are some already',
     );
-  const other = add(program, 'import', 'take over the workspace of another agent');
+  const other = ofOneAgent(add(program, 'import', 'take over the workspace of another agent'));
   for (const agent of ['openclaw', 'neomagi'] as const) {
     const name = agent === 'openclaw' ? 'OpenClaw' : 'NeoMAGI';
     const take = `say what of a workspace of ${name} is used; the original is left as it is`;

@@ -155,13 +155,30 @@ export interface GatewayListener {
 
 const RETRY_MS = 500;
 
+interface TerminalPlace {
+  /** Where files that arrive are saved. */
+  readonly downloads: string;
+  /** Its id: `main`, or `@support/main` with another agent than the default one (F14). */
+  readonly chat: string;
+}
+
+interface Asking extends Pick<TerminalPlace, 'chat'> {
+  readonly find: FindGateway;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Talks to the terminal channel of a gateway, which may go away and come back, until `signal` fires. Files that
  * arrive meanwhile are saved in the folder `downloads`.
  */
-export function createGatewayClient(find: FindGateway, signal: AbortSignal, downloads: string) {
+export function createGatewayClient(
+  find: FindGateway,
+  signal: AbortSignal,
+  { downloads, chat }: TerminalPlace,
+) {
+  const place = { find, signal, chat };
   const json = async (path: string, body?: object): Promise<unknown> =>
-    (await askTerminal(find, signal, path, body)).json();
+    (await askTerminal(place, path, body)).json();
   return {
     /** Sends until the gateway has the message; the same id each time, so that it counts once. */
     async send(text: string) {
@@ -178,7 +195,7 @@ export function createGatewayClient(find: FindGateway, signal: AbortSignal, down
     async watch(listener: GatewayListener): Promise<void> {
       while (!signal.aborted) {
         try {
-          await watchOnce(find, signal, listener, downloads);
+          await watchOnce(place, listener, downloads);
         } catch (error) {
           if (error instanceof CliError) throw error;
         }
@@ -205,14 +222,16 @@ async function insist<T>(attempt: () => Promise<T>, signal: AbortSignal): Promis
 
 /** A request to the terminal channel. Throws CliError when the gateway refuses it. */
 async function askTerminal(
-  find: FindGateway,
-  signal: AbortSignal,
+  { find, signal, chat }: Asking,
   path: string,
   body?: object,
 ): Promise<Response> {
   const gateway = await find();
   if (gateway === null) throw new Error('no gateway is running just now');
-  const response = await request(gateway, `/channels/terminal/default${path}`, signal, { body });
+  const query = new URLSearchParams({ chat });
+  const response = await request(gateway, `/channels/terminal/default${path}?${query}`, signal, {
+    body,
+  });
   if (response.ok) return response;
   const said = (await response.text()).trim();
   if (response.status >= 500) throw new Error(said);
@@ -220,12 +239,11 @@ async function askTerminal(
 }
 
 async function watchOnce(
-  find: FindGateway,
-  signal: AbortSignal,
+  place: Asking,
   listener: GatewayListener,
   downloads: string,
 ): Promise<void> {
-  const response = await askTerminal(find, signal, '/events');
+  const response = await askTerminal(place, '/events');
   if (response.body === null) return;
   await listener.linked();
   let rest = '';
@@ -238,7 +256,7 @@ async function watchOnce(
       if (!event.success) continue;
       const { data } = event;
       if (data.type !== 'part' || data.file === undefined) listener.event(data);
-      else listener.event(withLine(data, await save(find, signal, data, downloads)));
+      else listener.event(withLine(data, await save(place, data, downloads)));
     }
   }
 }
@@ -252,15 +270,14 @@ function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Pa
 
 /** Saves the file of a part; where, or why not. Its name is not trusted. */
 async function save(
-  find: FindGateway,
-  signal: AbortSignal,
+  place: Asking,
   { partId, file }: z.infer<typeof Part>,
   downloads: string,
 ): Promise<string> {
   const name = (file?.name ?? 'file').replaceAll(/[^\p{L}\p{N}._ -]/gu, '_').replace(/^\.+/, '_');
   const path = join(downloads, `${partId.slice(-6)}-${name.slice(-100)}`);
   try {
-    const response = await askTerminal(find, signal, `/sent/${encodeURIComponent(partId)}`);
+    const response = await askTerminal(place, `/sent/${encodeURIComponent(partId)}`);
     await mkdir(downloads, { recursive: true, mode: 0o700 });
     await writeFile(path, await response.bytes(), { mode: 0o600 });
     return `saved as ${path}`;

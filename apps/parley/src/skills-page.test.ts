@@ -5,7 +5,7 @@ import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { SkillStatus } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
-import { readSettings } from './settings.ts';
+import { chosenAgent, readSettings } from './settings.ts';
 import { skillsPage } from './skills-page.ts';
 
 let path: string;
@@ -21,12 +21,17 @@ const status = (name: string): SkillStatus => ({
 });
 
 /** Turns a skill on or off; what the settings file says then. */
-async function turned(settings: string, name: string, isOn: boolean): Promise<string> {
+async function turned(
+  settings: string,
+  name: string,
+  isOn: boolean,
+  agent?: string,
+): Promise<string> {
   const folder = locateDataFolder(path, {});
   writeFileSync(folder.settingsFile, settings);
   const page = skillsPage({
     ...{ folder, env: {}, clock: () => 0, channels: CHANNEL_DEFINITIONS },
-    settings: readSettings(folder, {}).settings,
+    ...chosenAgent(readSettings(folder, {}), agent),
     skills: {
       list: async () => [status('tea'), status('Kiln')],
       show: async () => null,
@@ -55,6 +60,13 @@ describe('a skill that is turned on or off', () => {
     ['agent: { name: Ada }\n', 'tea', true, 'agent: { name: Ada }\n'],
   ])('[S09] [D12] changes its lists alone: %j', async (before, name, isOn, after) => {
     expect(await turned(before, name, isOn)).toBe(after);
+  });
+
+  it('[F14] [S09] of a named agent changes the lists of that agent, which begin as what it inherits', async () => {
+    const before = 'skills: { block: [kiln] }\nagents:\n  support: {}\n';
+    const after = await turned(before, 'tea', false, 'support');
+    expect(after).toMatch(/^skills: \{ block: \[kiln\] \}\nagents:\n +support:/);
+    expect(after).toMatch(/block:\s*(?:\[|- )\s*kiln,?\s*(?:- )?tea/);
   });
 
   it('[P15] keeps what a profile blocks', async () => {

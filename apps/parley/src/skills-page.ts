@@ -1,17 +1,19 @@
 import type { SkillsPage } from '@parley/gateway';
-import { readWritten, type SettingsChange } from '@parley/settings/edit';
+import type { SettingsChange } from '@parley/settings/edit';
 import type { Skills } from '@parley/workspace';
 import { z } from 'zod';
-import { changeSettings, type SettingsFileDeps } from './channels.ts';
+import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
 import { CliError } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
 interface SkillsPageDeps extends SettingsFileDeps {
   readonly skills: Pick<Skills, 'list' | 'show'>;
   readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
+  /** Of the agent; undefined: the default one, whose lists are those of the installation (F14). */
+  readonly name: string | undefined;
 }
 
-/** The skills for the page (S09): `skills.allow` and `skills.block` of the settings decide which are used. */
+/** The skills for the page (S09): `skills.allow` and `skills.block` of the settings, or of its own, decide which are used. */
 export function skillsPage(deps: SkillsPageDeps): SkillsPage {
   const { skills } = deps;
   return {
@@ -48,18 +50,19 @@ function fileOf(location: string): string | null {
   return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
 }
 
-/** A list that comes from a profile is written whole: the settings' own list takes its place. */
+/** A list that comes from elsewhere, as a profile, is written whole: the agent's own list takes its place. */
 function changesFor(
   name: string,
   isOn: boolean,
-  { settings: { skills }, folder }: SkillsPageDeps,
+  { settings: { skills }, folder, name: agent }: SkillsPageDeps,
 ): readonly SettingsChange[] {
-  const written = Lists.safeParse(readWritten(folder.settingsFile).values).data?.skills ?? {};
+  const { path: at, values } = writtenOf(folder, agent);
+  const written = Lists.safeParse(values).data?.skills ?? {};
   const isSame = (one: string) => one.toLowerCase() === name.toLowerCase();
   const change = (list: 'allow' | 'block', isIn: boolean): SettingsChange[] => {
     const own = written[list];
     const names = own ?? skills[list] ?? [];
-    const path = ['skills', list];
+    const path = [...at, 'skills', list];
     const found = names.filter(isSame);
     if (isIn === found.length > 0) return [];
     if (own === undefined) {

@@ -38,6 +38,6 @@ export function workspacePage(
       ...{ workspace, chats, owners, service: memory, search: memorySearch },
       commands: memoryCommands,
     }),
-    skills: skillsPage({ ...options, channels, skills, settings }),
+    skills: skillsPage({ ...options, channels, skills, settings, name: agent.place.name }),
   };
 }

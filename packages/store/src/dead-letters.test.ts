@@ -79,7 +79,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const id = await failPart('failed', 7);
       await failPart('unknown', 8);
       expect(await letters()).toMatchObject([
-        { kind: 'uncertain', text: 'b', index: 1, diedAt: 8, state: 'unknown' },
+        {
+          kind: 'uncertain',
+          conversationId: 'web:c1',
+          text: 'b',
+          index: 1,
+          diedAt: 8,
+          state: 'unknown',
+        },
         { kind: 'refused', partId: id, turnId: 't1', text: 'a', chat: C1, reason: 'blocked' },
       ]);
       expect(await store.deadLetters.counts()).toEqual({ refused: 1, uncertain: 1, unanswered: 0 });

@@ -1,3 +1,4 @@
+import { agentOfConversation } from '@parley/core';
 import type { Context, Hono } from 'hono';
 import { type AppEnv, mayAs } from './access.ts';
 import type { ShownAgent } from './api.ts';
@@ -19,6 +20,15 @@ export interface AgentsPage {
   list(): readonly ShownAgent[];
   /** What a named one has; undefined: it is no agent besides the default one. */
   named(name: string): AgentServices | undefined;
+}
+
+/** Whose a conversation is, by the name in routes. */
+export function agentNameOf(
+  agents: Pick<AgentsPage, 'list'> | undefined,
+  conversationId: string,
+): string {
+  const usual = () => agents?.list().find(({ isDefault }) => isDefault)?.name;
+  return agentOfConversation(conversationId) ?? usual() ?? 'main';
 }
 
 /** A service of the agent that a request names with `?agent=NAME`: without it, of the default one. */

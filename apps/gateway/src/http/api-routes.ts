@@ -10,7 +10,7 @@ import { type AppEnv, type createAccess, networkOf, REVOKED, refuse } from './ac
 import type { AgentServices, AgentsPage, Own } from './agent-routes.ts';
 import type { AuditReport, BugReport, ShownSession, ShownSoul, SoulAction } from './api.ts';
 import type { CronPage } from './cron-routes.ts';
-import type { ApprovalsPage } from './decision-routes.ts';
+import type { OpenApprovals } from './decision-routes.ts';
 import type { LogPage } from './diagnosis-routes.ts';
 import type { HookPage } from './hook-routes.ts';
 import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
@@ -114,7 +114,12 @@ const RECENT = 50;
 const LONGEST_NAME = 700;
 
 /** What became of messages (D08), below `/api/why`. It names chats and people: guard it. */
-export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock, scrub: Scrub): Hono {
+export function whyRoutes(
+  { why }: Pick<Store, 'why'>,
+  clock: Clock,
+  scrub: Scrub,
+  nameOf: (conversationId: string) => string,
+): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => {
     const message = c.req.query('message')?.trim() ?? '';
@@ -126,7 +131,11 @@ export function whyRoutes({ why }: Pick<Store, 'why'>, clock: Clock, scrub: Scru
   app.get('/recent', async (c) => {
     const messages = await why.recent(RECENT);
     return c.json({
-      messages: messages.map((one) => ({ ...one, text: firstWords(one.text, scrub) })),
+      messages: messages.map((one) => ({
+        ...one,
+        agent: one.conversationId === null ? null : nameOf(one.conversationId),
+        text: firstWords(one.text, scrub),
+      })),
     });
   });
   return app;
@@ -284,8 +293,8 @@ export interface ApiServices extends AgentServices {
   readonly usage?: UsageFacts;
   readonly cron?: CronPage;
   readonly hooks?: HookPage;
-  /** What is allowed for good, and what agents wrote and waits, for `/api/approvals`. */
-  readonly approvals?: () => Promise<ApprovalsPage>;
+  /** For `/api/approvals`. */
+  readonly approvals?: OpenApprovals;
   /** Where `/api/channels` changes the settings; without it groups cannot be allowed there. */
   readonly channelSettings?: ChannelSettings | undefined;
   /** What weakens the guards of this installation (U05). */

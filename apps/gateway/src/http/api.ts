@@ -220,10 +220,15 @@ export interface QueueReport extends Backlog {
   readonly processes: readonly Omit<RunningProcess, 'id'>[];
 }
 
+/** Of which agent a row is, by its name in `routes`. */
+export interface OfAgent {
+  readonly agent: string;
+}
+
 /** `/api/conversations`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
 export interface ConversationList {
   readonly now: number;
-  readonly conversations: readonly ShownConversation[];
+  readonly conversations: readonly (ShownConversation & OfAgent)[];
   readonly next: number | null;
 }
 
@@ -245,7 +250,7 @@ export interface MessageList {
 
 /** `/api/search`: newest first; of `missing` messages the words are not known yet, so ask again. */
 export interface SearchAnswer {
-  readonly hits: readonly SearchHit[];
+  readonly hits: readonly (SearchHit & OfAgent)[];
   readonly next: string | null;
   readonly missing: number;
 }
@@ -341,13 +346,13 @@ export interface CronChat {
 /** `/api/approvals`: newest first. `next` asks for the page after it (`before=`); null: there is none. */
 export interface ApprovalList {
   readonly now: number;
-  readonly approvals: readonly ShownApproval[];
+  readonly approvals: readonly (ShownApproval & OfAgent)[];
   readonly next: number | null;
 }
 
 /** `/api/approvals/waiting`: the oldest first, whole; `diff`: how a file would change, by lines. */
 export interface WaitingApprovals {
-  readonly approvals: readonly (ShownApproval & { readonly diff: string | null })[];
+  readonly approvals: readonly (ShownApproval & OfAgent & { readonly diff: string | null })[];
 }
 
 /** `/api/approvals/files`: what an agent wrote and no person has opened or kept yet. */

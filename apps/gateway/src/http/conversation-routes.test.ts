@@ -82,6 +82,20 @@ describe('conversations over HTTP', () => {
     expect((await look('/nobody')).status).toBe(404);
   });
 
+  it('[F14] say whose they are, in lists and where words are found', async () => {
+    const asked = message('1', 'the garden');
+    await store.inbox.accept(asked);
+    const conversationId = `@support/${asked.conversationId}`;
+    await store.inbox.accept({
+      ...{ ...asked, conversationId },
+      message: { ...asked.message, messageId: '2' },
+    });
+    const agents = [{ agent: 'support' }, { agent: 'main' }];
+    expect(await (await look('/')).json()).toMatchObject({ conversations: agents });
+    const found = await routes().search.request('/?q=garden');
+    expect(await found.json()).toMatchObject({ hits: agents });
+  });
+
   it('[U08] are searched, and the place is shown without secrets', async () => {
     await store.inbox.accept(message('1', `the key ${SECRET} of the garden`));
     const response = await routes().search.request('/?q=garden');

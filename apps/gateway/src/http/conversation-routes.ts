@@ -3,12 +3,13 @@ import { agentOfConversation } from '@parley/core';
 import type { ConversationAction, PageMark } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import { agentNameOf } from './agent-routes.ts';
 import type { ConversationList, ConversationReport, MessageList, SearchAnswer } from './api.ts';
 import { bodyOf, firstWords, uncachedRoutes } from './api-routes.ts';
 import type { Work } from './work-routes.ts';
 
 /** What the routes look at. */
-type Looked = Pick<Work, 'store' | 'bus' | 'clock' | 'log' | 'scrub' | 'situation'>;
+type Looked = Pick<Work, 'store' | 'bus' | 'clock' | 'log' | 'scrub' | 'situation' | 'agents'>;
 
 const PAGE = 50;
 const Size = z.coerce.number().int().min(1).max(PAGE).default(PAGE);
@@ -54,6 +55,7 @@ export function conversationRoutes(work: Looked): Hono {
     const found = await store.conversations.list({ before, limit });
     const conversations = found.map(({ last, ...rest }) => ({
       ...rest,
+      agent: agentNameOf(work.agents, rest.id),
       last: { ...last, text: firstWords(last.text, scrub) },
     }));
     const next = found.length < limit ? null : (found.at(-1)?.newest ?? null);
@@ -95,14 +97,18 @@ export function conversationRoutes(work: Looked): Hono {
 }
 
 /** What was said in all conversations (U08), below `/api/search`. It is private: guard it. */
-export function searchRoutes({ store, clock, scrub }: Looked): Hono {
+export function searchRoutes({ store, clock, scrub, agents }: Looked): Hono {
   const app = uncachedRoutes();
   app.get('/', async (c) => {
     const query = SearchQuery.safeParse(c.req.query()).data;
     if (query === undefined) return noSuchPage(c);
     const { q: typed, before = null, limit } = query;
     const page = await store.conversations.search({ typed, before, limit, scrub }, clock);
-    const { hits, older, missing } = page;
+    const { older, missing } = page;
+    const hits = page.hits.map((hit) => ({
+      ...hit,
+      agent: agentNameOf(agents, hit.conversationId),
+    }));
     return c.json({ hits, next: markOf(older), missing } satisfies SearchAnswer);
   });
   return app;

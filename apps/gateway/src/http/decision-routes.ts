@@ -5,7 +5,8 @@ import type { ShownApproval, Store } from '@parley/store';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { AppEnv } from './access.ts';
-import type { ApprovalList, ShownAgentFile, WaitingApprovals } from './api.ts';
+import type { Own } from './agent-routes.ts';
+import type { ApprovalList, OfAgent, ShownAgentFile, WaitingApprovals } from './api.ts';
 import { bodyOf, firstWords, orRefused, replyWith, uncachedRoutes } from './api-routes.ts';
 
 /** What needs no approval, by the settings. Throws ParleyError, with the settings as they were, where it cannot change. */
@@ -37,14 +38,19 @@ export interface ApprovalsPage {
   readonly files: AgentFilesPage;
 }
 
+/** Of an agent by its name in routes, absent: of the default one; undefined: there is none of that name any more. */
+export type OpenApprovals = (agent?: string) => Promise<ApprovalsPage | undefined>;
+
 interface DecisionDeps {
   readonly store: Pick<Store, 'approvals'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
+  /** Whose a conversation is. */
+  readonly nameOf: (conversationId: string) => string;
   /** Wakes the conversation whose turn continues. */
   readonly wake: (conversationId: string) => Promise<void>;
   readonly deliver: WakeDelivery;
-  readonly page?: (() => Promise<ApprovalsPage>) | undefined;
+  readonly page?: OpenApprovals | undefined;
 }
 
 const MOST = 1_000;
@@ -63,10 +69,11 @@ function deciderOf(c: Context<AppEnv>): string {
 
 /** Questions about tool calls (G05) and files of agents (W09), below `/api/approvals`. They are private: guard them. */
 export function approvalRoutes(deps: DecisionDeps): Hono<AppEnv> {
-  const { store, clock, scrub, page } = deps;
+  const { store, clock, scrub, nameOf, page } = deps;
   const app = uncachedRoutes<AppEnv>();
-  const shown = (one: ShownApproval): ShownApproval => ({
+  const shown = (one: ShownApproval): ShownApproval & OfAgent => ({
     ...one,
+    agent: nameOf(one.conversationId),
     text: firstWords(one.text, scrub),
   });
   app.get('/', async (c) => {
@@ -79,14 +86,19 @@ export function approvalRoutes(deps: DecisionDeps): Hono<AppEnv> {
   });
   app.get('/waiting', async (c) => {
     const waiting = await store.approvals.waiting(clock());
-    const files = waiting.length === 0 ? undefined : (await page?.())?.files;
-    const approvals = waiting.map(async (one) => ({
-      ...shown(one),
-      diff: (await files?.diffOf(one)) ?? null,
-    }));
+    const approvals = waiting.map(async (one) => {
+      const of = await page?.(nameOf(one.conversationId));
+      return { ...shown(one), diff: (await of?.files.diffOf(one)) ?? null };
+    });
     return c.json({ approvals: await Promise.all(approvals) } satisfies WaitingApprovals);
   });
-  if (page !== undefined) addPageRoutes(app, page);
+  if (page !== undefined) {
+    addPageRoutes(app, async (c) => {
+      const found = await page(c.req.query('agent'));
+      if (found === undefined) throw new Error('The agent of this request is gone.');
+      return found;
+    });
+  }
   app.post('/:code', async (c) => {
     const body = await bodyOf(c, DecisionBody);
     if (body === undefined) return nothing(c);
@@ -99,7 +111,7 @@ type Decision = z.infer<typeof DecisionBody>['decision'];
 
 /** Of several decisions, here and in the chat, the first counts; the others learn what it was. */
 async function decide(
-  { store, clock, wake, deliver, page }: DecisionDeps,
+  { store, clock, nameOf, wake, deliver, page }: DecisionDeps,
   code: string,
   decision: Decision,
   by: string,
@@ -120,7 +132,7 @@ async function decide(
   if (askedAt !== undefined) await deliver(askedAt.channel, askedAt.account, askedAt.chatId);
   if (decision !== 'always') return { ok: true, text };
   try {
-    const rules = (await page?.())?.rules;
+    const rules = (await page?.(nameOf(conversationId)))?.rules;
     if (rule === null || rules === undefined) return { ok: false, text: `${text} ${NO_RULE}` };
     await rules.allow(rule);
     return { ok: true, text: `${text} ${rule} is not asked about any more.` };
@@ -133,12 +145,12 @@ async function decide(
 const NO_RULE = 'But only this once: no rule allows exactly such calls.';
 
 /** What is allowed for good, and the files of agents. */
-function addPageRoutes(app: Hono<AppEnv>, page: () => Promise<ApprovalsPage>): void {
-  app.get('/rules', async (c) => c.json({ rules: (await page()).rules.list() }));
+function addPageRoutes(app: Hono<AppEnv>, page: Own<Promise<ApprovalsPage>>): void {
+  app.get('/rules', async (c) => c.json({ rules: (await page(c)).rules.list() }));
   app.post('/rules/revoke', async (c) => {
     const body = await bodyOf(c, RuleBody);
     if (body === undefined) return nothing(c);
-    const { rules } = await page();
+    const { rules } = await page(c);
     const text = `${body.rule} is asked about again; it counts within a few seconds.`;
     const revoke = async () => {
       await rules.revoke(body.rule);
@@ -146,10 +158,10 @@ function addPageRoutes(app: Hono<AppEnv>, page: () => Promise<ApprovalsPage>): v
     };
     return orRefused(c, revoke());
   });
-  app.get('/files', async (c) => c.json({ files: await (await page()).files.list() }));
+  app.get('/files', async (c) => c.json({ files: await (await page(c)).files.list() }));
   app.post('/files', async (c) => {
     const order = await bodyOf(c, FileOrder);
-    return order === undefined ? nothing(c) : orRefused(c, (await page()).files.settle(order));
+    return order === undefined ? nothing(c) : orRefused(c, (await page(c)).files.settle(order));
   });
 }
 

@@ -11,6 +11,7 @@ import {
 import type { Hono } from 'hono';
 import { createDeadLetterService } from '../dead-letters.ts';
 import { type AppEnv, mayAs } from './access.ts';
+import { type AgentsPage, agentNameOf } from './agent-routes.ts';
 import type { QueueReport } from './api.ts';
 import {
   type ApiServices,
@@ -32,27 +33,29 @@ export interface Work {
   readonly scrub: Scrub;
   /** Which models there are. */
   readonly situation: (agent: string | undefined) => Situation;
+  readonly agents?: AgentsPage | undefined;
 }
 
 /** Routes on the database. They show private text: guard them. */
 export function addWorkRoutes(app: Hono<AppEnv>, work: Work, page: ApiServices['approvals']): void {
-  const { store, turns, bus, clock, log, scrub } = work;
+  const { store, turns, bus, clock, log, scrub, agents } = work;
+  const nameOf = (conversationId: string) => agentNameOf(agents, conversationId);
   // Wakes the lane or the delivery of the replayed work, in this process or in another one.
   const deliver = wakeDeliveryOn(bus);
   const wake = (to: DeadLetterWake): Promise<void> =>
     to.kind === 'conversation'
       ? turns.kick(to.conversationId)
       : deliver(to.chat.channel, to.chat.account, to.chat.chatId);
-  app.route('/api/dead', deadRoutes(createDeadLetterService({ store, wake, clock, log })));
+  app.route('/api/dead', deadRoutes(createDeadLetterService({ store, wake, clock, log, nameOf })));
   app.route('/api/queue', queueRoutes(store, clock));
   app.route('/api/conversations', conversationRoutes(work));
   app.route('/api/search', searchRoutes(work));
-  app.route('/api/why', whyRoutes(store, clock, scrub));
+  app.route('/api/why', whyRoutes(store, clock, scrub, nameOf));
   app.route('/api/access', accessRoutes(store, clock));
   const wakeLane = (lane: string) => turns.kick(lane);
   app.route(
     '/api/approvals',
-    approvalRoutes({ store, clock, scrub, wake: wakeLane, deliver, page }),
+    approvalRoutes({ store, clock, scrub, nameOf, wake: wakeLane, deliver, page }),
   );
 }
 

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { ParleyError } from '@parley/core';
+import { conversationOfAgent, ParleyError } from '@parley/core';
 import type { Cli } from '../cli.ts';
 import { CliError, type DataFolder } from '../data-folder.ts';
 import {
@@ -10,6 +10,7 @@ import {
   findGateway,
   type GatewayClient,
 } from '../running-gateway.ts';
+import { chosenAgent, readSettings } from '../settings.ts';
 import { converse } from '../terminal/converse.ts';
 import { visible } from '../terminal/text.ts';
 
@@ -17,17 +18,20 @@ import { visible } from '../terminal/text.ts';
  * `parley chat`: talks to the agent here, through the running gateway or one that lives as long as the
  * chat. Piped input is one message, whose answer is all that is printed. Resolves with the exit code.
  */
-export async function chat({ folder, env }: Pick<Cli, 'folder' | 'env'>): Promise<number> {
+export async function chat({
+  folder,
+  env,
+  agent,
+}: Pick<Cli, 'folder' | 'env' | 'agent'>): Promise<number> {
   const { stdin, stdout } = process;
   const isTalk = stdin.isTTY && stdout.isTTY;
   const message = isTalk ? '' : await readAll(stdin);
   const own = (await findGateway(folder, env)) ? null : await startOwn(folder, env);
   const ended = new AbortController();
-  const client = createGatewayClient(
-    () => findGateway(folder, env),
-    ended.signal,
-    join(folder.path, 'downloads'),
-  );
+  const client = createGatewayClient(() => findGateway(folder, env), ended.signal, {
+    downloads: join(folder.path, 'downloads'),
+    chat: chatWith(agent, { folder, env }),
+  });
   const interrupted = onInterrupt(ended);
   try {
     if (isTalk) {
@@ -45,6 +49,14 @@ export async function chat({ folder, env }: Pick<Cli, 'folder' | 'env'>): Promis
     ended.abort();
     await own?.close();
   }
+}
+
+const CHAT_ID = 'main';
+
+/** The id of the one chat that the terminal has with each agent. */
+function chatWith(asked: string | undefined, { folder, env }: Pick<Cli, 'folder' | 'env'>): string {
+  if (asked === undefined) return CHAT_ID;
+  return conversationOfAgent(chosenAgent(readSettings(folder, env), asked).name, CHAT_ID);
 }
 
 /** The gateway's log goes to a file: the screen belongs to the conversation. */

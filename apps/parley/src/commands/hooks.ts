@@ -5,6 +5,7 @@ import { withApi } from '../api.ts';
 import { type Cli, notRunning } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
 import { askGateway, findGateway, isRefused } from '../running-gateway.ts';
+import { chosenAgent, readSettings } from '../settings.ts';
 import { minuteText, visible } from '../terminal/text.ts';
 
 /** `parley hooks` (H09): each hook of the settings, where it reports, and its last event. */
@@ -12,16 +13,18 @@ export function listHooks(cli: Cli): Promise<number> {
   return withApi(cli, '/api/hooks', async ({ ask }) => {
     const { hooks } = await ask<{ readonly hooks: readonly HookView[] }>('');
     if (hooks.length === 0) cli.print('The settings have no hooks.');
-    for (const hook of hooks) cli.print(visible(lineOf(hook)));
+    const { name: agent } = chosenAgent(readSettings(cli.folder, cli.env), cli.agent);
+    const its = cli.agent === undefined ? hooks : hooks.filter((hook) => hook.agent === agent);
+    for (const hook of its) cli.print(visible(lineOf(hook)));
     return 0;
   });
 }
 
-function lineOf({ name, does, task, target, events: [last] }: HookView): string {
+function lineOf({ name, agent, does, task, target, events: [last] }: HookView): string {
   const work =
     does === 'job' ? `job for ${target}` : `heartbeat, ${task ?? 'the most overdue task'}`;
   const what = last === undefined ? 'no event yet' : `${minuteText(last.at)}, ${last.outcome}`;
-  return `${name}: ${work}; ${what}`;
+  return `${name}${agent === undefined ? '' : ` (${agent})`}: ${work}; ${what}`;
 }
 
 const SAMPLE = '{"test": true, "text": "A test event, sent by parley hooks test."}';

@@ -8,6 +8,7 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import { type Cli, withStore } from '../cli.ts';
+import { chosenAgent } from '../settings.ts';
 import { workspaceForCommand } from '../shared-lock.ts';
 import { visible } from '../terminal/text.ts';
 
@@ -24,9 +25,10 @@ interface OpenMemory {
 
 /** `parley memory …` (G14, H07): 0 fine, 1 not found or not done. Works beside a gateway or without one. */
 function withMemory(cli: Cli, work: (memory: OpenMemory) => Promise<number>): Promise<number> {
-  return withStore(cli, async (store, { settings }) => {
+  return withStore(cli, async (store, loaded) => {
+    const { name, settings } = chosenAgent(loaded, cli.agent);
     const { workspace } = await workspaceForCommand(settings, store);
-    const service = new MemoryService({ index: store.memories, log: silentLogger });
+    const service = new MemoryService({ index: store.ofAgent(name).memories, log: silentLogger });
     const { timeZone } = settings.agent;
     return work({ workspace, view: workspace.for(OWNER), service, timeZone });
   });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { ParleyError, reasonOf } from '@parley/core';
 import type { CronBody } from '@parley/gateway/cron-routes';
 import type { HeartbeatAnswer, HeartbeatReport } from '@parley/proactive';
-import { withApi } from '../api.ts';
+import { ofAgent, withApi } from '../api.ts';
 import { type Cli, jsonText, notRunning } from '../cli.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { visible } from '../terminal/text.ts';
@@ -47,7 +47,11 @@ export async function heartbeatNow(cli: Cli, task: string, json = false): Promis
   const gateway = await findGateway(cli.folder, cli.env);
   if (gateway === null) return notRunning(cli);
   const body = { id: randomUUID(), ...(task !== '' && { task }) };
-  const answer = await askGateway<HeartbeatAnswer>(gateway, '/api/heartbeat/now', { body });
+  const answer = await askGateway<HeartbeatAnswer>(
+    gateway,
+    ofAgent('/api/heartbeat/now', cli.agent),
+    { body },
+  );
   cli.print(json ? jsonText(answer) : answer.text);
   return answer.task === null ? 1 : 0;
 }

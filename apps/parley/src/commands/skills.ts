@@ -7,19 +7,19 @@ import { commandLine, type DataFolder } from '../data-folder.ts';
 import { openTools } from '../open-agent.ts';
 import { plugInForCommand } from '../plug-in.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
-import { readSettings } from '../settings.ts';
+import { chosenAgent, readSettings } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
 /** `parley skills [show NAME]` (S09), read from the disk: 1 one is refused, or there is none of that name. */
 export async function skills(
-  { folder, env, print }: Cli,
+  { folder, env, print, agent: asked }: Cli,
   name: string | undefined,
 ): Promise<number> {
   const first = readSettings(folder, env);
   const { loaded, agent, end } = await plugInForCommand(first, { folder, env });
-  const { settings } = loaded;
+  const { settings } = chosenAgent(loaded, asked);
   const known = openTools(settings.tools, {}, { added: agent.tools, log: silentLogger });
   const installed = openInstalledSkills(
     settings,

@@ -2,14 +2,14 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { whyAnswerText } from '@parley/channels/timeline-text';
 import { shortDuration, type WhyAnswer } from '@parley/core';
-import type { GatewayStatus } from '@parley/gateway/api';
+import type { GatewayStatus, ShownAgent } from '@parley/gateway/api';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { withApi } from '../api.ts';
 import { channelLine, printLinks } from '../banner.ts';
 import { type Cli, jsonText, notRunning, withStore } from '../cli.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
-import { retentionAges } from '../settings.ts';
+import { allAgents, retentionAges } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
@@ -20,7 +20,11 @@ export async function status(cli: Cli): Promise<number> {
   const gateway = await findGateway(folder, env);
   if (gateway === null) return notRunning(cli);
   const report = await askGateway<GatewayStatus>(gateway, '/api/status');
-  print(statusLines(report, gateway.address, folder).join('\n'));
+  const { agents } = await askGateway<{ readonly agents: readonly ShownAgent[] }>(
+    gateway,
+    '/api/agents',
+  );
+  print([...statusLines(report, gateway.address, folder), ...agentLines(agents)].join('\n'));
   await printLinks(cli, report.channels);
   const isWhole = report.channels.every(({ state }) => WORKS.has(state.kind));
   const fits = report.processes.every(({ notes }) => notes.length === 0);
@@ -76,6 +80,15 @@ function statusLines(report: GatewayStatus, address: string, folder: DataFolder)
   ];
 }
 
+/** Where there are several; the lines above are those of the default one. */
+function agentLines(agents: readonly ShownAgent[]): readonly string[] {
+  return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
+    if (isDefault) return [];
+    const rules = routes.length === 0 ? 'no rule leads to it' : `answers ${routes.join(', ')}`;
+    return line('agent', visible(`${name} (${title}): ${model}; ${workspace}; ${rules}`));
+  });
+}
+
 function afterRestart({ settings: { afterRestart } }: GatewayStatus): string | undefined {
   if (afterRestart.length === 0) return undefined;
   return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
@@ -100,12 +113,13 @@ export function why(cli: Cli, message: string, json = false): Promise<number> {
 }
 
 export function storage(cli: Cli, json = false): Promise<number> {
-  return withStore(cli, async (store, { settings }) => {
+  return withStore(cli, async (store, loaded) => {
+    const { settings } = loaded;
     const ages = retentionAges(settings);
     const report: StorageReport = {
       ...(await store.retention.use(ages, Date.now())),
       maxMegabytes: settings.retention.maxMegabytes,
-      workspace: filesIn(settings.agent.workspace),
+      workspace: sumOf(allAgents(loaded).map((one) => filesIn(one.settings.agent.workspace))),
       lastRun: await store.retention.last(),
     };
     cli.print(json ? jsonText(report) : storageText(report, ages, Date.now()));
@@ -123,6 +137,9 @@ interface Files {
   readonly files: number;
   readonly bytes: number;
 }
+
+const sumOf = (all: readonly Files[]): Files =>
+  all.reduce((sum, one) => ({ files: sum.files + one.files, bytes: sum.bytes + one.bytes }));
 
 function filesIn(folder: string): Files {
   let entries: string[];

@@ -15,6 +15,7 @@ import { wallDayAndMinute } from '../zone-clock.ts';
 import {
   type CronServices,
   describeTimetable,
+  type JobView,
   jobLine,
   named,
   TIMES_SHOWN,
@@ -107,7 +108,9 @@ async function list(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> 
   if (jobs.length === 0) return { ok: true, text: 'There are no jobs.' };
   const views = await Promise.all(jobs.map((job) => viewOf(deps, job)));
   const isOperator = asker.kind === 'operator';
-  const lines = views.map((view) => jobLine(view) + (isOperator ? `; in ${view.chat}` : ''));
+  const place = ({ chat, agent }: JobView) =>
+    `; in ${chat}${agent === undefined ? '' : ` with ${agent}`}`;
+  const lines = views.map((view) => jobLine(view) + (isOperator ? place(view) : ''));
   return { ok: true, text: lines.join('\n') };
 }
 

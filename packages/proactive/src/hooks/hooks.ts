@@ -41,6 +41,8 @@ export type HookAnswer =
 /** A hook for lists, with its last events, the newest first. Never its token. */
 export interface HookView extends Pick<HookRules, 'does' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
+  /** Whose work it is, as in the ids of its conversations; absent: the default agent's (F14). */
+  readonly agent?: string | undefined;
   readonly events: readonly HookEventView[];
 }
 
@@ -101,13 +103,13 @@ export function createHooks(deps: HookServices) {
     },
     async list(): Promise<readonly HookView[]> {
       return Promise.all(
-        Object.entries(rules).map(async ([name, { does, instruction, task, target }]) => {
+        Object.entries(rules).map(async ([name, { agent, does, instruction, task, target }]) => {
           const runs = await store.heartbeats.recent(agentOf(name), EVENTS_SHOWN);
           const events = runs.map(({ id, startedAt, state, reason, alert }) => ({
             ...{ id, at: startedAt, said: alert },
             outcome: reason === null ? OUTCOMES[state] : `${OUTCOMES[state]}: ${reason}`,
           }));
-          return { name, does, instruction, task, target, events };
+          return { name, agent, does, instruction, task, target, events };
         }),
       );
     },

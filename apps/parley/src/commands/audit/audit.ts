@@ -2,10 +2,11 @@ import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { ParleyError, reasonOf, silentLogger } from '@parley/core';
 import type { AuditFinding, AuditSeverity } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
+import type { PromptFiles } from '@parley/workspace';
 import { type Cli, hasDatabase, jsonText, withStore } from '../../cli.ts';
 import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
 import { openAgent } from '../../open-agent.ts';
-import { type LoadedSettings, readSettings } from '../../settings.ts';
+import { allAgents, type LoadedSettings, readSettings } from '../../settings.ts';
 import { ACCESS_CHECKS } from './access-checks.ts';
 import { type AuditFacts, type Check, gatherFacts } from './facts.ts';
 import { FILE_CHECKS, modesToFix, octal, WORKSPACE_CHECKS } from './file-checks.ts';
@@ -107,11 +108,15 @@ export async function lookAt(
 async function promptFilesOf(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
-  { settings }: LoadedSettings,
-): Promise<(path: string) => boolean> {
-  if (!existsSync(`${settings.agent.workspace}/AGENTS.md`)) return () => false;
-  const { promptFiles } = await openAgent({ folder, env, settings, log: silentLogger });
-  return (path) => promptFiles.includes(path);
+  loaded: LoadedSettings,
+): Promise<(path: string, agent: string | undefined) => boolean> {
+  const known = new Map<string | undefined, PromptFiles>();
+  for (const { name, settings } of allAgents(loaded)) {
+    if (!existsSync(`${settings.agent.workspace}/AGENTS.md`)) continue;
+    const { promptFiles } = await openAgent({ folder, env, settings, log: silentLogger });
+    known.set(name, promptFiles);
+  }
+  return (path, agent) => known.get(agent)?.includes(path) ?? false;
 }
 
 function fixModes(facts: AuditFacts) {
@@ -139,13 +144,25 @@ export function auditOf(
   facts: AuditFacts,
   checks: readonly Check[] = CHECKS,
 ): readonly AuditFinding[] {
-  const findings = checks.flatMap(({ id, severity, remedy, find }) =>
+  const main = findingsOf(facts, checks);
+  const known = new Set(main.map(({ id, found }) => `${id} ${found}`));
+  const others = facts.others.flatMap(({ name, ...own }) =>
+    findingsOf({ ...facts, ...own, files: [] }, checks)
+      // What the settings say for all is found once.
+      .filter(({ id, found }) => id.startsWith('workspace.') || !known.has(`${id} ${found}`))
+      .map((finding) => ({ ...finding, found: `Agent ${name}: ${finding.found}` })),
+  );
+  const findings = [...main, ...others];
+  return SEVERITIES.flatMap((severity) => findings.filter((one) => one.severity === severity));
+}
+
+function findingsOf(facts: AuditFacts, checks: readonly Check[]): readonly AuditFinding[] {
+  return checks.flatMap(({ id, severity, remedy, find }) =>
     find(facts).map((one): AuditFinding => {
       const graded = typeof one === 'string' ? { found: one, severity } : one;
       return { id, remedy, ...graded };
     }),
   );
-  return SEVERITIES.flatMap((severity) => findings.filter((one) => one.severity === severity));
 }
 
 export function countsOf(

@@ -49,6 +49,7 @@ function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
       promptWrites: [],
       isCut: false,
     },
+    others: [],
     ...more,
   };
 }
@@ -343,6 +344,25 @@ describe('an audit', () => {
     expect(exitCodeOf(auditOf(factsOf(open)))).toBe(1);
     expect(exitCodeOf(auditOf(factsOf({ exec: { enabled: true } })))).toBe(0);
     expect(exitCodeOf([])).toBe(0);
+  });
+
+  it('[F14] [U05] looks at each agent, names it, and finds once what holds for all', () => {
+    const key = { name: 'a.md', text: `sk-${'a1'.repeat(12)}` };
+    const base = factsOf({ owners: ['discord:1'] });
+    const others = [
+      {
+        name: 'support',
+        settings: { ...base.settings, owners: ['discord:2'] },
+        workspace: { ...base.workspace, openFiles: [key] },
+      },
+    ];
+    const found = auditOf({ ...base, workspace: { ...base.workspace, openFiles: [key] }, others });
+    expect(found.map((one) => [one.id, one.found.split(/[:,]/)[0]])).toEqual([
+      ['workspace.open-keys', 'a.md'],
+      ['workspace.open-keys', 'Agent support'],
+      ['access.unknown-owner', 'The owner discord'],
+      ['access.unknown-owner', 'Agent support'],
+    ]);
   });
 
   it('[U05] prints the remedy of a check once', () => {

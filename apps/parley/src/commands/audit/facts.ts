@@ -2,14 +2,14 @@ import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'no
 import { lstat, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { reasonOf } from '@parley/core';
+import { agentOfConversation, reasonOf } from '@parley/core';
 import type { AuditSeverity } from '@parley/gateway/api';
 import { clearSecretsIn } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { readInside, type SurveyedEntry, skillFolders, surveyFolder } from '@parley/workspace';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
-import type { LoadedSettings } from '../../settings.ts';
+import { allAgents, type ChosenAgent, type LoadedSettings } from '../../settings.ts';
 import { readMcpChanges } from './mcp-accepted.ts';
 
 export interface FileFact {
@@ -52,7 +52,8 @@ interface GatherDeps {
   readonly env: NodeJS.ProcessEnv;
   readonly loaded: LoadedSettings;
   readonly store: Pick<Store, 'audit' | 'signIns'> | null;
-  readonly isPromptFile: (path: string) => boolean;
+  /** `agent`: undefined: the default one. */
+  readonly isPromptFile: (path: string, agent: string | undefined) => boolean;
   readonly now: number;
 }
 
@@ -70,10 +71,20 @@ export async function gatherFacts(deps: GatherDeps) {
     store?.audit.writes(WRITES, now - RECENT_MS) ?? [],
     settings.exec.enabled ? trySandbox() : ({ kind: 'not-tried' } satisfies Sandbox),
   ]);
-  const workspace = await gatherWorkspace(settings.agent.workspace, now);
-  const promptWrites = writes.flatMap(({ input, ...write }) => {
-    const path = pathIn(input);
-    return path !== null && isPromptFile(path) ? [{ ...write, path }] : [];
+  const workspaceOf = async ({ name, settings: { agent } }: ChosenAgent) => {
+    const found = await gatherWorkspace(agent.workspace, now);
+    const promptWrites = writes.flatMap(({ input, ...write }) => {
+      const path = pathIn(input);
+      const isOwn = agentOfConversation(write.conversationId) === name;
+      return isOwn && path !== null && isPromptFile(path, name) ? [{ ...write, path }] : [];
+    });
+    /** `promptWrites`: changes of an agent to files that become prompt text, newest first. */
+    return { ...found, promptWrites };
+  };
+  const [main, ...named] = allAgents(loaded);
+  const others = named.map(async (one) => {
+    const { name, settings: own } = one;
+    return { name: name ?? '', settings: own, workspace: await workspaceOf(one) };
   });
   const unread = warnings.flatMap(({ path }) => /^channels\.([\w-]+)$/.exec(path)?.[1] ?? []);
   const served = Object.values(channels).flatMap((one) =>
@@ -85,7 +96,10 @@ export async function gatherFacts(deps: GatherDeps) {
     /** Null where files have no owners. */
     uid: process.getuid?.() ?? null,
     dataFolder: folder.path,
-    files: filesOf(folder, settings, plugins),
+    files: [
+      ...filesOf(folder, settings, plugins),
+      ...named.flatMap((one) => factHere()(one.settings.agent.workspace, 'workspace')),
+    ],
     settings,
     channels,
     /** Configured, also those that only a plugin knows. */
@@ -102,8 +116,9 @@ export async function gatherFacts(deps: GatherDeps) {
     allowedPeople,
     linked,
     signIns,
-    /** `promptWrites`: changes of an agent to files that become prompt text, newest first. */
-    workspace: { ...workspace, promptWrites },
+    workspace: await workspaceOf(main ?? { name: undefined, settings }),
+    /** Agents besides the default one, with what differs from it (F14). */
+    others: await Promise.all(others),
   };
 }
 
@@ -155,7 +170,7 @@ function filesOf(
   { agent, skills }: LoadedSettings['settings'],
   plugins: readonly { readonly folder: string | null }[],
 ): readonly FileFact[] {
-  const fact = factOf(process.getgid?.() ?? null);
+  const fact = factHere();
   const inData = entriesOf(folder.path).map((name) => {
     const path = join(folder.path, name);
     // The schema is the same for everybody and holds nothing private.
@@ -183,6 +198,8 @@ function filesOf(
 }
 
 type Fact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
+
+const factHere = (): Fact => factOf(process.getgid?.() ?? null);
 
 /** Links are left alone: their rights mean nothing, and what they lead to is not ours to judge. */
 function factOf(gid: number | null): Fact {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,8 @@ import { countOf, reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import { commandLine } from '../../data-folder.ts';
 import { askGateway } from '../../running-gateway.ts';
-import type { LoadedSettings } from '../../settings.ts';
+import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { withoutFrontMatter } from '../import/import.ts';
 import { type Check, type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { Situation } from './situation.ts';
 
@@ -19,6 +20,7 @@ export function machineChecks(situation: Situation): readonly Check[] {
     disk,
     { name: 'port', run: (signal) => portFindings(situation, loaded, signal) },
     { name: 'sandbox', run: () => sandboxFindings(situation, loaded) },
+    { name: 'heartbeat', run: () => heartbeatFindings(loaded) },
     { name: 'audit', run: () => auditFindings(situation, loaded) },
   ];
 }
@@ -28,10 +30,29 @@ const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
 
 async function diskFindings({ folder, loaded }: Situation): Promise<readonly Finding[]> {
-  const workspace = loaded?.settings.agent.workspace ?? folder.workspace;
-  const isInside = workspace.startsWith(`${folder.path}/`);
-  const folders = isInside ? [folder.path] : [folder.path, workspace];
-  return Promise.all(folders.map((path) => folderFinding(path)));
+  const agents = loaded === null ? [] : allAgents(loaded);
+  const workspaces = agents.map(({ name, settings }) => ({ name, path: settings.agent.workspace }));
+  const outside = workspaces.filter(({ path }) => !path.startsWith(`${folder.path}/`));
+  const folders = [{ name: undefined, path: folder.path }, ...outside];
+  return Promise.all(
+    folders.map(async ({ name, path }) => ({
+      ...(await folderFinding(path)),
+      ...(name !== undefined && { subject: name }),
+    })),
+  );
+}
+
+/** What of each HEARTBEAT.md cannot be used as it is; an agent without the file has no tasks. */
+async function heartbeatFindings(loaded: LoadedSettings): Promise<readonly Finding[]> {
+  const { foreseeTasks } = await import('@parley/proactive');
+  return allAgents(loaded).flatMap(({ name, settings: { agent } }) => {
+    const file = join(agent.workspace, 'HEARTBEAT.md');
+    if (!existsSync(file)) return [];
+    const { tasks, problems } = foreseeTasks(withoutFrontMatter(readFileSync(file, 'utf8')), '');
+    if (problems.length === 0)
+      return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`, name)];
+    return problems.map((problem) => warning(problem, `Correct ${file}.`, name));
+  });
 }
 
 async function folderFinding(path: string): Promise<Finding> {

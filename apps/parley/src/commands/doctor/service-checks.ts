@@ -8,7 +8,7 @@ import { nearest } from '@parley/settings';
 import { channelLine } from '../../banner.ts';
 import { withStore } from '../../cli.ts';
 import { commandLine } from '../../data-folder.ts';
-import type { LoadedSettings } from '../../settings.ts';
+import { allAgents, type ChosenAgent, type LoadedSettings } from '../../settings.ts';
 import { type Check, type Finding, failed, failure, ok, skipped, warning } from './check.ts';
 import type { Situation } from './situation.ts';
 
@@ -17,16 +17,38 @@ export function serviceChecks(situation: Situation): readonly Check[] {
   const { loaded } = situation;
   if (loaded === null) return [];
   return [
-    { name: 'model', run: (signal) => modelFindings(situation, loaded, signal) },
+    ...modelChecks(situation, loaded),
     ...channelChecks(situation, loaded),
     { name: 'database', run: () => databaseFindings(situation) },
     { name: 'queue', run: (signal) => queueFindings(loaded, signal) },
   ];
 }
 
+/** One for each model that agents use; that of the default agent says no name (F14). */
+function modelChecks(situation: Situation, loaded: LoadedSettings): readonly Check[] {
+  const asked = new Map<string, ChosenAgent[]>();
+  for (const one of allAgents(loaded)) {
+    const key = JSON.stringify(one.settings.model);
+    asked.set(key, [...(asked.get(key) ?? []), one]);
+  }
+  return [...asked.values()].flatMap(([first, ...more]) => {
+    if (first === undefined) return [];
+    const names = [first, ...more].map(({ settings }) => settings.agent.id).join(', ');
+    const run = async (signal: AbortSignal) => {
+      const found = await modelFindings(situation, first.settings, signal);
+      if (first.name === undefined) return found;
+      return found.map(({ subject, ...finding }) => ({
+        ...finding,
+        subject: subject === undefined ? names : `${subject} (${names})`,
+      }));
+    };
+    return [{ name: 'model', run }];
+  });
+}
+
 async function modelFindings(
   { env, clock, clocks, folder }: Situation,
-  { settings: { model } }: LoadedSettings,
+  { model }: LoadedSettings['settings'],
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const choices = await configuredModels(model, { ollamaHost: env.OLLAMA_HOST });

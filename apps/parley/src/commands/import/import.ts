@@ -20,7 +20,7 @@ import {
 import type { Cli } from '../../cli.ts';
 import { CliError, WORKSPACE_TEMPLATES } from '../../data-folder.ts';
 import { newId } from '../../process-options.ts';
-import { readSettings } from '../../settings.ts';
+import { chosenAgent, readSettings } from '../../settings.ts';
 import { type ImportEdits, importEdits, OWNERS_NOTES } from './import-edits.ts';
 import { type Existing, planImport, planText } from './import-plan.ts';
 
@@ -37,13 +37,14 @@ type OtherAgent = keyof typeof AGENTS;
  * copies it into the workspace, over nothing. The original is only read. 0 unless a copy failed.
  */
 export async function importWorkspace(
-  { folder, env, print }: Cli,
+  { folder, env, print, agent: into }: Cli,
   agent: OtherAgent,
   path: string,
   yes = false,
 ): Promise<number> {
   const { folder: from, beside } = findWorkspace(path, agent);
-  const { workspace } = readSettings(folder, env).settings.agent;
+  const { name, settings } = chosenAgent(readSettings(folder, env), into);
+  const { workspace } = settings.agent;
   assertApart(from, workspace);
   const survey = await surveyFolder(from, Date.now);
   const edits = await importEdits(survey);
@@ -54,9 +55,16 @@ export async function importWorkspace(
   );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n  agent:\n    workspace: ${JSON.stringify(from)}\nThere nothing is marked or taken out: others can read USER.md, until its front matter says "audience: owner", and what other files say about you.`,
+    `Nothing has been copied. To copy it into ${workspace}, say it again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${placeText(name, from)}\nThere nothing is marked or taken out: others can read USER.md, until its front matter says "audience: owner", and what other files say about you.`,
   );
   return 0;
+}
+
+/** The folder of an agent as the settings have it. */
+function placeText(name: string | undefined, folder: string): string {
+  const place = JSON.stringify(folder);
+  if (name === undefined) return `  agent:\n    workspace: ${place}`;
+  return `  agents:\n    ${name}:\n      workspace: ${place}`;
 }
 
 /** Null where no HEARTBEAT.md is taken. What it says runs where it is copied, and where it is used in place. */
@@ -74,7 +82,8 @@ async function heartbeatOf({ used }: ReturnType<typeof planImport>, from: string
   );
 }
 
-function withoutFrontMatter(text: string): string {
+/** What is left of a file of the workspace without the lines that say who may read it. */
+export function withoutFrontMatter(text: string): string {
   return text.replace(/^\ufeff?---\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, '');
 }
 

@@ -1,0 +1,88 @@
+import { agentHere, type DecisionRules } from '@parley/channels';
+import type { InboundMessage } from '@parley/core';
+import type { ShownAgent } from '@parley/gateway/api';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
+import { ownersOf, planAccounts } from '../access.ts';
+import { withApi } from '../api.ts';
+import { type Cli, type Json, jsonText } from '../cli.ts';
+import { CliError } from '../data-folder.ts';
+import { readSettings } from '../settings.ts';
+import { visible } from '../terminal/text.ts';
+
+/** `parley agents` (F14): all agents, and what each answers. */
+export function listAgents(cli: Cli, { json }: Json): Promise<number> {
+  return withApi(cli, '/api/agents', async ({ ask }) => {
+    const { agents } = await ask<{ readonly agents: readonly ShownAgent[] }>('');
+    cli.print(json ? jsonText(agents) : agents.map(agentText).join('\n\n'));
+    return 0;
+  });
+}
+
+function agentText(agent: ShownAgent): string {
+  const { name, title, emoji, isDefault, model, profile, workspace, owners = [], routes } = agent;
+  const shown = [title, emoji].filter((part) => part !== null).join(' ');
+  const lines = [
+    `${name}${isDefault ? ' (default)' : ''}`,
+    `  name       ${shown}`,
+    `  model      ${model}`,
+    ...(profile === null ? [] : [`  profile    ${profile}`]),
+    `  workspace  ${workspace ?? '-'}`,
+    `  owners     ${owners.join(', ')}`,
+    `  answers    ${routes.length === 0 ? 'nothing: no rule leads to it' : routes.join('; ')}`,
+  ];
+  return lines.map(visible).join('\n');
+}
+
+interface Asked extends Json {
+  readonly person?: string;
+  readonly account: string;
+}
+
+/** `parley agents CHANNEL:CHAT`: who answers there and by what rule; 1: nobody can. */
+export async function whoAnswers(cli: Cli, chat: string, asked: Asked): Promise<number> {
+  const place = placeOf(chat, asked);
+  const loaded = readSettings(cli.folder, cli.env);
+  const { settings } = loaded;
+  const accounts = planAccounts(loaded, ownersOf(settings), CHANNEL_DEFINITIONS);
+  const rules = rulesAt(place, accounts);
+  const { agent, why, unknown } = agentHere(place, rules);
+  if (unknown) {
+    cli.print(
+      `Nobody answers: the chat ${visible(chat)} is one with an agent that does not exist.`,
+    );
+    return 1;
+  }
+  const name = agent ?? settings.agent.id;
+  const answer = { agent: name, why: why ?? `answered by ${name} (there is one agent)` };
+  cli.print(asked.json ? jsonText(answer) : answer.why);
+  return 0;
+}
+
+type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+
+function placeOf(chat: string, { person = '', account }: Asked): Place {
+  const [, channel, id] = /^([a-z][a-z0-9-]*):(\S+)$/.exec(chat) ?? [];
+  if (channel === undefined || id === undefined) {
+    throw new CliError(
+      'usage',
+      `A chat is channel:chatId, such as telegram:-1001234567890, not "${chat}".`,
+    );
+  }
+  const sender = { id: person.replace(`${channel}:`, ''), name: '', isBot: false };
+  return { channel, account, chat: { id, type: 'group' }, sender };
+}
+
+/** Throws CliError for an account that the settings do not have. */
+function rulesAt(
+  { channel, account }: Place,
+  accounts: ReturnType<typeof planAccounts>,
+): DecisionRules {
+  for (const one of accounts) {
+    if (one.kind !== 'ready') continue;
+    if (one.plan.definition.id === channel && one.plan.account === account) return one.plan.rules;
+  }
+  throw new CliError(
+    'no-account',
+    `The settings have no account ${channel}/${account} that works. "parley channels" lists those there are.`,
+  );
+}
