@@ -51,7 +51,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
         agent: 'rows',
         load: conversations,
       },
-      { id: 'approvals', label: 'Approvals', icon: 'approvals', load: approvals },
+      { id: 'approvals', label: 'Approvals', icon: 'approvals', agent: 'rows', load: approvals },
       { id: 'why', label: 'Why', icon: 'why', agent: 'rows', load: why },
     ],
   },
