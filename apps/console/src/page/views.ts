@@ -61,7 +61,7 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
       { id: 'prompt', label: 'Prompt', icon: 'prompt', agent: 'rows', load: prompt },
       { id: 'preview', label: null, within: 'prompt', icon: 'prompt', agent: 'own', load: prompt },
       { id: 'heartbeat', label: 'Heartbeat', icon: 'heartbeat', agent: 'own', load: heartbeat },
-      { id: 'jobs', label: 'Jobs', icon: 'clock', agent: 'own', load: jobs },
+      { id: 'jobs', label: 'Jobs', icon: 'clock', agent: 'rows', load: jobs },
       { id: 'hooks', label: 'Hooks', icon: 'hooks', load: hooks },
       { id: 'memory', label: 'Memory', icon: 'memory', agent: 'own', load: memory },
       { id: 'skills', label: 'Skills', icon: 'skills', agent: 'own', load: skills },
