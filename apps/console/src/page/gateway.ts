@@ -27,7 +27,7 @@ export function onSession(listener: () => void): void {
 
 /** Below these paths is what each agent has for itself. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|workspace|soul|prompts\/preview|approvals\/(?:files|rules)|usage)(?![^/?])/;
+  /^\/api\/(?:heartbeat|cron|workspace|soul|prompts\/preview|approvals\/(?:files|rules))(?![^/?])/;
 
 /** A path with the agent that the page is about, where the answer is that of one agent (F14). */
 export function pathOfAgent(path: string, agent = shownAgent()): string {

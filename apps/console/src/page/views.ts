@@ -93,7 +93,6 @@ export const GROUPS: readonly { readonly name: string; readonly views: readonly 
         label: 'Usage',
         icon: 'usage',
         reads: '/api/usage',
-        agent: 'rows',
         load: usage,
       },
       { id: 'logs', label: 'Logs', icon: 'logs', reads: '/api/logs', load: logs },
