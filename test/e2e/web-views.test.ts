@@ -148,7 +148,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     expect(await editor.innerText()).not.toContain('Bells ring.');
     await page.goBack();
     await editor.filter({ hasText: 'Bells ring.' }).waitFor();
-    await page.keyboard.press('Control+s');
+    await editor.press('Control+s');
     await page.getByRole('status').filter({ hasText: 'Saved.' }).waitFor();
     const path = (folder: string) => join(scene.folder.path, folder, 'MEMORY.md');
     expect(readFileSync(path('workspaces/desk'), 'utf8')).toContain('Bells ring.');

@@ -1,10 +1,11 @@
+import type { ShownAgent } from '@parley/gateway/api';
 import { describe, expect, it } from 'vitest';
-import { agentsAt, answererOf, type ShownAgent } from './agents.tsx';
+import { agentsAt, answererOf } from './agents.tsx';
 import { routeOf } from './route.ts';
 
 const agent = (name: string, title: string): ShownAgent => ({
   ...{ name, title, isDefault: name === 'main' },
-  ...{ model: 'm', routes: [] },
+  ...{ emoji: null, profile: null, model: 'm', routes: [] },
 });
 const ADA = agent('main', 'Ada');
 const DESK = agent('support', 'Help desk');

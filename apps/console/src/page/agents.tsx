@@ -1,20 +1,10 @@
+import type { ShownAgent } from '@parley/gateway/api';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { addressOf, agentOf, type Route } from './route.ts';
 import { useData } from './ui/data.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import type { View } from './views.ts';
-
-/** An agent of the gateway, as `/api/agents` has it. */
-export interface ShownAgent {
-  readonly name: string;
-  /** What people call it. */
-  readonly title: string;
-  readonly isDefault: boolean;
-  readonly model: string;
-  /** Which messages it answers, in words. */
-  readonly routes: readonly string[];
-}
 
 /** What `/api/agents` answers. */
 interface AgentList {
@@ -83,6 +73,9 @@ export function useRowAgents() {
     /** Whether it is to be shown: the address may name one agent. */
     isShown: (id: string | null): boolean =>
       chosen === undefined || (id !== null && answererOf(all, id) === chosen),
+    /** The title of what is always that of one agent, also where rows of all are shown. */
+    ofOne: (title: string): string =>
+      all.length === 0 ? title : `${title} · ${(chosen ?? answererOf(all, ''))?.title}`,
     chosen,
   };
 }

@@ -5,6 +5,7 @@ import type {
   WaitingApprovals,
 } from '@parley/gateway/api';
 import { Fragment, type VNode } from 'preact';
+import { useRowAgents } from './agents.tsx';
 import { placeOf } from './conversations/marks.tsx';
 import { post } from './gateway.ts';
 import { hrefOf } from './route.ts';
@@ -31,26 +32,30 @@ export function ApprovalsView(): VNode {
   const files = useData<{ readonly files: readonly ShownAgentFile[] }>('/api/approvals/files');
   const rules = useData<{ readonly rules: readonly string[] }>('/api/approvals/rules');
   const { outcome, run } = useWork();
+  const { isShown, ofOne, chosen } = useRowAgents();
   return (
     <ColumnView name="approvals-view" title="Approvals">
       <OutcomeNote outcome={outcome} />
       <Section title="Questions">
         <Show data={waiting}>
-          {({ approvals }) =>
-            approvals.length === 0 ? (
-              <p class="facts">No call of a tool waits for a decision.</p>
+          {({ approvals }) => {
+            const shown = approvals.filter(({ conversationId }) => isShown(conversationId));
+            return shown.length === 0 ? (
+              <p class="facts">
+                No call of a tool{chosen && ` of ${chosen.title}`} waits for a decision.
+              </p>
             ) : (
-              <List look="cards" of={approvals}>
+              <List look="cards" of={shown}>
                 {(one) => <Question key={one.code} asked={one} run={run} />}
               </List>
-            )
-          }
+            );
+          }}
         </Show>
       </Section>
-      <Section title="Files that the agent wrote">
+      <Section title={ofOne('Files that the agent wrote')}>
         <Show data={files}>{(found) => <FileList files={found.files} run={run} />}</Show>
       </Section>
-      <Section title="Allowed for good">
+      <Section title={ofOne('Allowed for good')}>
         <Show data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</Show>
       </Section>
       <PastDecisions />
@@ -67,6 +72,7 @@ const textOf = ({ text }: { readonly text: string }) => text;
 /** A call that waits, whole. Its texts were written by people and models, and are shown as text. */
 function Question({ asked, run }: { readonly asked: WaitingApprovals['approvals'][number] } & Run) {
   const { code, tool, shown, text, rule, diff, expiresAt, chat } = asked;
+  const agent = useRowAgents().titleOf(asked.conversationId);
   const decide = (decision: 'once' | 'always' | 'refuse') => () =>
     run(() => post(`/api/approvals/${encodeURIComponent(code)}`, { decision }, textOf));
   const name = `${tool} for ${askerOf(asked)}`;
@@ -80,6 +86,7 @@ function Question({ asked, run }: { readonly asked: WaitingApprovals['approvals'
         {askerOf(asked)}
         {placeText(asked)}
         {chat !== null && ` (${placeOf(chat)})`}, {momentOf(asked.askedAt)}{' '}
+        {agent !== null && `· ${agent} `}
         <a href={hrefOf('conversations', asked.conversationId)}>Conversation</a>
       </p>
       {text !== '' && (
@@ -222,6 +229,7 @@ const RESULTS = { done: '; the call worked', failed: '; the call failed' } as co
 
 function PastDecisions(): VNode {
   const past = usePages('/api/approvals?limit=20', readPast);
+  const { isShown } = useRowAgents();
   return (
     <Section title="Decided">
       <Show data={past}>
@@ -229,7 +237,10 @@ function PastDecisions(): VNode {
           approvals.length === 0 ? (
             <p class="facts">Nothing yet.</p>
           ) : (
-            <List look="rows" of={approvals}>
+            <List
+              look="rows"
+              of={approvals.filter(({ conversationId }) => isShown(conversationId))}
+            >
               {(one) => <PastDecision key={one.code} decided={one} />}
             </List>
           )
@@ -252,6 +263,7 @@ function readPast({ now, approvals, next }: ApprovalList) {
 
 function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
   const { tool, text, shown, state, result, askedAt, decidedAt } = decided;
+  const agent = useRowAgents().titleOf(decided.conversationId);
   return (
     <Fragment>
       <b>{tool}</b>
@@ -265,6 +277,7 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
         <summary>
           {askerOf(decided)}
           {placeText(decided)}
+          {agent !== null && ` · ${agent}`}
           {text !== '' && `: ${text}`}
         </summary>
         <Said as="pre" look="layer-text">

@@ -26,7 +26,8 @@ export function onSession(listener: () => void): void {
 }
 
 /** Below these paths is what each agent has for itself. */
-const OF_ONE_AGENT = /^\/api\/(?:heartbeat|cron|workspace|soul|prompts\/preview|usage)(?![^/?])/;
+const OF_ONE_AGENT =
+  /^\/api\/(?:heartbeat|cron|workspace|soul|prompts\/preview|approvals\/(?:files|rules))(?![^/?])/;
 
 /** A path with the agent that the page is about, where the answer is that of one agent (F14). */
 export function pathOfAgent(path: string, agent = shownAgent()): string {

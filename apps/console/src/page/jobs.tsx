@@ -2,6 +2,7 @@ import type { CronAction, CronChat } from '@parley/gateway/api';
 import type { JobView } from '@parley/proactive';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { useRowAgents } from './agents.tsx';
 import { act, post } from './gateway.ts';
 import { JobForm, type JobOrder } from './job-form.tsx';
 import { useData, useWork } from './ui/data.tsx';
@@ -25,6 +26,7 @@ export function JobsView(): VNode {
   /** The job whose form is open; empty: a new one. */
   const [edited, setEdited] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const { isShown } = useRowAgents();
   const open = (id: string | null): void => {
     setProblem(null);
     setEdited(id);
@@ -42,40 +44,48 @@ export function JobsView(): VNode {
     <ColumnView name="jobs-view" title="Jobs">
       <OutcomeNote outcome={outcome} />
       <Show data={data}>
-        {({ jobs, chats }) => (
-          <>
-            {edited === '' ? (
-              <JobForm {...form} chats={chats} />
-            ) : (
-              <p class="actions">
-                <ActionButton label="New job" onPress={() => open('')} />
-              </p>
-            )}
-            {jobs.length === 0 && (
-              <p class="facts">
-                There are none. Make one here, or ask the agent to remind you of something.
-              </p>
-            )}
-            <List look="cards" of={jobs}>
-              {(job) =>
-                edited === job.id ? (
-                  <JobForm key={job.id} {...form} chats={chats} job={job} />
-                ) : (
-                  <Job
-                    key={job.id}
-                    job={job}
-                    onAct={(action) => run(() => act('/api/cron', 'POST', { action, id: job.id }))}
-                    onChange={() => open(job.id)}
-                  />
-                )
-              }
-            </List>
-          </>
-        )}
+        {({ jobs, chats }) => {
+          const shown = jobs.filter((job) => isShown(whose(job)));
+          return (
+            <>
+              {edited === '' ? (
+                <JobForm {...form} chats={chats} />
+              ) : (
+                <p class="actions">
+                  <ActionButton label="New job" onPress={() => open('')} />
+                </p>
+              )}
+              {shown.length === 0 && (
+                <p class="facts">
+                  There are none. Make one here, or ask the agent to remind you of something.
+                </p>
+              )}
+              <List look="cards" of={shown}>
+                {(job) =>
+                  edited === job.id ? (
+                    <JobForm key={job.id} {...form} chats={chats} job={job} />
+                  ) : (
+                    <Job
+                      key={job.id}
+                      job={job}
+                      onAct={(action) =>
+                        run(() => act('/api/cron', 'POST', { action, id: job.id }))
+                      }
+                      onChange={() => open(job.id)}
+                    />
+                  )
+                }
+              </List>
+            </>
+          );
+        }}
       </Show>
     </ColumnView>
   );
 }
+
+/** As the ids of its conversations begin. */
+const whose = ({ agent }: JobView): string => (agent === undefined ? '' : `@${agent}/`);
 
 interface JobProps {
   readonly job: JobView;
@@ -86,11 +96,15 @@ interface JobProps {
 /** A job. Its texts were written by people and models, and are shown as text. */
 function Job({ job, onAct, onChange }: JobProps): VNode {
   const { id, title, task, when, chatTitle, state } = job;
+  const agent = useRowAgents().titleOf(whose(job));
   return (
     <article class={`card job is-${state}`} aria-label={title}>
       <header>
         <h4>{title}</h4>
-        <span class="hint">{id}</span>
+        <span class="hint">
+          {id}
+          {agent !== null && ` · ${agent}`}
+        </span>
       </header>
       {task !== title && <Said look="job-task">{task}</Said>}
       <p>

@@ -1,4 +1,10 @@
-import type { ChannelsReport, GatewayStatus, Me, WaitingApprovals } from '@parley/gateway/api';
+import type {
+  ChannelsReport,
+  GatewayStatus,
+  Me,
+  ShownAgent,
+  WaitingApprovals,
+} from '@parley/gateway/api';
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentType, VNode } from 'preact';
 import { useContext, useEffect, useErrorBoundary, useRef } from 'preact/hooks';
@@ -8,7 +14,6 @@ import {
   answererOf,
   chatIdWith,
   NoSuchAgent,
-  type ShownAgent,
   useAgentsAt,
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
