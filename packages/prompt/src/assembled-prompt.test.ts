@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type AssembledPrompt,
+  enforceAudience,
   type LayerReport,
   type SentParts,
   sentPromptOf,
@@ -28,6 +29,25 @@ const system = (layer: string, text: string, stable = true) => ({
   audience: EVERYONE,
   stable,
   tokens: 1,
+});
+
+describe('the last check before the model', () => {
+  it.each([
+    ['the owner', 'owner', ['everyone', 'owner', 'here'], ['elsewhere']],
+    ['a guest', 'guest', ['everyone', 'here'], ['owner', 'elsewhere']],
+  ] as const)('[W02] lets through for %s what they may read alone', (_who, kind, may, mayNot) => {
+    const audiences = {
+      ...{ everyone: EVERYONE, owner: OWNER },
+      here: { kind: 'conversation', conversationId: 'here' },
+      elsewhere: { kind: 'conversation', conversationId: 'elsewhere' },
+    } as const;
+    const part = (source: keyof typeof audiences) => ({
+      ...{ source, text: 'x', audience: audiences[source] },
+    });
+    const all = [...may, ...mayNot].map(part);
+    const checked = enforceAudience({ kind, conversationId: 'here' }, all);
+    expect(checked).toEqual({ allowed: may.map(part), withheld: mayNot.map(part) });
+  });
 });
 
 describe('what left for the model', () => {

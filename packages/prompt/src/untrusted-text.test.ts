@@ -134,6 +134,7 @@ describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assemble
       fc.asyncProperty(words, async (said) => {
         const { context } = await promptOf(assembler, said, 'group');
         expect(frameOf(context)).toEqual(frameOf(usual.context));
+        expect(context.match(/[<>]/g)).toEqual(usual.context.match(/[<>]/g));
         if (userFence !== undefined) expect(fencesIn(context, userFence)).toBe(2);
         expect(context.replaceAll('\n', '')).not.toMatch(
           /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]/u,

@@ -1,11 +1,26 @@
 import { expect, it } from 'vitest';
-import { Heartbeat } from './agent-schema.ts';
-
-it('[H04] alerts wait from 22:00 to 07:00 unless the settings say otherwise', () => {
-  expect(Heartbeat.parse({}).quietHours).toBe('22:00-07:00');
-});
+import { Heartbeat, Limits, Skills } from './agent-schema.ts';
 
 it('[H01] standing tasks are looked at every five minutes at most', () => {
   const isTaken = (everyMinutes: number) => Heartbeat.safeParse({ everyMinutes }).success;
   expect([isTaken(4), isTaken(5)]).toEqual([false, true]);
+});
+
+it.each([
+  [
+    '[H01] [H03] [H04] [H07] standing tasks',
+    Heartbeat,
+    {
+      ...{ everyMinutes: 30, quietCharacters: 300, quietHours: '22:00-07:00', repeatHours: 24 },
+      ...{ upkeepNotes: 7, memoryTokens: 4_000 },
+    },
+  ],
+  ['[S05] skills', Skills, { max: 150, maxCharacters: 30_000, maxFileBytes: 256_000 }],
+  [
+    '[F06] [G07] turns',
+    Limits,
+    { groupContextMessages: 50, subAgents: expect.objectContaining({ depth: 2, steps: 20 }) },
+  ],
+])('%s have the promised bounds unless the settings say otherwise', (_what, section, bounds) => {
+  expect(section.parse({})).toMatchObject(bounds);
 });

@@ -78,10 +78,12 @@ agents: { b: }
 
   it('[F14] [P15] have a profile each: their own keys win over it, and it wins over what holds for all', () => {
     const { b } = agentB(`
+owners: [telegram:1]
 tools: { block: [exec], maxSeconds: 5 }
 skills: { max: 7, show: outline }
-agents: { b: { profile: coder, persona: owl, workspace: ~/b, tools: { maxSeconds: 9 }, skills: { max: 1 } } }
+agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/b, tools: { maxSeconds: 9 }, skills: { max: 1 } } }
 `);
+    expect(b.owners).toEqual(['telegram:2']);
     expect(b.agent).toMatchObject({ layout: 'zeus', persona: 'owl' });
     expect(b.agent.workspace).toMatch(/^\/.*\/b$/);
     expect(b.tools).toMatchObject({ block: ['cron'], maxSeconds: 9 });

@@ -83,6 +83,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
 
+    it('[F14] [W02] of another agent begin as nobody’s of its owners, and report to the one who asked', async () => {
+      await start('a', { to: { agent: 'desk' }, reader: 'guest' });
+      const own = await hold(store, '@desk/sub:a');
+      const { messages } = await claim(store, own, 's1');
+      expect(messages.map(({ fromOwner = false }) => fromOwner)).toEqual([false]);
+      await store.subAgents.commit(own, ending('s1'), 6);
+      expect(await waiting()).toMatchObject([{ conversationId: CHAT, fromOwner: true }]);
+    });
+
     it('[G16] are started once by one call, however often it is run', async () => {
       await start('a');
       expect(await start('b', { callId: 'call of a' })).toEqual({

@@ -71,6 +71,14 @@ describe('for whom a file says it is', () => {
     },
   );
 
+  it.each(['MEMORY.md', 'Memory.MD', 'memory/2026-11-21.md', 'a/memory.md', 'ＭＥＭＯＲＹ/x.md'])(
+    '[W02] is the owner for %s, whatever it says',
+    (name) => {
+      const open = parseFile(name, '---\naudience: everyone\n---\nx', false);
+      expect(open.audience.kind).toBe('owner');
+    },
+  );
+
   it.each(['notes.md', 'docs/TOOLS.md', 'skills/tea/run.sh'])(
     '[W03] is everyone for %s',
     (name) => {

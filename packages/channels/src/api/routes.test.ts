@@ -100,6 +100,13 @@ describe('a request of an API client', () => {
     },
   );
 
+  it('[F08] [D07] is known again by its Idempotency-Key, of 1 to 200 visible characters', async () => {
+    const { ask, received } = scene();
+    const key = 'k'.repeat(200);
+    for (const one of [key, `${key}k`, 'two words', '']) await ask({}, { 'idempotency-key': one });
+    expect(received.map(({ messageId }) => messageId)).toEqual([key]);
+  });
+
   it('[F01] keeps two users apart whatever their names are', async () => {
     const { ask, received } = scene();
     for (const user of ['a/b', 'a#b', 'a~b', 'ä'.repeat(300)]) await ask({ user });

@@ -88,6 +88,7 @@ const ALERTS: readonly (readonly [answer: string, shown: string])[] = [
   ['The heartbeat ok light is off.', 'The heartbeat ok light is off.'],
   ['No reply from Anna yet.', 'No reply from Anna yet.'],
   [`HEARTBEAT_OK\n\n${LONG}`, LONG],
+  [`HEARTBEAT_OK ${'x'.repeat(301)}`, 'x'.repeat(301)],
   [`${LONG}\n\nHEARTBEAT_OK`, LONG],
   [`${LONG} **HEARTBEAT_OK**.`, `${LONG}.`],
   [`${LONG}\n\`\`\`\nHEARTBEAT_OK\n\`\`\``, LONG],
