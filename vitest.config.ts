@@ -9,6 +9,8 @@ import { SlowestFirst } from './test/slowest-first.ts';
 export default defineConfig({
   test: {
     globalSetup: ['./test/services/global-setup.ts'],
+    // All in one project: a worker never serves two, and would load every module anew for the second.
+    include: ['{packages,apps}/**/src/**/*.test.ts', 'test/**/*.test.ts'],
     setupFiles: ['./test/fixed-seed.ts'],
     reporters: ['default', new MissingServicesReporter()],
     // Many wait for processes, pages and servers most of the time: fewer would leave two cores idle.
@@ -16,21 +18,10 @@ export default defineConfig({
     isolate: false,
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
-    // One queue for both projects: no core waits at the end of the first.
     sequence: { sequencer: SlowestFirst },
     // So generous because a busy machine is slow and no test asserts speed: what is waited for comes, or never.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    projects: [
-      {
-        extends: true,
-        test: { name: 'packages', include: ['packages/**/src/**/*.test.ts'] },
-      },
-      {
-        extends: true,
-        test: { name: 'whole', include: ['apps/**/src/**/*.test.ts', 'test/**/*.test.ts'] },
-      },
-    ],
   },
 });

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take half a minute or more, the longest first: started late, one of them would run alone at
+ * Files that take half a minute or much of a core, the longest first: started late, one of them would run alone at
  * the end. Those that mostly wait stand between those that need a core, so that neither run together.
  */
 const SLOWEST = [
@@ -32,6 +32,15 @@ const SLOWEST = [
   'test/distributed/apart.test.ts',
   'test/e2e/backup.test.ts',
   'test/distributed/stuck-worker.test.ts',
+  'packages/tools/src/documents/document-reader.test.ts',
+  'test/e2e/start.test.ts',
+  'test/e2e/mcp.test.ts',
+  'test/e2e/workspace-life.test.ts',
+  'test/e2e/sub-agents.test.ts',
+  'test/e2e/dead.test.ts',
+  'test/e2e/approvals.test.ts',
+  'test/e2e/prompt-command.test.ts',
+  'test/e2e/profiles.test.ts',
 ];
 
 /** The slowest files, then the packages, so that a broken part is seen before most of what it breaks, then the rest. */
