@@ -16,8 +16,13 @@ interface Said {
 }
 
 /** `parley chat` with something piped into it. */
-function chat(data: string, input: string): { process: ChildProcess; said: Promise<Said> } {
-  const child = spawn(process.execPath, [PROGRAM, '--data', data, 'chat'], { stdio: 'pipe' });
+function chat(
+  data: string,
+  input: string,
+  flags: readonly string[] = [],
+): { process: ChildProcess; said: Promise<Said> } {
+  const args = [PROGRAM, '--data', data, 'chat', ...flags];
+  const child = spawn(process.execPath, args, { stdio: 'pipe' });
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -43,6 +48,7 @@ describe('parley chat with piped input', () => {
     folder = makeDataFolder({
       model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
       http: { port: await freePort() },
+      agents: { desk: { name: 'Help desk' } },
     });
   });
   afterAll(async () => {
@@ -57,9 +63,12 @@ describe('parley chat with piped input', () => {
     expect(readFileSync(join(folder.path, 'parley.log'), 'utf8')).toContain('"msg":"turn"');
   });
 
-  it('[F03] keeps several lines together as one message', async () => {
-    const said = await chat(folder.path, 'one\ntwo\nthree\n').said;
+  it('[F03] [F14] keeps several lines together as one message, to the agent that is named', async () => {
+    const said = await chat(folder.path, 'one\ntwo\nthree\n', ['--agent', 'desk']).said;
     expect(said.out).toBe('You said: one\ntwo\nthree\n');
+    const asked = JSON.stringify(model.requests.at(-1)?.body.messages);
+    expect(asked).toContain('Help desk');
+    expect(asked).not.toContain('hello');
   });
 
   it('[F09] answers a command without the model', async () => {
