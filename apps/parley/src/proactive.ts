@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newsChecker, postNotice } from '@parley/agent';
-import { oneTimeCode, ownersChat, senderNow } from '@parley/channels';
+import { agentHere, oneTimeCode, ownersChat, senderNow } from '@parley/channels';
 import {
   type Clock,
   type InboundMessage,

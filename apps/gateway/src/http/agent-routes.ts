@@ -77,7 +77,7 @@ function noAgent(name: string, agents: AgentsPage | undefined): string {
 }
 
 /** The agents, at `/api/agents`. Owners alone see their folders and people, and which people and chats have rules. */
-function agentRoutes(agents: Pick<AgentsPage, 'list'>): Hono<AppEnv> {
+export function agentRoutes(agents: Pick<AgentsPage, 'list'>): Hono<AppEnv> {
   const app = uncachedRoutes<AppEnv>();
   app.get('/', (c) => {
     const all = agents.list();
