@@ -1,6 +1,32 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { shownArguments } from '@parley/agent/shown-arguments';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
-import { proposedFile } from './approvals-page.ts';
+import { approvalRules, proposedFile } from './approvals-page.ts';
+import { locateDataFolder } from './data-folder.ts';
+
+describe('a call that is allowed for good', () => {
+  it.each([
+    [undefined, 'approvals: {auto: [read, write]}\nagents: { desk: {} }\n', ['read', 'write']],
+    ['desk', /^approvals: \{ auto: \[read\] \}\nagents:[\s\S]*read[\s\S]*write/, ['read', 'write']],
+  ])(
+    '[F14] [G05] is so for its agent, which keeps what it inherits: %s',
+    async (name, file, rules) => {
+      const path = mkdtempSync(join(tmpdir(), 'parley-rules-'));
+      const folder = locateDataFolder(path, {});
+      writeFileSync(folder.settingsFile, 'approvals: { auto: [read] }\nagents: { desk: {} }\n');
+      const deps = { folder, env: {}, clock: () => 0, channels: CHANNEL_DEFINITIONS, name };
+      await approvalRules(deps).allow('write');
+      expect(readFileSync(folder.settingsFile, 'utf8')).toMatch(file);
+      expect(approvalRules(deps).list()).toEqual(rules);
+      await approvalRules(deps).revoke('read');
+      expect(approvalRules(deps).list()).toEqual(['write']);
+      rmSync(path, { recursive: true });
+    },
+  );
+});
 
 describe('the file of a question', () => {
   it.each([

@@ -23,7 +23,9 @@ export function approvalsPage(deps: ApprovalsPageDeps): ApprovalsPage {
 }
 
 /** The rules of `approvals.auto` in the settings file, which a running Parley takes over by itself (D12). */
-function approvalRules(deps: ApprovalsPageDeps): ApprovalRules {
+export function approvalRules(
+  deps: SettingsFileDeps & Pick<ApprovalsPageDeps, 'name'>,
+): ApprovalRules {
   const { name, folder } = deps;
   const list = () => {
     const loaded = checkSettings(deps.folder, deps.env, deps.channels);
