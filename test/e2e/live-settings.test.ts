@@ -121,6 +121,7 @@ describe('settings that change while Parley runs', () => {
     expect(own.body).toContain('AGENTS.md');
     const parley = async (...args: string[]) =>
       (await runParley(['--data', scene.folder.path, ...args])).out;
+    expect(await parley('prompt', '--last')).toContain('answered by desk (the rule for this chat)');
     expect(await parley('agents')).toContain(`answers    chat telegram:${BO}`);
     expect(await parley('heartbeat', '--agent', 'desk')).toContain('There are no tasks');
     expect(await parley('status')).toContain(`agent     desk`);

@@ -196,7 +196,7 @@ describe('an alert on Telegram', () => {
   it('[H04] waits for the end of the quiet hours, also across restarts', async () => {
     const hour = (offset: number) =>
       new Date(Date.now() + offset * 3_600_000).toISOString().slice(11, 16);
-    await open({ quietHours: `${hour(-2)}-${hour(2)}` }, { agents: { main: { timeZone: 'UTC' } } });
+    await open({ quietHours: `${hour(-2)}-${hour(2)}` }, { agent: { timeZone: 'UTC' } });
     await greet(ANN);
     model.says('The backup failed.');
     await dueBeat();

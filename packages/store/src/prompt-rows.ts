@@ -87,12 +87,15 @@ function messagesJson(
 
 /** The columns that make a `SummaryRow`. */
 export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",
-  created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds"`;
+  created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds",
+  (select reason from inbox where inbox.turn_id = turn_prompt.turn_id order by seq desc limit 1) as reason`;
 
 /** The facts of a prompt without its texts; `place` and `messageIds` are JSON. */
-export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds'> {
+export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds' | 'answeredBy'> {
   readonly place: string;
   readonly messageIds: string;
+  /** Of the newest message: access, activation and, of several agents, which. */
+  readonly reason?: string | null;
 }
 
 /** The prompt of a turn; the columns of this type are JSON, the parts refer to texts by hash. */
@@ -104,9 +107,11 @@ export interface PromptRow extends SummaryRow {
 }
 
 /** The facts of a prompt without its texts. Throws StoreError `store-damaged`. */
-export function summaryOf(row: SummaryRow): PromptSummary {
+export function summaryOf({ reason, ...row }: SummaryRow): PromptSummary {
+  const agent = reason?.split('; ')[2];
   return {
     ...row,
+    ...(agent !== undefined && { answeredBy: agent }),
     place: fromCheckedJson(PromptPlace, row.place, 'place of a prompt'),
     messageIds: fromCheckedJson(PromptLists.names, row.messageIds, 'message ids of a prompt'),
   };

@@ -41,6 +41,8 @@ export interface PromptSummary {
   readonly place: PromptPlace;
   /** The platform's ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
+  /** Of several agents, which one and by what rule (F14), as text. */
+  readonly answeredBy?: string;
 }
 
 /** The whole prompt of a turn. */
@@ -50,7 +52,7 @@ export interface StoredPrompt extends PromptSummary, SentRequest {
 
 /** What a turn has to say of its prompt; totals and hashes are made here. */
 export interface NewPrompt
-  extends Omit<PromptSummary, 'characters' | 'tokens'>,
+  extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
     SentPrompt,
     Pick<SentRequest, 'tools'> {
   readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];

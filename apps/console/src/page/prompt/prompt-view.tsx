@@ -171,7 +171,7 @@ function Compared({
 }
 
 function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
-  const { at, place, layout, model, tokens, characters } = turn;
+  const { at, place, layout, model, tokens, characters, answeredBy } = turn;
   const { personName, personId, channel, account } = place;
   return (
     <header class="entry-head">
@@ -179,6 +179,7 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
       <p>
         {momentOf(at)} · {personName} ({personId}) · {channel}/{account}
       </p>
+      {answeredBy !== undefined && <p>{answeredBy}</p>}
       <p>
         <b>{amount(tokens)} tokens</b> in {amount(characters)} characters · layout {layout} ·{' '}
         {model}

@@ -7,11 +7,13 @@ function audienceWord(audience: Audience): string {
   return audience.kind === 'conversation' ? 'this chat' : audience.kind;
 }
 
-export function turnLine({ turnId, at, place, model }: PromptSummary): string {
+export function turnLine({ turnId, at, place, model, answeredBy }: PromptSummary): string {
   const { channel, account, chatType, title, personName, personId } = place;
   const chat = title === undefined ? chatType : `${chatType} “${title}”`;
   const who = `${personName} (${personId})`;
-  return visible(`${turnId} · ${moment(at)} · ${channel}/${account} ${chat} · ${who} · ${model}`);
+  const agent = answeredBy === undefined ? '' : ` · ${answeredBy}`;
+  const where = `${channel}/${account} ${chat}`;
+  return visible(`${turnId} · ${moment(at)} · ${where} · ${who} · ${model}${agent}`);
 }
 
 export function listText(prompts: readonly PromptSummary[]): string {
