@@ -135,8 +135,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
         expect([role, path, found(answer)]).toEqual([role, path, []]);
         if (answer.startsWith('200')) opened += 1;
       }
-      // Health, page, me, status, metrics, usage in three forms; operators also queue, audit and channels.
-      expect(opened).toBe(role === 'operator' ? 12 : 9);
+      // Health, page, me, status, agents, metrics, usage in three forms; operators also queue, audit and channels.
+      expect(opened).toBe(role === 'operator' ? 13 : 10);
     }
     const queue = await answerOf('/api/queue', tokens.get('operator'));
     expect(queue).toContain('"conversationId":"telegram:default"');

@@ -173,6 +173,13 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining('Help desk')]);
     await choice.selectOption('All agents');
     await expect.poll(() => rows.count()).toBe(2);
+    await openView(page, 'Why');
+    await choice.selectOption('Help desk');
+    const asked = page.locator('.why-view .entry-link');
+    await expect.poll(() => asked.allInnerTexts()).toEqual([expect.stringContaining('Help desk')]);
+    await openView(page, 'Status');
+    await page.getByRole('region', { name: 'Agents' }).getByText('Help desk (desk)').waitFor();
+    expect(await choice.count()).toBe(0);
     await page.context().close();
   });
 });
