@@ -16,9 +16,10 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { openStore } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
+import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
 import { makeBackup } from './backup.ts';
-import { checkBackup } from './contents.ts';
+import { checkBackup, workspacePlaces } from './contents.ts';
 import { openWorkFolder, tidyUp } from './exchange.ts';
 import { type RestoreOrder, restoreBackup } from './restore.ts';
 
@@ -90,6 +91,26 @@ describe('restoring', () => {
     expect(readdirSync(target.path).toSorted()).toEqual(
       ['lock', 'parley.db', 'parley.yaml', 'profiles', 'workspace'].toSorted(),
     );
+  });
+
+  it('[F14] puts back the workspaces of all agents, wherever they are', async () => {
+    await fill(folder);
+    const far = join(root, 'far');
+    const near = join(folder.path, 'workspaces', 'near');
+    const agents = { far: { workspace: far }, near: {} };
+    writeFileSync(folder.settingsFile, JSON.stringify({ model: 'offline', agents }));
+    for (const place of [far, near]) {
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, 'MEMORY.md'), place);
+    }
+    const file = join(root, 'b.tar.gz');
+    await makeBackup(orderOf(file));
+    for (const place of [far, near]) writeFileSync(join(place, 'MEMORY.md'), 'later');
+    const { asideFolder } = await restore(file, {});
+    for (const place of [far, near])
+      expect(readFileSync(join(place, 'MEMORY.md'), 'utf8')).toBe(place);
+    const aside = join(asideFolder ?? '', 'agents', 'far', 'MEMORY.md');
+    expect(readFileSync(aside, 'utf8')).toBe('later');
   });
 
   it('moves what is there aside, whole, and leaves the settings unless they are wanted', async () => {
@@ -258,8 +279,9 @@ async function valueIn({ storeUrl }: Pick<DataFolder, 'storeUrl'>): Promise<stri
 }
 
 function orderOf(file: string) {
-  const { storeUrl, settingsFile, workspace, path: dataFolder } = folder;
-  return { file, storeUrl, settingsFile, workspace, dataFolder, clock: () => NOW };
+  const { storeUrl, settingsFile, path: dataFolder } = folder;
+  const workspaces = workspacePlaces(readSettings(folder, {}), dataFolder);
+  return { file, storeUrl, settingsFile, workspaces, dataFolder, clock: () => NOW };
 }
 
 function restore(file: string, more: Partial<RestoreOrder>) {

@@ -15,18 +15,18 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { Cli } from '../../cli.ts';
 import { readSettings } from '../../settings.ts';
 import { type ArchiveWriter, BackupError, type End, writeArchive } from './archive.ts';
-import { FOLDERS, FORMAT, lineOf, type Manifest } from './contents.ts';
+import { FOLDERS, FORMAT, lineOf, type Manifest, type Place, workspacePlaces } from './contents.ts';
 import { openWorkFolder } from './exchange.ts';
 
 /** `parley backup FILE`: reads the database by itself, so a running gateway goes on as ever. */
 export async function backup({ folder, env, print }: Cli, name: string): Promise<number> {
-  const { settings } = readSettings(folder, env);
+  const loaded = readSettings(folder, env);
   const file = resolve(name);
   const done = await makeBackup({
     file,
-    storeUrl: settings.store.url ?? folder.storeUrl,
+    storeUrl: loaded.settings.store.url ?? folder.storeUrl,
     settingsFile: folder.settingsFile,
-    workspace: settings.agent.workspace,
+    workspaces: workspacePlaces(loaded, folder.path),
     dataFolder: folder.path,
     clock: Date.now,
   });
@@ -47,7 +47,7 @@ interface BackupOrder {
   readonly file: string;
   readonly storeUrl: string;
   readonly settingsFile: string;
-  readonly workspace: string;
+  readonly workspaces: readonly Place[];
   readonly dataFolder: string;
   readonly clock: Clock;
 }
@@ -92,7 +92,7 @@ export async function makeBackup(order: BackupOrder) {
 async function fill(
   archive: ArchiveWriter,
   snapshot: StoreSnapshot,
-  { settingsFile, workspace, dataFolder, clock }: BackupOrder,
+  { settingsFile, workspaces, dataFolder, clock }: BackupOrder,
 ) {
   const { dialect, steps, tables, counters } = snapshot;
   const manifest: Manifest = {
@@ -110,7 +110,7 @@ async function fill(
     await archive.add('settings/parley.yaml', readFileSync(settingsFile));
   }
   const folders = FOLDERS.map((name) => ({ name, path: join(dataFolder, name) }));
-  const files = await addFiles(archive, [{ name: 'workspace', path: workspace }, ...folders]);
+  const files = await addFiles(archive, [...workspaces, ...folders]);
   const end: End = { ...archive.digest(), rows };
   await archive.add('end.json', `${JSON.stringify(end, null, 2)}\n`);
   await archive.end();
@@ -149,11 +149,6 @@ async function addRows(
   }
   await flush();
   return counts;
-}
-
-interface Place {
-  readonly name: string;
-  readonly path: string;
 }
 
 /** Puts all files of these folders into the archive. `leftOut`: what is neither file nor folder. */

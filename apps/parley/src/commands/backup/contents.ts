@@ -1,6 +1,8 @@
+import { join, sep } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { type BackupRows, type Cell, refuseUnknownSteps } from '@parley/store/backup';
 import { z } from 'zod';
+import type { LoadedSettings } from '../../settings.ts';
 import { type ArchiveEntry, BackupError, damaged, readArchive } from './archive.ts';
 
 /** The kind of file that this Parley writes; an older Parley refuses a higher one. */
@@ -8,6 +10,31 @@ export const FORMAT = 1;
 
 /** Folders of the data folder that belong to a backup besides the workspace; the last are those of other agents. */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
+/** Where a backup has the workspaces of other agents that are not in the data folder. */
+const AGENTS = 'agents';
+
+/** A folder, and what a backup calls it. */
+export interface Place {
+  readonly name: string;
+  readonly path: string;
+}
+
+/** The workspaces that are not in one of `FOLDERS`. */
+export function workspacePlaces(
+  { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
+  dataFolder: string,
+): readonly Place[] {
+  const inside = join(dataFolder, 'workspaces') + sep;
+  const others = [...agents].flatMap(
+    ([
+      name,
+      {
+        agent: { workspace: path },
+      },
+    ]) => (path.startsWith(inside) ? [] : [{ name: `${AGENTS}/${name}`, path }]),
+  );
+  return [{ name: 'workspace', path: settings.agent.workspace }, ...others];
+}
 
 const Name = z.string().regex(/^[a-z0-9_]+$/);
 
@@ -55,7 +82,7 @@ export function entryKind(name: string) {
   const table = /^database\/([a-z0-9_]+)\/\d+\.ndjson$/.exec(name)?.[1];
   if (table !== undefined) return { kind: 'rows', table } as const;
   const [top = '', ...path] = name.split('/');
-  const known = top === 'workspace' || FOLDERS.some((folder) => folder === top);
+  const known = ['workspace', AGENTS, ...FOLDERS].includes(top);
   const isPlain = path.length > 0 && path.every((step) => !['', '.', '..'].includes(step));
   return known && isPlain && !name.includes('\0')
     ? ({ kind: 'file', folder: top, path } as const)

@@ -13,10 +13,18 @@ import {
   findInstance,
 } from '../../data-folder.ts';
 import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
-import { isShared, readSettings } from '../../settings.ts';
+import { isShared, type LoadedSettings, readSettings } from '../../settings.ts';
 import { minuteText } from '../../terminal/text.ts';
 import { readArchive } from './archive.ts';
-import { checkBackup, entryKind, FOLDERS, type Manifest, manifestOf, rowsOf } from './contents.ts';
+import {
+  checkBackup,
+  entryKind,
+  FOLDERS,
+  type Manifest,
+  manifestOf,
+  rowsOf,
+  workspacePlaces,
+} from './contents.ts';
 import {
   announceExchange,
   type Exchange,
@@ -149,13 +157,14 @@ async function putBack(
   staging: string,
   settingsFile: string,
 ) {
-  const { settings } = readSettings({ ...folder, settingsFile }, env);
+  const loaded = readSettings({ ...folder, settingsFile }, env);
+  const { settings } = loaded;
   const isOurs = !isShared(settings);
   const database = join(staging, 'parley.db');
   const stamp = new Date(clock()).toISOString().replaceAll(/\D/g, '');
   const exchanges = [
     ...(isOurs ? databaseFiles(folder, database) : []),
-    ...stagedFolders(folder, settings.agent.workspace, staging),
+    ...stagedFolders(folder, loaded, staging),
     ...(settingsFile === folder.settingsFile
       ? []
       : [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]),
@@ -187,9 +196,9 @@ async function putBack(
 }
 
 /** Folders that the backup lacks are moved aside all the same. */
-function stagedFolders(folder: DataFolder, workspace: string, staging: string): Exchange[] {
+function stagedFolders(folder: DataFolder, loaded: LoadedSettings, staging: string): Exchange[] {
   const places = [
-    { name: 'workspace', path: workspace },
+    ...workspacePlaces(loaded, folder.path),
     ...FOLDERS.map((name) => ({ name, path: join(folder.path, name) })),
   ];
   return places.map(({ name, path }) => {
