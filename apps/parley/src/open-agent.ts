@@ -164,7 +164,11 @@ export async function openAgent(options: OpenAgentOptions) {
 }
 
 async function introduced(
-  { agent, identity: given }: Pick<LoadedSettings['settings'], 'agent' | 'identity'>,
+  {
+    agent,
+    identity: given,
+    limits,
+  }: Pick<LoadedSettings['settings'], 'agent' | 'identity' | 'limits'>,
   workspace: Workspace,
   agentName: string | undefined,
 ) {
@@ -177,6 +181,7 @@ async function introduced(
   const place = {
     ...{ id, name: agentName, identity, workspace: workspace.folder, ...time },
     responseFormat,
+    turnLimits: { steps: limits.turnSteps, minutes: limits.turnMinutes },
   };
   return { place: place satisfies AgentPlace, name, emoji };
 }

@@ -1,6 +1,12 @@
 import { basename } from 'node:path';
 import type { Clock, Reader, ResponseFormat, RuntimeFacts } from '@parley/core';
-import { type Identity, type IdentitySource, quoteUntrusted, readIdentity } from '@parley/prompt';
+import {
+  type Identity,
+  type IdentitySource,
+  quoteUntrusted,
+  readIdentity,
+  type TurnLimitsNote,
+} from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, TranscriptEntry } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
 import type { QuotableMessages } from './answer/visible-text.ts';
@@ -86,6 +92,8 @@ export interface AgentPlace {
   readonly clockMinutes: number;
   /** The JSON that it answers people and jobs with, where they say nothing else. */
   readonly responseFormat?: ResponseFormat | undefined;
+  /** What a turn that answers people may use at most, for its prompt. */
+  readonly turnLimits?: TurnLimitsNote | undefined;
 }
 
 /**

@@ -89,6 +89,7 @@ export async function turnPrompt(
       .map(({ senderName: what, text }) => ({ what, text })),
     target: leadingMessage(turn).route.target,
     clockMinutes: deps.agent.clockMinutes,
+    turnLimits: deps.agent.turnLimits,
     home: homedir(),
     ...(deps.promptMode !== undefined && { mode: deps.promptMode }),
   };

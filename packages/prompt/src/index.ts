@@ -61,6 +61,7 @@ export {
   type TodoNote,
   type ToolNote,
   type ToolTier,
+  type TurnLimitsNote,
   type Volatility,
 } from './layer.ts';
 export { EXPECTED_ABILITIES } from './layers/tools.ts';

@@ -146,6 +146,13 @@ export interface Identity {
   readonly emoji?: string;
 }
 
+/** The bounds of a turn (G01) as the agent knows them. */
+export interface TurnLimitsNote {
+  /** How often the model is asked. */
+  readonly steps: number;
+  readonly minutes: number;
+}
+
 /** Everything the layers of one turn may draw on. Files come through `view` and no other way. */
 export interface PromptContext extends PromptFeatures {
   readonly facts: RuntimeFacts;
@@ -161,6 +168,8 @@ export interface PromptContext extends PromptFeatures {
   readonly messages: readonly InboundMessage[];
   /** The clock of the system prompt is rounded down to so many minutes, 1 to 60. */
   readonly clockMinutes: number;
+  /** What a turn that answers people may use at most. */
+  readonly turnLimits?: TurnLimitsNote | undefined;
   /** What others said in the group since its last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
   /** What Parley sent there by itself since then, oldest first. */

@@ -138,6 +138,15 @@ You cannot do this here; say so instead of promising it:
     expect(await say({ tools: [] })).toMatch(/^## Abilities and Limits\nYou have no tools/);
   });
 
+  it('[P06] [G01] says how much a turn may use, but in no run without a person and to no sub-agent', async () => {
+    const turnLimits = { steps: 7, minutes: 3 };
+    const bounds = 'A turn has at most 7 steps and 3 minutes.';
+    expect(await say({ tools: TOOLS, turnLimits })).toContain(bounds);
+    const { facts } = contextOf();
+    for (const other of [{ facts: { ...facts, heartbeat: true } }, { mode: 'minimal' as const }])
+      expect(await say({ tools: TOOLS, turnLimits, ...other })).not.toContain('A turn has');
+  });
+
   it('[P06] [G04] [W02] changes with the mode and the reader', async () => {
     const tools = TOOLS.map((tool) =>
       tool.name === 'write' || tool.name === 'exec' ? { ...tool, placeholder: true } : tool,

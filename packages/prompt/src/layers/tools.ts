@@ -160,10 +160,20 @@ export const abilitiesLayer: Layer = {
       ...(able.length === 0 ? [NO_TOOLS] : ['You can use these tools:', ...able]),
       'You cannot do this here; say so instead of promising it:',
       ...limits,
+      ...boundsOf(context),
     ];
     return forChat(reader, [heading, ...lines].join('\n'), countOf(usable.length, 'usable tool'));
   },
 };
+
+/** Runs without a person and sub-agents have bounds of their own. */
+function boundsOf({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
+  if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
+  const { steps, minutes } = turnLimits;
+  return [
+    `A turn has at most ${countOf(steps, 'step')} and ${countOf(minutes, 'minute')}. What needs more, do in parts: say what is done and what is left.`,
+  ];
+}
 
 function limitsOf(
   { conversationMode = 'agent', reader, sandbox }: PromptContext,

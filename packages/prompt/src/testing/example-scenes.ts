@@ -227,7 +227,8 @@ export async function sceneContext(
 ): Promise<PromptContext> {
   const view = workspace.for(context.reader);
   const identity = await readIdentity(view, {});
-  return { ...context, view, identity, clockMinutes: 10, home: '/home/ann' };
+  const turnLimits = { steps: 20, minutes: 10 };
+  return { ...context, view, identity, turnLimits, clockMinutes: 10, home: '/home/ann' };
 }
 
 function groupFacts(
