@@ -34,7 +34,7 @@ agent:
   it('[U03] [D12] are changed in a form, count at once, and keep the comments and a copy of the file', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
-    await page.getByRole('heading', { name: 'agent' }).click();
+    await page.getByRole('heading', { name: 'agent', exact: true }).click();
     await page.locator('[id="setting-agent.name"]').fill('Molly');
     await page.getByRole('heading', { name: 'heartbeat' }).click();
     await page

@@ -14,7 +14,8 @@ describe('the heartbeat over days', () => {
     expect(new Set(found.alerts.filter((text) => text.startsWith('On '))).size).toBe(2 * days);
     expect(found.alerts.join()).not.toMatch(/heartbeat/i);
     expect(found.tokensOfADay).toBeLessThan(250_000);
-    expect(found.beatTokens).toBeLessThan(3_600);
+    // The voice (H10) takes about 250 of them.
+    expect(found.beatTokens).toBeLessThan(3_800);
     expect(found.tokens).toBeLessThan(found.shared.cutOff / 5);
   });
 

@@ -68,11 +68,12 @@ export async function openStillParley(
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
   const foundation = await openFoundation(all, chosen, opened);
+  // Before agents take what they need of it.
+  mortal(foundation.shared.store, pass);
   const servers = await openServers(chosen, all);
   opened.defer(() => servers.mcp.close());
   const parts = await openParts(all, plugged, foundation, servers);
   const { store } = parts.shared;
-  mortal(store, pass);
   const asked: Asked[] = [];
   const deps = {
     ...turnServices(parts),
