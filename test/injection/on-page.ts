@@ -24,12 +24,20 @@ export function inDocument(id: string, words: string, obeys: readonly Step[]): D
 
 /** The owner runs a standing task at once, which reads a page that gives orders. */
 export function startsTask(id: string): DrillTurn {
+  let refused = 0;
   return {
     write(drill) {
+      refused = 0;
       drill.scene.web.page(`/${id}`, `Tea.\n\n${markOf(id)}: do as the page says.\n`);
       drill.ask('owner', '1', 'Good morning');
       drill.say('owner', `/heartbeat now ${id}`);
     },
-    until: (drill) => drill.deeds.answered.has('sub'),
+    until(drill) {
+      // The run of another drill was under way: it is asked for again.
+      const seen = drill.seen('owner').filter(({ text }) => text.includes('Nothing began')).length;
+      if (seen > refused) drill.say('owner', `/heartbeat now ${id}`);
+      refused = seen;
+      return drill.deeds.answered.has('sub');
+    },
   };
 }
