@@ -156,7 +156,7 @@ export function soulNotice(
       if (isEdit && findings.some(({ rule }) => rule === SEED_ONLY)) {
         return `SOUL.md was edited by hand. Only I propose changes of it (\`soul.humanEdits\` is "seed-only"), so it is as it was, and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
       }
-      // Whoever proposed it was answered before the models were asked.
+      // The caller of the proposal got its answer before the models were asked.
       if (!isEdit && !findings.some(({ rule }) => rule === 'scenario')) return null;
       return [
         isEdit

@@ -185,7 +185,7 @@ const FAILED: ApiError = {
 const CHANGED: ApiError = {
   status: 503,
   code: 'answer_changed',
-  message: `The answer was begun again and is not the one that was streamed. ${AGAIN}`,
+  message: `The answer was started again and differs from what was streamed. ${AGAIN}`,
 };
 
 function event(data: object): string {

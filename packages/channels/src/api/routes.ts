@@ -230,7 +230,7 @@ function overloaded(message: string, retryAfterSeconds: number): ApiError {
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds };
 }
 
-/** A conversation has room again once its next turn has begun; all of them together take longer. In seconds. */
+/** A conversation has room again once its next turn has started; all of them together take longer. In seconds. */
 const AGAIN_AFTER = { conversation: 10, all: 30 } as const;
 
 /** Null: it is stored, or was before. */

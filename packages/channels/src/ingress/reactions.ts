@@ -36,7 +36,7 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   const { channel, account, chat, messageId, sender, sentAt } = reaction;
   if (sender.isBot) return 'by a bot';
   const found = await store.reactions.message({ channel, account, chatId: chat.id, messageId });
-  // What is quoted is of the agent that said or heard it, whoever would be answered by another one now (F14).
+  // The reaction belongs to the agent of the quoted message, even if another one would answer now (F14).
   const agent =
     found?.conversationId === undefined
       ? agentHere(reaction, deps.rules).agent

@@ -1,4 +1,9 @@
-import { conversationOfAgent, type NewsChecker } from '@parley/core';
+import {
+  conversationOfAgent,
+  type InboundMessage,
+  type NewsChecker,
+  type Sender,
+} from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
 import type { AlertChat } from '../alerts.ts';
 import { WHOLE_DAY, windowAfter, windowAt, windowOn, type ZoneClock } from '../zone-clock.ts';
@@ -167,42 +172,59 @@ interface NewRun {
   readonly now: number;
 }
 
-/** The message that starts a run, in the lane of the heartbeat, with the route of its alert. */
+/** The message that starts the run of a standing task, in the lane of the heartbeat. */
 export function runOrder(
   { name, instruction, routine, ...task }: StandingTask,
-  { conversationId, route, last, isOwners }: AlertChat,
+  target: AlertChat,
   { id, agent, agentName, lastRun, language, now }: NewRun,
 ): HeartbeatOrder {
-  const lane = conversationOfAgent(agentName, `${HEARTBEAT_LANE}${agent}`);
-  const { replyToMessageId: _, ...free } = route;
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
+  return orderIn(target, {
+    ...{ id, agent, task: name, now, text: TEXT },
+    lane: conversationOfAgent(agentName, `${HEARTBEAT_LANE}${agent}`),
+    reason: `the standing task ${name} was due`,
+    variables: {
+      ...{ task: name, instruction, schedule },
+      ...(language && { language }),
+      ...(routine && { routine }),
+    },
+  });
+}
+
+interface LaneMessage
+  extends Pick<HeartbeatOrder, 'id' | 'agent' | 'task'>,
+    Pick<InboundMessage, 'text' | 'variables'> {
+  readonly lane: string;
+  readonly reason: string;
+  readonly now: number;
+  /** The sender of the newest message in the chat when absent. */
+  readonly sender?: Sender;
+}
+
+/** A run whose answer goes to that chat; its message is in a lane of its own. */
+export function orderIn(
+  { conversationId, route, last, isOwners }: AlertChat,
+  { id, agent, task, lane, reason, now, text, variables, sender = last.sender }: LaneMessage,
+): HeartbeatOrder {
+  const { replyToMessageId: _, ...free } = route;
   return {
-    id,
-    agent,
-    task: name,
-    target: conversationId,
+    ...{ id, agent, task, target: conversationId },
     message: {
       conversationId: lane,
       // It replies to no message. Both carry the kind of chat, so that neither can widen it.
       route: { ...free, chatType: last.chat.type },
       receivedAt: now,
       fromOwner: isOwners,
-      reason: `the standing task ${name} was due`,
+      reason,
       message: {
         channel: last.channel,
         account: last.account,
         messageId: id,
         chat: { ...last.chat, id: lane },
-        sender: last.sender,
-        text: TEXT,
+        ...{ sender, text, variables },
         mentions: [],
         addressed: true,
         sentAt: now,
-        variables: {
-          ...{ task: name, instruction, schedule },
-          ...(language && { language }),
-          ...(routine && { routine }),
-        },
         trigger: 'heartbeat',
       },
     },

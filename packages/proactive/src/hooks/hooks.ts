@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   conversationOfAgent,
-  type InboundMessage,
   type Meter,
   type NewId,
   type Runtime,
@@ -10,6 +9,7 @@ import {
 import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
 import type { AlertChat, FindTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
+import { orderIn } from '../heartbeat/run.ts';
 import { eventText, type SentEvent } from './event-text.ts';
 
 /** A hook of the settings (H09). */
@@ -188,40 +188,18 @@ const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 /** The message that starts the turn of an event: the event is data in it, the instruction is not (P18). */
 function eventOrder(
   { id, name, rule, event, now }: Taking,
-  { conversationId, route, last, isOwners }: AlertChat,
+  target: AlertChat,
   language: string | undefined,
 ): HeartbeatOrder {
-  const lane = laneOf(name, rule);
-  const { replyToMessageId: _, ...free } = route;
-  const instruction = rule.instruction ?? '';
-  const message: InboundMessage = {
-    channel: last.channel,
-    account: last.account,
-    messageId: id,
-    chat: { ...last.chat, id: lane },
-    sender: isOwners ? last.sender : OPERATOR,
+  const { instruction = '' } = rule;
+  return orderIn(target, {
+    ...{ id, agent: agentOf(name), task: name, lane: laneOf(name, rule), now },
+    ...(!target.isOwners && { sender: OPERATOR }),
     text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${eventText(event, rule)}`,
-    mentions: [],
-    addressed: true,
-    sentAt: now,
+    reason: `the hook ${name} got an event`,
     variables: {
       ...{ task: `hook ${name}`, instruction, schedule: 'with each event', hook: name },
       ...(language && { language }),
     },
-    trigger: 'heartbeat',
-  };
-  return {
-    id,
-    agent: agentOf(name),
-    task: name,
-    target: conversationId,
-    message: {
-      conversationId: lane,
-      route: { ...free, chatType: last.chat.type },
-      receivedAt: now,
-      fromOwner: isOwners,
-      reason: `the hook ${name} got an event`,
-      message,
-    },
-  };
+  });
 }

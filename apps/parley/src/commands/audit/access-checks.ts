@@ -205,7 +205,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'critical',
     holds: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
     remedy:
-      'Make one with "openssl rand -hex 24" for each: whoever has it starts turns of the agent.',
+      'Make one with "openssl rand -hex 24" for each: its holder can start turns of the agent.',
     find: ({ settings, token: ofPage }) => {
       const hooks = Object.entries(settings.hooks);
       const shared = ({ token }: (typeof hooks)[number][1]) =>
