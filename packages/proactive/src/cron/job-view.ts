@@ -114,7 +114,7 @@ export function dueText(
     now - dueAt < LATE_MS
       ? ''
       : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${ago(now - dueAt)} ago: tell that it comes late.`;
-  return `⚙️ The time of the job ${named({ title, id })} has come. It was asked for in this chat; nobody has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder is told to the people here, not confirmed.`;
+  return `⚙️ The time of the job ${named({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
 }
 
 /** The notice for a job that failed too often, without the mark. */
