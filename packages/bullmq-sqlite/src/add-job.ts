@@ -157,13 +157,15 @@ function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | nu
   return ttl && ttl > 0 ? scope.now + Math.ceil(ttl) : null;
 }
 
-/** Releases a deduplication id, if `jobId` owns it or is absent; returns how many. */
+/** Releases a deduplication id, if `jobId` owns it or is absent; returns how many. An expired claim is none. */
 export function removeClaim(scope: QueueScope, dedupId: string, jobId?: string): number {
-  return scope.run(
+  const isClaimed = claimOf(scope, dedupId) !== undefined;
+  const removed = scope.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND job_id = coalesce(?, job_id)',
     dedupId,
     jobId ?? null,
   );
+  return isClaimed ? removed : 0;
 }
 
 function replaceDelayed(

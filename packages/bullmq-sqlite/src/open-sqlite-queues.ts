@@ -55,7 +55,8 @@ export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
       busyTimeoutMs: options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
       events: options.events ?? true,
     },
-    options.clock ?? Date.now,
+    // Looked up at each call: fake timers replace it after the file was opened.
+    options.clock ?? (() => Date.now()),
   );
   if (options.pollOtherProcessesMs) shared.startPolling(options.pollOtherProcessesMs);
   return {

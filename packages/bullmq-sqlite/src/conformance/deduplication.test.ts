@@ -39,6 +39,16 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     await until(async () => (await lab.queue.add('fourth', {}, short)).id !== '3');
   });
 
+  it('ttl: releasing a deduplication id is true while it is claimed, false once it has expired', async ({
+    lab,
+  }) => {
+    await lab.queue.add('first', {}, { deduplication: { id: 'chat', ttl: 60_000 } });
+    expect(await lab.queue.removeDeduplicationKey('chat')).toBe(1);
+    await lab.queue.add('second', {}, { deduplication: { id: 'chat', ttl: 50 } });
+    await pause(100);
+    expect(await lab.queue.removeDeduplicationKey('chat')).toBe(0);
+  });
+
   it('extend: each dropped job renews the time', async ({ lab }) => {
     const add = async (ttl: number, extend: boolean) =>
       (await lab.queue.add('job', {}, { deduplication: { id: 'chat', ttl, extend } })).id;
