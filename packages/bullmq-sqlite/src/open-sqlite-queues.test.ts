@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ConnectionClosedError, FlowProducer, Queue, QueueEvents, Worker } from 'bullmq';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { until } from './conformance/lab.ts';
 import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
 import { openSqliteQueues } from './open-sqlite-queues.ts';
@@ -28,6 +28,18 @@ describe('a queue file', () => {
     const again = new Queue('q', { connection: {} }, second.backend);
     expect((await again.getJob('1'))?.data).toEqual({ n: 1 });
     await again.close();
+  });
+
+  it('follows fake timers that replace the clock after it was opened', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const add = async () =>
+      (await queue.add('job', {}, { deduplication: { id: 'chat', ttl: 60_000 } })).id;
+    expect([await add(), await add()]).toEqual(['1', '1']);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await add()).not.toBe('1');
+    await queue.close();
   });
 
   it('keeps queues apart by name and by prefix', async () => {
