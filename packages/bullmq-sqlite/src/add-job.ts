@@ -100,6 +100,7 @@ interface Claim {
 function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   const options = job.opts.deduplication;
   if (!options) return undefined;
+  if (expiryOf(scope, options) !== null) dropExpired(scope);
   if (claimFree(scope, options, job.id)) return undefined;
   const claim = claimOf(scope, options.id);
   if (!claim) {
@@ -150,6 +151,15 @@ function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: stri
     expiryOf(scope, options),
   );
   return claimed > 0;
+}
+
+/** Two for each claim that is made: expired ones never pile up, and no call pays for many. */
+function dropExpired(scope: QueueScope): void {
+  scope.run(
+    `DELETE FROM dedup WHERE queue_id = ?1 AND id IN (
+       SELECT id FROM dedup WHERE queue_id = ?1 AND expires_at <= ?2 ORDER BY expires_at LIMIT 2)`,
+    scope.now,
+  );
 }
 
 function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | null {

@@ -42,6 +42,20 @@ describe('a queue file', () => {
     await queue.close();
   });
 
+  it('forgets expired deduplication ids while others are claimed', async () => {
+    const file = freshFile();
+    let now = 1_000;
+    using sqlite = openSqliteQueues({ file, clock: () => now });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    for (let n = 0; n < 100; n += 1) {
+      await queue.add('job', {}, { deduplication: { id: `chat ${n}`, ttl: 10 } });
+      now += 1;
+    }
+    using db = new DatabaseSync(file, { readOnly: true });
+    expect(db.prepare('SELECT count(*) AS rows FROM dedup').get()).toEqual({ rows: 10 });
+    await queue.close();
+  });
+
   it('keeps queues apart by name and by prefix', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const open = (name: string, prefix?: string) =>

@@ -182,7 +182,10 @@ export class QueueFile {
 
   #createTables(): void {
     const version = this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
-    if (version === SCHEMA_VERSION) return;
+    if (version === SCHEMA_VERSION) {
+      this.#db.exec(EXPIRY_INDEX);
+      return;
+    }
     if (version !== 0) {
       throw new SqliteQueueError(
         'queue-file-layout',
@@ -190,6 +193,7 @@ export class QueueFile {
       );
     }
     this.#db.exec(SCHEMA);
+    this.#db.exec(EXPIRY_INDEX);
     this.#db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   }
 }
@@ -203,6 +207,10 @@ function isBusy(error: unknown): boolean {
  * refused, and the remedy is to delete it once its jobs are done.
  */
 const SCHEMA_VERSION = 1;
+
+/** Made at each opening, since files of this layout from before it lack it. */
+const EXPIRY_INDEX =
+  'CREATE INDEX IF NOT EXISTS dedup_expiring ON dedup (queue_id, expires_at) WHERE expires_at IS NOT NULL';
 
 /**
  * One row per job, whatever its state.
