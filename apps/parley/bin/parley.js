@@ -33,8 +33,7 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   const { main } = await import(programModule(root, program, entry));
   process.exitCode = await main(process.argv.slice(2));
 } else {
-  const { resolve } = module.createRequire(import.meta.url);
-  const bundled = join(dirname(resolve('node/package.json')), 'bin', 'node');
+  const bundled = bundledNode();
   const flags = ['--max-semi-space-size=8', ...process.execArgv];
   const child = spawn(bundled, [...flags, ...process.argv.slice(1)], {
     stdio: 'inherit',
@@ -44,7 +43,7 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(
-      `Parley needs Node ${NEEDED} and could not start its own (${error.message}). Run "npm ci" again.\n`,
+      `Parley needs Node ${NEEDED} and could not start the one it brings (${error.message}).\n`,
     );
     process.exit(1);
   });
@@ -53,6 +52,21 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
     if (signal) process.kill(process.pid, signal);
     else process.exit(code ?? 1);
   });
+}
+
+/** The Node that npm has installed with Parley: an optional package, one for each platform. */
+function bundledNode() {
+  const windows = process.platform === 'win32';
+  const name = `node-${windows ? 'win' : process.platform}-${process.arch}`;
+  try {
+    const manifest = module.createRequire(import.meta.url).resolve(`${name}/package.json`);
+    return join(dirname(manifest), 'bin', windows ? 'node.exe' : 'node');
+  } catch {
+    process.stderr.write(
+      `Parley needs Node ${NEEDED} or newer, and this is ${process.version}. npm has not installed its own Node (${name}): install Parley again without --omit=optional, or Node ${NEEDED} from https://nodejs.org.\n`,
+    );
+    process.exit(1);
+  }
 }
 
 /**

@@ -16,7 +16,7 @@ import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ParleyError, reasonOf } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { configPath, installationKind } from '@parley/core/installation';
 import { z } from 'zod';
 
 /** Where everything an installation keeps is found. All paths are absolute. */
@@ -142,10 +142,12 @@ export function printOf(file: string): string {
   }
 }
 
+const PROGRAM = { clone: 'npm run parley --', global: 'parley', project: 'npx parley' } as const;
+
 /** A command as a person types it where Parley was installed, with `--data` where it is needed. */
 export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
   const data = folder.path === defaultDataFolder() ? '' : ` --data ${quoted(folder.path)}`;
-  return `npm run parley -- ${command}${data}`;
+  return `${PROGRAM[installationKind()]} ${command}${data}`;
 }
 
 function quoted(path: string): string {

@@ -1,27 +1,39 @@
-import type {
-  ChannelAdapter,
-  ChannelContext,
-  ChannelDefinition,
-  ChannelEnv,
+import {
+  type ChannelAdapter,
+  type ChannelContext,
+  type ChannelDefinition,
+  type ChannelEnv,
+  withOptionalLibrary,
 } from '@parley/channels';
+import { MAX_TEXT } from './format.ts';
 import { DiscordSettings } from './settings.ts';
 
 /** Creates the adapter of one account; tests replace `env`. */
 type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /** Discord bots through the gateway. This import loads the settings schema only; `load` loads discord.js. */
-export const discord = {
-  id: 'discord',
-  settings: DiscordSettings,
-  async probe(settings, env) {
-    const { probeDiscord } = await import('./api.ts');
-    return probeDiscord(DiscordSettings.parse(settings), env);
+export const discord = withOptionalLibrary(
+  {
+    id: 'discord',
+    settings: DiscordSettings,
+    async probe(settings, env) {
+      const { probeDiscord } = await import('./api.ts');
+      return probeDiscord(DiscordSettings.parse(settings), env);
+    },
+    async load(): Promise<ConnectDiscord> {
+      const { createDiscordAdapter } = await import('./adapter.ts');
+      return (context, env) => {
+        const settings = DiscordSettings.parse(context.settings);
+        return createDiscordAdapter({ ...context, settings }, env);
+      };
+    },
+  } satisfies ChannelDefinition,
+  {
+    platform: 'Discord',
+    name: 'discord.js',
+    capabilities: {
+      target: { dialect: 'discord', maxLength: MAX_TEXT, unit: 'utf16' },
+      idempotentSend: true,
+    },
   },
-  async load(): Promise<ConnectDiscord> {
-    const { createDiscordAdapter } = await import('./adapter.ts');
-    return (context, env) => {
-      const settings = DiscordSettings.parse(context.settings);
-      return createDiscordAdapter({ ...context, settings }, env);
-    };
-  },
-} satisfies ChannelDefinition;
+);

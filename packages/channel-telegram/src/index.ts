@@ -1,27 +1,39 @@
-import type {
-  ChannelAdapter,
-  ChannelContext,
-  ChannelDefinition,
-  ChannelEnv,
+import {
+  type ChannelAdapter,
+  type ChannelContext,
+  type ChannelDefinition,
+  type ChannelEnv,
+  withOptionalLibrary,
 } from '@parley/channels';
+import { MAX_TEXT } from './format.ts';
 import { TelegramSettings } from './settings.ts';
 
-/** Makes the adapter of one account; chance and waiting can be given by tests. */
+/** Creates the adapter of one account; chance and waiting can be given by tests. */
 type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /** Telegram bots by long polling. Importing this costs the settings schema; telegraf comes with `load`. */
-export const telegram = {
-  id: 'telegram',
-  settings: TelegramSettings,
-  async probe(settings, env) {
-    const { probeTelegram } = await import('./api.ts');
-    return probeTelegram(TelegramSettings.parse(settings), env);
+export const telegram = withOptionalLibrary(
+  {
+    id: 'telegram',
+    settings: TelegramSettings,
+    async probe(settings, env) {
+      const { probeTelegram } = await import('./api.ts');
+      return probeTelegram(TelegramSettings.parse(settings), env);
+    },
+    async load(): Promise<ConnectTelegram> {
+      const { createTelegramAdapter } = await import('./adapter.ts');
+      return (context, env) => {
+        const settings = TelegramSettings.parse(context.settings);
+        return createTelegramAdapter({ ...context, settings }, env);
+      };
+    },
+  } satisfies ChannelDefinition,
+  {
+    platform: 'Telegram',
+    name: 'telegraf',
+    capabilities: {
+      target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
+      idempotentSend: false,
+    },
   },
-  async load(): Promise<ConnectTelegram> {
-    const { createTelegramAdapter } = await import('./adapter.ts');
-    return (context, env) => {
-      const settings = TelegramSettings.parse(context.settings);
-      return createTelegramAdapter({ ...context, settings }, env);
-    };
-  },
-} satisfies ChannelDefinition;
+);

@@ -76,6 +76,7 @@ export {
   type SenderNow,
   senderNow,
 } from './known-chats.ts';
+export { type OptionalLibrary, withOptionalLibrary } from './optional-library.ts';
 export { startPresence } from './presence/presence.ts';
 export { callOutcome } from './send-outcome.ts';
 export type { ChatsFacet, HistoryEntry } from './shown-chats.ts';

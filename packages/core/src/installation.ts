@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Defined by the build alone (`apps/parley/src/build`): this code runs from the bundle. */
@@ -23,4 +24,14 @@ export function configPath(name: string): string {
 /** Where a module lies that is started or passed to others: `source`, or its form in the bundle. */
 export function moduleUrl(name: string, source: URL): URL {
   return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
+}
+
+/** How Parley came here: a clone with its sources, `npm i -g`, or a dependency of a project. */
+export type InstallationKind = 'clone' | 'global' | 'project';
+
+/** Reads the folders around the installation. */
+export function installationKind(root: URL = INSTALLATION): InstallationKind {
+  if (existsSync(new URL('apps/parley/src', root))) return 'clone';
+  // <project>/node_modules/parley; the folder above npm's global `node_modules` has no package.json.
+  return existsSync(new URL('../../package.json', root)) ? 'project' : 'global';
 }

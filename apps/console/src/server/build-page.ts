@@ -11,12 +11,18 @@ const MARK = '<!-- built files -->';
 /** The built page: each file by its path at the gateway; `/` is the HTML, `/simulate.html` that of `parley simulate`. */
 export type BuiltPage = ReadonlyMap<string, Uint8Array>;
 
+/** The page, and the absolute paths of what it was built from. */
+export interface PageBuild {
+  readonly page: BuiltPage;
+  readonly inputs: readonly string[];
+}
+
 /**
  * Builds the page in memory: the chat with what it needs at once, and a file of its own for each view
  * that is loaded when it is opened. Names carry a hash of the content, so a browser may keep the files.
  * Throws esbuild's `BuildFailure`, which names file and line.
  */
-export async function buildPage(): Promise<BuiltPage> {
+export async function buildPage(): Promise<PageBuild> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: SOURCES,
     entryPoints: {
@@ -44,12 +50,13 @@ export async function buildPage(): Promise<BuiltPage> {
     const text = readFileSync(join(SOURCES, file), 'utf8');
     return new TextEncoder().encode(text.replace(MARK, tagsOf(metafile, folder)));
   };
-  return new Map([
+  const page = new Map([
     ['/', html('index.html', '')],
     ['/simulate.html', html('simulate/index.html', 'simulate/')],
     ['/page/icon.svg', readFileSync(join(SOURCES, 'icon.svg'))],
     ...outputFiles.map(({ path, contents }) => [pathOf(path), contents] as const),
   ]);
+  return { page, inputs: Object.keys(metafile.inputs).map((file) => join(SOURCES, file)) };
 }
 
 /** The style, the script, and what the script imports: naming it saves a round trip for each link of the chain. */

@@ -10,7 +10,7 @@ let html = '';
 /** The files that the page names, which a browser loads before it shows the chat. */
 let named: string[] = [];
 beforeAll(async () => {
-  built = await buildPage();
+  built = (await buildPage()).page;
   html = await (await page.request('/')).text();
   named = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path]) => path ?? '');
 });

@@ -55,7 +55,7 @@ export function createConsole(first: '/' | '/simulate.html' = '/'): Hono {
 async function openPage(): Promise<BuiltPage> {
   if (typeof PARLEY_BUNDLE === 'undefined') {
     const { buildPage } = await import('./build-page.ts');
-    return buildPage();
+    return (await buildPage()).page;
   }
   return readBuilt();
 }

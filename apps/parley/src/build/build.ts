@@ -17,11 +17,13 @@ import {
   hashOf,
   isRunning,
   type Manifest,
+  readManifest,
   stampOf,
   writeManifest,
 } from '@parley/cli/bundle';
-import { buildPage } from '@parley/console/build';
+import { buildPage, type PageBuild } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
+import { bundledLibraries, licenseText } from './licenses.ts';
 
 /** Of bundles, besides those that a process runs: one may be about to start. */
 const KEPT = 2;
@@ -55,7 +57,10 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
   const write = async (): Promise<Manifest> => {
     rmSync(part, { recursive: true, force: true });
     const { inputs } = await bundleModules(root, part);
-    await writePage(join(part, 'page'));
+    const page = await buildPage();
+    writePage(join(part, 'page'), page);
+    const all = [...Object.keys(inputs).map((file) => join(root, file)), ...page.inputs];
+    writeFileSync(join(part, 'LICENSES.txt'), licenseText(bundledLibraries(all)));
     const files = sourcesOf(root, Object.keys(inputs));
     return { hash: hashOf(root, files), stamp: stampOf(root, files), files };
   };
@@ -102,8 +107,8 @@ function filesIn(root: string, folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
 }
 
-async function writePage(folder: string): Promise<void> {
-  for (const [path, content] of await buildPage()) {
+function writePage(folder: string, { page }: PageBuild): void {
+  for (const [path, content] of page) {
     const file = join(folder, path === '/' ? 'index.html' : path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
@@ -118,6 +123,20 @@ export function removeOld(dist: string, current: string): void {
     .sort((a, b) => b.at - a.at);
   const old = others.slice(KEPT - 1).filter(({ path }) => !isRunning(path));
   for (const { path } of old) rmSync(path, { recursive: true, force: true });
+}
+
+/** Leaves the current bundle alone in `dist`, as `npm pack` takes all. Throws if a process runs another one. */
+export function removeOthers(root: string): void {
+  const dist = join(root, 'dist');
+  const current = readManifest(root)?.hash;
+  for (const entry of readdirSync(dist, { withFileTypes: true })) {
+    if (!entry.isDirectory() || entry.name === current) continue;
+    const path = join(dist, entry.name);
+    if (isRunning(path)) {
+      throw new Error(`A process runs the older bundle ${path}. Stop it, and pack again.`);
+    }
+    rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** A start that takes longer has failed, and the first one fills the cache itself. */

@@ -27,18 +27,19 @@ const ENTRIES = {
 const LATE = { ioredis: 'late:ioredis', 'bullmq-scripts': 'late:bullmq-scripts' };
 const BULLMQ_SCRIPTS = 'node_modules/bullmq/dist/cjs/scripts/index.js';
 
-/** Asked for by libraries if they are installed, which Parley does not do. */
+/** What an installation may be without: the platforms' libraries, pictures, traces. Each is loaded at its first use. */
 const OPTIONAL = [
-  '@napi-rs/canvas',
-  'audio-decode',
-  'bufferutil',
-  'jimp',
-  'link-preview-js',
-  'pg-native',
+  '@opentelemetry/*',
+  '@whiskeysockets/baileys',
+  'bullmq-otel',
+  'discord.js',
+  'libsignal',
   'sharp',
-  'utf-8-validate',
-  'zlib-sync',
+  'telegraf',
 ];
+
+/** Asked for by libraries if they are installed, which Parley does not do. */
+const ABSENT = ['@napi-rs/canvas', 'bufferutil', 'pg-native', 'utf-8-validate'];
 
 /**
  * Writes the bundle: what is imported when it is used lies in files of its own. Names stay, for stack
@@ -60,7 +61,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
     banner: {
       js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
     },
-    external: OPTIONAL,
+    external: [...OPTIONAL, ...ABSENT],
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
-import { buildBundle } from './build.ts';
+import { buildBundle, removeOthers } from './build.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
 
 // `npm run build`, and part of `npm ci`. Without a bundle the sources run, so a failure fails no install.
+// With `--pack`, for `npm pack`, the bundle is all there is: a failure ends that, and `dist` has it alone.
 try {
-  const done = await buildBundle(join(import.meta.dirname, '../../../..'));
+  const done = await buildBundle(ROOT);
+  if (process.argv.includes('--pack')) removeOthers(ROOT);
   const text = done === 'built' ? 'The bundle is built' : 'The bundle is of these sources already';
-  process.stdout.write(`${text}: dist/\n`);
+  process.stderr.write(`${text}: dist/\n`);
 } catch (error) {
+  if (process.argv.includes('--pack')) throw error;
   process.stderr.write(
     `No bundle could be built, so the sources run, which start slower: ${error}\n`,
   );

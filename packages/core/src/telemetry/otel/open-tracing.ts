@@ -1,6 +1,16 @@
 import type { BullMQOtel } from 'bullmq-otel';
 import { type Logger, reasonOf, type Tracer } from '../../index.ts';
+import { installLine } from '../../install-line.ts';
 import type { Scrub } from '../scrubber.ts';
+
+/** As npm knows them. */
+const LIBRARIES = [
+  '@opentelemetry/api',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace-node',
+  'bullmq-otel',
+];
 
 /** Where traces go, and what they say of this process. */
 export interface TracingOptions {
@@ -40,7 +50,7 @@ export async function openTracing(
     return start(options);
   } catch (error) {
     const advice = isNotInstalled(error)
-      ? 'the parts for traces are not installed; "npm install" without --omit=optional brings them'
+      ? `the libraries for traces are not installed; "${installLine(LIBRARIES)}" brings them`
       : 'telemetry.otlp may be wrong';
     options.log.warn({ reason: reasonOf(error) }, `nothing is traced: ${advice}`);
     return null;

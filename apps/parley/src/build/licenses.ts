@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const Manifest = z.object({
+  name: z.string(),
+  version: z.string(),
+  license: z.string().default('see its text'),
+});
+
+/** A library that the bundle contains. */
+export interface BundledLibrary {
+  readonly name: string;
+  readonly version: string;
+  /** As SPDX writes it. */
+  readonly license: string;
+  /** What its authors want to be passed on with it; empty where the package has no such file. */
+  readonly text: string;
+}
+
+/** The libraries that these files are of, by name; `inputs` are esbuild's, absolute. */
+export function bundledLibraries(inputs: readonly string[]): BundledLibrary[] {
+  const folders = inputs.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
+  const found = [...new Set(folders)].filter((folder) => folder !== undefined).map(readLibrary);
+  return found.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+const keyOf = ({ name, version }: BundledLibrary): string => `${name}@${version}`;
+
+function readLibrary(folder: string): BundledLibrary {
+  const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
+  const texts = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^(licen[sc]e|copying|notice)/i.test(entry.name))
+    .map(({ name }) => readFileSync(join(folder, name), 'utf8').trim());
+  return { ...manifest, text: texts.join('\n\n') };
+}
+
+/** The licenses of all of them as one text, for people. */
+export function licenseText(libraries: readonly BundledLibrary[]): string {
+  const parts = libraries.map(({ name, version, license, text }) =>
+    `${name} ${version}, ${license}\n\n${text}`.trim(),
+  );
+  const head = 'Parley contains these libraries, each under the license of its authors.';
+  return [head, ...parts].join(`\n\n${'-'.repeat(80)}\n\n`).concat('\n');
+}

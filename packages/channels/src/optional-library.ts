@@ -1,0 +1,94 @@
+import { type Capabilities, ChannelError } from '@parley/core';
+import { installLine } from '@parley/core/install-line';
+import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapter.ts';
+
+/** A platform's library, which an installation may be without. */
+export interface OptionalLibrary {
+  /** As npm knows it. */
+  readonly name: string;
+  /** Its own parts that may be missing as well. */
+  readonly parts?: readonly string[];
+  /** What a person should know before it is installed; empty: nothing. */
+  readonly note?: string;
+  /** As the person who configures the channel calls the platform. */
+  readonly platform: string;
+  /** What of the channel holds without the library: answers are written in its format until then. */
+  readonly capabilities: Pick<Capabilities, 'target' | 'idempotentSend'>;
+}
+
+/**
+ * The same channel, where a missing library is no crash: each account reports which one to install and how, a probe says
+ * the same, and other channels go on.
+ */
+export function withOptionalLibrary<Definition extends ChannelDefinition>(
+  definition: Definition,
+  library: OptionalLibrary,
+): Definition {
+  const { probe } = definition;
+  return {
+    ...definition,
+    ...(probe !== undefined && {
+      async probe(...args: Parameters<typeof probe>) {
+        try {
+          return await probe(...args);
+        } catch (thrown) {
+          if (!isMissing(thrown, library)) throw thrown;
+          return { kind: 'problem', ...adviceFor(library), retryable: false };
+        }
+      },
+    }),
+    async load() {
+      try {
+        return await definition.load();
+      } catch (thrown) {
+        if (!isMissing(thrown, library)) throw thrown;
+        return (context: ChannelContext<unknown>) => accountWithout(library, context);
+      }
+    },
+  };
+}
+
+/** Whether this is Node's error for the library, or one of its parts, that is not installed. */
+function isMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary): boolean {
+  if (!(thrown instanceof Error) || !('code' in thrown)) return false;
+  if (thrown.code !== 'ERR_MODULE_NOT_FOUND' && thrown.code !== 'MODULE_NOT_FOUND') return false;
+  const [, missing = ''] = /'((?:@[^/']+\/)?[^/']+)/.exec(thrown.message) ?? [];
+  return [name, ...parts].includes(missing);
+}
+
+function adviceFor({ name, platform, note }: OptionalLibrary): { reason: string; fix: string } {
+  return {
+    reason: `${platform} needs the library ${name}, which is not installed`,
+    fix: `Run "${installLine([name])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
+  };
+}
+
+/** An account whose library is not installed: reports what to do, and keeps answers until then. */
+function accountWithout(
+  library: OptionalLibrary,
+  { report }: Pick<ChannelContext<unknown>, 'report'>,
+): ChannelAdapter {
+  return {
+    capabilities: {
+      ...library.capabilities,
+      typing: false,
+      edit: false,
+      delete: false,
+      react: false,
+      threads: false,
+      buttons: false,
+      streaming: 'none',
+      media: [],
+    },
+    async start() {
+      report({ kind: 'failed', ...adviceFor(library) });
+    },
+    async stop() {
+      report({ kind: 'stopped' });
+    },
+    async send() {
+      const message = `The library for ${library.platform} is not installed; this is sent once it is.`;
+      throw new ChannelError({ kind: 'transient' }, message);
+    },
+  };
+}

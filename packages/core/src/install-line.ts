@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { INSTALLATION, type InstallationKind, installationKind } from './installation.ts';
+
+const Manifest = z.object({
+  optionalDependencies: z.record(z.string(), z.string()).default({}),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+});
+
+/** The command that brings optional libraries, in the versions that the package of Parley names. */
+export function installLine(names: readonly string[], kind = installationKind()): string {
+  if (kind === 'clone') return 'npm install --include=optional';
+  const manifest = JSON.parse(readFileSync(new URL('package.json', INSTALLATION), 'utf8'));
+  const { optionalDependencies, peerDependencies } = Manifest.parse(manifest);
+  const versions = { ...peerDependencies, ...optionalDependencies };
+  return `${COMMAND[kind]} ${names.map((name) => `${name}@${versions[name] ?? 'latest'}`).join(' ')}`;
+}
+
+const COMMAND: Readonly<Record<Exclude<InstallationKind, 'clone'>, string>> = {
+  global: 'npm install --global',
+  project: 'npm install',
+};
