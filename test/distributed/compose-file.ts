@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { readDockerfile } from '../release/dockerfile.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -12,6 +13,7 @@ const Service = z.object({
   environment: z.record(z.string(), z.string()).default({}),
   volumes: z.array(z.string()).default([]),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  read_only: z.boolean().default(false),
   deploy: z.object({ replicas: z.int() }).optional(),
 });
 const ComposeFile = z.object({
@@ -29,6 +31,8 @@ export interface ParleyService {
   /** `CMD`, a program and its arguments. */
   readonly healthcheck: readonly string[];
   readonly volumes: readonly string[];
+  /** Whether nothing but the volumes and `/tmp` can be written. */
+  readonly isReadOnly: boolean;
   readonly replicas: number;
 }
 
@@ -40,28 +44,25 @@ export interface Topology {
   readonly settings: string;
 }
 
-/** Reads a compose file of the repository, as Compose does with these variables. */
-export function readCompose(file: string, variables: Readonly<Record<string, string>>): Topology {
+/** Reads a compose file of the repository, as Compose does. */
+export function readCompose(file: string): Topology {
   const text = readFileSync(resolve(ROOT, file), 'utf8');
   const { services, configs } = ComposeFile.parse(parse(text, { merge: true }));
-  const fill = (value: string): string => interpolate(value, variables);
   const own = Object.entries(services).filter(([, service]) => service.build !== undefined);
   const image = dockerfile();
   return {
     others: Object.keys(services).filter((name) => !own.some(([mine]) => mine === name)),
-    settings: fill(configs.settings.content),
+    // A single dollar is Compose's own.
+    settings: configs.settings.content.replaceAll('$$', '$'),
     parley: own.map(([name, given]) => {
       const service = Service.parse(given);
-      const environment = Object.entries(service.environment).map(([key, value]) => [
-        key,
-        fill(value),
-      ]);
       return {
         name,
         command: service.command,
-        environment: { ...image.environment, ...Object.fromEntries(environment) },
+        environment: { ...image.environment, ...service.environment },
         healthcheck: service.healthcheck?.test ?? image.healthcheck,
         volumes: service.volumes,
+        isReadOnly: service.read_only,
         replicas: service.deploy?.replicas ?? 1,
       };
     }),
@@ -70,29 +71,12 @@ export function readCompose(file: string, variables: Readonly<Record<string, str
 
 /** What the image adds; its entry point is what the tests run as well. */
 function dockerfile(): Pick<ParleyService, 'environment' | 'healthcheck'> {
-  const text = readFileSync(resolve(ROOT, 'Dockerfile'), 'utf8').replace(/\\\n/g, ' ');
-  const entry = /^ENTRYPOINT (\[.*\])$/m.exec(text)?.[1] ?? '';
-  const flag = z.string().startsWith('--max-semi-space-size=');
-  z.tuple([z.literal('node'), flag, z.literal('apps/parley/bin/parley.js')]).parse(
-    JSON.parse(entry),
-  );
-  const environment = [...text.matchAll(/^ENV (\w+)=(.*)$/gm)].map(([, key, value]) => [
-    key,
-    value,
-  ]);
-  const check = /^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(text)?.[1] ?? '';
+  const lines = readDockerfile(readFileSync(resolve(ROOT, 'Dockerfile'), 'utf8'));
+  const last = lines.slice(lines.findLastIndex(({ kind }) => kind === 'stage'));
+  const variables = last.filter((line) => line.kind === 'set');
+  const [health = []] = last.flatMap((line) => (line.kind === 'health' ? [line.command] : []));
   return {
-    environment: Object.fromEntries(environment),
-    healthcheck: ['CMD', ...z.array(z.string()).parse(JSON.parse(check))],
+    environment: Object.fromEntries(variables.map(({ name, value }) => [name, value])),
+    healthcheck: ['CMD', ...health],
   };
-}
-
-/** `${NAME}`, `${NAME:?words}`; `$$` is a dollar. Throws for a variable that is not given. */
-function interpolate(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\$|\$\{(\w+)(?::\?[^}]*)?\}/g, (whole, name?: string) => {
-    if (name === undefined) return '$';
-    const value = variables[name];
-    if (value === undefined) throw new Error(`${whole} is not given`);
-    return value;
-  });
 }

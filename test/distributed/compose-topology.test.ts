@@ -18,28 +18,30 @@ const INSIDE = '127.0.0.1:7411';
 
 describe('the compose files', () => {
   it('[D09] bring one container, or gateways and workers with their servers and one workspace', () => {
-    const alone = readCompose('docker-compose.embedded.yml', {});
+    const alone = readCompose('docker-compose.embedded.yml');
     expect(alone.parley.map(({ command }) => command[0])).toEqual(['start']);
     expect(alone.others).toEqual([]);
-    const { parley, others } = readCompose('docker-compose.yml', { PARLEY_TOKEN: TOKEN });
+    const { parley, others } = readCompose('docker-compose.yml');
     const roles = parley.flatMap(({ command, replicas }) => Array(replicas).fill(command[0]));
     expect(roles).toEqual(['gateway', 'gateway', 'worker', 'worker']);
     expect(others).toEqual(['postgres', 'redis']);
-    for (const { environment, volumes } of [...parley, ...alone.parley]) {
+    for (const { environment, isReadOnly, volumes } of [...parley, ...alone.parley]) {
       expect(volumes).toEqual([`home:${environment.PARLEY_HOME}`]);
+      expect(isReadOnly).toBe(true);
     }
   });
 });
 
 describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () => {
-  const { parley, settings } = readCompose('docker-compose.yml', { PARLEY_TOKEN: TOKEN });
+  const { parley, settings } = readCompose('docker-compose.yml');
   const home = mkdtempSync(join(tmpdir(), 'parley-compose-'));
   const members: (Member & { readonly service: ParleyService })[] = [];
   let database: FreshDatabase;
   beforeAll(async () => {
     database = await freshDatabase(postgresUrl ?? '');
     const file = join(home, 'settings.yaml');
-    writeFileSync(file, withAddresses(settings, database.url));
+    writeFileSync(join(home, 'token.secret'), TOKEN);
+    writeFileSync(file, withAddresses(settings, database.url, home));
     const containers = parley.flatMap((service) => Array(service.replicas).fill(service));
     await Promise.all(containers.map((service: ParleyService) => start(service, file)));
   }, 120_000);
@@ -87,8 +89,10 @@ describe.runIf(redisUrl && postgresUrl)('what docker-compose.yml describes', () 
 });
 
 /** Nothing but addresses is another one here; the prefix keeps the keys of one Redis apart. */
-function withAddresses(settings: string, databaseUrl: string): string {
-  const { http, store, queue, ...rest } = parse(settings);
+function withAddresses(settings: string, databaseUrl: string, secrets: string): string {
+  const here = settings.replace('/run/secrets/token', join(secrets, 'token.secret'));
+  const { http, store, queue, ...rest } = parse(here);
+  expect(store.url).toContain('file:/run/secrets/postgres');
   return stringify({
     ...rest,
     http: { ...http, host: '127.0.0.1' },

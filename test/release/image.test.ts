@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readDockerfile } from './dockerfile.ts';
+import { buildImage, type Image, IS_ROOT, NODE_USER, startContainer } from './image.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The files of the repository that `.dockerignore` leaves. */
+function contextFiles(): string[] {
+  const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n');
+  const taken = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+  const left = lines
+    .filter((line) => line.startsWith('**/'))
+    .map(
+      (line) =>
+        new RegExp(`(^|/)${line.slice(3).replaceAll('.', '\\.').replace('*', '[^/]*')}(/|$)`),
+    );
+  const all = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return all
+    .split('\n')
+    .filter((file) => taken.some((name) => file === name || file.startsWith(`${name}/`)))
+    .filter((file) => !left.some((pattern) => pattern.test(file)));
+}
+
+describe('the image', () => {
+  let folder = '';
+  let image: Image;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-image-'));
+    const context = join(folder, 'context');
+    for (const file of contextFiles()) {
+      mkdirSync(dirname(join(context, file)), { recursive: true });
+      cpSync(join(ROOT, file), join(context, file));
+    }
+    const lines = readDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+    image = await buildImage(lines, { context, folder });
+  }, 300_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('[U06] has the bundle and what it needs, and neither sources, tests nor compilers', () => {
+    const du = execFileSync('du', ['-sm', join(image.root, 'parley')], { encoding: 'utf8' });
+    expect(Number.parseInt(du, 10)).toBeLessThan(120);
+    const find = [
+      'parley',
+      '-regex',
+      '.*/\\(apps/.*/src\\|typescript\\|esbuild\\|vitest\\|node-linux-.*\\)',
+    ];
+    expect(execFileSync('find', find, { cwd: image.root, encoding: 'utf8' })).toBe('');
+  });
+
+  it('[U06] runs as a user on a read-only root, becomes healthy, answers, and ends in order', async () => {
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    if (IS_ROOT) chownSync(home, NODE_USER.uid, NODE_USER.gid);
+    const words = [
+      JSON.stringify([...image.entry, ...image.arguments]),
+      JSON.stringify(image.health),
+    ];
+    const container = startContainer(image, ['node', '/tmp/in-container.ts', ...words], {
+      volumes: { [image.env.PARLEY_HOME ?? '']: home },
+      readable: { '/tmp/in-container.ts': join(import.meta.dirname, 'in-container.ts') },
+    });
+    const [out, problems] = await Promise.all([text(container.stdout), text(container.stderr)]);
+    const seen = z.record(z.string(), z.unknown()).safeParse(JSON.parse(out || '{}'));
+    expect(seen.data, problems).toMatchObject({
+      healthyBefore: false,
+      isHealthy: true,
+      history: expect.stringContaining('"text":"hello"'),
+      written: { root: 'EROFS', program: 'EROFS', temporary: 'written' },
+      version: expect.stringMatching(/^parley \d/),
+      code: 0,
+      ...(IS_ROOT && { user: NODE_USER.uid }),
+      out: expect.stringContaining('parley chat'),
+    });
+  });
+});
