@@ -88,7 +88,10 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
   return [rowId + Math.floor(position / ENTRIES_PER_ROW), position % ENTRIES_PER_ROW];
 }
 
-/** Wakes readers of a queue's event history when something was written. */
+/**
+ * Wakes readers of a queue's event history when something was written, at the event loop's next turn: who did it goes on
+ * first, so that a job that is announced as active can be cancelled at once.
+ */
 export class EventNews {
   // One listener per waiting QueueEvents; there is no sensible limit to warn about.
   readonly #emitter = new EventEmitter().setMaxListeners(0);
@@ -112,7 +115,7 @@ export class EventNews {
         clearTimeout(timer);
         this.#emitter.off(queue, done);
         signal.removeEventListener('abort', done);
-        resolve();
+        setImmediate(resolve);
       };
       this.#emitter.on(queue, done);
       signal.addEventListener('abort', done);

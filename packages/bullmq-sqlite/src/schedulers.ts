@@ -70,9 +70,13 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
     repeat.offset = slot.offset;
   }
   const replaced = before !== undefined && removeNextJob(scope, before);
-  if (before && replaced && every && !everyChanged) {
-    nextRun = before.nextRun;
-    repeat.offset = input.repeat.offset;
+  if (replaced) {
+    // Of a pattern the slot may be taken by the job that does this: the one after it was just given up.
+    const isTaken = !every && jobExists(scope, schedulerJobId(input.id, nextRun));
+    if ((every && !everyChanged) || isTaken) nextRun = before.nextRun;
+    if (every && !everyChanged) repeat.offset = input.repeat.offset;
+  } else {
+    repeat.offset ??= input.jobOpts.repeat?.offset ?? 0;
   }
   nextRun = freeSlot(scope, input.id, nextRun, every);
   storeScheduler(scope, { ...input, nextRun, repeat }, before);
@@ -129,9 +133,12 @@ export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
   return 0;
 }
 
+/** A job in line of a paused queue stays, as with Redis, unless it has a priority. */
 function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
   const job = findJob(scope, schedulerJobId(scheduler.id, scheduler.nextRun));
   if (!job || (job.state !== 'delayed' && job.state !== 'waiting')) return false;
+  const isInLine = job.state === 'waiting' && job.lane === 0;
+  if (isInLine && scope.control.meta.paused !== undefined) return false;
   deleteJobAndClaim(scope, job);
   return true;
 }
@@ -194,12 +201,19 @@ function enqueueIteration(
     id: jobId,
     name,
     data,
-    opts: { ...opts, delay, jobId },
+    opts: { ...opts, ...(opts.repeat && { repeat: withoutNull(opts.repeat) }), delay, jobId },
     timestamp: scope.now,
     schedulerId: id,
   };
   storeAndEnqueue(scope, job);
   return [jobId, delay];
+}
+
+/** BullMQ passes null for an offset that was not chosen, and expects none back. */
+function withoutNull<Repeat extends { offset?: number | null }>(repeat: Repeat): Repeat {
+  if (repeat.offset !== null) return repeat;
+  const { offset: _offset, ...rest } = repeat;
+  return rest as Repeat;
 }
 
 /** What decides the next run of an `every` scheduler; all values in ms, times as Unix ms. */
