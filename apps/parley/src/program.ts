@@ -252,10 +252,12 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
   const sessions = add(
     program,
     'sessions',
-    'the browsers that are signed in to the page: list, end',
+    'the browsers that are signed in to the page: list, new, end',
   );
   const list = addDefault(sessions, 'list');
   list.description('the last used first').action(() => secret((m, cli) => m.listSessions(cli)));
+  const another = 'print an address that signs one browser in, without the token';
+  add(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
   const end = add(sessions, 'end [id]', 'sign a browser out, at once');
   end
     .option('--all', 'all of them')
