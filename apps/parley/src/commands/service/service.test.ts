@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Cli } from '../../cli.ts';
-import { announceHere, locateDataFolder, readToken } from '../../data-folder.ts';
+import { announceHere, defaultDataFolder, locateDataFolder, readToken } from '../../data-folder.ts';
 import { newSession } from '../access.ts';
 import { type Machine, machineHere, runProgram } from './manager.ts';
 import { installService, serviceStatus, uninstallService } from './service.ts';
@@ -158,6 +158,34 @@ describe('the service of a user', () => {
       expect(printed[0]).toContain('[Service]');
     },
   );
+});
+
+const SYSTEM = { unit: '/etc/systemd/system/parley.service', data: '/var/lib/parley' };
+/** It changes the machine, so it is asked for, and done only where there is no such service yet. */
+const isReal =
+  process.env.PARLEY_TEST_SYSTEMD === '1' &&
+  process.getuid?.() === 0 &&
+  existsSync('/run/systemd/system') &&
+  ![SYSTEM.unit, SYSTEM.data].some((path) => existsSync(path));
+
+describe.runIf(isReal)('where systemd runs', () => {
+  afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
+
+  it('[U06] the service answers, comes back when its process is killed, and is removed', async () => {
+    const cli = { ...cliOn(defaultDataFolder()), env: process.env };
+    const pid = () => /^process +(\d+)$/m.exec(printed.at(-1) ?? '')?.[1];
+    try {
+      expect(await installService(cli, {})).toBe(0);
+      expect(await serviceStatus(cli)).toBe(0);
+      const first = pid();
+      process.kill(Number(first), 'SIGKILL');
+      await expect.poll(() => serviceStatus(cli), { timeout: 60_000, interval: 500 }).toBe(0);
+      expect(pid()).not.toBe(first);
+    } finally {
+      expect(await uninstallService(cli)).toBe(0);
+    }
+    expect([existsSync(SYSTEM.unit), existsSync(SYSTEM.data)]).toEqual([false, true]);
+  }, 120_000);
 });
 
 describe('the service of the machine', () => {

@@ -137,8 +137,8 @@ function systemGuards(folder: string): string[] {
     'AmbientCapabilities=',
     ...COMMON_GUARDS,
     '# Left out on purpose: the sandbox for commands (bwrap) makes namespaces, a host name and a /proc of its own,',
-    '# so RestrictNamespaces, ProtectHostname, ProtectKernelTunables, ProtectKernelLogs, ProcSubset and PrivateUsers',
-    '# would end the tool exec. MemoryDenyWriteExecute would end Node, which compiles at run time.',
+    '# so RestrictNamespaces, ProtectHostname, ProtectKernelTunables, ProtectKernelLogs and ProcSubset would end the',
+    '# tool exec. MemoryDenyWriteExecute would end Node, which compiles at run time.',
   ];
 }
 

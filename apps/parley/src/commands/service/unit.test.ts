@@ -54,7 +54,6 @@ describe('the unit of systemd', () => {
         'ProtectKernelTunables=',
         'ProtectKernelLogs=',
         'ProcSubset=',
-        'PrivateUsers=',
         'MemoryDenyWriteExecute=',
       ],
     ],
