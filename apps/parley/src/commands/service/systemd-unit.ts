@@ -24,7 +24,7 @@ export const SYSTEM_FOLDER = '/var/lib/parley';
 export const UNIT = 'parley.service';
 
 /** Node's flags that the launcher would add in a process between systemd and Parley. */
-export const NODE_FLAGS = ['--max-semi-space-size=8'] as const;
+const NODE_FLAGS = ['--max-semi-space-size=8'];
 
 /** The words of the command, the program first. */
 export function commandOf({ node, launcher, folder, settingsFile }: ServiceProgram): string[] {

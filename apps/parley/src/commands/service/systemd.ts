@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { CliError } from '../../data-folder.ts';
 import { afterwards, type Machine, type ServiceManager, type ServiceState } from './manager.ts';
 import {
@@ -78,7 +78,7 @@ export function stateIn(shown: string): ServiceState {
   return {
     text: [
       sub === undefined || sub === active ? active : `${active} (${sub})`,
-      ...(found.get('UnitFileState') === 'enabled' ? ['starts with the machine'] : []),
+      ...(found.get('UnitFileState') === 'enabled' ? ['enabled'] : []),
     ].join(', '),
     isFailing: active === 'failed' || sub === 'auto-restart',
     pid: number('MainPID'),
@@ -137,7 +137,7 @@ function checkOwner(folder: string, uid: number): void {
 
 /** Without lingering the services of a user end when the user logs out. */
 function lingerNote({ at, user }: Machine): readonly string[] {
-  if (existsSync(join(dirname(at('/var/lib/systemd/linger/x')), user))) return [];
+  if (existsSync(at(`/var/lib/systemd/linger/${user}`))) return [];
   return [
     `Boot      it runs while ${user} is logged in; "sudo loginctl enable-linger ${user}" starts it with the machine`,
   ];
