@@ -23,7 +23,7 @@ import {
 import { launchd } from './launchd.ts';
 import { type Machine, machineHere, type ServiceManager } from './manager.ts';
 import { systemd } from './systemd.ts';
-import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_USER } from './systemd-unit.ts';
+import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
 /** The service of this machine or this user, and the data folder that it runs on. */
 interface Service {
@@ -96,9 +96,10 @@ export async function serviceStatus(
   cli: Cli,
   machine: Machine = machineHere(cli.env),
 ): Promise<number> {
-  const { manager, ...service } = serviceOf(cli, machine);
+  const service = serviceOf(cli, machine);
+  const { manager } = service;
   const folder = installedFolder(manager);
-  if (folder === null) return noService(cli, manager, service.folder);
+  if (folder === null) return noService(cli, service);
   const { text, pid, memoryBytes, since, restarts } = await manager.state();
   const instance = findInstance(folder);
   const isOurs = instance !== null && instance.pid === pid;
@@ -127,9 +128,10 @@ export async function uninstallService(
   cli: Cli,
   machine: Machine = machineHere(cli.env),
 ): Promise<number> {
-  const { manager, isSystem, ...service } = serviceOf(cli, machine);
+  const service = serviceOf(cli, machine);
+  const { manager, isSystem } = service;
   const folder = installedFolder(manager);
-  if (folder === null) return noService(cli, manager, service.folder);
+  if (folder === null) return noService(cli, service);
   await manager.stop();
   rmSync(manager.file);
   await manager.forget();
@@ -140,10 +142,13 @@ export async function uninstallService(
   return 0;
 }
 
-function noService({ print }: Cli, { file }: ServiceManager, folder: DataFolder): number {
-  print(
-    `There is no service here (no ${file}). "${commandLine('service install', folder)}" makes one.`,
-  );
+function noService({ print }: Cli, { manager, machine, folder, isSystem }: Service): number {
+  const ofMachine = machine.at(SYSTEM_UNIT);
+  const hint =
+    !isSystem && existsSync(ofMachine)
+      ? `The machine has one, ${ofMachine}: run this command as root.`
+      : `"${commandLine('service install', folder)}" makes one.`;
+  print(`There is no service here (no ${manager.file}). ${hint}`);
   return 3;
 }
 

@@ -22,6 +22,7 @@ export const SYSTEM_USER = 'parley';
 /** What systemd makes of `StateDirectory=parley`. */
 export const SYSTEM_FOLDER = '/var/lib/parley';
 export const UNIT = 'parley.service';
+export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
 
 /** Node's flags that the launcher would add in a process between systemd and Parley. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];

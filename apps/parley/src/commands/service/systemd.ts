@@ -5,6 +5,7 @@ import { afterwards, type Machine, type ServiceManager, type ServiceState } from
 import {
   type ServiceProgram,
   SYSTEM_FOLDER,
+  SYSTEM_UNIT,
   SYSTEM_USER,
   systemdUnit,
   UNIT,
@@ -15,7 +16,7 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
   const { uid, env, home, at, run } = machine;
   const isSystem = uid === 0;
   const config = env.XDG_CONFIG_HOME || join(home, '.config');
-  const file = isSystem ? at(`/etc/systemd/system/${UNIT}`) : join(config, 'systemd/user', UNIT);
+  const file = isSystem ? at(SYSTEM_UNIT) : join(config, 'systemd/user', UNIT);
   const systemctl = (...args: string[]) => run('systemctl', isSystem ? args : ['--user', ...args]);
   return {
     file,
