@@ -146,4 +146,26 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
       expect(written).not.toContain(secret);
     await page.context().close();
   });
+
+  it('[U06] "parley sessions new" prints an address that signs one browser in until it is ended', async () => {
+    const { code, out } = await parley('sessions', 'new');
+    const [address = ''] = out.split('\n');
+    expect([code, address.split('#')[0]]).toEqual([0, `${scene.parley.address}/`]);
+    expect(address).toMatch(/#token=parley_session_[\w-]{43}$/);
+    expect(out).not.toContain(scene.parley.token);
+    const context = await scene.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(address);
+    await connected(page);
+    expect(page.url()).toBe(`${scene.parley.address}/`);
+    const { out: listed } = await parley('sessions');
+    expect(listed).toContain('the command line of Parley');
+    expect((await parley('sessions', 'end', '--all')).code).toBe(0);
+    await signInForm(page).waitFor();
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.getByRole('alert').getByText('This address has ended').waitFor();
+    await context.close();
+    expect(`${scene.parley.out()}${scene.parley.err()}`).not.toContain('parley_session_');
+  });
 });

@@ -3,8 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
-import { findProgram } from './find-program.ts';
-import type { ServiceStart } from './provided.ts';
 
 const DOCUMENT = resolve(import.meta.dirname, '../../docs/metrics.md');
 /** So long, in minutes, the last scrape is taken to hold: longer than any rule looks back. */
@@ -12,13 +10,6 @@ const HELD = 16;
 
 /** Text of `/metrics` of each process, by its name, at one moment. */
 export type Scrapes = Readonly<Record<string, string>>;
-
-/** Finds Prometheus's own evaluator of rules; `PARLEY_TEST_PROMTOOL` names one. */
-export async function findPromtool(): Promise<ServiceStart> {
-  const found = findProgram({ names: ['promtool'], folders: [], variable: 'PARLEY_TEST_PROMTOOL' });
-  if ('reason' in found) return { state: 'missing', reason: found.reason };
-  return { state: 'ready', value: found.path, stop: async () => undefined };
-}
 
 /** The rules that docs/metrics.md recommends, and the names of their alerts. */
 export function documentedRules(): { readonly yaml: string; readonly alerts: readonly string[] } {

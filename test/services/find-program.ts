@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { ServiceStart } from './provided.ts';
 
 /** Where to look for a program: what it may be called, and folders beyond the PATH. */
 export type ProgramSearch = {
@@ -31,6 +32,13 @@ export function findProgram(
     }
   }
   return { reason: `found no ${search.names.join(', ')} on the PATH` };
+}
+
+/** A program that tests start themselves, as a service. */
+export async function findService(search: ProgramSearch): Promise<ServiceStart> {
+  const found = findProgram(search);
+  if ('reason' in found) return { state: 'missing', reason: found.reason };
+  return { state: 'ready', value: found.path, stop: async () => undefined };
 }
 
 function isExecutable(path: string): boolean {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { findPromtool } from './alert-rules.ts';
 import { buildBundle } from './bundle.ts';
 import { startChromium } from './chromium.ts';
+import { findService } from './find-program.ts';
 import { useMemoryFolder } from './memory-folder.ts';
 import { findPgBouncer } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
@@ -20,9 +20,16 @@ const START: Record<ServiceName, () => Promise<ServiceStart>> = {
   postgres: startPostgres,
   pgbouncer: findPgBouncer,
   chromium: startChromium,
-  promtool: findPromtool,
+  promtool: () => findTool('promtool', 'PARLEY_TEST_PROMTOOL'),
+  systemdAnalyze: () => findTool('systemd-analyze', 'PARLEY_TEST_SYSTEMD_ANALYZE'),
 };
-const SERVICES: readonly ServiceName[] = ['redis', 'postgres', 'pgbouncer', 'chromium', 'promtool'];
+const SERVICES: readonly ServiceName[] = [
+  ...(['redis', 'postgres', 'pgbouncer', 'chromium', 'promtool', 'systemdAnalyze'] as const),
+];
+
+function findTool(name: string, variable: string): Promise<ServiceStart> {
+  return findService({ names: [name], folders: [], variable });
+}
 
 /**
  * Starts what the chosen test files ask for, all at once, and gives the addresses to the tests.

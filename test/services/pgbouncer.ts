@@ -1,7 +1,7 @@
 import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findProgram } from './find-program.ts';
+import { findService } from './find-program.ts';
 import { freePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
 import type { ServiceStart } from './provided.ts';
@@ -11,14 +11,12 @@ import { sharedTemporaryFolder, unprivilegedUser } from './unprivileged-user.ts'
  * Finds PgBouncer; `PARLEY_TEST_PGBOUNCER` names one. Nothing is started here: a test that needs it
  * starts its own with `startPgBouncer`.
  */
-export async function findPgBouncer(): Promise<ServiceStart> {
-  const found = findProgram({
+export function findPgBouncer(): Promise<ServiceStart> {
+  return findService({
     names: ['pgbouncer'],
     folders: ['/usr/sbin', '/opt/homebrew/bin', '/usr/local/bin'],
     variable: 'PARLEY_TEST_PGBOUNCER',
   });
-  if ('reason' in found) return { state: 'missing', reason: found.reason };
-  return { state: 'ready', value: found.path, stop: async () => undefined };
 }
 
 /** A PgBouncer with the settings it comes with, but transaction pooling, before the server of `url`. */

@@ -1,5 +1,11 @@
 /** A server or program that some tests need and that may be absent on a machine. */
-export type ServiceName = 'redis' | 'postgres' | 'pgbouncer' | 'chromium' | 'promtool';
+export type ServiceName =
+  | 'redis'
+  | 'postgres'
+  | 'pgbouncer'
+  | 'chromium'
+  | 'promtool'
+  | 'systemdAnalyze';
 
 /** Why a wanted service could not be had: shown to the person who ran the tests. */
 export type MissingService = { readonly service: ServiceName; readonly reason: string };
@@ -19,6 +25,7 @@ export const PROVIDED_KEYS = {
   pgbouncer: 'pgbouncerPath',
   chromium: 'chromiumUrl',
   promtool: 'promtoolPath',
+  systemdAnalyze: 'systemdAnalyzePath',
 } as const satisfies Record<ServiceName, keyof ServiceValues>;
 
 type ServiceValues = {
@@ -32,6 +39,8 @@ type ServiceValues = {
   chromiumUrl: string | null;
   /** Path of Prometheus's evaluator of rules, or null. */
   promtoolPath: string | null;
+  /** Path of systemd's verifier of units, or null. */
+  systemdAnalyzePath: string | null;
 };
 
 declare module 'vitest' {

@@ -33,6 +33,7 @@ const NAMES: Record<ServiceName, string> = {
   pgbouncer: 'PgBouncer',
   chromium: 'Chromium',
   promtool: 'promtool',
+  systemdAnalyze: 'systemd-analyze',
 };
 const DEBIAN: Record<ServiceName, string> = {
   redis: 'redis-server',
@@ -40,6 +41,7 @@ const DEBIAN: Record<ServiceName, string> = {
   pgbouncer: 'pgbouncer',
   chromium: 'chromium-headless-shell',
   promtool: 'prometheus',
+  systemdAnalyze: 'systemd',
 };
 const HOMEBREW: Record<ServiceName, string> = {
   redis: 'redis',
@@ -47,6 +49,7 @@ const HOMEBREW: Record<ServiceName, string> = {
   pgbouncer: 'pgbouncer',
   chromium: 'google-chrome',
   promtool: 'prometheus',
+  systemdAnalyze: 'systemd',
 };
 
 /**

@@ -127,7 +127,8 @@ describe('the command line', () => {
   it('takes --data before and after the command', async () => {
     expect(await main(['--data', folder, 'status'])).toBe(3);
     expect(await main(['status', '--data', folder])).toBe(3);
-    expect(written.out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(2);
+    expect(await main(['sessions', 'new', '--data', folder])).toBe(3);
+    expect(written.out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(3);
   });
 
   it('[F05] lets strangers in by their code, without a gateway', async () => {

@@ -36,6 +36,7 @@ export function describeProgram(runs: Runs): Command {
     .showHelpAfterError('Run "parley --help" to see what there is.')
     .exitOverride();
   describeStart(program, runs);
+  describeService(program, runs);
   describeSimulate(program, runs);
   describeStatus(program, runs);
   describeUsage(program, runs);
@@ -87,6 +88,24 @@ function describeStart(program: Command, { bare, starting }: Runs): void {
   const talk = 'talk to the agent here; starts a gateway if none is running';
   const talking = add(program, 'chat', talk, () => chat((m, cli) => m.chat(cli)));
   ofOneAgent(talking).addHelpText('after', CHAT_HELP);
+}
+
+const SERVICE_HELP = `
+As root it is a service of the machine, with the user parley and its data in /var/lib/parley; as another user it is one of
+that user, on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
+
+function describeService(program: Command, { starting }: Runs): void {
+  const work = using(starting, () => import('./commands/service/service.ts'));
+  const what = 'run in the background and from the start of the machine on (systemd, launchd)';
+  const service = add(program, 'service', what).addHelpText('after', SERVICE_HELP);
+  const install = 'write the unit, start it, and wait until it answers; again after changes';
+  add(service, 'install', install, (flags: { readonly print?: boolean }) =>
+    work((m, cli) => m.installService(cli, flags)),
+  ).option('--print', 'print the unit and do nothing');
+  const status = '0: it runs and answers, 1: it does not, 3: there is none';
+  add(service, 'status', status, () => work((m, cli) => m.serviceStatus(cli)));
+  const remove = 'end it and remove the unit; the data is kept';
+  add(service, 'uninstall', remove, () => work((m, cli) => m.uninstallService(cli)));
 }
 
 const SIMULATE_HELP = `
@@ -252,10 +271,12 @@ function describeAccess(program: Command, { run, bare }: Runs): void {
   const sessions = add(
     program,
     'sessions',
-    'the browsers that are signed in to the page: list, end',
+    'the browsers that are signed in to the page: list, new, end',
   );
   const list = addDefault(sessions, 'list');
   list.description('the last used first').action(() => secret((m, cli) => m.listSessions(cli)));
+  const another = 'print an address that signs one browser in, without the token';
+  add(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
   const end = add(sessions, 'end [id]', 'sign a browser out, at once');
   end
     .option('--all', 'all of them')

@@ -107,7 +107,11 @@ function request(
   signal: AbortSignal,
   question: Question,
 ): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'user-agent': 'the command line of Parley',
+  };
   return fetch(`${address}${path}`, { ...requestOf(question), headers, signal });
 }
 

@@ -170,6 +170,7 @@ function failed(reason: string, retryable = false): Failure {
 export async function signIn(token: string): Promise<string | null> {
   const before = localStorage.getItem(KEY);
   try {
+    if (token.startsWith('parley_session_')) return await adopt(token, before);
     const response = await fetch('/api/sessions', {
       method: 'POST',
       body: JSON.stringify({ token }),
@@ -187,6 +188,18 @@ export async function signIn(token: string): Promise<string | null> {
   } catch {
     return UNREACHABLE;
   }
+}
+
+/** Goes on with a session that `parley sessions new` has opened for this browser. */
+async function adopt(session: string, before: string | null): Promise<string | null> {
+  const headers = { authorization: `Bearer ${session}` };
+  const response = await fetch('/api/sessions', { headers });
+  if (response.status >= 500) return BROKEN;
+  if (!response.ok) return 'This address has ended; "parley sessions new" prints another one.';
+  localStorage.setItem(KEY, session);
+  dispatchEvent(new Event(CHANGED));
+  if (before !== null && before !== session) void end(before);
+  return null;
 }
 
 /** Ends a session that this browser has replaced; if that does not work it ends by itself. */

@@ -2,11 +2,12 @@ import { writtenOut } from '@parley/agent/shown-arguments';
 import { countOf } from '@parley/core';
 import type { ApprovalList, NewSignIn, ShownSession, ShownSignIn } from '@parley/gateway/api';
 import type { Approval } from '@parley/store';
+import { z } from 'zod';
 import { withApi } from '../api.ts';
 import { reachableAddress, signInAddress } from '../banner.ts';
-import type { Cli } from '../cli.ts';
+import { type Cli, notRunning } from '../cli.ts';
 import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
-import { findGateway } from '../running-gateway.ts';
+import { askGateway, findGateway } from '../running-gateway.ts';
 import { type LoadedSettings, readSettings } from '../settings.ts';
 import { minuteText, secondText, visible } from '../terminal/text.ts';
 
@@ -104,6 +105,26 @@ export function listSessions(cli: Cli): Promise<number> {
     cli.print(sessions.map(lineOf).join('\n') || 'No browser is signed in.');
     return 0;
   });
+}
+
+const Opened = z.object({ session: z.string(), expiresAt: z.number() });
+
+/**
+ * `parley sessions new`: an address that signs one browser in. It prints a secret: that is what it is for. Other
+ * than the token it ends by itself, and can be ended alone.
+ */
+export async function newSession(cli: Cli): Promise<number> {
+  const { folder, env, print } = cli;
+  const gateway = await findGateway(folder, env);
+  if (gateway === null) return notRunning(cli);
+  const { token } = gateway;
+  const answer = await askGateway<unknown>(gateway, '/api/sessions', { body: { token } });
+  const { session, expiresAt } = Opened.parse(answer);
+  print(
+    `${signInAddress(gateway.address, session)}\n` +
+      `Open it in one browser by ${minuteText(expiresAt)}; each use prolongs that. "${commandLine('sessions', folder)}" lists it.`,
+  );
+  return 0;
 }
 
 /** `parley sessions end`: gateways refuse their next request, and end their streams within seconds. */

@@ -1,0 +1,115 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliError } from '../../data-folder.ts';
+import { afterwards, type Machine, type ServiceManager, type ServiceState } from './manager.ts';
+import { commandOf, type ServiceProgram } from './systemd-unit.ts';
+
+const LABEL = 'parley';
+
+/** The text of a launch agent. */
+export function launchAgent(program: ServiceProgram, log: string): string {
+  const words = commandOf(program).map((word) => `    <string>${escaped(word)}</string>`);
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<!-- Written by "parley service install", which replaces it. -->
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>${LABEL}</string>
+  <key>ProgramArguments</key>
+  <array>
+${words.join('\n')}
+  </array>
+  <key>WorkingDirectory</key>
+  <string>${escaped(program.folder)}</string>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>PATH</key>
+    <string>/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin</string>
+  </dict>
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ThrottleInterval</key>
+  <integer>15</integer>
+  <key>ExitTimeOut</key>
+  <integer>15</integer>
+  <key>Umask</key>
+  <integer>63</integer>
+  <key>StandardOutPath</key>
+  <string>${escaped(log)}</string>
+  <key>StandardErrorPath</key>
+  <string>${escaped(log)}</string>
+</dict>
+</plist>
+`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const CHARACTERS = Object.fromEntries(
+  Object.entries(ENTITIES).map(([one, entity]) => [entity, one]),
+);
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** The service of launchd: an agent of the user who asks, which starts at login. */
+export function launchd(machine: Machine, program: ServiceProgram): ServiceManager {
+  const { uid, home, run } = machine;
+  const file = join(home, 'Library/LaunchAgents', `${LABEL}.plist`);
+  const logs = join(home, 'Library/Logs/Parley');
+  const log = join(logs, 'parley.log');
+  const domain = `gui/${uid}`;
+  return {
+    file,
+    readLog: `tail -n 50 '${log}'`,
+    text: async () => launchAgent(program, log),
+    folderIn: (text) => {
+      const found = /<key>WorkingDirectory<\/key>\s*<string>([^<]+)</.exec(text)?.[1];
+      return found?.replaceAll(/&(amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity) ?? null;
+    },
+    async check() {
+      if (uid !== 0) return;
+      throw new CliError(
+        'service-root',
+        'On macOS Parley is a launch agent of your own user. Run this without sudo; nothing was written.',
+      );
+    },
+    async prepare() {
+      mkdirSync(logs, { recursive: true, mode: 0o700 });
+    },
+    async start() {
+      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails where it is not loaded.
+      await afterwards(
+        run('launchctl', ['enable', `${domain}/${LABEL}`]),
+        'The agent was not enabled',
+      );
+      await afterwards(run('launchctl', ['bootstrap', domain, file]), 'The service did not start');
+    },
+    async stop() {
+      await run('launchctl', ['bootout', `${domain}/${LABEL}`]);
+    },
+    async forget() {},
+    state: async () => stateIn((await run('launchctl', ['print', `${domain}/${LABEL}`])).out),
+    notes: () => ['Boot      it runs from your login on, and ends when you log out'],
+  };
+}
+
+/** From `launchctl print`. */
+export function stateIn(printed: string): ServiceState {
+  const pid = Number(/^\s*pid = (\d+)$/m.exec(printed)?.[1] ?? 0);
+  const state = /^\s*state = (.+)$/m.exec(printed)?.[1];
+  return {
+    text: state ?? 'not loaded',
+    isFailing: /^\s*last exit code = [1-9]/m.test(printed) && pid === 0,
+    pid: pid > 0 ? pid : null,
+    memoryBytes: null,
+    since: null,
+    restarts: 0,
+  };
+}

@@ -1,0 +1,233 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Cli } from '../../cli.ts';
+import { announceHere, defaultDataFolder, locateDataFolder, readToken } from '../../data-folder.ts';
+import { newSession } from '../access.ts';
+import { type Machine, machineHere, runProgram } from './manager.ts';
+import { installService, serviceStatus, uninstallService } from './service.ts';
+
+const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
+
+/** A double of systemctl: it reads the unit, starts its command as a process and ends it. */
+const SYSTEMCTL = `#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+echo "$*" >>calls
+[ "$1" = --user ] && shift
+# A process that has ended may wait for the init of a container to notice.
+alive() { [ -f pid ] && kill -0 "$(cat pid)" 2>/dev/null && ! grep -qs '^State:.*Z' "/proc/$(cat pid)/status"; }
+end() { alive && kill "$(cat pid)"; while alive; do sleep 0.02; done; }
+case "$1" in
+  --version) echo 'systemd 252 (252.38-1)' ;;
+  show-environment | enable | reset-failed) ;;
+  daemon-reload) cp "$(cat unit)" loaded 2>/dev/null || rm -f loaded ;;
+  restart)
+    end
+    cd "$(sed -n 's/^WorkingDirectory=//p' loaded)" || exit 1
+    sh -c "exec $(sed -n 's/^ExecStart=//p' "$OLDPWD/loaded")" </dev/null >>"$OLDPWD/log" 2>&1 &
+    echo $! >"$OLDPWD/pid" ;;
+  disable) end ;;
+  show)
+    if alive; then printf 'MainPID=%s\\nActiveState=active\\nSubState=running\\nMemoryCurrent=150000000\\n' "$(cat pid)"
+    else printf 'MainPID=0\\nActiveState=failed\\nSubState=failed\\n'; fi ;;
+  *) exit 1 ;;
+esac
+`;
+
+const USERADD = `#!/bin/sh
+echo "useradd $*" >>"$(dirname "$0")/calls"
+touch "$(dirname "$0")/user"
+`;
+const ID = `#!/bin/sh
+[ -f "$(dirname "$0")/user" ] && echo 999
+`;
+
+let root: string;
+let programs: string;
+let printed: string[];
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'parley-service-'));
+  chmodSync(root, 0o755);
+  programs = join(root, 'bin');
+  for (const folder of ['bin', 'run/systemd/system', 'home', 'var/lib/parley'])
+    mkdirSync(join(root, folder), { recursive: true, mode: 0o755 });
+  const doubles = { systemctl: SYSTEMCTL, useradd: USERADD, id: ID };
+  for (const [name, text] of Object.entries(doubles))
+    writeFileSync(join(programs, name), text, { mode: 0o755 });
+  printed = [];
+});
+afterEach(() => {
+  const pid = Number(existsSync(join(programs, 'pid')) && written('pid'));
+  if (pid > 0 && existsSync(join(programs, 'loaded')))
+    spawnSync(join(programs, 'systemctl'), ['disable']);
+  rmSync(root, { recursive: true, force: true });
+});
+
+const written = (name: string) => readFileSync(join(programs, name), 'utf8');
+
+function machine(change: Partial<Machine>): Machine {
+  const env = { PATH: `${programs}:/usr/bin:/bin` };
+  return {
+    ...machineHere(env),
+    ...{ platform: 'linux', home: join(root, 'home'), user: 'ada', launcher: LAUNCHER },
+    at: (path) => join(root, path),
+    run: (program, args) => runProgram(program, args, env),
+    ...change,
+  };
+}
+
+function cliOn(path: string): Cli {
+  return { folder: locateDataFolder(path, {}), env: {}, print: (text) => printed.push(text) };
+}
+
+describe('the service of a user', () => {
+  const user = () => machine({ uid: 1000 });
+
+  it('[U06] is installed, runs, is installed again, and is removed without its data', async () => {
+    const cli = cliOn(join(root, 'home/.parley'));
+    const unit = join(root, 'home/.config/systemd/user/parley.service');
+    writeFileSync(join(programs, 'unit'), unit);
+    mkdirSync(cli.folder.path, { mode: 0o700 });
+    writeFileSync(cli.folder.settingsFile, JSON.stringify({ model: 'offline', http: { port: 0 } }));
+
+    expect(await installService(cli, {}, user())).toBe(0);
+    expect(printed[0]).toBe(`Written: ${unit}\n\n${readFileSync(unit, 'utf8')}`);
+    const [, address = ''] = /^Page +(http:\/\/127\.0\.0\.1:\d+)$/m.exec(printed[1] ?? '') ?? [];
+    expect(printed[1]).toContain('sessions new --data');
+    expect(printed[1]).toContain('loginctl enable-linger ada');
+    expect((await fetch(`${address}/healthz`)).status).toBe(200);
+    expect(await serviceStatus(cli, user())).toBe(0);
+    expect(printed[2]).toContain(`process   ${written('pid').trim()}\nmemory    150 MB`);
+    expect(printed[2]).toContain('health    ok');
+    expect(await newSession(cli)).toBe(0);
+    expect(printed[3]).toMatch(/#token=parley_session_/);
+
+    const first = written('pid');
+    expect(await installService(cli, {}, user())).toBe(0);
+    expect(printed[4]).toContain(`Unchanged: ${unit}`);
+    expect(written('pid')).not.toBe(first);
+
+    // Without --data it is that of the service that is there.
+    expect(await uninstallService(cliOn(join(root, 'other')), user())).toBe(0);
+    expect(printed[6]).toContain(`The data in ${cli.folder.path} is kept`);
+    expect([existsSync(unit), existsSync(cli.folder.settingsFile)]).toEqual([false, true]);
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+    expect(await serviceStatus(cli, user())).toBe(3);
+    const journal = written('log');
+    expect(journal).toContain('Parley has stopped; nothing is lost.');
+    for (const secret of [readToken(cli.folder) ?? 'none', 'parley_session_'])
+      expect(journal).not.toContain(secret);
+  });
+
+  it('[U06] is not installed beside a Parley that has its data folder', async () => {
+    const cli = cliOn(join(root, 'home/.parley'));
+    mkdirSync(cli.folder.path);
+    const end = announceHere(cli.folder, 'http://127.0.0.1:1');
+    await expect(installService(cli, {}, user())).rejects.toMatchObject({ code: 'service-busy' });
+    end();
+    expect(existsSync(join(root, 'home/.config'))).toBe(false);
+  });
+
+  it.each([
+    ['service-no-systemd', () => rmSync(join(root, 'run'), { recursive: true })],
+    [
+      'service-no-manager',
+      () => writeFileSync(join(programs, 'systemctl'), '#!/bin/sh\necho no bus >&2; exit 1\n'),
+    ],
+  ])(
+    '[U06] is refused as %s where there is no systemd for it, and nothing is written',
+    async (code, spoil) => {
+      spoil();
+      const cli = cliOn(join(root, 'home/.parley'));
+      await expect(installService(cli, {}, user())).rejects.toMatchObject({ code });
+      expect([existsSync(join(root, 'home/.config')), existsSync(cli.folder.path)]).toEqual([
+        false,
+        false,
+      ]);
+      expect(await installService(cli, { print: true }, user())).toBe(0);
+      expect(printed[0]).toContain('[Service]');
+    },
+  );
+});
+
+const SYSTEM = { unit: '/etc/systemd/system/parley.service', data: '/var/lib/parley' };
+/** It changes the machine, so it is asked for, and done only where there is no such service yet. */
+const isReal =
+  process.env.PARLEY_TEST_SYSTEMD === '1' &&
+  process.getuid?.() === 0 &&
+  existsSync('/run/systemd/system') &&
+  ![SYSTEM.unit, SYSTEM.data].some((path) => existsSync(path));
+
+// Elsewhere it is no test that could be skipped.
+if (isReal)
+  describe('where systemd runs', () => {
+    afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
+
+    it('[U06] the service answers, comes back when its process is killed, and is removed', async () => {
+      const cli = { ...cliOn(defaultDataFolder()), env: process.env };
+      const pid = () => /^process +(\d+)$/m.exec(printed.at(-1) ?? '')?.[1];
+      try {
+        expect(await installService(cli, {})).toBe(0);
+        expect(await serviceStatus(cli)).toBe(0);
+        const first = pid();
+        process.kill(Number(first), 'SIGKILL');
+        await expect.poll(() => serviceStatus(cli), { timeout: 60_000, interval: 500 }).toBe(0);
+        expect(pid()).not.toBe(first);
+      } finally {
+        expect(await uninstallService(cli)).toBe(0);
+      }
+      expect([existsSync(SYSTEM.unit), existsSync(SYSTEM.data)]).toEqual([false, true]);
+    }, 120_000);
+  });
+
+describe('the service of the machine', () => {
+  it('[U06] gets a user of its own; one that ends at once is reported with where its log is', async () => {
+    const unit = join(root, 'etc/systemd/system/parley.service');
+    writeFileSync(join(programs, 'unit'), unit);
+    // A shell refuses the flags of Node.
+    const broken = machine({ uid: 0, node: '/bin/sh', launcher: join(programs, 'id') });
+    const cli = cliOn(join(root, 'var/lib/parley'));
+    expect(await installService(cli, {}, broken)).toBe(1);
+    expect(printed[1]).toMatch(/ended at once, failed.*journalctl -u parley\.service -n 50/);
+    expect(written('calls')).toContain(
+      'useradd --system --user-group --home-dir /var/lib/parley --no-create-home --shell /usr/sbin/nologin parley',
+    );
+    expect(readFileSync(unit, 'utf8')).toMatch(/^User=parley$/m);
+    expect(await serviceStatus(cli, broken)).toBe(1);
+    expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
+    expect(printed.at(-1)).toContain(`The machine has one, ${unit}: run this command as root.`);
+    expect(await uninstallService(cli, broken)).toBe(0);
+    expect(printed.at(-1)).toContain('is kept, and the user parley');
+    expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
+    expect(printed.at(-1)).toContain('service install --data');
+  });
+
+  it.each<[string, string, (root: string) => Partial<Machine>]>([
+    ['service-unreachable', 'var/lib/parley', (at) => ({ launcher: join(at, 'root/parley.js') })],
+    ['service-folder', 'home/data', (at) => ({ launcher: join(at, 'bin/id') })],
+  ])('[U06] is refused as %s, and nothing is written', async (code, data, change) => {
+    mkdirSync(join(root, 'root'), { mode: 0o700 });
+    writeFileSync(join(root, 'root/parley.js'), '');
+    const asked = installService(
+      cliOn(join(root, data)),
+      {},
+      machine({ uid: 0, node: '/bin/sh', ...change(root) }),
+    );
+    await expect(asked).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(/or (install|name)/),
+    });
+    expect(existsSync(join(root, 'etc'))).toBe(false);
+    expect(written('calls')).not.toContain('useradd');
+  });
+});

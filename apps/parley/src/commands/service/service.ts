@@ -1,0 +1,278 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, parse, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '@parley/core';
+import type { Cli } from '../../cli.ts';
+import {
+  CliError,
+  commandLine,
+  createDataFolder,
+  type DataFolder,
+  defaultDataFolder,
+  findInstance,
+  locateDataFolder,
+} from '../../data-folder.ts';
+import { launchd } from './launchd.ts';
+import { type Machine, machineHere, type ServiceManager } from './manager.ts';
+import { systemd } from './systemd.ts';
+import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
+
+/** The service of this machine or this user, and the data folder that it runs on. */
+interface Service {
+  readonly manager: ServiceManager;
+  readonly folder: DataFolder;
+  readonly machine: Machine;
+  readonly program: ServiceProgram;
+  readonly isSystem: boolean;
+}
+
+/** `parley service install`: writes the unit, starts it and waits until it answers; 1 when it does not. */
+export async function installService(
+  cli: Cli,
+  { print: onlyPrint = false }: { readonly print?: boolean },
+  machine: Machine = machineHere(cli.env),
+): Promise<number> {
+  const service = serviceOf(cli, machine);
+  const { manager, folder, isSystem, program } = service;
+  const text = await manager.text();
+  if (onlyPrint) {
+    cli.print(text.trimEnd());
+    return 0;
+  }
+  await manager.check();
+  if (isSystem) checkReach(program, HIDDEN.map(machine.at));
+  await checkAlone(service);
+  if (!isSystem) createDataFolder(folder);
+  await manager.prepare();
+  const before = existsSync(manager.file) ? readFileSync(manager.file, 'utf8') : null;
+  if (before !== text) {
+    mkdirSync(dirname(manager.file), { recursive: true });
+    writeFileSync(manager.file, text, { mode: 0o644 });
+  }
+  cli.print(`${before === text ? 'Unchanged' : 'Written'}: ${manager.file}\n\n${text}`);
+  await manager.start();
+  const outcome = await untilHealthy(service);
+  if (outcome.kind === 'healthy') {
+    cli.print(installedText(service, outcome.address));
+    return 0;
+  }
+  cli.print(
+    `The service is installed but does not answer: ${outcome.reason}. Its log says why: ${manager.readLog}`,
+  );
+  return 1;
+}
+
+function installedText({ manager, folder, isSystem }: Service, address: string): string {
+  const left = defaultDataFolder();
+  const isLeft = isSystem && left !== folder.path && existsSync(join(left, 'parley.db'));
+  return [
+    'Parley runs as a service.',
+    '',
+    `Page      ${address}`,
+    `Sign in   ${commandLine('sessions new', folder)}   (prints an address that does)`,
+    `State     ${commandLine('service status', folder)}`,
+    `Log       ${manager.readLog}`,
+    `Data      ${folder.path}`,
+    ...manager.notes(),
+    ...(isLeft
+      ? [
+          `Before    what is in ${left} was not taken over. To go on with it: systemctl stop parley, then`,
+          `          cp -a ${left}/. ${folder.path}/ && chown -R ${SYSTEM_USER}: ${folder.path}, then install again`,
+        ]
+      : []),
+  ].join('\n');
+}
+
+/** `parley service status`: 0 it runs and answers, 1 it should and does not, 3 there is none. */
+export async function serviceStatus(
+  cli: Cli,
+  machine: Machine = machineHere(cli.env),
+): Promise<number> {
+  const service = serviceOf(cli, machine);
+  const { manager } = service;
+  const folder = installedFolder(manager);
+  if (folder === null) return noService(cli, service);
+  const { text, pid, memoryBytes, since, restarts } = await manager.state();
+  const instance = findInstance(folder);
+  const isOurs = instance !== null && instance.pid === pid;
+  const health = isOurs ? await healthOf(instance.address) : 'it does not answer yet';
+  cli.print(
+    [
+      `state     ${text}`,
+      ...(since === null ? [] : [`since     ${since}`]),
+      ...(pid === null ? [] : [`process   ${pid}`]),
+      ...(memoryBytes === null
+        ? []
+        : [`memory    ${Math.round(memoryBytes / 1e6)} MB, with files it has read`]),
+      ...(restarts === 0 ? [] : [`restarts  ${restarts} after failures`]),
+      `health    ${health ?? 'ok'}`,
+      ...(isOurs ? [`page      ${instance.address}`] : []),
+      `data      ${folder.path}`,
+      `unit      ${manager.file}`,
+      `log       ${manager.readLog}`,
+    ].join('\n'),
+  );
+  return health === null ? 0 : 1;
+}
+
+/** `parley service uninstall`: what Parley knows stays where it is. */
+export async function uninstallService(
+  cli: Cli,
+  machine: Machine = machineHere(cli.env),
+): Promise<number> {
+  const service = serviceOf(cli, machine);
+  const { manager, isSystem } = service;
+  const folder = installedFolder(manager);
+  if (folder === null) return noService(cli, service);
+  await manager.stop();
+  rmSync(manager.file);
+  await manager.forget();
+  const user = isSystem ? `, and the user ${SYSTEM_USER}` : '';
+  cli.print(
+    `The service has ended, and ${manager.file} is removed. The data in ${folder.path} is kept${user}.`,
+  );
+  return 0;
+}
+
+function noService({ print }: Cli, { manager, machine, folder, isSystem }: Service): number {
+  const ofMachine = machine.at(SYSTEM_UNIT);
+  const hint =
+    !isSystem && existsSync(ofMachine)
+      ? `The machine has one, ${ofMachine}: run this command as root.`
+      : `"${commandLine('service install', folder)}" makes one.`;
+  print(`There is no service here (no ${manager.file}). ${hint}`);
+  return 3;
+}
+
+/** Of the service as it is installed, whatever this command names; null: there is none. */
+function installedFolder({ file, folderIn }: ServiceManager): DataFolder | null {
+  const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
+  return path === null ? null : locateDataFolder(path, {});
+}
+
+function serviceOf({ folder: chosen }: Cli, machine: Machine): Service {
+  const { platform, uid, at, node, launcher } = machine;
+  if (platform !== 'linux' && platform !== 'darwin') {
+    throw new CliError(
+      'service-platform',
+      `There is no service for ${platform}. Have your system run "${node} ${launcher} start" itself.`,
+    );
+  }
+  const isSystem = platform === 'linux' && uid === 0;
+  const standard = locateDataFolder(at(SYSTEM_FOLDER), {});
+  const isDefault = chosen.path === defaultDataFolder();
+  const path = isSystem && isDefault ? standard.path : chosen.path;
+  const hasDefaultSettings = chosen.settingsFile === join(chosen.path, 'parley.yaml');
+  const program: ServiceProgram = {
+    node,
+    launcher,
+    folder: path,
+    settingsFile: hasDefaultSettings ? undefined : chosen.settingsFile,
+  };
+  const manager = platform === 'darwin' ? launchd(machine, program) : systemd(machine, program);
+  return { manager, machine, program, isSystem, folder: locateDataFolder(path, {}) };
+}
+
+/** Folders that the unit of a system service hides, or replaces by empty ones. */
+const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
+
+/** Throws CliError for what the user of the service could not read. */
+function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
+  const { node, launcher, folder, settingsFile } = program;
+  for (const path of [node, launcher, settingsFile]) {
+    const barrier = path === undefined ? null : barrierOf(path, hidden);
+    if (barrier === null) continue;
+    const fix =
+      path === settingsFile
+        ? `Put the settings into ${folder}/parley.yaml`
+        : 'Install Node and Parley where every user reaches them, such as /usr/local or /opt, and run this from there';
+    throw new CliError(
+      'service-unreachable',
+      `The service runs as the user ${SYSTEM_USER}, who cannot read ${path}: ${barrier}. ${fix}; or install the service of another user than root.`,
+    );
+  }
+  const hiding = hidden.find((one) => isWithin(folder, one));
+  if (hiding === undefined) return;
+  throw new CliError(
+    'service-folder',
+    `The service does not see ${hiding}, so ${folder} cannot be its data folder. Leave --data and PARLEY_HOME out for ${SYSTEM_FOLDER}, or name a folder elsewhere.`,
+  );
+}
+
+/** Why a user without rights of its own cannot read a file or what it points to, or null. */
+export function barrierOf(path: string, hidden: readonly string[]): string | null {
+  const real = realpathSync(path);
+  for (const one of new Set([path, real])) {
+    const hiding = hidden.find((folder) => isWithin(one, folder));
+    if (hiding !== undefined) return `services do not see ${hiding}`;
+    for (const folder of above(one)) {
+      if ((statSync(folder).mode & 0o001) === 0) return `${folder} is closed to other users`;
+    }
+  }
+  return (statSync(real).mode & 0o004) === 0 ? 'it is closed to other users' : null;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
+
+/** All folders of a path, the outermost first. */
+function above(path: string): string[] {
+  const folder = dirname(path);
+  return folder === parse(path).root ? [folder] : [...above(folder), folder];
+}
+
+/** Throws CliError when a Parley that is not the service has the data folder. */
+async function checkAlone({ manager, folder }: Service): Promise<void> {
+  const instance = findInstance(folder);
+  if (instance === null || instance.pid === (await manager.state()).pid) return;
+  throw new CliError(
+    'service-busy',
+    `Another Parley is running on ${folder.path} (process ${instance.pid} at ${instance.address}). Stop it, and install again.`,
+  );
+}
+
+/** A new version may have a database to change first. */
+const HEALTHY_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 200;
+const ANSWER_WITHIN_MS = 3_000;
+
+type Outcome =
+  | { readonly kind: 'healthy'; readonly address: string }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
+  const deadline = Date.now() + HEALTHY_WITHIN_MS;
+  let reason = 'it has not said where it is';
+  while (Date.now() < deadline) {
+    const { pid, isFailing, text } = await manager.state();
+    if (isFailing) return { kind: 'failed', reason: `it ended at once, ${text}` };
+    const instance = findInstance(folder);
+    if (instance !== null && instance.pid === pid) {
+      const unhealthy = await healthOf(instance.address);
+      if (unhealthy === null) return { kind: 'healthy', address: instance.address };
+      reason = unhealthy;
+    }
+    await sleep(LOOK_EVERY_MS);
+  }
+  return { kind: 'failed', reason: `${reason} after ${HEALTHY_WITHIN_MS / 1000} s` };
+}
+
+/** Why a gateway is not healthy, or null. */
+async function healthOf(address: string): Promise<string | null> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const response = await fetch(`${address}/healthz`, { signal });
+    return response.ok ? null : `${address}/healthz says ${response.status}`;
+  } catch (error) {
+    return `${address} does not answer (${reasonOf(error)})`;
+  }
+}

@@ -1,0 +1,163 @@
+import { CliError } from '../../data-folder.ts';
+
+/** What the service runs, and where. All paths are absolute. */
+export interface ServiceProgram {
+  readonly node: string;
+  readonly launcher: string;
+  readonly folder: string;
+  /** Undefined: parley.yaml of the data folder. */
+  readonly settingsFile: string | undefined;
+}
+
+export interface UnitFacts extends ServiceProgram {
+  /** `system`: of the machine, with a user of its own. `user`: of the user who installs it. */
+  readonly kind: 'system' | 'user';
+  /** The version of systemd; a directive that it does not know is left out. */
+  readonly version: number;
+  /** Lines `NAME=value` for `${NAME}` in the settings; need not be there. */
+  readonly environmentFile: string;
+}
+
+export const SYSTEM_USER = 'parley';
+/** What systemd makes of `StateDirectory=parley`. */
+export const SYSTEM_FOLDER = '/var/lib/parley';
+export const UNIT = 'parley.service';
+export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
+
+/** Node's flags that the launcher would add in a process between systemd and Parley. */
+const NODE_FLAGS = ['--max-semi-space-size=8'];
+
+/** The words of the command, the program first. */
+export function commandOf({ node, launcher, folder, settingsFile }: ServiceProgram): string[] {
+  const settings = settingsFile === undefined ? [] : ['--config', settingsFile];
+  return [node, ...NODE_FLAGS, launcher, '--data', folder, ...settings, 'start'];
+}
+
+/** The text of the unit. Throws CliError for a path that no unit can name. */
+export function systemdUnit(facts: UnitFacts): string {
+  const { kind, folder, environmentFile } = facts;
+  const words = commandOf(facts);
+  for (const path of [...words, environmentFile]) refuseControl(path);
+  const [program = '', ...rest] = words;
+  const isSystem = kind === 'system';
+  return [
+    '# Written by "parley service install", which replaces it. Changes of yours are kept beside it:',
+    `#   ${isSystem ? 'systemctl' : 'systemctl --user'} edit ${UNIT}`,
+    '[Unit]',
+    'Description=Parley, one agent in every chat',
+    ...(isSystem
+      ? [
+          'Wants=network-online.target',
+          'After=network-online.target postgresql.service redis-server.service valkey-server.service',
+        ]
+      : []),
+    '# Never given up: a database may be away for hours.',
+    'StartLimitIntervalSec=0',
+    '',
+    '[Service]',
+    'Type=exec',
+    `ExecStart=${[quoted(program), ...rest.map((word) => quoted(word.replaceAll('$', '$$$$')))].join(' ')}`,
+    `WorkingDirectory=${raw(folder)}`,
+    '# Few arenas of malloc: each keeps what threads have freed.',
+    'Environment=MALLOC_ARENA_MAX=2',
+    '# Keys that the settings take from variables, one NAME=value a line. Mode 0600.',
+    `EnvironmentFile=-${raw(environmentFile)}`,
+    ...ENDING,
+    ...backoff(facts),
+    'UMask=0077',
+    '',
+    ...(isSystem ? systemGuards(folder) : USER_GUARDS),
+    '',
+    '[Install]',
+    `WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}`,
+    '',
+  ].join('\n');
+}
+
+const ENDING = [
+  '# Parley ends within 10 s of SIGTERM, and ends what it has started.',
+  'KillMode=mixed',
+  'TimeoutStopSec=15s',
+  '# A command of the agent that takes too much memory ends alone.',
+  'OOMPolicy=continue',
+];
+
+/** From this version on systemd waits longer after each failure. */
+const KNOWS_STEPS = 254;
+
+function backoff({ version }: UnitFacts): string[] {
+  const pause =
+    version >= KNOWS_STEPS
+      ? ['RestartSec=2s', 'RestartSteps=8', 'RestartMaxDelaySec=5min']
+      : [
+          `# Always the same pause: systemd before ${KNOWS_STEPS} has no growing one.`,
+          'RestartSec=15s',
+        ];
+  // 2: wrong usage, which another start does not change.
+  return ['Restart=on-failure', 'RestartPreventExitStatus=2', ...pause];
+}
+
+/** What no unprivileged process needs, and neither does the sandbox for commands. */
+const COMMON_GUARDS = [
+  'NoNewPrivileges=yes',
+  'LockPersonality=yes',
+  'RestrictRealtime=yes',
+  'RestrictSUIDSGID=yes',
+  'SystemCallArchitectures=native',
+  'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK',
+  'SystemCallFilter=~@clock @cpu-emulation @debug @module @obsolete @raw-io @reboot @swap',
+  'SystemCallErrorNumber=EPERM',
+];
+
+const USER_GUARDS = [
+  '# What restricts mounts or devices needs a service of the machine: install it as root.',
+  ...COMMON_GUARDS,
+];
+
+function systemGuards(folder: string): string[] {
+  return [
+    `User=${SYSTEM_USER}`,
+    `Group=${SYSTEM_USER}`,
+    ...(folder === SYSTEM_FOLDER
+      ? ['StateDirectory=parley', 'StateDirectoryMode=0700']
+      : [`ReadWritePaths=${quoted(folder)}`]),
+    '',
+    '# The whole system is read-only but for the data folder; a workspace elsewhere needs ReadWritePaths=.',
+    'ProtectSystem=strict',
+    'ProtectHome=yes',
+    'PrivateTmp=yes',
+    'PrivateDevices=yes',
+    'PrivateIPC=yes',
+    'ProtectProc=invisible',
+    'ProtectClock=yes',
+    'ProtectControlGroups=yes',
+    'ProtectKernelModules=yes',
+    'RemoveIPC=yes',
+    'KeyringMode=private',
+    'CapabilityBoundingSet=',
+    'AmbientCapabilities=',
+    ...COMMON_GUARDS,
+    '# Left out on purpose: the sandbox for commands (bwrap) makes namespaces, a host name and a /proc of its own,',
+    '# so RestrictNamespaces, ProtectHostname, ProtectKernelTunables, ProtectKernelLogs and ProcSubset would end the',
+    '# tool exec. MemoryDenyWriteExecute would end Node, which compiles at run time.',
+  ];
+}
+
+function refuseControl(path: string): void {
+  if (!/\p{Cc}/u.test(path)) return;
+  throw new CliError(
+    'service-path',
+    `${JSON.stringify(path)} has a control character, and a service cannot name such a path. Rename it.`,
+  );
+}
+
+/** A whole value, which systemd does not take apart. */
+function raw(text: string): string {
+  return text.replaceAll('%', '%%');
+}
+
+/** One word of a value that systemd takes apart at spaces. */
+function quoted(word: string): string {
+  const text = raw(word);
+  return /^[\w./:=@+,%$-]+$/.test(text) ? text : `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
+}

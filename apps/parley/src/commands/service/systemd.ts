@@ -1,0 +1,145 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CliError } from '../../data-folder.ts';
+import { afterwards, type Machine, type ServiceManager, type ServiceState } from './manager.ts';
+import {
+  type ServiceProgram,
+  SYSTEM_FOLDER,
+  SYSTEM_UNIT,
+  SYSTEM_USER,
+  systemdUnit,
+  UNIT,
+} from './systemd-unit.ts';
+
+/** The service of systemd: of the machine where root asks, else of the user who asks. */
+export function systemd(machine: Machine, program: ServiceProgram): ServiceManager {
+  const { uid, env, home, at, run } = machine;
+  const isSystem = uid === 0;
+  const config = env.XDG_CONFIG_HOME || join(home, '.config');
+  const file = isSystem ? at(SYSTEM_UNIT) : join(config, 'systemd/user', UNIT);
+  const systemctl = (...args: string[]) => run('systemctl', isSystem ? args : ['--user', ...args]);
+  return {
+    file,
+    readLog: `journalctl ${isSystem ? '-u' : '--user-unit'} ${UNIT} -n 50`,
+    text: async () =>
+      systemdUnit({
+        ...program,
+        kind: isSystem ? 'system' : 'user',
+        version: versionIn((await run('systemctl', ['--version'])).out),
+        environmentFile: isSystem
+          ? at('/etc/parley/environment')
+          : join(config, 'parley/environment'),
+      }),
+    folderIn: (text) => /^WorkingDirectory=(.+)$/m.exec(text)?.[1]?.replaceAll('%%', '%') ?? null,
+    async check() {
+      if (!existsSync(at('/run/systemd/system'))) throw noSystemd();
+      const { code, out } = await systemctl('show-environment');
+      if (code !== 0) throw unreachable(isSystem, out);
+    },
+    async prepare() {
+      if (!isSystem) return;
+      await addUser(machine);
+      if (program.folder !== at(SYSTEM_FOLDER)) checkOwner(program.folder, await userId(machine));
+    },
+    async start() {
+      await afterwards(systemctl('daemon-reload'), 'systemd did not read the unit');
+      await afterwards(systemctl('enable', UNIT), 'The unit was not enabled');
+      await systemctl('reset-failed', UNIT); // Fails where nothing has failed.
+      await afterwards(systemctl('restart', UNIT), 'The service did not start');
+    },
+    async stop() {
+      await afterwards(systemctl('disable', '--now', UNIT), 'The service was not stopped');
+    },
+    async forget() {
+      await afterwards(systemctl('daemon-reload'), 'systemd still knows the unit');
+      await systemctl('reset-failed', UNIT);
+    },
+    state: async () => stateIn((await systemctl('show', UNIT, '--property', PROPERTIES)).out),
+    notes: () => (isSystem ? [] : lingerNote(machine)),
+  };
+}
+
+const PROPERTIES =
+  'ActiveState,SubState,MainPID,MemoryCurrent,ActiveEnterTimestamp,UnitFileState,NRestarts';
+
+/** From `systemctl show`; a number that systemd does not know is `[not set]` or the largest there is. */
+export function stateIn(shown: string): ServiceState {
+  const found = new Map(
+    shown.split('\n').map((line) => {
+      const end = line.indexOf('=');
+      return [line.slice(0, end), line.slice(end + 1).trim()] as const;
+    }),
+  );
+  const number = (name: string): number | null => {
+    const value = Number(found.get(name) || Number.NaN);
+    return Number.isSafeInteger(value) && value > 0 ? value : null;
+  };
+  const active = found.get('ActiveState') || 'unknown';
+  const sub = found.get('SubState');
+  return {
+    text: [
+      sub === undefined || sub === active ? active : `${active} (${sub})`,
+      ...(found.get('UnitFileState') === 'enabled' ? ['enabled'] : []),
+    ].join(', '),
+    isFailing: active === 'failed' || sub === 'auto-restart',
+    pid: number('MainPID'),
+    memoryBytes: number('MemoryCurrent'),
+    since: found.get('ActiveEnterTimestamp') || null,
+    restarts: number('NRestarts') ?? 0,
+  };
+}
+
+/** 0 where it is not known. */
+export function versionIn(said: string): number {
+  return Number(/^systemd (\d+)/.exec(said)?.[1] ?? 0);
+}
+
+function noSystemd(): CliError {
+  return new CliError(
+    'service-no-systemd',
+    'systemd does not run here (there is no /run/systemd/system), so nothing was written. "service install --print" prints the unit for another machine; in a container let Docker restart Parley (docs/deploy.md).',
+  );
+}
+
+function unreachable(isSystem: boolean, said: string): CliError {
+  const fix = isSystem
+    ? 'Look at "systemctl status".'
+    : 'Log in as this user itself, by ssh or at the machine, not by su or sudo; or install the service of the machine as root.';
+  return new CliError(
+    'service-no-manager',
+    `systemctl does not reach ${isSystem ? 'systemd' : 'the systemd of this user'} (${said.trim() || 'it says nothing'}), so nothing was written. ${fix}`,
+  );
+}
+
+async function addUser({ run }: Machine): Promise<void> {
+  if ((await run('id', ['-u', SYSTEM_USER])).code === 0) return;
+  const home = ['--home-dir', SYSTEM_FOLDER, '--no-create-home'];
+  const args = ['--system', '--user-group', ...home, '--shell', '/usr/sbin/nologin', SYSTEM_USER];
+  await afterwards(run('useradd', args), `The user ${SYSTEM_USER} was not created`);
+}
+
+async function userId({ run }: Machine): Promise<number> {
+  return Number((await run('id', ['-u', SYSTEM_USER])).out.trim());
+}
+
+/** A folder that --data names is made and handed over by the person: what lies in it may be another user's. */
+function checkOwner(folder: string, uid: number): void {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.uid === uid) return;
+  const fix =
+    found === undefined
+      ? `install -d -o ${SYSTEM_USER} -g ${SYSTEM_USER} -m 700 '${folder}'`
+      : `chown -R ${SYSTEM_USER}: '${folder}'`;
+  throw new CliError(
+    'service-folder',
+    `The data folder ${folder} ${found === undefined ? 'is not there' : `is not of the user ${SYSTEM_USER}`}, as whom the service runs. Run "${fix}" and install again.`,
+  );
+}
+
+/** Without lingering the services of a user end when the user logs out. */
+function lingerNote({ at, user }: Machine): readonly string[] {
+  if (existsSync(at(`/var/lib/systemd/linger/${user}`))) return [];
+  return [
+    `Boot      it runs while ${user} is logged in; "sudo loginctl enable-linger ${user}" starts it with the machine`,
+  ];
+}

@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { launchAgent, stateIn as launchdState } from './launchd.ts';
+import { barrierOf } from './service.ts';
+import { stateIn, versionIn } from './systemd.ts';
+import { systemdUnit, type UnitFacts } from './systemd-unit.ts';
+
+const FACTS: UnitFacts = {
+  kind: 'system',
+  version: 252,
+  node: '/bin/sh',
+  launcher: '/opt/parley/apps/parley/bin/parley.js',
+  folder: '/var/lib/parley',
+  settingsFile: undefined,
+  environmentFile: '/etc/parley/environment',
+};
+const analyze = inject('systemdAnalyzePath');
+const USER = { kind: 'user', folder: '/home/ada/.parley' } as const;
+
+let scratch: string;
+beforeAll(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'parley-unit-'));
+});
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+describe('the unit of systemd', () => {
+  it.each<[string, Partial<UnitFacts>, readonly string[], readonly string[]]>([
+    [
+      'of the machine has a user of its own, and may write in its data folder alone',
+      {},
+      [
+        'User=parley',
+        'StateDirectory=parley',
+        'ProtectSystem=strict',
+        'ProtectHome=yes',
+        'NoNewPrivileges=yes',
+        'CapabilityBoundingSet=',
+        'UMask=0077',
+        'WantedBy=multi-user.target',
+        'EnvironmentFile=-/etc/parley/environment',
+        'ExecStart=/bin/sh --max-semi-space-size=8 /opt/parley/apps/parley/bin/parley.js --data /var/lib/parley start',
+      ],
+      ['ReadWritePaths=/'],
+    ],
+    [
+      'leaves the sandbox of exec what it needs',
+      {},
+      ['RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK'],
+      [
+        'RestrictNamespaces=',
+        'ProtectHostname=',
+        'ProtectKernelTunables=',
+        'ProtectKernelLogs=',
+        'ProcSubset=',
+        'MemoryDenyWriteExecute=',
+      ],
+    ],
+    [
+      'of the machine may write in another data folder that is named',
+      { folder: '/srv/my parley', settingsFile: '/etc/parley/parley.yaml' },
+      [
+        'ReadWritePaths="/srv/my parley"',
+        'WorkingDirectory=/srv/my parley',
+        'ExecStart=/bin/sh --max-semi-space-size=8 /opt/parley/apps/parley/bin/parley.js --data "/srv/my parley" --config /etc/parley/parley.yaml start',
+      ],
+      ['StateDirectory='],
+    ],
+    [
+      'of a user asks for nothing that takes rights',
+      USER,
+      ['NoNewPrivileges=yes', 'WantedBy=default.target', 'Restart=on-failure'],
+      ['User=', 'ProtectSystem=', 'PrivateTmp=', 'CapabilityBoundingSet=', 'network-online.target'],
+    ],
+    [
+      'starts again after longer and longer pauses where systemd can',
+      { version: 254 },
+      ['RestartSec=2s', 'RestartSteps=8', 'RestartMaxDelaySec=5min', 'StartLimitIntervalSec=0'],
+      ['RestartSec=15s'],
+    ],
+    [
+      'starts again after the same pause where it cannot, and is never given up',
+      { version: 252 },
+      ['RestartSec=15s', 'StartLimitIntervalSec=0', 'RestartPreventExitStatus=2'],
+      ['RestartSteps=', 'RestartMaxDelaySec='],
+    ],
+    [
+      'takes no path for something else',
+      { folder: '/srv/50% $HOME "x" \\' },
+      [
+        'WorkingDirectory=/srv/50%% $HOME "x" \\',
+        'ReadWritePaths="/srv/50%% $HOME \\"x\\" \\\\"',
+        'ExecStart=/bin/sh --max-semi-space-size=8 /opt/parley/apps/parley/bin/parley.js --data "/srv/50%% $$HOME \\"x\\" \\\\" start',
+      ],
+      [],
+    ],
+  ])('[U06] %s', (_title, facts, there, missing) => {
+    const lines = systemdUnit({ ...FACTS, ...facts }).split('\n');
+    for (const line of there) expect(lines).toContain(line);
+    for (const start of missing)
+      expect(lines.filter((line) => line.startsWith(start) || line.includes(`=${start}`))).toEqual(
+        [],
+      );
+  });
+
+  it('[U06] is refused for a path that would add lines to it', () => {
+    expect(() => systemdUnit({ ...FACTS, folder: '/srv/a\nExecStartPre=/bin/evil' })).toThrow(
+      /control character/,
+    );
+  });
+
+  it.runIf(analyze)('[U06] is one that systemd takes without a remark', () => {
+    const files = [{}, { folder: '/srv/my "50%" $HOME' }, USER].map((facts, index) => {
+      const unit = systemdUnit({ ...FACTS, ...facts });
+      mkdirSync(join(scratch, String(index)));
+      const file = join(scratch, String(index), 'parley.service');
+      writeFileSync(file, unit);
+      return file;
+    });
+    // Of a session of the user, which a test may not have.
+    const env = { ...process.env, XDG_RUNTIME_DIR: scratch };
+    for (const [index, file] of files.entries()) {
+      const args = ['verify', ...(index === 2 ? ['--user'] : []), '--man=no', file];
+      const { status, stderr } = spawnSync(analyze ?? '', args, { encoding: 'utf8', env });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    }
+    const guards = ['security', '--offline=true', '--threshold=31', files[0] ?? ''];
+    expect(spawnSync(analyze ?? '', guards).status).toBe(0);
+  });
+
+  it('[U06] is reported as systemctl shows it', () => {
+    const shown =
+      'MainPID=4242\nNRestarts=2\nActiveState=active\nSubState=running\nMemoryCurrent=180000000\nActiveEnterTimestamp=Thu 2026-11-26 16:00:00 UTC\nUnitFileState=enabled\n';
+    expect(stateIn(shown)).toEqual({
+      text: 'active (running), enabled',
+      isFailing: false,
+      pid: 4242,
+      memoryBytes: 180_000_000,
+      since: 'Thu 2026-11-26 16:00:00 UTC',
+      restarts: 2,
+    });
+    const failing =
+      'MainPID=0\nActiveState=activating\nSubState=auto-restart\nMemoryCurrent=[not set]\n';
+    expect(stateIn(failing)).toMatchObject({
+      isFailing: true,
+      pid: null,
+      memoryBytes: null,
+      since: null,
+    });
+    expect(stateIn('MemoryCurrent=18446744073709551615\n')).toMatchObject({ memoryBytes: null });
+    expect([versionIn('systemd 257 (257.9-1)\n+PAM'), versionIn('not here')]).toEqual([257, 0]);
+  });
+});
+
+describe('the agent of launchd', () => {
+  it('[U06] starts at login, again after failures, and takes no path for markup', () => {
+    const text = launchAgent({ ...FACTS, folder: '/Users/ada/<a> & b' }, '/Users/ada/parley.log');
+    expect(text).toContain('<string>/Users/ada/&lt;a&gt; &amp; b</string>');
+    expect(text).toMatch(/<key>RunAtLoad<\/key>\s*<true\/>/);
+    expect(text).toMatch(/<key>KeepAlive<\/key>\s*<dict>\s*<key>SuccessfulExit<\/key>\s*<false\/>/);
+    expect(text).toMatch(/<key>ThrottleInterval<\/key>\s*<integer>15</);
+    // 0o077
+    expect(text).toMatch(/<key>Umask<\/key>\s*<integer>63</);
+    expect(text.match(/<string>[^<]*<\/string>/g)).toContain(
+      '<string>--max-semi-space-size=8</string>',
+    );
+  });
+
+  it('[U06] is reported as launchctl prints it', () => {
+    expect(launchdState('gui/501/parley = {\n\tstate = running\n\tpid = 77\n}')).toMatchObject({
+      text: 'running',
+      pid: 77,
+      isFailing: false,
+    });
+    expect(
+      launchdState('gui/501/parley = {\n\tstate = not running\n\tlast exit code = 1\n}'),
+    ).toMatchObject({ pid: null, isFailing: true });
+    expect(launchdState('Could not find service')).toMatchObject({
+      text: 'not loaded',
+      isFailing: false,
+    });
+  });
+});
+
+describe('what the user of the service cannot read', () => {
+  it('[U06] is found by the rights of each folder above it, also behind a link', () => {
+    const [open, closed] = [join(scratch, 'open'), join(scratch, 'closed')];
+    for (const folder of [open, closed]) mkdirSync(folder);
+    for (const folder of [scratch, open]) chmodSync(folder, 0o755);
+    for (const file of [join(open, 'node'), join(closed, 'node')])
+      writeFileSync(file, '', { mode: 0o755 });
+    chmodSync(closed, 0o700);
+    symlinkSync(join(closed, 'node'), join(open, 'link'));
+    expect(barrierOf(join(open, 'node'), [])).toBe(null);
+    expect(barrierOf(join(open, 'link'), [])).toBe(`${closed} is closed to other users`);
+    expect(barrierOf(join(closed, 'node'), [])).toBe(`${closed} is closed to other users`);
+    expect(barrierOf(join(open, 'node'), [scratch])).toBe(`services do not see ${scratch}`);
+    chmodSync(join(open, 'node'), 0o700);
+    expect(barrierOf(join(open, 'node'), [])).toBe('it is closed to other users');
+  });
+});
