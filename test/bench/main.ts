@@ -13,6 +13,7 @@ import { measureIdle, renderIdle } from './idle.ts';
 import { measureMarkup, renderMarkup } from './markup.ts';
 import { measureMemorySearch, renderMemorySearch } from './memory-search.ts';
 import { measurePrompt, renderPrompt } from './prompt.ts';
+import { measureQueue, renderQueue } from './queue.ts';
 import { measureReply, renderReply } from './reply.ts';
 import { machineFacts, renderMachine } from './report.ts';
 import { BESIDE_SECTIONS, type BesideSection, FULL, QUICK, type Rounds } from './rounds.ts';
@@ -42,6 +43,7 @@ const TABLES: Readonly<Record<string, Measure>> = {
 /** Those that take long or need servers, and run only when they are asked for. */
 const LONG: Readonly<Record<string, Measure>> = {
   distributed: section((rounds) => measureDistributed(rounds), renderDistributed),
+  queue: section(measureQueue, renderQueue),
   reply: section(measureReply, renderReply),
   idle: section(({ stillMs }) => measureIdle(stillMs), renderIdle),
   fairness: section((rounds) => measureFairness(rounds), renderFairness),

@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+// As it is now: fake timers replace the global one, and the queue must go on.
+import { setImmediate } from 'node:timers';
 import {
   ConnectionClosedError,
   type KeysMap,
@@ -113,7 +115,8 @@ export class BackendBase extends EventEmitter {
     this.#assertOpen();
     const { signal } = this.#blocking;
     const cursor = id === '$' ? this.#endAtStart : id;
-    const read = () => readEventsAfter(this.shared.file, this.#queueId, cursor);
+    const read = () =>
+      this.shared.file.snapshot(() => readEventsAfter(this.shared.file, this.#queueId, cursor));
     let entries = read();
     if (entries.length === 0) {
       await this.shared.news.wait(this.#queueId, blockTimeout, signal);
@@ -128,7 +131,7 @@ export class BackendBase extends EventEmitter {
   protected async write<T>(change: (scope: QueueScope) => T): Promise<T> {
     await this.#takeTurn();
     const { file, clock, wakeUps, news } = this.shared;
-    const result = file.transaction(() => {
+    const result = await file.groupedTransaction(() => {
       const scope = new QueueScope(file, this.#queueId, clock());
       const value = change(scope);
       appendEvents(scope);
@@ -220,34 +223,32 @@ export class SharedFile {
   }
 }
 
-/**
- * How many operations may run before the event loop gets a turn. Sixteen are about 2 ms.
- */
-const OPERATIONS_PER_TURN = 16;
+/** How long operations may follow each other before the event loop gets a turn, in ms. */
+const LONGEST_TURN_MS = 4;
 
 /**
  * Keeps timers and sockets alive under load. SQLite calls finish at once, so workers and producers
  * would chain in microtasks for ever and the event loop would never move on. Everyone who
- * shares a file shares the budget; when it is spent, all of them wait for the same `setImmediate`.
+ * shares a file shares the budget; when it is spent, all of them wait for the next turn.
  */
 class TurnBudget {
-  #left = OPERATIONS_PER_TURN;
+  #spentAt = 0;
   #nextTurn: Promise<void> | undefined;
 
-  /** Takes one operation from the budget; a promise means "await me, then take again". */
+  /** A promise means "await me, then take again". */
   take(): Promise<void> | undefined {
-    if (this.#left > 0) {
-      this.#left -= 1;
-      return undefined;
-    }
-    this.#nextTurn ??= new Promise((resolve) => {
+    this.#nextTurn ??= this.#startTurn();
+    return performance.now() < this.#spentAt ? undefined : this.#nextTurn;
+  }
+
+  #startTurn(): Promise<void> {
+    this.#spentAt = performance.now() + LONGEST_TURN_MS;
+    return new Promise((resolve) => {
       setImmediate(() => {
-        this.#left = OPERATIONS_PER_TURN;
         this.#nextTurn = undefined;
         resolve();
       });
     });
-    return this.#nextTurn;
   }
 }
 

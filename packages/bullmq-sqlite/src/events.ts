@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+// As it is now: fake timers replace the global one, and readers must go on.
+import { setImmediate } from 'node:timers';
 import type { QueueFile } from './queue-file.ts';
 import { maxEvents, type QueueScope } from './queue-scope.ts';
 

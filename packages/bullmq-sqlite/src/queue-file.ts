@@ -29,7 +29,7 @@ interface Prepared {
     | undefined;
 }
 
-const READS = /^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT)\b/;
+const READS = /^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/;
 
 /** The open database: cached statements, transactions, and nothing about queues. */
 export class QueueFile {
@@ -41,6 +41,8 @@ export class QueueFile {
   /** Statements so far that may have changed something. */
   #writes = 0;
   #open = true;
+  /** Transactions that are committed together at the end of this turn. */
+  #group: PromiseWithResolvers<void> | undefined;
 
   /** Creates the file and its folder when missing. Throws {@link SqliteQueueError}. */
   constructor(path: string, { synchronous, busyTimeoutMs, events }: QueueFileOptions) {
@@ -102,12 +104,24 @@ export class QueueFile {
    * write lock first, so that two processes never both read and then both try to write.
    */
   transaction<T>(work: () => T): T {
+    this.#commitGroup();
     this.#begin();
     return this.#commit(work);
   }
 
+  /**
+   * The same, in one commit with all others that are called before the event loop goes on. Work that throws
+   * takes back only what it did itself. Resolves when the commit is done; rejects for all when it fails.
+   */
+  async groupedTransaction<T>(work: () => T): Promise<T> {
+    const result = this.#group === undefined ? this.#openGroup(work) : this.#join(work);
+    await this.#group?.promise;
+    return result;
+  }
+
   /** Runs questions that all see the state of one moment, whatever other processes commit. */
   snapshot<T>(questions: () => T): T {
+    this.#commitGroup();
     this.run('BEGIN');
     return this.#commit(questions);
   }
@@ -120,9 +134,53 @@ export class QueueFile {
   /** Folds the log back into the file and closes it. Closing twice is harmless. */
   close(): void {
     if (!this.#open) return;
+    this.#commitGroup();
     this.#open = false;
     this.#statements.clear();
     this.#db.close();
+  }
+
+  /** The first of a group: when it fails, there is no group. */
+  #openGroup<T>(work: () => T): T {
+    this.#begin();
+    const result = this.#orRollBack(work);
+    this.#group = Promise.withResolvers();
+    // Each caller awaits it; nobody may be left to hear of it when the file is closed.
+    this.#group.promise.catch(() => {});
+    // After the promises that go on now: what they call is in the group, too.
+    process.nextTick(() => this.#commitGroup());
+    return result;
+  }
+
+  #join<T>(work: () => T): T {
+    this.run('SAVEPOINT joined');
+    try {
+      const result = work();
+      this.run('RELEASE joined');
+      return result;
+    } catch (error) {
+      if (this.#db.isTransaction) {
+        this.run('ROLLBACK TO joined');
+        this.run('RELEASE joined');
+      } else {
+        // SQLite has taken back everything, as it does when the disk is full.
+        this.#group?.reject(error);
+        this.#group = undefined;
+      }
+      throw error;
+    }
+  }
+
+  #commitGroup(): void {
+    const group = this.#group;
+    if (group === undefined) return;
+    this.#group = undefined;
+    try {
+      this.#orRollBack(() => this.run('COMMIT'));
+      group.resolve();
+    } catch (error) {
+      group.reject(error);
+    }
   }
 
   #begin(): void {
@@ -139,10 +197,16 @@ export class QueueFile {
   }
 
   #commit<T>(work: () => T): T {
-    try {
+    return this.#orRollBack(() => {
       const result = work();
       this.run('COMMIT');
       return result;
+    });
+  }
+
+  #orRollBack<T>(work: () => T): T {
+    try {
+      return work();
     } catch (error) {
       if (this.#db.isTransaction) this.run('ROLLBACK');
       throw error;

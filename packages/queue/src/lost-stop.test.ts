@@ -22,9 +22,11 @@ afterEach(async () => {
 describe('a /stop whose live event never reaches the worker', () => {
   it('[G05] ends the turn when its lease is renewed next, and no answer of it is sent', async () => {
     const ends: unknown[] = [];
+    const { promise: hasStarted, resolve: starts } = Promise.withResolvers<void>();
     const runTurn: RunTurn = async (
       ...[turn, lease, signal]: Parameters<Parameters<LaneScene['laneDeps']>[0]>
     ) => {
+      starts();
       if (!signal.aborted) await once(signal, 'abort');
       // Even a turn that does not listen commits nothing.
       ends.push(stopReasonOf(signal), await scene.answer(turn, lease));
@@ -38,7 +40,7 @@ describe('a /stop whose live event never reaches the worker', () => {
     });
     await scene.write('c');
     await scene.turns.kick('c');
-    await expect.poll(() => scene.store.lanes.withWork(Date.now() + 60_000, 1)).toEqual(['c']);
+    await hasStarted;
     await scene.stop('c');
     expect(await scene.outcomes('c')).toEqual(['stopped']);
     await expect.poll(() => ends).toEqual(['lease-lost', false]);

@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  type BackendFactory,
+  createRedisBackend,
+  type IQueueBackend,
+  Queue,
+  type RedisOptions,
+  Worker,
+} from 'bullmq';
+import { openSqliteQueues } from 'bullmq-sqlite';
+import { quantile, round, type Summary, summarise, table } from './report.ts';
+import type { Rounds } from './rounds.ts';
+import { startRedisSide } from './servers.ts';
+import { inNewFolder } from './subjects.ts';
+
+/** Jobs that a file keeps already in the last two columns. */
+const KEPT = Number(process.env.KEPT ?? 1_000_000);
+const AT_ONCE = 50;
+
+/** A place for BullMQ's queues. */
+interface Place {
+  readonly name: string;
+  readonly backend: BackendFactory<IQueueBackend>;
+  readonly connection: RedisOptions;
+}
+
+const MEASURES = [
+  'added a second, 50 at a time',
+  'done a second, one at a time',
+  'done a second, 50 at a time',
+  'ms from add to start, median',
+  'ms from add to start, 95 of 100',
+] as const;
+
+/** For each place the measures, over the rounds. */
+export type QueueFigures = readonly { readonly place: string; readonly measures: Summary[] }[];
+
+/** BullMQ on Redis (append-only file, written through every second) and on SQLite, in one process and in turns. */
+export async function measureQueue({ repetitions }: Rounds): Promise<QueueFigures> {
+  await using redis = await startRedisSide().then((side) => ({
+    ...side,
+    [Symbol.asyncDispose]: side.close,
+  }));
+  return await inNewFolder(async (folder) => {
+    const open = (file: string) => openSqliteQueues({ file, synchronous: 'normal' });
+    using empty = open(join(folder, 'empty.db'));
+    using memory = open(':memory:');
+    using full = open(join(folder, 'full.db'));
+    const places: Place[] = [
+      {
+        name: 'Redis',
+        backend: createRedisBackend,
+        connection: { url: redis.url } as RedisOptions,
+      },
+      { name: 'a file', backend: empty.backend, connection: {} },
+      { name: 'in memory', backend: memory.backend, connection: {} },
+      { name: 'a file with a million kept jobs', backend: full.backend, connection: {} },
+    ];
+    fill(join(folder, 'full.db'));
+    const rounds: number[][][] = places.map(() => []);
+    for (let count = 0; count < ROUNDS; count += 1) {
+      for (const [at, place] of places.entries()) {
+        rounds[at]?.push(await measurePlace(place, repetitions));
+      }
+    }
+    return places.map(({ name }, at) => ({
+      place: name,
+      measures: MEASURES.map((_, measure) =>
+        summarise(rounds[at]?.map((one) => one[measure] ?? 0) ?? []),
+      ),
+    }));
+  });
+}
+
+/** The first warms up; the median over all is what counts. */
+const ROUNDS = 5;
+
+async function measurePlace(
+  { backend, connection }: Place,
+  repetitions: number,
+): Promise<number[]> {
+  const queue = openQueue({ backend, connection });
+  const jobs = repetitions * 25;
+  const few = repetitions * 5;
+  const add = (count: number) => addAll(queue, count);
+  await add(few);
+  const single = await drain({ backend, connection, queue, concurrency: 1, jobs: few });
+  const added = await seconds(() => add(jobs));
+  const many = await drain({ backend, connection, queue, concurrency: AT_ONCE, jobs });
+  const latencies = await latenciesOf({ backend, connection, queue, repetitions });
+  await queue.close();
+  return [
+    jobs / added,
+    few / single,
+    jobs / many,
+    quantile(latencies, 0.5),
+    quantile(latencies, 0.95),
+  ];
+}
+
+const openQueue = ({ backend, connection }: Omit<Place, 'name'>) =>
+  new Queue('bench', { connection }, backend);
+
+interface Run extends Omit<Place, 'name'> {
+  readonly queue: ReturnType<typeof openQueue>;
+}
+
+async function addAll(queue: ReturnType<typeof openQueue>, count: number): Promise<void> {
+  for (let done = 0; done < count; done += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => queue.add('job', { number: done })));
+  }
+}
+
+/** Seconds until `jobs` of those waiting are done. */
+async function drain(run: Run & { concurrency: number; jobs: number }): Promise<number> {
+  const { backend, connection, queue, concurrency, jobs } = run;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let left = jobs;
+  const work = async () => {
+    left -= 1;
+    if (left === 0) resolve();
+  };
+  const worker = new Worker(queue.name, work, { connection, concurrency, autorun: false }, backend);
+  await worker.waitUntilReady();
+  const taken = await seconds(async () => {
+    void worker.run();
+    await promise;
+  });
+  await worker.close();
+  return taken;
+}
+
+/** Ms from the call of `add` to the start of the job, one job at a time. */
+async function latenciesOf(run: Run & { repetitions: number }): Promise<number[]> {
+  const { backend, connection, queue, repetitions } = run;
+  await queue.drain();
+  let started: (() => void) | undefined;
+  const worker = new Worker(queue.name, async () => started?.(), { connection }, backend);
+  await worker.waitUntilReady();
+  const latencies: number[] = [];
+  for (let count = 0; count < repetitions; count += 1) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    started = resolve;
+    const begun = performance.now();
+    void queue.add('job', { count });
+    await promise;
+    latencies.push(performance.now() - begun);
+    // Until the worker waits again.
+    await new Promise((wake) => setTimeout(wake, 5));
+    await turn();
+  }
+  await worker.close();
+  return latencies;
+}
+
+async function seconds(work: () => Promise<void>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return (performance.now() - begun) / 1_000;
+}
+
+/** Jobs as they are after they were done, written by statements: adding them would take minutes. */
+function fill(file: string): void {
+  using database = new DatabaseSync(file);
+  database.exec('BEGIN IMMEDIATE');
+  const { id } = database
+    .prepare('INSERT INTO queue (name) VALUES (?) RETURNING id')
+    .get('bull:bench') as {
+    id: number;
+  };
+  database
+    .prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${KEPT})
+       INSERT INTO job (queue_id, id, state, rank, name, data, opts, timestamp, finished_on)
+       SELECT ?, 'kept-' || i, 'completed', 1700000000000 + i, 'job', '{}', '{}', 1700000000000, 1700000000000 + i FROM n`,
+    )
+    .run(id);
+  database.exec('COMMIT');
+}
+
+/** The table of the section. */
+export function renderQueue(figures: QueueFigures): string {
+  return [
+    '### BullMQ on Redis and on SQLite',
+    table([
+      ['', ...figures.map(({ place }) => place)],
+      ...MEASURES.map((measure, at) => [
+        measure,
+        ...figures.map(({ measures }) => round(measures[at]?.median ?? 0)),
+      ]),
+    ]),
+  ].join('\n\n');
+}
