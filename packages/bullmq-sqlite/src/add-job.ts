@@ -19,7 +19,7 @@ import { deleteJob } from './removal.ts';
  * already had the id, or the one that deduplication keeps instead.
  */
 export function addJob(scope: QueueScope, json: JobJson, customId: string | undefined): string {
-  if (json.parent || json.parentKey) throw notSupported('flows (the "parent" option of a job)');
+  refuseFlow(json);
   // The counter moves even when the id is not used: BullMQ's Redis backend counts every call.
   const countedId = nextJobId(scope);
   const id = customId || countedId;
@@ -39,6 +39,11 @@ export function addJob(scope: QueueScope, json: JobJson, customId: string | unde
   if (kept !== undefined) return kept;
   storeAndEnqueue(scope, job);
   return id;
+}
+
+/** Throws for a job that has a parent. */
+export function refuseFlow({ parent, parentKey }: JobJson): void {
+  if (parent || parentKey) throw notSupported('flows (the "parent" option of a job)');
 }
 
 /** Counts up the queue's job counter and returns it as an id. */

@@ -27,9 +27,19 @@ import {
   setPaused,
   setRateLimit,
 } from './queue-scope.ts';
-import { cleanJobs, drainQueue, obliterateQueue, removeJob } from './removal.ts';
+import {
+  cleanedJobs,
+  drainedJobs,
+  type JobSlice,
+  newestJob,
+  obliterateQueue,
+  removeJob,
+  sweepJob,
+} from './removal.ts';
 import { advanceScheduler, removeScheduler, upsertScheduler } from './schedulers.ts';
 
+/** Jobs that a sweep removes in one transaction; some ms. */
+const SWEPT_AT_ONCE = 100;
 /** Jobs moved by one call of the bulk operations when the caller names no number. */
 const MOVED_AT_ONCE = 1000;
 
@@ -81,20 +91,42 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => setPaused(scope, paused));
   }
 
-  drain(delayed: boolean): Promise<void> {
-    return this.write((scope) => drainQueue(scope, delayed));
+  /** The jobs of this moment: those that are added meanwhile stay. */
+  async drain(delayed: boolean): Promise<void> {
+    const newest = await this.read(newestJob);
+    await this.#sweep(drainedJobs(newest, delayed), Number.POSITIVE_INFINITY);
   }
 
-  cleanJobsByState(state: string, timestamp: number, limit = 0): Promise<string[]> {
-    return this.write((scope) => cleanJobs(scope, state, timestamp, limit));
+  async cleanJobsByState(state: string, timestamp: number, limit = 0): Promise<string[]> {
+    const jobs = cleanedJobs(state, timestamp);
+    const most = limit > 0 ? limit : Number.POSITIVE_INFINITY;
+    const removed = jobs ? await this.#sweep(jobs, most) : [];
+    await this.write((scope) => scope.emit('cleaned', { count: removed.length }));
+    return removed;
   }
 
-  /** Everything at once; 0 means for BullMQ that nothing is left. */
+  /** Deletes what a sweep finds, at most `most`, and returns the ids. The event loop gets its turns meanwhile. */
+  async #sweep(jobs: JobSlice, most: number): Promise<string[]> {
+    const removed: string[] = [];
+    let stay = 0;
+    let isOver = false;
+    while (!isOver) {
+      await this.write((scope) => {
+        const count = Math.min(SWEPT_AT_ONCE, most - removed.length - stay);
+        const found = jobs(scope, stay, count);
+        for (const job of found) {
+          if (sweepJob(scope, job)) removed.push(job.id);
+          else stay += 1;
+        }
+        isOver = found.length < SWEPT_AT_ONCE;
+      });
+    }
+    return removed;
+  }
+
+  /** 0 means for BullMQ, which calls again otherwise, that nothing is left. */
   obliterate({ force }: { force: boolean; count: number }): Promise<number> {
-    return this.write((scope) => {
-      obliterateQueue(scope, force);
-      return 0;
-    });
+    return this.write((scope) => (obliterateQueue(scope, force) ? 1 : 0));
   }
 
   /** Always 0: a job and its state are one row, so neither can be without the other. */

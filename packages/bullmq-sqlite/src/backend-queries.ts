@@ -5,6 +5,7 @@ import { notSupported } from './errors.ts';
 import { readMetric } from './finish-job.ts';
 import { bullState, findJob, isListState, stateFilter, toJobJson } from './job-row.ts';
 import { isMaxed, type QueueScope, reportedTtl } from './queue-scope.ts';
+import { keptJobs } from './removal.ts';
 import { findScheduler } from './schedulers.ts';
 
 /** The part of a backend that only asks. */
@@ -188,6 +189,7 @@ function countState(scope: QueueScope, state: string, dueBefore: number | undefi
   if (state === 'repeat') {
     return count(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');
   }
+  if (state === 'completed' || state === 'failed') return keptJobs(scope, state);
   const filter = stateFilter(state);
   if (!filter) return 0;
   const sql = `SELECT count(*) AS n FROM job WHERE queue_id = ? AND ${filter}`;

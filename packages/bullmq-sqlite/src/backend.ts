@@ -7,7 +7,7 @@ import type {
   ParentKeyOpts,
   RetryJobOpts,
 } from 'bullmq';
-import { addJob } from './add-job.ts';
+import { addJob, refuseFlow } from './add-job.ts';
 import { BackendAdministration } from './backend-administration.ts';
 import {
   claimNextJob,
@@ -29,6 +29,9 @@ import {
 } from './finish-job.ts';
 import { readRetention } from './removal.ts';
 
+/** Jobs that `addBulk` adds in one transaction; some ms. */
+const ADDED_AT_ONCE = 100;
+
 /** A job to add, as BullMQ passes it. */
 interface AddEntry {
   job: JobJson;
@@ -46,9 +49,18 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     return this.write((scope) => addJob(scope, job, jobId));
   }
 
-  /** All or none. */
-  addJobs(entries: AddEntry[]): Promise<string[]> {
-    return this.write((scope) => entries.map(({ job, jobId }) => addJob(scope, job, jobId)));
+  /** In transactions of a slice each, between which the event loop gets its turns. None if one of them cannot be added. */
+  async addJobs(entries: AddEntry[]): Promise<string[]> {
+    for (const { job } of entries) refuseFlow(job);
+    const ids: string[] = [];
+    for (let start = 0; start < entries.length; start += ADDED_AT_ONCE) {
+      const slice = entries.slice(start, start + ADDED_AT_ONCE);
+      const added = await this.write((scope) =>
+        slice.map(({ job, jobId }) => addJob(scope, job, jobId)),
+      );
+      ids.push(...added);
+    }
+    return ids;
   }
 
   async addFlow(): Promise<never> {

@@ -5,6 +5,8 @@ export type SqliteQueueErrorCode =
   | 'queue-file-unusable'
   | 'queue-file-layout'
   | 'queue-file-busy'
+  | 'queue-disk-full'
+  | 'queue-disk-failed'
   | 'queue-not-paused'
   | 'queue-has-active-jobs'
   | 'not-supported';

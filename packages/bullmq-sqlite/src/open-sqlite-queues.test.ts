@@ -42,6 +42,21 @@ describe('a queue file', () => {
     await queue.close();
   });
 
+  it('announces a job as active when its worker has it, so that it can be cancelled at once', async () => {
+    using sqlite = openSqliteQueues({ file: freshFile() });
+    const queue = new Queue('q', { connection: {} }, sqlite.backend);
+    const events = new QueueEvents('q', { connection: {} }, sqlite.backend);
+    await events.waitUntilReady();
+    const untilCancelled = (_job: unknown, _token: unknown, signal?: AbortSignal) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', reject));
+    const options = { connection: {}, concurrency: 5 };
+    const worker = new Worker('q', untilCancelled, options, sqlite.backend);
+    events.on('active', ({ jobId }) => worker.cancelJob(jobId));
+    await queue.addBulk(Array.from({ length: 40 }, () => ({ name: 'job', data: {} })));
+    await until(async () => (await queue.getFailedCount()) === 40);
+    for (const one of [worker, events, queue]) await one.close();
+  });
+
   it('forgets expired deduplication ids while others are claimed', async () => {
     const file = freshFile();
     let now = 1_000;

@@ -16,8 +16,10 @@ export interface QueueFileOptions {
   readonly events: boolean;
 }
 
-/** SQLite's code for "another connection holds the lock". */
+/** SQLite's codes for "another connection holds the lock", "the disk is full" and "the disk does not work". */
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+const SQLITE_IOERR = 10;
 const RETRY_AFTER_MS = 10;
 
 /** A prepared statement, and what it answered last. */
@@ -164,11 +166,28 @@ export class QueueFile {
         this.run('RELEASE joined');
       } else {
         // SQLite has taken back everything, as it does when the disk is full.
-        this.#group?.reject(error);
+        this.#group?.reject(this.#explained(error));
         this.#group = undefined;
       }
-      throw error;
+      throw this.#explained(error);
     }
+  }
+
+  #explained(error: unknown): unknown {
+    const failure = failureOf(error);
+    if (failure === SQLITE_FULL) {
+      return new SqliteQueueError(
+        'queue-disk-full',
+        `The disk of the queue file ${this.path} is full, so nothing of this call was stored. Free some space and try again.`,
+        { retryable: true, cause: error },
+      );
+    }
+    if (failure !== SQLITE_IOERR) return error;
+    return new SqliteQueueError(
+      'queue-disk-failed',
+      `The disk did not read or write the queue file ${this.path}, so nothing of this call was stored. Check the disk and its free space, and try again.`,
+      { retryable: true, cause: error },
+    );
   }
 
   #commitGroup(): void {
@@ -209,7 +228,7 @@ export class QueueFile {
       return work();
     } catch (error) {
       if (this.#db.isTransaction) this.run('ROLLBACK');
-      throw error;
+      throw this.#explained(error);
     }
   }
 
@@ -246,25 +265,29 @@ export class QueueFile {
 
   #createTables(): void {
     const version = this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0;
-    if (version === SCHEMA_VERSION) {
-      this.#db.exec(EXPIRY_INDEX);
-      return;
-    }
-    if (version !== 0) {
+    if (version !== 0 && version !== SCHEMA_VERSION) {
       throw new SqliteQueueError(
         'queue-file-layout',
         `The queue file ${this.path} has layout ${version}, this release reads ${SCHEMA_VERSION}. Delete the file while nothing uses it, or run the release that wrote it.`,
       );
     }
-    this.#db.exec(SCHEMA);
+    if (version === 0) {
+      this.#db.exec(SCHEMA);
+      this.#db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    }
     this.#db.exec(EXPIRY_INDEX);
-    this.#db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    const counts = "SELECT 1 AS found FROM sqlite_schema WHERE name = 'kept'";
+    if (this.get(counts) === undefined) this.#db.exec(KEPT);
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+/** The kind of SQLite's failure; the rest of its code is the detail. */
+function failureOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return Number(error.errcode) & 0xff;
 }
+
+const isBusy = (error: unknown): boolean => failureOf(error) === SQLITE_BUSY;
 
 /**
  * Version written to `PRAGMA user_version`. There are no migrations: a file with another layout is
@@ -275,6 +298,34 @@ const SCHEMA_VERSION = 1;
 /** Made at each opening, since files of this layout from before it lack it. */
 const EXPIRY_INDEX =
   'CREATE INDEX IF NOT EXISTS dedup_expiring ON dedup (queue_id, expires_at) WHERE expires_at IS NOT NULL';
+
+/**
+ * How many finished jobs there are, as counting them takes longer with each. Files of this layout from before it
+ * get it at their next opening; releases from before it keep it up to date by the triggers.
+ */
+const KEPT = `
+CREATE TABLE kept (
+  queue_id INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  jobs INTEGER NOT NULL,
+  PRIMARY KEY (queue_id, state)
+) STRICT, WITHOUT ROWID;
+INSERT INTO kept (queue_id, state, jobs)
+  SELECT queue_id, state, count(*) FROM job WHERE state IN ('completed', 'failed') GROUP BY 1, 2;
+CREATE TRIGGER job_finishes AFTER UPDATE OF state ON job
+  WHEN new.state IN ('completed', 'failed') AND old.state <> new.state BEGIN
+  INSERT INTO kept (queue_id, state, jobs) VALUES (new.queue_id, new.state, 1)
+    ON CONFLICT DO UPDATE SET jobs = jobs + 1;
+END;
+CREATE TRIGGER job_restarts AFTER UPDATE OF state ON job
+  WHEN old.state IN ('completed', 'failed') AND old.state <> new.state BEGIN
+  UPDATE kept SET jobs = jobs - 1 WHERE queue_id = old.queue_id AND state = old.state;
+END;
+CREATE TRIGGER finished_job_goes AFTER DELETE ON job
+  WHEN old.state IN ('completed', 'failed') BEGIN
+  UPDATE kept SET jobs = jobs - 1 WHERE queue_id = old.queue_id AND state = old.state;
+END;
+`;
 
 /**
  * One row per job, whatever its state.

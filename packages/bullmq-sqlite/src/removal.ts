@@ -59,48 +59,58 @@ function listName(job: JobRow): string {
   return job.lane > 0 ? 'prioritized' : 'wait';
 }
 
-/** Removes all waiting jobs, and the delayed ones if asked; what schedulers planned stays. */
-export function drainQueue(scope: QueueScope, withDelayed: boolean): void {
-  const jobs = scope.all<JobRow>(
-    `SELECT * FROM job WHERE queue_id = ? AND (state = 'waiting' OR (? AND state = 'delayed'))`,
-    withDelayed ? 1 : 0,
-  );
-  for (const job of jobs) {
-    if (!isNextOfScheduler(scope, job)) deleteJobAndClaim(scope, job);
-  }
+/** Which jobs go in one sweep, in slices: each call reads up to `count` of those that were left, after `skip` that stay. */
+export type JobSlice = (scope: QueueScope, skip: number, count: number) => JobRow[];
+
+/** All waiting jobs of this moment, and the delayed ones if asked. */
+export function drainedJobs(newest: number, withDelayed: boolean): JobSlice {
+  const states = withDelayed ? "('waiting', 'delayed')" : "('waiting')";
+  return (scope, skip, count) =>
+    scope.all<JobRow>(
+      `SELECT * FROM job WHERE queue_id = ? AND state IN ${states} AND seq <= ?
+       LIMIT ? OFFSET ?`,
+      newest,
+      count,
+      skip,
+    );
 }
+
+/** The newest job of all, which later ones follow. */
+export function newestJob(scope: QueueScope): number {
+  return scope.file.get<{ seq: number }>('SELECT max(seq) AS seq FROM job')?.seq ?? 0;
+}
+
+/** Jobs of a BullMQ state whose last step was at or before `until` (Unix ms), oldest first; undefined for a state without jobs. */
+export function cleanedJobs(state: string, until: number): JobSlice | undefined {
+  const filter = stateFilter(state);
+  if (!filter) return undefined;
+  return (scope, skip, count) =>
+    scope.all<JobRow>(
+      `SELECT * FROM job WHERE queue_id = ? AND ${filter}
+         AND coalesce(finished_on, processed_on, timestamp) <= ?
+       ORDER BY lane, rank, seq LIMIT ? OFFSET ?`,
+      Math.floor(until),
+      count,
+      skip,
+    );
+}
+
+/** Deletes a job that a sweep found; false: a worker holds it, or a scheduler waits for it. */
+export function sweepJob(scope: QueueScope, job: JobRow): boolean {
+  if (isLocked(scope, job) || isNextOfScheduler(scope, job)) return false;
+  deleteJobAndClaim(scope, job);
+  return true;
+}
+
+/** Tables whose rows belong to one queue; jobs go first, in slices. */
+const TABLES = ['dedup', 'dedup_next', 'scheduler', 'job_log', 'event', 'metric'] as const;
+const OBLITERATED_AT_ONCE = 500;
 
 /**
- * Removes jobs of a BullMQ state whose last step was at or before `until` (Unix ms), oldest first
- * and at most `limit` (0 for all). Locked jobs and what schedulers planned stay. Returns the ids.
+ * Deletes a part of a paused queue, and returns whether something is left. Throws when it is not paused, or has
+ * active jobs unforced.
  */
-export function cleanJobs(
-  scope: QueueScope,
-  state: string,
-  until: number,
-  limit: number,
-): string[] {
-  const filter = stateFilter(state);
-  const jobs = filter
-    ? scope.all<JobRow>(
-        `SELECT * FROM job WHERE queue_id = ? AND ${filter}
-           AND coalesce(finished_on, processed_on, timestamp) <= ?
-         ORDER BY lane, rank, seq LIMIT ?`,
-        Math.floor(until),
-        limit > 0 ? limit : -1,
-      )
-    : [];
-  const removed = jobs.filter((job) => !isLocked(scope, job) && !isNextOfScheduler(scope, job));
-  for (const job of removed) deleteJobAndClaim(scope, job);
-  scope.emit('cleaned', { count: removed.length });
-  return removed.map((job) => job.id);
-}
-
-/** Tables whose rows belong to one queue. */
-const TABLES = ['job', 'dedup', 'dedup_next', 'scheduler', 'job_log', 'event', 'metric'] as const;
-
-/** Deletes everything of a paused queue. Throws when it is not paused, or has active jobs unforced. */
-export function obliterateQueue(scope: QueueScope, force: boolean): void {
+export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
   if (scope.control.meta.paused === undefined) {
     throw new SqliteQueueError('queue-not-paused', 'Cannot obliterate non-paused queue');
   }
@@ -110,12 +120,18 @@ export function obliterateQueue(scope: QueueScope, force: boolean): void {
   if (active && !force) {
     throw new SqliteQueueError('queue-has-active-jobs', 'Cannot obliterate queue with active jobs');
   }
+  const gone = scope.run(
+    'DELETE FROM job WHERE seq IN (SELECT seq FROM job WHERE queue_id = ? LIMIT ?)',
+    OBLITERATED_AT_ONCE,
+  );
+  if (gone === OBLITERATED_AT_ONCE) return true;
   for (const table of TABLES) {
     scope.run(`DELETE FROM ${table} WHERE queue_id = ?`);
   }
   scope.run(`UPDATE queue SET meta = '{}', last_job_id = 0, limiter_count = 0, limiter_until = 0,
        stalled_check_until = 0 WHERE id = ?`);
   scope.forgetControl();
+  return false;
 }
 
 /** How much of the finished jobs is kept: `count` jobs (-1 for all), none older than `age` s. */
@@ -158,13 +174,24 @@ export function applyRetention(
     );
   }
   if (count !== undefined && count > 0) {
+    const excess = keptJobs(scope, state) - count;
+    if (excess <= 0) return;
     deleteAll(
       scope,
       `SELECT seq, id FROM job WHERE queue_id = ? AND state = ? AND lane = 0
-       ORDER BY rank DESC, seq DESC LIMIT -1 OFFSET ?`,
-      [scope.queueId, state, count],
+       ORDER BY rank, seq LIMIT ?`,
+      [scope.queueId, state, excess],
     );
   }
+}
+
+/** How many finished jobs there are; triggers of the schema count them. */
+export function keptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
+  const row = scope.get<{ jobs: number }>(
+    'SELECT jobs FROM kept WHERE queue_id = ? AND state = ?',
+    state,
+  );
+  return row?.jobs ?? 0;
 }
 
 function deleteAll(scope: QueueScope, sql: string, params: (string | number)[]): void {

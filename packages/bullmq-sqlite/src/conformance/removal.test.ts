@@ -91,4 +91,41 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await queue.getJobCounts('waiting', 'delayed')).toEqual({ waiting: 2, delayed: 0 });
     expect(await lab.run(2)).toEqual(['a', 'b']);
   });
+
+  it('keeps as many finished jobs as asked for, the newest', async ({ lab }) => {
+    const { queue } = lab;
+    const names = Array.from({ length: 12 }, (_, n) => `job ${n}`);
+    await queue.addBulk(names.map((name) => ({ name, data: {} })));
+    await lab.run(12);
+    await (await queue.getJob('3'))?.retry('completed');
+    await (await queue.getJob('5'))?.remove();
+    await lab.run(1, { removeOnComplete: { count: 4 } });
+    expect(await queue.getJobCounts('completed', 'waiting')).toEqual({ completed: 4, waiting: 0 });
+    const kept = (await queue.getCompleted()).map(({ name }) => name).sort();
+    expect(kept).toEqual(['job 10', 'job 11', 'job 2', 'job 9']);
+  });
+
+  it('lets timers fire while thousands of jobs are added, drained and obliterated', async ({
+    lab,
+  }) => {
+    const { queue } = lab;
+    let fired = 0;
+    const timer = setInterval(() => {
+      fired += 1;
+    }, 1);
+    const firedDuring = async (work: () => Promise<unknown>) => {
+      const before = fired;
+      await work();
+      return fired - before;
+    };
+    const add = () =>
+      queue.addBulk(Array.from({ length: 5_000 }, () => ({ name: 'one of many', data: {} })));
+    expect(await firedDuring(add)).toBeGreaterThan(2);
+    expect(await firedDuring(() => queue.drain())).toBeGreaterThan(0);
+    expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 0 });
+    await add();
+    expect(await firedDuring(() => queue.obliterate())).toBeGreaterThan(0);
+    expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 0 });
+    clearInterval(timer);
+  });
 });

@@ -151,4 +151,48 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     const job = await queue.upsertJobScheduler('tick', { every: 1000, startDate });
     expect(job?.id).toBe(`repeat:tick:${startDate + 1000}`);
   });
+
+  it('can be changed by the job that it has made', async ({ lab }) => {
+    const { queue } = lab;
+    const repeat = { pattern: '0 0 1 1 *' };
+    await queue.upsertJobScheduler('yearly', repeat, { name: 'first' });
+    await (await queue.getDelayed())[0]?.promote();
+    const worker = lab.worker(async () => {
+      await queue.upsertJobScheduler('yearly', repeat, { name: 'second' });
+    });
+    await lab.ended(worker, 1);
+    expect(await queue.getJobCounts('completed', 'failed', 'delayed')).toEqual({
+      completed: 1,
+      failed: 0,
+      delayed: 1,
+    });
+    expect((await queue.getJobScheduler('yearly'))?.name).toBe('second');
+  });
+
+  it('of a pattern has no offset, and of "every" the one that was asked for', async ({ lab }) => {
+    const { queue } = lab;
+    const pattern = await queue.upsertJobScheduler('hourly', { pattern: '0 * * * *', offset: 7 });
+    expect((await queue.getJobScheduler('hourly'))?.offset).toBeFalsy();
+    expect((await queue.getJob(pattern?.id ?? ''))?.opts).not.toHaveProperty('repeat.offset');
+    await queue.upsertJobScheduler('every', { every: 60_000, offset: 777 });
+    const every = await queue.getJobScheduler('every');
+    expect([every?.offset, (every?.next ?? 0) % 60_000]).toEqual([777, 777]);
+  });
+
+  it('leaves a promoted job in line while the queue is paused', async ({ lab }) => {
+    const { queue } = lab;
+    await queue.upsertJobScheduler('yearly', { pattern: '0 0 1 1 *' }, { name: 'planned' });
+    await queue.pause();
+    await (await queue.getDelayed())[0]?.promote();
+    const again = queue.upsertJobScheduler('yearly', { pattern: '0 0 1 1 *' });
+    await expect(again).rejects.toMatchObject({ code: -10 });
+    await queue.upsertJobScheduler('tick', { every: DAY_MS }, { name: 'at once' });
+    await queue.upsertJobScheduler('tick', { every: DAY_MS }, { name: 'tomorrow' });
+    const names = async (state: 'waiting' | 'delayed') =>
+      (await queue.getJobs([state])).map(({ name }) => name).sort();
+    expect([await names('waiting'), await names('delayed')]).toEqual([
+      ['at once', 'planned'],
+      ['tomorrow'],
+    ]);
+  });
 });
