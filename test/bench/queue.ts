@@ -16,7 +16,7 @@ import { startRedisSide } from './servers.ts';
 import { inNewFolder } from './subjects.ts';
 
 /** Jobs that a file keeps already in the last two columns. */
-const KEPT = Number(process.env.KEPT ?? 1_000_000);
+const KEPT = 1_000_000;
 const AT_ONCE = 50;
 
 /** A place for BullMQ's queues. */

@@ -5,6 +5,7 @@ export type SqliteQueueErrorCode =
   | 'queue-file-unusable'
   | 'queue-file-layout'
   | 'queue-file-busy'
+  | 'queue-file-shared'
   | 'queue-disk-full'
   | 'queue-disk-failed'
   | 'queue-not-paused'

@@ -3,6 +3,7 @@ import { SqliteQueueBackend } from './backend.ts';
 import { SharedFile, workerSettings } from './backend-base.ts';
 import { releaseActiveJobs } from './claim-job.ts';
 import { appendEvents } from './events.ts';
+import { Openers } from './openers.ts';
 import type { Synchronous } from './queue-file.ts';
 import { QueueScope } from './queue-scope.ts';
 
@@ -12,7 +13,7 @@ export interface SqliteQueuesOptions {
   readonly file: string;
   /** What a power cut may cost; see {@link Synchronous}. Default `normal`. */
   readonly synchronous?: Synchronous;
-  /** Look this often (ms) for jobs and events of other processes. Default: not at all. */
+  /** Look this often (ms) for jobs and events of other processes; 0: never. Default 20, for `:memory:` 0. */
   readonly pollOtherProcessesMs?: number;
   /** Wait this long (ms) for the write lock of another process. Default 5,000. */
   readonly busyTimeoutMs?: number;
@@ -36,7 +37,8 @@ export interface SqliteQueues extends Disposable {
   readonly backend: BackendFactory<IQueueBackend>;
   /**
    * Puts jobs back in line that a dead process left active, at once instead of when their lock runs
-   * out. Call it only when no other process has the file open, before the first worker starts.
+   * out. Call it before the first worker starts. Throws {@link SqliteQueueError} `queue-file-shared` while the file is
+   * open elsewhere too, as those jobs may be in work there.
    * A job that was left `maxStalledCount` times already (default: any number) fails at its next start.
    */
   releaseOrphans(options?: { readonly maxStalledCount?: number }): ReleasedJob[];
@@ -45,27 +47,39 @@ export interface SqliteQueues extends Disposable {
 }
 
 const DEFAULT_BUSY_TIMEOUT_MS = 5000;
+/** A look takes some microseconds: a fraction of a thousandth of a core. */
+const DEFAULT_POLL_MS = 20;
 
 /** Opens (or makes) a queue file. Throws {@link SqliteQueueError} when that is not possible. */
 export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
+  const isShareable = options.file !== ':memory:';
+  const busyTimeoutMs = options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS;
   const shared = new SharedFile(
     options.file,
     {
       synchronous: options.synchronous ?? 'normal',
-      busyTimeoutMs: options.busyTimeoutMs ?? DEFAULT_BUSY_TIMEOUT_MS,
+      busyTimeoutMs,
       events: options.events ?? true,
     },
     // Looked up at each call: fake timers replace it after the file was opened.
     options.clock ?? (() => Date.now()),
   );
-  if (options.pollOtherProcessesMs) shared.startPolling(options.pollOtherProcessesMs);
+  const openers = isShareable ? new Openers(options.file, busyTimeoutMs) : null;
+  const pollMs = options.pollOtherProcessesMs ?? (isShareable ? DEFAULT_POLL_MS : 0);
+  if (pollMs > 0) shared.startPolling(pollMs);
+  const close = () => {
+    shared.close();
+    openers?.close();
+  };
   return {
     file: options.file,
     backend: backendFactory(shared),
-    releaseOrphans: ({ maxStalledCount = Number.POSITIVE_INFINITY } = {}) =>
-      releaseOrphans(shared, maxStalledCount),
-    close: () => shared.close(),
-    [Symbol.dispose]: () => shared.close(),
+    releaseOrphans({ maxStalledCount = Number.POSITIVE_INFINITY } = {}) {
+      const release = () => releaseOrphans(shared, maxStalledCount);
+      return openers ? openers.alone(release) : release();
+    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
 

@@ -30,7 +30,7 @@ process.once('message', (task) => {
 });
 
 async function run(task: ChildTask): Promise<void> {
-  const sqlite = openSqliteQueues({ file: task.file, pollOtherProcessesMs: 5 });
+  const sqlite = openSqliteQueues({ file: task.file });
   if (task.do === 'produce') {
     const queue = new Queue(task.queue, { connection: {} }, sqlite.backend);
     for (let n = 0; n < task.count * CHATS; n += 1) {

@@ -11,9 +11,9 @@ import type { ChildNews, ChildTask } from './child.ts';
 
 const QUEUE = 'shared';
 
-function open(options: { pollOtherProcessesMs?: number } = {}) {
+function open() {
   const folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-'));
-  const sqlite = openSqliteQueues({ file: join(folder, 'queue.db'), ...options });
+  const sqlite = openSqliteQueues({ file: join(folder, 'queue.db') });
   const queue = new Queue(QUEUE, { connection: {} }, sqlite.backend);
   onTestFinished(async () => {
     await queue.close();
@@ -65,6 +65,21 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     await worker.close();
     expect(started).toEqual(['a', 'b', 'c', 'd']);
     expect((await queue.getJob('1'))?.stalledCounter).toBe(1);
+  });
+
+  test('keeps its jobs while it lives: releaseOrphans refuses as long as another opener has the file', async () => {
+    const { sqlite, queue } = open();
+    await queue.add('a', {});
+    const { child, news } = start({ do: 'hang', file: sqlite.file, queue: QUEUE });
+    await until(() => news.some(({ what }) => what === 'started'));
+    const refusal = expect.objectContaining({ code: 'queue-file-shared', retryable: false });
+    expect(() => sqlite.releaseOrphans()).toThrow(refusal);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const again = openSqliteQueues({ file: sqlite.file });
+    expect(() => sqlite.releaseOrphans()).toThrow(refusal);
+    again.close();
+    expect(sqlite.releaseOrphans()).toHaveLength(1);
   });
 
   test('keeps the follow-up that was added while its job was active', async () => {
@@ -148,7 +163,7 @@ describe('several processes on one file', () => {
   });
 
   test('never run two jobs of one deduplication id at a time', async () => {
-    const { sqlite, queue } = open({ pollOtherProcessesMs: 5 });
+    const { sqlite, queue } = open();
     const active = new Set<string>();
     let overlaps = 0;
     const worker = new Worker(
@@ -177,7 +192,7 @@ describe('several processes on one file', () => {
   });
 
   test('tell listeners in one process what another one did', async () => {
-    const { sqlite, queue } = open({ pollOtherProcessesMs: 5 });
+    const { sqlite, queue } = open();
     const { news } = start({ do: 'work', file: sqlite.file, queue: QUEUE });
     await until(() => news.some(({ what }) => what === 'ready'));
     const job = await queue.add('far', {});

@@ -1,0 +1,50 @@
+// `npm pack` and `npm publish` run this before (`prepack`) and after (`postpack`). In the repository the package is
+// its sources, which Node 24 runs as they are; packed it is JavaScript with types, and its manifest says so.
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const PACKAGE = join(import.meta.dirname, '../..');
+const ROOT = join(PACKAGE, '../..');
+const DIST = join(PACKAGE, 'dist');
+const MANIFEST = join(PACKAGE, 'package.json');
+/** The manifest of the repository, while the packed one is in its place. */
+const KEPT = join(PACKAGE, 'package.json.kept');
+const EXPORTS = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
+
+function pack(): void {
+  // Of a run that was interrupted.
+  restore();
+  rmSync(DIST, { recursive: true, force: true });
+  const compiler = join(ROOT, 'node_modules/.bin/tsc');
+  execFileSync(compiler, ['-p', join(PACKAGE, 'tsconfig.build.json')], { stdio: 'inherit' });
+  for (const name of readdirSync(DIST).filter((file) => file.endsWith('.d.ts'))) {
+    const text = readFileSync(join(DIST, name), 'utf8');
+    // The compiler writes `.js` into code alone.
+    writeFileSync(join(DIST, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+  }
+  copyFileSync(join(ROOT, 'LICENSE'), join(PACKAGE, 'LICENSE'));
+  copyFileSync(MANIFEST, KEPT);
+  const {
+    scripts: _scripts,
+    devDependencies: _dev,
+    ...manifest
+  } = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+  writeFileSync(MANIFEST, `${JSON.stringify({ ...manifest, exports: EXPORTS }, null, 2)}\n`);
+}
+
+function restore(): void {
+  if (existsSync(KEPT)) renameSync(KEPT, MANIFEST);
+  rmSync(join(PACKAGE, 'LICENSE'), { force: true });
+}
+
+if (process.argv.includes('--restore')) restore();
+else pack();
