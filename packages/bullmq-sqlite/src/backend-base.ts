@@ -34,6 +34,8 @@ export class BackendBase extends EventEmitter {
   readonly qualifiedName: string;
   closing: Promise<void> | undefined;
 
+  /** A wait has just ended, so there is most likely a job: no need to look first. */
+  protected expectsJob = false;
   protected readonly shared: SharedFile;
   protected readonly settings: WorkerSettings;
   readonly #queueName: string;
@@ -99,6 +101,7 @@ export class BackendBase extends EventEmitter {
     this.#assertOpen();
     const timeoutMs = Math.max(blockTimeout, 0) * 1000;
     await this.shared.wakeUps.wait(this.#queueId, timeoutMs, this.#blocking.signal);
+    this.expectsJob = true;
     return null;
   }
 
@@ -117,6 +120,9 @@ export class BackendBase extends EventEmitter {
     const cursor = id === '$' ? this.#endAtStart : id;
     const read = () =>
       this.shared.file.snapshot(() => readEventsAfter(this.shared.file, this.#queueId, cursor));
+    // Whoever caused an event goes on first: a job that is announced as active can be cancelled at once.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#assertOpen();
     let entries = read();
     if (entries.length === 0) {
       await this.shared.news.wait(this.#queueId, blockTimeout, signal);
@@ -131,13 +137,15 @@ export class BackendBase extends EventEmitter {
   protected async write<T>(change: (scope: QueueScope) => T): Promise<T> {
     await this.#takeTurn();
     const { file, clock, wakeUps, news } = this.shared;
-    const result = await file.groupedTransaction(() => {
+    const committed = file.groupedTransaction(() => {
       const scope = new QueueScope(file, this.#queueId, clock());
       const value = change(scope);
       appendEvents(scope);
       return value;
     });
+    // A worker that it wakes claims the job in the same commit, and gets it when that is done.
     wakeUps.reconsider(this.#queueId);
+    const result = await committed;
     news.announce(this.#queueId);
     return result;
   }

@@ -69,9 +69,12 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
 
   moveToActive(token: string, name?: string): Promise<NextJob> {
     return this.orPause(async () => {
-      const { now, ...left } = await this.look();
-      // A worker asks once more after each job that it takes: mostly there is none, and nothing to write.
-      if (!left.waits && left.dueAt > now) return nothingToStart(left.dueAt);
+      if (!this.expectsJob) {
+        const { now, ...left } = await this.look();
+        // A worker asks once more after each job that it takes: mostly there is none, and nothing to write.
+        if (!left.waits && left.dueAt > now) return nothingToStart(left.dueAt);
+      }
+      this.expectsJob = false;
       return this.write((scope) => claimNextJob(scope, token, name, this.settings));
     });
   }
