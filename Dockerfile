@@ -1,6 +1,6 @@
 # Parley in an image: `docker build -t parley .`, then
 #   docker run --read-only --tmpfs /tmp -v parley:/home/node/parley -p 127.0.0.1:7411:7411 parley start --config …
-# The two compose files do that with settings and secrets (docs/docker.md).
+# The two compose files do that with settings and secrets (docs/deploy.md).
 FROM node:24-slim AS build
 WORKDIR /source
 COPY . .

@@ -22,7 +22,7 @@ import { webClient } from './web-client.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 /** A data folder that the commit before the agents of schema 32 has made and answered in. */
-const OLDER = join(import.meta.dirname, 'fixtures/data-of-schema-31.tgz');
+const OLDER = join(import.meta.dirname, 'fixtures/data-of-schema-31.tar.gz');
 const MEGABYTE = 1_000_000;
 /** What all beside Node may take on the disk (U06). */
 const INSTALLED_BYTES = 120 * MEGABYTE;

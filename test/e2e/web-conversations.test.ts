@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the page', () => {
 
   it('[U08] show older messages without end, and stay where one reads', async () => {
     for (let nth = 0; nth < 27; nth += 1) await say(chat, `/status ${nth}`);
-    await chat.getByRole('log').locator('.mine', { hasText: '/status 26' }).waitFor();
+    await chat.getByRole('log').locator('.mine.is-sent', { hasText: '/status 26' }).waitFor();
     await page.goto(`${scene.parley.address}/#/conversations`);
     await link().click();
     await message('/status 26').waitFor();

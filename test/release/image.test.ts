@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -32,9 +40,13 @@ function contextFiles(): string[] {
 
 describe('the image', () => {
   let folder = '';
+  let umask = 0o022;
   let image: Image;
   beforeAll(async () => {
+    // Other users must be able to read what is built, whatever a test before has set.
+    umask = process.umask(0o022);
     folder = mkdtempSync(join(tmpdir(), 'parley-image-'));
+    chmodSync(folder, 0o755);
     const context = join(folder, 'context');
     for (const file of contextFiles()) {
       mkdirSync(dirname(join(context, file)), { recursive: true });
@@ -43,7 +55,10 @@ describe('the image', () => {
     const lines = readDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
     image = await buildImage(lines, { context, folder });
   }, 300_000);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => {
+    process.umask(umask);
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   it('[U06] has the bundle and what it needs, and neither sources, tests nor compilers', () => {
     const du = execFileSync('du', ['-sm', join(image.root, 'parley')], { encoding: 'utf8' });

@@ -20,7 +20,7 @@ it.each([
   [
     'the image',
     'Dockerfile',
-    /^ENV MALLOC_ARENA_MAX=2\nENTRYPOINT \["node", "--max-semi-space-size=8", /m,
+    /^ENV MALLOC_ARENA_MAX=2\n[\s\S]*^ENTRYPOINT \["node", "--max-semi-space-size=8", /m,
   ],
 ])(
   '%s starts Parley with a small space for young objects and few arenas of malloc',

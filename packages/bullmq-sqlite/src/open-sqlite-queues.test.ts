@@ -49,8 +49,7 @@ describe('a queue file', () => {
     await events.waitUntilReady();
     const untilCancelled = (_job: unknown, _token: unknown, signal?: AbortSignal) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', reject));
-    const options = { connection: {}, concurrency: 5 };
-    const worker = new Worker('q', untilCancelled, options, sqlite.backend);
+    const worker = new Worker('q', untilCancelled, { connection: {} }, sqlite.backend);
     events.on('active', ({ jobId }) => worker.cancelJob(jobId));
     await queue.addBulk(Array.from({ length: 40 }, () => ({ name: 'job', data: {} })));
     await until(async () => (await queue.getFailedCount()) === 40);

@@ -55,7 +55,10 @@ const ID = `#!/bin/sh
 let root: string;
 let programs: string;
 let printed: string[];
+let umask = 0o022;
 beforeEach(() => {
+  // A command that ran in this process before may have closed new files to others.
+  umask = process.umask(0o022);
   root = mkdtempSync(join(tmpdir(), 'parley-service-'));
   chmodSync(root, 0o755);
   programs = join(root, 'bin');
@@ -67,6 +70,7 @@ beforeEach(() => {
   printed = [];
 });
 afterEach(() => {
+  process.umask(umask);
   const pid = Number(existsSync(join(programs, 'pid')) && written('pid'));
   if (pid > 0 && existsSync(join(programs, 'loaded')))
     spawnSync(join(programs, 'systemctl'), ['disable']);

@@ -1,0 +1,160 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { runCommand } from '../e2e/parley-process.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const list = (pattern: string): string[] =>
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard', pattern], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((file) => file !== '');
+/** Without text that is written for the agent, and the gallery's answers. */
+const PAGES = list('*.md').filter(
+  (file) => !/^(config|packages\/.*\/src|test\/gallery\/answers)\//.test(file),
+);
+
+interface Node {
+  readonly type: string;
+  readonly url?: string | undefined;
+  readonly alt?: string | null | undefined;
+  readonly value?: string | undefined;
+  readonly lang?: string | null | undefined;
+  readonly children?: readonly Node[] | undefined;
+}
+
+/** In place of a reference: platforms' tokens have forms of their own. */
+const SECRETS: Readonly<Record<string, string>> = {
+  DISCORD_BOT_TOKEN: `${'k'.repeat(24)}.${'k'.repeat(6)}.${'k'.repeat(27)}`,
+  TELEGRAM_BOT_TOKEN: `123456789:${'k'.repeat(35)}`,
+};
+const trees = new Map<string, Node>();
+
+function treeOf(page: string): Node {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const tree =
+    trees.get(page) ??
+    fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  trees.set(page, tree);
+  return tree;
+}
+
+function nodesOf(page: string, ...types: readonly string[]): Node[] {
+  const walk = (node: Node): Node[] => [
+    ...(types.includes(node.type) ? [node] : []),
+    ...(node.children ?? []).flatMap(walk),
+  ];
+  return walk(treeOf(page));
+}
+
+const textOf = (node: Node): string => node.value ?? (node.children ?? []).map(textOf).join('');
+
+/** The anchors of a page: its headings as GitHub names them, and those that are written. */
+function anchorsOf(page: string): string[] {
+  const headings = nodesOf(page, 'heading').map((heading) =>
+    textOf(heading)
+      .toLowerCase()
+      .replace(/[^\p{Letter}\p{Number}\s_-]/gu, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  );
+  const written = nodesOf(page, 'html').flatMap(({ value = '' }) =>
+    [...value.matchAll(/id="([^"]+)"/g)].map(([, id = '']) => id),
+  );
+  return [...headings, ...written];
+}
+
+/** Links within the repository: the page or file, and the anchor. */
+function linksOf(page: string): { readonly target: string; readonly anchor: string }[] {
+  return nodesOf(page, 'link', 'image', 'definition')
+    .map(({ url = '' }) => url)
+    .filter((url) => !/^[a-z]+:/i.test(url))
+    .map((url) => {
+      const [path = '', anchor = ''] = url.split('#');
+      const target = path === '' ? page : relative(ROOT, resolve(ROOT, dirname(page), path));
+      return { target, anchor };
+    });
+}
+
+describe('the documentation', () => {
+  it('[U01] links to what exists, and says in words what its pictures show', () => {
+    const broken = PAGES.flatMap((page) =>
+      linksOf(page)
+        .filter(
+          ({ target, anchor }) =>
+            !existsSync(join(ROOT, target)) ||
+            (anchor !== '' && target.endsWith('.md') && !anchorsOf(target).includes(anchor)),
+        )
+        .map(({ target, anchor }) => `${page}: ${target}#${anchor}`),
+    );
+    expect(broken).toEqual([]);
+    const mute = PAGES.filter((page) => nodesOf(page, 'image').some(({ alt }) => !alt));
+    expect(mute).toEqual([]);
+    expect(PAGES.length).toBeGreaterThan(40);
+  });
+
+  it('leads from its first page to every other one', () => {
+    const reached = new Set(['docs/README.md']);
+    for (const page of reached) {
+      for (const { target } of linksOf(page)) {
+        if (target.startsWith('docs/') && target.endsWith('.md')) reached.add(target);
+      }
+    }
+    expect(list('docs/*.md').filter((page) => !reached.has(page))).toEqual([]);
+    expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/README.md');
+  });
+
+  it('quotes what Parley really prints where it says what to do about it', () => {
+    const sources = list('*.ts')
+      .concat(list('apps/parley/bin/*.js'))
+      .filter((file) => !/test|^examples/.test(file))
+      .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+      .join('\n')
+      // A sentence in the sources may go over several lines, or have a value in the middle.
+      .replace(/'\s*\+\s*'|\$\{[^}]*\}/g, '');
+    const quoted = nodesOf('docs/troubleshooting.md', 'emphasis').map(textOf);
+    expect(quoted.length).toBeGreaterThan(20);
+    const parts = quoted.flatMap((text) => text.split('…').map((part) => part.trim()));
+    expect(parts.filter((part) => part.length > 7 && !sources.includes(part))).toEqual([]);
+  });
+
+  it('shows settings that Parley takes', async () => {
+    const schema = readFileSync(join(ROOT, 'config/parley.schema.json'), 'utf8');
+    const { properties } = z
+      .object({ properties: z.record(z.string(), z.unknown()) })
+      .parse(JSON.parse(schema));
+    const folder = mkdtempSync(join(tmpdir(), 'parley-docs-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'parley.yaml');
+    const refused: string[] = [];
+    let checked = 0;
+    for (const page of list('docs/*.md')) {
+      for (const { lang, value = '' } of nodesOf(page, 'code')) {
+        if (lang !== 'yaml') continue;
+        // Whatever a reference holds is long enough for any secret.
+        const text = value.replace(
+          /\$\{([^}]*)\}/g,
+          (_all, name: string) => SECRETS[name] ?? name.padEnd(40, '-'),
+        );
+        const written: unknown = parse(text);
+        if (typeof written !== 'object' || written === null) continue;
+        if (!Object.keys(written).every((key) => key in properties)) continue;
+        checked += 1;
+        writeFileSync(file, text);
+        const { code, out, err } = await runCommand(['config', 'check', '--config', file]);
+        if (code !== 0) refused.push(`${page}:\n${text}\n${out}${err}`);
+      }
+    }
+    expect(refused).toEqual([]);
+    expect(checked).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,91 @@
+// `npm run release:check`: what must hold of a release beyond the tests. Packs both packages, reads the license of every
+// library, asks the registry for advisories, and runs the tests of what was packed. Exits with 1 when something is wrong.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type Advisories, advisoriesOf, type LockedLibrary, licenseProblems } from './libraries.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** Without an answer after this the registry counts as silent. */
+const ADVISORIES_MS = 60_000;
+const TESTS = [
+  'test/e2e/packed.test.ts',
+  'test/release/image.test.ts',
+  'packages/bullmq-sqlite/src/packed.test.ts',
+  'packages/store/src/upgrade.test.ts',
+];
+
+const problems: string[] = [];
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function checkVersion(): void {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const log = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+  const [, newest] = /^## (\S+)/m.exec(log) ?? [];
+  if (newest !== version) {
+    problems.push(`CHANGELOG.md begins with ${newest}, and package.json is ${version}.`);
+  }
+  const changed = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
+  if (changed !== '') problems.push(`There are changes that are not committed:\n${changed}`);
+  say(`version      ${version}, newest in the changelog: ${newest}`);
+}
+
+function checkTarballs(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-release-'));
+  for (const [name, cwd] of [
+    ['parley', ROOT],
+    ['bullmq-sqlite', join(ROOT, 'packages/bullmq-sqlite')],
+  ] as const) {
+    const args = ['pack', '--json', '--pack-destination', folder];
+    const out = execFileSync('npm', args, {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [packed] = z
+      .array(z.object({ filename: z.string(), unpackedSize: z.number() }))
+      .parse(JSON.parse(out.slice(out.indexOf('['))));
+    if (packed === undefined) continue;
+    const { size } = statSync(join(folder, packed.filename));
+    say(`${name.padEnd(12)} ${packed.filename}: ${size} bytes, ${packed.unpackedSize} unpacked`);
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function checkLicenses(): void {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  const libraries: Record<string, LockedLibrary> = lock.packages;
+  const { named, wrong } = licenseProblems(libraries);
+  problems.push(...wrong);
+  say(`licenses     ${Object.keys(libraries).length} packages in the lockfile`);
+  for (const line of named) say(`             ${line}`);
+}
+
+function checkAdvisories(): void {
+  const { stdout } = spawnSync('npm', ['audit', '--json', '--omit=dev'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    timeout: ADVISORIES_MS,
+  });
+  const found: Advisories = advisoriesOf(stdout ?? '');
+  if (found.kind === 'silent')
+    say(`advisories   not known: the registry did not answer (${found.reason})`);
+  else say(`advisories   ${found.lines.length}`);
+  if (found.kind === 'answered') problems.push(...found.lines);
+}
+
+function runTests(): void {
+  const { status } = spawnSync('npx', ['vitest', 'run', ...TESTS], { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) problems.push('The tests of what was packed failed.');
+}
+
+checkVersion();
+checkTarballs();
+checkLicenses();
+checkAdvisories();
+runTests();
+for (const problem of problems) say(`WRONG        ${problem}`);
+say(problems.length === 0 ? 'The release may go out.' : `${problems.length} problems.`);
+process.exitCode = problems.length === 0 ? 0 : 1;
