@@ -5,17 +5,17 @@ import type { Behaviour } from './behaviour.ts';
 import { COMMANDS } from './commands.ts';
 import { CONVERSATIONS } from './conversations.ts';
 import type { Peer, Trait } from './peer.ts';
-import { RESTARTS } from './restarts.ts';
+import { restarts } from './restarts.ts';
 import { type Scene, startScene } from './scene.ts';
 import { LOST_CONNECTIONS, TROUBLES } from './troubles.ts';
 
-const TABLE: readonly Behaviour[] = [
+const table = (quotes: boolean): readonly Behaviour[] => [
   ...CONVERSATIONS,
   ...COMMANDS,
   ...APPROVALS,
   ...ANSWERS,
   ...TROUBLES,
-  ...RESTARTS,
+  ...restarts(quotes),
   ...LOST_CONNECTIONS,
 ];
 
@@ -35,7 +35,7 @@ export function everyChannel(
     });
     afterAll(() => scene?.close());
 
-    for (const { title, needs = [], run } of TABLE) {
+    for (const { title, needs = [], run } of table(!lacks.includes('quotes'))) {
       if (needs.some((trait) => lacks.includes(trait))) continue;
       it(title, async () => {
         await run(scene);
@@ -45,7 +45,7 @@ export function everyChannel(
 
     it('[F04] lacks exactly what rows were left out for', () => {
       for (const trait of lacks) expect([...scene.peer.traits]).not.toContain(trait);
-      const needed = new Set(TABLE.flatMap(({ needs = [] }) => needs));
+      const needed = new Set(table(true).flatMap(({ needs = [] }) => needs));
       const missing = [...needed].filter((trait) => !scene.peer.traits.has(trait));
       expect(missing.filter((trait) => !lacks.includes(trait))).toEqual([]);
     });

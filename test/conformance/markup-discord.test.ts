@@ -1,4 +1,0 @@
-import { describe } from 'vitest';
-import { documentProperties } from './markup/document-properties.ts';
-
-describe('Discord', () => documentProperties('discord'));

@@ -1,0 +1,99 @@
+import type { PrintedTarget } from '@parley/markup';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
+import { checkDocument } from './markup/check-document.ts';
+import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
+import { expectedOfMarkdown } from './markup/tree-reference.ts';
+import { mustShow, seenWords } from './markup/word-formats.ts';
+
+const DIALECTS = ['telegram', 'discord', 'whatsapp', 'html', 'plain'] as const;
+
+/** Real limits, comfortable ones, and such that hardly anything fits. */
+const maxLength = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(2_000, 4_096) },
+  { weight: 3, arbitrary: fc.integer({ min: 300, max: 1_500 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 60, max: 300 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 16, max: 60 }) },
+);
+const unit = fc.constantFrom('utf16', 'codepoint', 'byte');
+/** One for each dialect, with limits of its own. */
+const targets: fc.Arbitrary<PrintedTarget[]> = fc.tuple(
+  ...DIALECTS.map((dialect) => fc.record({ dialect: fc.constant(dialect), maxLength, unit })),
+);
+
+/** Reading the source takes longer than rendering it: each reading is made once, when a dialect asks for it. */
+function once<T>(items: Iterator<T>): Iterable<T> {
+  const known: T[] = [];
+  return {
+    *[Symbol.iterator]() {
+      for (let at = 0; ; at += 1) {
+        if (at === known.length) {
+          const next = items.next();
+          if (next.done) return;
+          known.push(next.value);
+        }
+        yield known[at] as T;
+      }
+    },
+  };
+}
+
+/** Names the dialect in a failure, which prints its seed and the document. */
+function inDialect({ dialect }: PrintedTarget, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw new Error(`In the dialect ${dialect}: ${error}`, { cause: error });
+  }
+}
+
+describe('any Markdown in every dialect', () => {
+  it(
+    '[M03] shows all that well-formed Markdown says, once and in order, as it was meant',
+    () => {
+      fc.assert(
+        fc.property(sampleDocument, targets, (sample, all) => {
+          // All that looks like maths in it is maths.
+          const readings = once(expectedOfMarkdown(sample.markdown).take(1));
+          for (const to of all) {
+            inDialect(to, () => {
+              const { seen: parts } = checkDocument(sample.markdown, to, readings);
+              const seen = seenWords(parts);
+              for (const [word, formats] of sample.formats) {
+                const found = seen.get(word);
+                const must = mustShow(formats, found, to);
+                expect(found?.formats ?? [], word).toEqual(expect.arrayContaining(must));
+              }
+            });
+          }
+        }),
+        RUN_LENGTH,
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    '[M03] shows all that sloppy or broken Markdown says, once and in order',
+    () => {
+      const doubtful = new Map<string, number>();
+      fc.assert(
+        fc.property(mutatedMarkdown, targets, (markdown, all) => {
+          const readings = once(expectedOfMarkdown(markdown));
+          for (const to of all) {
+            inDialect(to, () => {
+              if (checkDocument(markdown, to, readings).exact) return;
+              doubtful.set(to.dialect, (doubtful.get(to.dialect) ?? 0) + 1);
+            });
+          }
+        }),
+        RUN_LENGTH,
+      );
+      // Maths that begins and ends at odd places; the words were compared.
+      const most = Math.max(0, ...doubtful.values());
+      expect(most / RUN_LENGTH.numRuns, JSON.stringify([...doubtful])).toBeLessThan(0.01);
+    },
+    TIMEOUT,
+  );
+});
