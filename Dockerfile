@@ -7,7 +7,7 @@ COPY . .
 # What `parley --version` says: docker build --build-arg PARLEY_COMMIT=$(git rev-parse --short=12 HEAD) …
 ARG PARLEY_COMMIT=""
 # No library is compiled, and none may run a script of its own. `npm pack` builds the bundle.
-RUN npm ci --omit=dev --ignore-scripts && npm pack
+RUN npm ci --omit=dev --ignore-scripts --workspace apps/parley && npm pack
 WORKDIR /parley
 # What the package needs, in the versions of the lockfile; the image has Node itself.
 RUN tar -xzf /source/parley-*.tgz --strip-components=1 \
