@@ -143,6 +143,8 @@ export class BackendBase extends EventEmitter {
       appendEvents(scope);
       return value;
     });
+    // It is awaited below; a wake-up that fails must not leave it without a listener.
+    committed.catch(() => {});
     // A worker that it wakes claims the job in the same commit, and gets it when that is done.
     wakeUps.reconsider(this.#queueId);
     const result = await committed;
