@@ -174,6 +174,8 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await choice.selectOption('All agents');
     await expect.poll(() => rows.count()).toBe(2);
     await openView(page, 'Why');
+    // The choice of the view before is there until this one is loaded.
+    await page.locator('.why-view').waitFor();
     await choice.selectOption('Help desk');
     const asked = page.locator('.why-view .entry-link');
     await expect.poll(() => asked.allInnerTexts()).toEqual([expect.stringContaining('Help desk')]);
