@@ -48,7 +48,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment that people write to', () 
       }
     })();
     await sleep(1_000);
-    const restored = await deployment.command('restore', file);
+    const restored = await deployment.command('restore', file, '--yes');
     expect(restored).toMatchObject({ code: 0 });
     await sleep(1_000);
     isOver = true;

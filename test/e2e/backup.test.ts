@@ -1,12 +1,23 @@
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { freshDatabase } from '../services/fresh-database.ts';
 import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
+  PROGRAM,
   runParley,
   startParleyProcess,
 } from './parley-process.ts';
@@ -29,6 +40,23 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
+  it('[D11] that is interrupted by a signal leaves no half file, and says so', async () => {
+    const data = scene.folder.path;
+    // Random bytes do not compress, so that writing them takes a while.
+    writeFileSync(join(data, 'workspace', 'large.bin'), randomBytes(64 * 1024 * 1024));
+    const child = spawn(process.execPath, [PROGRAM, '--data', data, 'backup', file]);
+    let out = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    await vi.waitFor(() => expect(existsSync(`${file}.part`)).toBe(true), 60_000);
+    child.kill('SIGINT');
+    const [code] = await once(child, 'close');
+    expect([code, out]).toEqual([130, expect.stringContaining('was interrupted')]);
+    expect(existsSync(file) || existsSync(`${file}.part`)).toBe(false);
+    expect(readdirSync(data).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
+  });
+
   it('[D01] in the middle of traffic has each message wholly in it or wholly out', async () => {
     const people = [ANN, BO];
     let said = 0;
@@ -89,7 +117,14 @@ describe('a backup', () => {
     scene.telegram.say({ chat: ANN, text: 'three' });
     await waits.asked;
 
-    const restored = await parley(scene.folder, 'restore', file);
+    const planned = await parley(scene.folder, 'restore', file, '--dry-run');
+    expect([planned.code, planned.err]).toEqual([0, '']);
+    expect(planned.out).toContain('every browser has to sign in again');
+    const unconfirmed = await parley(scene.folder, 'restore', file);
+    expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('Add --yes') });
+    expect(unconfirmed.out).toContain(`process ${scene.parley.pid}`);
+
+    const restored = await parley(scene.folder, 'restore', file, '--yes');
     expect([restored.code, restored.err]).toEqual([0, '']);
     expect(restored.out).toContain(`Process ${scene.parley.pid} ends what it does`);
     expect(restored.out).toContain('1 unanswered conversation');
@@ -120,7 +155,7 @@ describe('a backup', () => {
     const large = makeDataFolder({ ...settings, store: { url: database.url } });
     let running: ParleyProcess | undefined;
     try {
-      const moved = await parley(large, 'restore', file, '--go-on');
+      const moved = await parley(large, 'restore', file, '--go-on', '--yes');
       expect([moved.code, moved.err]).toEqual([0, '']);
       held.release();
       running = await startParleyProcess(large.path);
@@ -160,7 +195,7 @@ describe('a backup', () => {
         const held = scene.hold('three');
         scene.telegram.say({ chat: ANN, text: 'three' });
         await held.asked;
-        const restored = await parley(shared, 'restore', file);
+        const restored = await parley(shared, 'restore', file, '--yes');
         expect([restored.code, restored.err]).toEqual([0, '']);
         expect(restored.out).toMatch(
           /tables from before are in the schema public_before_restore_\d+/,

@@ -168,7 +168,7 @@ describe('a conversation in Discord', () => {
     expect([backup.code, backup.err]).toEqual([0, '']);
     await say('two', 2);
     const sessions = discord.gateway().identifies;
-    const restored = await runParley(['--data', folder.path, 'restore', file]);
+    const restored = await runParley(['--data', folder.path, 'restore', file, '--yes']);
     expect([restored.code, restored.err]).toEqual([0, '']);
     await discord.waitFor(() => discord.gateway().identifies > sessions);
     // Time enough to fetch and to answer.

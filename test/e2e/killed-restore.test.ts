@@ -71,7 +71,7 @@ for (const { name, isThere } of databases) {
       '[D04] %s is all or nothing after the next start, and leaves nothing',
       async (_when, at, expected) => {
         await write('old');
-        const args = ['--import', DIE_AT, PROGRAM, '--data', folder.path, 'restore', file];
+        const args = ['--import', DIE_AT, PROGRAM, '--data', folder.path, 'restore', file, '--yes'];
         const killed = spawnSync(process.execPath, args, { env: { ...process.env, DIE_AT: at } });
         expect([killed.signal, String(killed.stderr)]).toEqual(['SIGKILL', '']);
         await tidyUp(folder, {});

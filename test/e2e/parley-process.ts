@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { main } from '@parley/cli/main';
 
-const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
+export const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 /** A start that takes longer has failed; generous, because a busy machine is slow. */
 const START_WITHIN_MS = 90_000;
 

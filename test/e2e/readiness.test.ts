@@ -103,7 +103,7 @@ describe('a SQLite file with garbled pages', () => {
     expect(status.out).toContain('health    down; the database is damaged');
     expect(status.out).toMatch(/^database {2}.*is damaged.*parley restore FILE/m);
 
-    expect((await runParley([...data, 'restore', backup])).code).toBe(0);
+    expect((await runParley([...data, 'restore', backup, '--yes'])).code).toBe(0);
     await expect.poll(ready).toBe('200 ready');
     scene.telegram.say({ chat: ANN, text: 'after' });
     await scene.telegram.waitFor(() => scene.answers(ANN).includes('You said: after'));

@@ -93,6 +93,13 @@ describe('parley chat with piped input', () => {
     expect(said.err).toMatch(/not taken: longer than \d+ characters/);
   });
 
+  it('[U11] tells a script by its exit code that the turn failed, and keeps the notice off standard output', async () => {
+    model.fault({ kind: 'status', status: 401 });
+    const said = await chat(folder.path, 'will this work?').said;
+    expect([said.code, said.out]).toEqual([1, '']);
+    expect(said.err).toMatch(/key/i);
+  });
+
   it('[F03] talks through the gateway that runs, and leaves it running', async () => {
     const gateway = await startParleyProcess(folder.path);
     const both = await Promise.all(['first', 'second'].map((text) => chat(folder.path, text).said));

@@ -400,7 +400,7 @@ function describeFiles(program: Command, { run }: Runs): void {
   const config = using(run, () => import('./commands/config.ts'));
   const whole = 'write everything into one file (.tar.gz), while Parley runs or not';
   add(program, 'backup <file>', whole, (file: string) => backup((m, cli) => m.backup(cli, file)));
-  const back = 'put a backup back, while Parley runs or not; what is there is moved aside';
+  const back = 'restore a backup, while Parley runs or not; the current state is moved aside';
   add(program, 'restore <file>', back, (file: string, flags: RestoreFlags) =>
     restore((m, cli) => m.restore(cli, file, flags)),
   )
@@ -408,10 +408,9 @@ function describeFiles(program: Command, { run }: Runs): void {
       '--go-on',
       'nothing has run since the backup was made: do what waits in it, instead of holding it back',
     )
-    .option(
-      '--with-settings',
-      'take the settings of the backup, too, where there are some already',
-    );
+    .option('--with-settings', 'take the settings of the backup, too, where there are some already')
+    .option('--yes', 'do not ask, although Parley is running')
+    .option('--dry-run', 'check the file and show what a restore would do; changes nothing');
   const other = ofOneAgent(add(program, 'import', 'take over the workspace of another agent'));
   for (const agent of ['openclaw', 'neomagi'] as const) {
     const name = agent === 'openclaw' ? 'OpenClaw' : 'NeoMAGI';

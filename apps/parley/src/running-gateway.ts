@@ -164,6 +164,8 @@ interface TerminalPlace {
   readonly downloads: string;
   /** Its id: `main`, or `@support/main` with another agent than the default one (F14). */
   readonly chat: string;
+  /** How long the gateway may be away before every call rejects with `gateway-gone`, in ms; absent: forever. */
+  readonly mayBeAwayMs?: number | undefined;
 }
 
 interface Asking extends Pick<TerminalPlace, 'chat'> {
@@ -178,32 +180,39 @@ interface Asking extends Pick<TerminalPlace, 'chat'> {
 export function createGatewayClient(
   find: FindGateway,
   signal: AbortSignal,
-  { downloads, chat }: TerminalPlace,
+  { downloads, chat, mayBeAwayMs = Number.POSITIVE_INFINITY }: TerminalPlace,
 ) {
   const place = { find, signal, chat };
+  const patience = { signal, mayBeAwayMs };
   const json = async (path: string, body?: object): Promise<unknown> =>
     (await askTerminal(place, path, body)).json();
   return {
     /** Sends until the gateway has the message; the same id each time, so that it counts once. */
     async send(text: string) {
       const id: string = randomUUID();
-      const taken = await insist(() => json('/messages', { id, text }), signal);
+      const taken = await insist(() => json('/messages', { id, text }), patience);
       const { outcome } = Answer.parse(taken);
       return { id, kind: outcome.kind, reason: outcome.reason };
     },
     async history(): Promise<ChatHistory> {
-      const { entries } = History.parse(await insist(() => json('/history'), signal));
+      const { entries } = History.parse(await insist(() => json('/history'), patience));
       return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
     },
     /** Live events until the signal fires. Rejects with CliError when the gateway refuses. */
     async watch(listener: GatewayListener): Promise<void> {
+      const away = createAwayTimer(mayBeAwayMs);
+      const linked = () => {
+        away.end();
+        return listener.linked();
+      };
       while (!signal.aborted) {
         try {
-          await watchOnce(place, listener, downloads);
+          await watchOnce(place, { ...listener, linked }, downloads);
         } catch (error) {
           if (error instanceof CliError) throw error;
         }
         if (signal.aborted) return;
+        away.check();
         listener.lost();
         // The gateway may be restarting; an abort ends the wait and the loop.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
@@ -212,16 +221,41 @@ export function createGatewayClient(
   };
 }
 
-/** Tries until it works: the gateway may be restarting. A refusal is final and thrown. */
-async function insist<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+interface Patience {
+  readonly signal: AbortSignal;
+  readonly mayBeAwayMs: number;
+}
+
+/** Tries until it works, because the gateway may be restarting. A refusal is final and thrown. */
+async function insist<T>(attempt: () => Promise<T>, { signal, mayBeAwayMs }: Patience): Promise<T> {
+  const away = createAwayTimer(mayBeAwayMs);
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (error instanceof CliError || signal.aborted) throw error;
+      away.check();
       await sleep(RETRY_MS, undefined, { signal });
     }
   }
+}
+
+/** Measures how long no gateway has answered; `check` is called after each failed attempt. */
+function createAwayTimer(mayBeAwayMs: number) {
+  let since: number | null = null;
+  return {
+    end(): void {
+      since = null;
+    },
+    check(): void {
+      since ??= performance.now();
+      if (performance.now() - since < mayBeAwayMs) return;
+      throw new CliError(
+        'gateway-gone',
+        `The gateway ended and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": a message that it had stored is answered then.`,
+      );
+    },
+  };
 }
 
 /** A request to the terminal channel. Throws CliError when the gateway refuses it. */

@@ -12,11 +12,18 @@ import {
 } from '../running-gateway.ts';
 import { chosenAgent, readSettings } from '../settings.ts';
 import { converse } from '../terminal/converse.ts';
+import { abortOnSignal } from '../terminal/interrupt.ts';
 import { visible } from '../terminal/text.ts';
+
+/** A restart takes seconds; a script must not wait for a gateway that nobody starts again. In ms. */
+const MAY_BE_AWAY_MS = 30_000;
+/** After this long without an answer, standard error says that the command waits. In ms. */
+const QUIET_WAIT_MS = 10_000;
 
 /**
  * `parley chat`: talks to the agent here, through the running gateway or one that lives as long as the
- * chat. Piped input is one message, whose answer is all that is printed. Resolves with the exit code.
+ * chat. Piped input is one message; its answer is all that standard output gets. Resolves with the exit
+ * code: 1 when the message got no answer, which standard error explains.
  */
 export async function chat({
   folder,
@@ -25,23 +32,24 @@ export async function chat({
 }: Pick<Cli, 'folder' | 'env' | 'agent'>): Promise<number> {
   const { stdin, stdout } = process;
   const isTalk = stdin.isTTY && stdout.isTTY;
-  const message = isTalk ? '' : await readAll(stdin);
+  const message = isTalk ? '' : await readMessage(stdin);
   const own = (await findGateway(folder, env)) ? null : await startOwn(folder, env);
   const ended = new AbortController();
   const client = createGatewayClient(() => findGateway(folder, env), ended.signal, {
     downloads: join(folder.path, 'downloads'),
     chat: chatWith(agent, { folder, env }),
+    mayBeAwayMs: isTalk ? undefined : MAY_BE_AWAY_MS,
   });
-  const interrupted = onInterrupt(ended);
+  using interrupted = abortOnSignal(ended);
   try {
     if (isTalk) {
       const colour = !env.NO_COLOR && env.TERM !== 'dumb';
       await converse({ client, input: stdin, output: stdout, colour, ended });
-    } else {
-      const answer = await askOnce(client, ended, message);
-      if (answer !== '') stdout.write(`${visible(answer)}\n`);
+      return interrupted.yes ? 130 : 0;
     }
-    return interrupted.yes ? 130 : 0;
+    const answer = await askOnce(client, ended, message);
+    if (interrupted.yes) return 130;
+    return printAnswer(answer);
   } catch (error) {
     if (interrupted.yes) return 130;
     throw error;
@@ -49,6 +57,18 @@ export async function chat({
     ended.abort();
     await own?.close();
   }
+}
+
+async function readMessage(stdin: NodeJS.ReadStream): Promise<string> {
+  if (stdin.isTTY) process.stderr.write('Type your message, then press Ctrl-D.\n');
+  return readAll(stdin);
+}
+
+/** What a script reads from standard output is the agent's answer and nothing else. */
+function printAnswer({ text, isAnswered }: Answer): number {
+  const stream = isAnswered ? process.stdout : process.stderr;
+  if (text !== '') stream.write(`${visible(text)}\n`);
+  return isAnswered ? 0 : 1;
 }
 
 const CHAT_ID = 'main';
@@ -68,36 +88,51 @@ export async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
   return startParley({ folder, env, clock: Date.now, logTo, pass: () => {} });
 }
 
-/** A signal ends the chat in order, so that a gateway of its own is closed. In a talk Ctrl-C is a key. */
-function onInterrupt(ended: AbortController): { yes: boolean } {
-  const interrupted = { yes: false };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      interrupted.yes = true;
-      ended.abort();
-    });
-  }
-  return interrupted;
+export interface Answer {
+  readonly text: string;
+  /** False when the turn failed or was stopped; `text` is then the notice about it. */
+  readonly isAnswered: boolean;
 }
 
-/** Sends one message and waits for its answer. Throws CliError when the gateway does not accept it. */
+const NO_ANSWER: Answer = { text: '', isAnswered: true };
+
+/** Sends one message and waits for its answer. Throws CliError when it is refused or the gateway is gone. */
 export async function askOnce(
   client: GatewayClient,
   ended: AbortController,
   message: string,
-): Promise<string> {
-  if (message.trim() === '') return '';
-  const sent = await client.send(message.trimEnd());
-  if (sent.kind === 'refused' || sent.kind === 'ignored') {
-    throw new CliError('chat-refused', `The message was not taken: ${sent.reason ?? sent.kind}.`);
+): Promise<Answer> {
+  if (message.trim() === '') return NO_ANSWER;
+  const waits = setTimeout(sayThatItWaits, QUIET_WAIT_MS);
+  try {
+    const sent = await client.send(message.trimEnd());
+    if (sent.kind === 'refused' || sent.kind === 'ignored') {
+      throw new CliError('chat-refused', `The message was not taken: ${sent.reason ?? sent.kind}.`);
+    }
+    return await waitForAnswer(client, ended, sent.id);
+  } finally {
+    clearTimeout(waits);
   }
-  let answer: string | null = null;
+}
+
+function sayThatItWaits(): void {
+  process.stderr.write(
+    'Waiting for the answer. Ctrl-C ends the wait; a gateway that keeps running answers all the same.\n',
+  );
+}
+
+async function waitForAnswer(
+  client: GatewayClient,
+  ended: AbortController,
+  messageId: string,
+): Promise<Answer> {
+  let answer: Answer | null = null;
   let looking = false;
   const look = async (): Promise<void> => {
     if (looking || ended.signal.aborted) return;
     looking = true;
     try {
-      answer = answerTo(await client.history(), sent.id);
+      answer = answerTo(await client.history(), messageId);
     } catch (error) {
       if (error instanceof ParleyError) ended.abort(error);
     } finally {
@@ -113,11 +148,14 @@ export async function askOnce(
     },
   });
   if (ended.signal.reason instanceof ParleyError) throw ended.signal.reason;
-  return answer ?? '';
+  return answer ?? NO_ANSWER;
 }
 
+/** Outcomes of a message that leave it without the agent's answer. */
+const UNANSWERED: ReadonlySet<string> = new Set(['failed', 'stopped', 'withdrawn', 'replaced']);
+
 /** The answer to a message once its turn has ended, '' for none; null while it is still to come. */
-export function answerTo(history: ChatHistory, messageId: string): string | null {
+export function answerTo(history: ChatHistory, messageId: string): Answer | null {
   const at = history.findIndex(
     (entry) => entry.type === 'inbound' && entry.messageId === messageId,
   );
@@ -127,5 +165,8 @@ export function answerTo(history: ChatHistory, messageId: string): string | null
   // A part of an earlier question may have come in between; this one's turn was the last to end.
   const turnId = parts.at(-1)?.turnId ?? null;
   const own = turnId === null ? parts.slice(-1) : parts.filter((part) => part.turnId === turnId);
-  return own.map(({ text }) => text).join('\n\n');
+  return {
+    text: own.map(({ text }) => text).join('\n\n'),
+    isAnswered: !UNANSWERED.has(asked.outcome),
+  };
 }

@@ -154,6 +154,28 @@ describe('restoring', () => {
     expect(contentOf(folder.path)).toEqual(before);
   });
 
+  it('a backup that is interrupted leaves nothing behind', async () => {
+    await fill(folder);
+    const file = join(root, 'interrupted.tar.gz');
+    const ended = new AbortController();
+    const making = makeBackup({ ...orderOf(file), signal: ended.signal });
+    ended.abort();
+    await expect(making).rejects.toMatchObject({ code: 'backup-unwritable' });
+    expect(readdirSync(root)).toEqual(['data']);
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
+  });
+
+  it('a backup that was killed leaves no half file after the next backup', async () => {
+    await fill(folder);
+    const part = join(root, 'killed.tar.gz.part');
+    const left = join(folder.path, 'backing-up-abc');
+    mkdirSync(left);
+    writeFileSync(join(left, 'part'), part);
+    writeFileSync(part, 'half');
+    await makeBackup(orderOf(join(root, 'next.tar.gz')));
+    expect([existsSync(part), existsSync(left)]).toEqual([false, false]);
+  });
+
   it('a backup that was killed leaves no half file after the next start', async () => {
     await fill(folder);
     const part = join(root, 'killed.tar.gz.part');

@@ -14,22 +14,37 @@ import { openSnapshot, type StoreSnapshot } from '@parley/store/backup';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Cli } from '../../cli.ts';
 import { readSettings } from '../../settings.ts';
+import { abortOnSignal } from '../../terminal/interrupt.ts';
 import { type ArchiveWriter, BackupError, type End, writeArchive } from './archive.ts';
 import { FOLDERS, FORMAT, lineOf, type Manifest, type Place, workspacePlaces } from './contents.ts';
-import { openWorkFolder } from './exchange.ts';
+import { openWorkFolder, removeLeftovers } from './exchange.ts';
 
-/** `parley backup FILE`: reads the database by itself, so a running gateway goes on as ever. */
+/**
+ * `parley backup FILE`: reads the database by itself, so a running gateway is not disturbed. A signal ends
+ * it with 130 and leaves no file; what a killed one left, the next backup or start removes.
+ */
 export async function backup({ folder, env, print }: Cli, name: string): Promise<number> {
   const loaded = readSettings(folder, env);
   const file = resolve(name);
-  const done = await makeBackup({
+  const ended = new AbortController();
+  using interrupted = abortOnSignal(ended);
+  const making = makeBackup({
     file,
     storeUrl: loaded.settings.store.url ?? folder.storeUrl,
     settingsFile: folder.settingsFile,
     workspaces: workspacePlaces(loaded, folder.path),
     dataFolder: folder.path,
     clock: Date.now,
+    signal: ended.signal,
   });
+  const done = await making.catch((error: unknown) => {
+    if (interrupted.yes) return null;
+    throw error;
+  });
+  if (done === null) {
+    print(`The backup was interrupted; ${file} was not written.`);
+    return 130;
+  }
   const size = (done.bytes / 1_000_000).toFixed(1);
   print(`${file}: ${countOf(done.rows, 'row')} and ${countOf(done.files, 'file')}, ${size} MB.`);
   for (const path of done.leftOut) print(`Left out, since it is neither file nor folder: ${path}`);
@@ -50,6 +65,8 @@ interface BackupOrder {
   readonly workspaces: readonly Place[];
   readonly dataFolder: string;
   readonly clock: Clock;
+  /** Once it fires, the backup is given up at its next row or file. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -63,6 +80,7 @@ export async function makeBackup(order: BackupOrder) {
   }
   const part = `${file}.part`;
   rmSync(part, { force: true });
+  if (existsSync(order.dataFolder)) removeLeftovers({ path: order.dataFolder }, 'backing-up-');
   // Names it for the next start, should this process be killed.
   const work = existsSync(order.dataFolder)
     ? openWorkFolder({ path: order.dataFolder }, 'backing-up-', part)
@@ -92,7 +110,7 @@ export async function makeBackup(order: BackupOrder) {
 async function fill(
   archive: ArchiveWriter,
   snapshot: StoreSnapshot,
-  { settingsFile, workspaces, dataFolder, clock }: BackupOrder,
+  { settingsFile, workspaces, dataFolder, clock, signal }: BackupOrder,
 ) {
   const { dialect, steps, tables, counters } = snapshot;
   const manifest: Manifest = {
@@ -105,12 +123,12 @@ async function fill(
     counters: { ...counters },
   };
   await archive.add('manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);
-  const rows = await addRows(archive, snapshot);
+  const rows = await addRows(archive, snapshot, signal);
   if (existsSync(settingsFile)) {
     await archive.add('settings/parley.yaml', readFileSync(settingsFile));
   }
   const folders = FOLDERS.map((name) => ({ name, path: join(dataFolder, name) }));
-  const files = await addFiles(archive, [...workspaces, ...folders]);
+  const files = await addFiles(archive, [...workspaces, ...folders], signal);
   const end: End = { ...archive.digest(), rows };
   await archive.add('end.json', `${JSON.stringify(end, null, 2)}\n`);
   await archive.end();
@@ -120,6 +138,7 @@ async function fill(
 async function addRows(
   archive: ArchiveWriter,
   snapshot: StoreSnapshot,
+  signal: AbortSignal | undefined,
 ): Promise<Record<string, number>> {
   const counts = Object.fromEntries(snapshot.tables.map(({ name }) => [name, 0]));
   let lines: string[] = [];
@@ -134,6 +153,7 @@ async function addRows(
     size = 0;
   };
   for await (const { table, rows } of snapshot.rows()) {
+    signal?.throwIfAborted();
     if (table.name !== of) {
       await flush();
       of = table.name;
@@ -152,7 +172,11 @@ async function addRows(
 }
 
 /** Puts all files of these folders into the archive. `leftOut`: what is neither file nor folder. */
-async function addFiles(archive: ArchiveWriter, folders: readonly Place[]) {
+async function addFiles(
+  archive: ArchiveWriter,
+  folders: readonly Place[],
+  signal: AbortSignal | undefined,
+) {
   let files = 0;
   const leftOut: string[] = [];
   const addFolder = async ({ name, path }: Place): Promise<void> => {
@@ -160,7 +184,7 @@ async function addFiles(archive: ArchiveWriter, folders: readonly Place[]) {
       const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
       if (entry.isDirectory()) await addFolder(inside);
       else if (!entry.isFile()) leftOut.push(inside.path);
-      else if (await addFile(archive, inside)) files += 1;
+      else if (await addFile(archive, inside, signal)) files += 1;
     }
   };
   for (const folder of folders) await addFolder(folder);
@@ -174,7 +198,12 @@ function entriesOf(path: string): readonly Dirent[] {
 }
 
 /** False for a file that was removed meanwhile. */
-async function addFile(archive: ArchiveWriter, { name, path }: Place): Promise<boolean> {
+async function addFile(
+  archive: ArchiveWriter,
+  { name, path }: Place,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  signal?.throwIfAborted();
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return false;
   const { size, mtime } = stat;
@@ -183,6 +212,7 @@ async function addFile(archive: ArchiveWriter, { name, path }: Place): Promise<b
     // What is appended while it is read belongs to the next backup.
     if (size > 0) {
       for await (const chunk of createReadStream(path, { end: size - 1 })) {
+        signal?.throwIfAborted();
         const bytes: Buffer = chunk;
         read += bytes.length;
         yield bytes;

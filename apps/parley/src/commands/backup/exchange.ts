@@ -233,6 +233,8 @@ function parsed(text: string): RestoreOutcome | undefined {
   }
 }
 
+type WorkPrefix = 'restoring-' | 'backing-up-';
+
 /** In a work folder: the name of an unfinished file that lies elsewhere. */
 const ELSEWHERE = 'part';
 
@@ -242,7 +244,7 @@ const ELSEWHERE = 'part';
  */
 export function openWorkFolder(
   folder: Pick<DataFolder, 'path'>,
-  prefix: 'restoring-' | 'backing-up-',
+  prefix: WorkPrefix,
   part?: string,
 ) {
   const path = mkdtempSync(join(folder.path, prefix));
@@ -271,17 +273,30 @@ export async function tidyUp(folder: DataFolder, env: NodeJS.ProcessEnv): Promis
   const plan = unfinishedExchange(folder);
   if (plan !== null) await finish(folder, plan, env);
   rmSync(`${folder.restoreMarker}.part`, { force: true });
+  removeLeftovers(folder, 'backing-up-');
+  for (const path of removeLeftovers(folder, 'restoring-')) {
+    rmSync(settingsBeside(folder, path), { force: true });
+  }
+}
+
+/** Removes the work folders of killed processes with the unfinished files that they name; returns their paths. */
+export function removeLeftovers(
+  folder: Pick<DataFolder, 'path'>,
+  prefix: WorkPrefix,
+): readonly string[] {
+  const removed: string[] = [];
   for (const name of readdirSync(folder.path)) {
-    if (!/^(restoring|backing-up)-\w+$/.test(name)) continue;
+    if (!name.startsWith(prefix)) continue;
     const path = join(folder.path, name);
     const lock = lockIfDead(path);
     if (lock === null) continue;
     const part = join(path, ELSEWHERE);
     if (existsSync(part)) rmSync(readFileSync(part, 'utf8'), { force: true });
-    rmSync(settingsBeside(folder, path), { force: true });
     lock.release();
     rmSync(path, { recursive: true, force: true });
+    removed.push(path);
   }
+  return removed;
 }
 
 function lockIfDead(path: string): { release(): void } | null {

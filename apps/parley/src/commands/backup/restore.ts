@@ -16,6 +16,7 @@ import { askGateway, type FoundGateway, findGateway } from '../../running-gatewa
 import { isShared, type LoadedSettings, readSettings } from '../../settings.ts';
 import { minuteText } from '../../terminal/text.ts';
 import { readArchive } from './archive.ts';
+import { agrees, planText, type RunningUsers } from './consent.ts';
 import {
   checkBackup,
   entryKind,
@@ -41,25 +42,38 @@ import {
 export interface RestoreFlags {
   readonly goOn?: boolean;
   readonly withSettings?: boolean;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** A shutdown takes 10 s at most, and files on another file system are copied. In ms. */
 const EXCHANGED_WITHIN_MS = 10 * 60_000;
 
 /**
- * `parley restore FILE`: puts a backup back and says what that means; 0 when it is done. All is made ready
- * here. A process that runs on the data folder alone is asked to exchange its state for it, between two
- * starts. Processes that share a PostgreSQL go on running: there it is one transaction, which fences what
- * they were doing.
+ * `parley restore FILE`: puts a backup back and reports what that means; 0 when it is done. Everything is
+ * prepared here. A process that runs on the data folder alone is asked to exchange its state for it, between
+ * two starts. Processes that share a PostgreSQL keep running: there it is one transaction, which fences what
+ * they were doing. While Parley runs, or may run elsewhere, a person agrees first, or `--yes` does.
  */
 export async function restore(
   { folder, env, print }: Cli,
   name: string,
-  { goOn = false, withSettings = false }: RestoreFlags,
+  { goOn = false, withSettings = false, yes = false, dryRun = false }: RestoreFlags,
 ): Promise<number> {
   const gateway = await ownProcess(folder, env);
+  const file = resolve(name);
+  if (dryRun || !yes) {
+    const backup = await checkBackup(file);
+    const users = usersOf(gateway, folder, env);
+    if (dryRun || users.kind !== 'none') print(planText(backup, users, folder));
+    if (dryRun) return 0;
+    if (users.kind !== 'none' && !(await agrees(file))) {
+      print('Nothing was changed.');
+      return 1;
+    }
+  }
   const done = await restoreBackup({
-    file: resolve(name),
+    file,
     folder,
     env,
     clock: Date.now,
@@ -69,6 +83,17 @@ export async function restore(
   });
   print(restoreText(done, folder));
   return 0;
+}
+
+function usersOf(
+  gateway: FoundGateway | null,
+  folder: DataFolder,
+  env: NodeJS.ProcessEnv,
+): RunningUsers {
+  if (gateway !== null) return { kind: 'process', pid: gateway.pid };
+  // An empty folder gets the settings of the backup, so it has no database in use yet.
+  if (!existsSync(folder.settingsFile)) return { kind: 'none' };
+  return isShared(readSettings(folder, env).settings) ? { kind: 'shared' } : { kind: 'none' };
 }
 
 /** The process that has the data folder to itself; null where none runs. */

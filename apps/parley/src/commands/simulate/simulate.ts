@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
@@ -19,6 +20,7 @@ import { signInAddress } from '../../banner.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError } from '../../data-folder.ts';
 import type { RunningParley } from '../../start-parley.ts';
+import { abortOnSignal } from '../../terminal/interrupt.ts';
 import { startPageServer } from './page-server.ts';
 import { makePlayFolder } from './play-folder.ts';
 
@@ -52,7 +54,9 @@ async function play(cli: Cli, platform: Platform, flags: SimulateFlags): Promise
   opened.defer(() => simulator.close());
   const made = makePlayFolder(cli, simulator, { ownWorkspace: flags.workspace === true });
   opened.defer(() => made.remove());
-  const ended = untilInterrupted();
+  const interrupt = new AbortController();
+  const ended = once(interrupt.signal, 'abort');
+  opened.use(abortOnSignal(interrupt));
   const parley = await startPlayed(cli, made.folder, { simulator, clock });
   opened.defer(() => parley.close());
   // Awaited here: what is opened stays open until then.
@@ -188,18 +192,3 @@ function appendTo(file: string): (text: string) => void {
   }
   return (text) => appendFileSync(file, text);
 }
-
-/** Resolves with the first signal; a second one ends the process at once. */
-function untilInterrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        resolve();
-        setTimeout(() => process.once(signal, () => process.exit(130)), SAME_KEYSTROKE_MS).unref();
-      });
-    }
-  });
-}
-
-/** A terminal sends Ctrl-C to the launcher and to us, and the launcher passes it on as well. */
-const SAME_KEYSTROKE_MS = 1_000;
