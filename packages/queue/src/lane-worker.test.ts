@@ -6,7 +6,7 @@ import type { WakeUpHandler } from './keyed-work.ts';
 import { type RunTurn, stopReasonOf } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
-import type { WakeUpQueue } from './wake-up-queue.ts';
+import type { Rekicked, WakeUpQueue } from './wake-up-queue.ts';
 
 let scene: LaneScene;
 const workers: LaneWorker[] = [];
@@ -159,16 +159,12 @@ describe('a worker of lanes', () => {
 
   it('[D02] runs a lane once at a time, even when one wake-up is handed out twice', async () => {
     let handler: WakeUpHandler = async () => null;
-    const queue: WakeUpQueue = {
-      kick: async () => {},
-      rekick: async () => {},
-      async work(given) {
+    const queue = silentQueue(
+      async () => 'stored',
+      (given) => {
         handler = given;
-        return { pause() {}, resume() {}, close: async () => {} };
       },
-      depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
-      close: async () => {},
-    };
+    );
     await scene.write('twice');
     let turns = 0;
     const deps = scene.laneDeps(async (turn, lease, signal) => {
@@ -181,6 +177,46 @@ describe('a worker of lanes', () => {
     expect(await handler('twice', new AbortController().signal)).toBeNull();
     expect(turns).toBe(1);
     expect(await scene.outcomes('twice')).toEqual(['answered']);
+  });
+
+  it.each<[string, Rekicked]>([
+    ['refuses every wake-up', 'refused'],
+    ['keeps wake-ups and gives them to no worker', 'waiting'],
+    ['forgets wake-ups at once', 'stored'],
+    ['never ends a delay', 'delayed'],
+  ])('[D13] answers what its sweep finds while the queue %s', async (_what, wakeUp) => {
+    const rekick = async () => wakeUp;
+    const options = { bus: scene.bus, concurrency: 2, sweepMs: 1_000 };
+    const chats = Array.from({ length: 5 }, (_, nth) => `undelivered-${_what}-${nth}`);
+    for (const chat of chats) await scene.write(chat);
+    let [running, most] = [0, 0];
+    const deps = scene.laneDeps(async (turn, lease) => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(5);
+      running -= 1;
+      await scene.answer(turn, lease);
+    });
+    workers.push(await startLaneWorker(deps, { ...options, queue: silentQueue(rekick) }));
+    const outcomes = async () => (await Promise.all(chats.map(scene.outcomes))).flat();
+    await expect.poll(outcomes).toEqual(chats.map(() => 'answered'));
+    expect(most).toBe(2);
+  });
+
+  it('[D13] asks a queue that refuses once for each sweep, not once for each conversation', async () => {
+    const chats = Array.from({ length: 20 }, (_, nth) => `refused-${nth}`);
+    for (const chat of chats) await scene.write(chat);
+    let asked = 0;
+    const queue = silentQueue(async () => {
+      asked += 1;
+      return 'refused';
+    });
+    const deps = scene.laneDeps(async (turn, lease) => void (await scene.answer(turn, lease)));
+    const options = { queue, bus: scene.bus, concurrency: 20, sweepMs: 60_000 };
+    workers.push(await startLaneWorker(deps, options));
+    const outcomes = async () => (await Promise.all(chats.map(scene.outcomes))).flat();
+    await expect.poll(outcomes).toEqual(chats.map(() => 'answered'));
+    expect(asked).toBe(1);
   });
 
   it('[D02] lets no conversation wait for another', async () => {
@@ -325,3 +361,20 @@ describe('a worker of lanes that shuts down', () => {
     expect(resumed).toBe(true);
   });
 });
+
+/** A queue that hands nothing out. */
+function silentQueue(
+  rekick: WakeUpQueue['rekick'],
+  onWork: (handler: WakeUpHandler) => void = () => {},
+): WakeUpQueue {
+  return {
+    kick: async () => {},
+    rekick,
+    async work(handler) {
+      onWork(handler);
+      return { pause() {}, resume() {}, close: async () => {} };
+    },
+    depth: async () => ({ waiting: 0, active: 0, delayed: 0 }),
+    close: async () => {},
+  };
+}

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
-import { startSweep } from './keyed-work.ts';
+import { startKeyedWork, startSweep, type WakeUpHandler } from './keyed-work.ts';
 import {
   isCutOff,
   keepLeases,
@@ -10,7 +10,7 @@ import {
   type StopReason,
   stopReasonOf,
 } from './lane.ts';
-import type { WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
+import type { Rekicked, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker of lanes: many conversations in parallel, one turn at a time in each. */
 export interface LaneWorker {
@@ -32,13 +32,16 @@ const SWEEP_BATCH = 500;
 const STILL_HERE_MS = 500;
 /** How long a turn has to end after its signal fired, before its lane is let go all the same. */
 const LET_GO_MS = 1_000;
+/** A wake-up is put off by at most 5 s (`retryPause`); one that is delayed for longer never comes. */
+const LONGEST_DELAY_MS = 6_000;
 /** How often a worker that is cut off from the database looks whether it still is. */
 const CUT_OFF_LOOK_MS = 500;
 
 /**
- * Starts working: answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was lost. A lane
- * whose lease is lost is let go whatever its turn does, and without the database nothing is taken: in
- * both cases another worker goes on (D13), and the fence keeps the abandoned turn from writing.
+ * Starts working: answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was lost. What the
+ * queue cannot deliver, the sweep runs itself, in the same slots, so that nobody waits for the queue (D13).
+ * A lane whose lease is lost is let go whatever its turn does, and without the database nothing is taken:
+ * in both cases another worker takes over, and the fence keeps the abandoned turn from writing.
  */
 export async function startLaneWorker(
   deps: LaneDeps,
@@ -62,9 +65,11 @@ export async function startLaneWorker(
       if (running.get(conversationId) === stop) running.delete(conversationId);
     }
   };
-  const worker = await options.queue.work(async (conversationId, signal) => {
+  const work: WakeUpHandler = async (conversationId, signal) => {
     // A wake-up that looked dead is assigned again; its first run must leave the lane before.
     if (cutOff.isSuspected() || running.has(conversationId)) return STILL_HERE_MS;
+    // The sweep may have filled the slots while the queue was away.
+    if (running.size >= options.concurrency) return STILL_HERE_MS;
     const stop = new AbortController();
     const handBack = (): void => end(stop, 'handed-back');
     signal.addEventListener('abort', handBack, { once: true });
@@ -81,19 +86,56 @@ export async function startLaneWorker(
         done.catch(() => undefined);
       }
     }
-  }, options.concurrency);
+  };
+  const worker = await options.queue.work(work, options.concurrency);
+  const direct = startKeyedWork({
+    name: 'lanes without the queue',
+    handler: work,
+    concurrency: options.concurrency,
+    log: deps.log,
+    random: () => 0,
+  });
+  const undelivered = findUndelivered(options.queue, options.sweepMs);
   const sweep = startSweep('lanes', options.sweepMs, deps.log, async () => {
-    for (const id of await deps.lanes.withWork(deps.clock(), SWEEP_BATCH))
-      await options.queue.rekick(id);
+    const found = await deps.lanes.withWork(deps.clock(), SWEEP_BATCH);
+    const here = await undelivered(found);
+    for (const id of here.slice(0, Math.max(0, options.concurrency - running.size)))
+      direct.wake(id);
   });
   return {
     async close(graceMs) {
       isClosing = true;
       cutOff.close();
       await sweep.stop();
-      await worker.close(graceMs);
+      await Promise.all([worker.close(graceMs), direct.close(graceMs)]);
       unsubscribe();
     },
+  };
+}
+
+/**
+ * Wakes the conversations that a sweep found, and returns those that the queue does not deliver: it refuses
+ * their wake-up, or has had it for longer than a worker needs to come for it. Two workers may return the
+ * same one; the lease decides which of them runs it.
+ */
+function findUndelivered(queue: Pick<WakeUpQueue, 'rekick'>, sweepMs: number) {
+  const sweepsDelayed = Math.ceil(LONGEST_DELAY_MS / sweepMs);
+  let waited: ReadonlyMap<string, number> = new Map();
+  return async (found: readonly string[]): Promise<readonly string[]> => {
+    const waits = new Map<string, number>();
+    const undelivered: string[] = [];
+    let refuses = false;
+    for (const id of found) {
+      // Each refusal can take as long as a command may, so one is enough for the whole sweep.
+      const wakeUp: Rekicked = refuses ? 'refused' : await queue.rekick(id);
+      refuses = wakeUp === 'refused';
+      const sweeps = (waited.get(id) ?? 0) + 1;
+      waits.set(id, sweeps);
+      const isLate = wakeUp === 'delayed' ? sweeps > sweepsDelayed : sweeps > 1;
+      if (refuses || isLate) undelivered.push(id);
+    }
+    waited = waits;
+    return undelivered;
   };
 }
 

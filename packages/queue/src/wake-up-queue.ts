@@ -28,7 +28,7 @@ export interface WakeUpQueue {
    * `kick` for a sweep, which knows that no living worker has this key: work on it that seems to go on
    * is that of a stuck worker, and does not count as its wake-up. Never throws.
    */
-  rekick(key: string): Promise<void>;
+  rekick(key: string): Promise<Rekicked>;
   /** Ready once the worker is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
   /** How many wake-ups there are, by state; rejects when the queue does not answer. */
@@ -36,8 +36,18 @@ export interface WakeUpQueue {
   close(): Promise<void>;
 }
 
+/**
+ * What a sweep learns about the wake-up of a key: stored now; there already, `waiting` for a worker or
+ * `delayed`; or `refused`, because the queue does not take it.
+ */
+export type Rekicked = 'stored' | 'waiting' | 'delayed' | 'refused';
+
 /** Wake-ups that some worker will get; any other is being worked on, or a trace of one that is gone. */
-const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'delayed', 'prioritized']);
+const STILL_TO_COME: ReadonlyMap<string, Rekicked> = new Map([
+  ['waiting', 'waiting'],
+  ['prioritized', 'waiting'],
+  ['delayed', 'delayed'],
+]);
 
 /**
  * A dead worker is noticed within 10 s; renewal is by timer, so long turns never look dead. Work whose
@@ -71,29 +81,34 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
   const { log } = options;
   const queue = backend.newQueue(TURNS);
   queue.on('error', (error) => backend.failed(error, TROUBLE));
-  const guarded = async (key: string, store: () => Promise<unknown>): Promise<void> => {
+  const guarded = async (key: string, store: () => Promise<Rekicked>): Promise<Rekicked> => {
     try {
-      await store();
+      return await store();
     } catch (error) {
       backend.failed(error, 'wake-up not stored; the sweep will find the work', { key });
+      return 'refused';
     }
   };
-  const add = (key: string): Promise<unknown> => {
+  const add = async (key: string): Promise<Rekicked> => {
     // A key that is being worked on gets one follow-up job, so nothing slips in behind the last look.
     const deduplication = { id: key, keepLastIfActive: true };
     const ends = { removeOnComplete: true, removeOnFail: true };
-    return queue.add('wake', { key }, { deduplication, ...ends, ...RETRY });
+    await queue.add('wake', { key }, { deduplication, ...ends, ...RETRY });
+    return 'stored';
   };
   return {
-    kick: (key) => guarded(key, () => add(key)),
+    async kick(key) {
+      await guarded(key, () => add(key));
+    },
     rekick: (key) =>
       guarded(key, async () => {
         const jobId = await queue.getDeduplicationJobId(key);
         if (jobId !== null) {
-          if (STILL_TO_COME.has(await queue.getJobState(jobId))) return;
+          const state = STILL_TO_COME.get(await queue.getJobState(jobId));
+          if (state !== undefined) return state;
           await queue.removeDeduplicationKey(key);
         }
-        await add(key);
+        return add(key);
       }),
     async depth() {
       try {
