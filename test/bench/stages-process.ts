@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import module from 'node:module';
 import v8 from 'node:v8';
 import { locateDataFolder, startParley } from '@parley/cli';
+import { systemTime } from '@parley/core';
 
 // Parley as `parley start` composes it, but it notes the processor time of this process at each point
 // of the durable path, and tells it when it is asked.
@@ -17,7 +18,7 @@ const tell = (result: unknown) => process.send?.({ result });
 const parley = await startParley({
   folder: locateDataFolder(data, {}),
   env: {},
-  clock: Date.now,
+  ...systemTime,
   logTo: { write: (line) => appendFileSync(log, line) },
   pass: note,
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { locateDataFolder, startParley } from '@parley/cli';
+import { systemTime } from '@parley/core';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { describe, expect, inject, it } from 'vitest';
 import { startModelDouble } from '../model/index.ts';
@@ -205,7 +206,7 @@ async function openScene(opened: AsyncDisposableStack) {
         folder: locateDataFolder(data, {}),
         env: {},
         role,
-        clock: Date.now,
+        ...systemTime,
         pass() {},
         logTo: { write() {} },
       });

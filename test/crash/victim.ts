@@ -30,6 +30,8 @@ const parley = await startParley({
   role,
   env: {},
   clock: Date.now,
+  monotonic: () => performance.now(),
+  random: Math.random,
   logTo: { write: (line) => appendFileSync(join(folder.path, 'victim.log'), line) },
   onState({ channel, state }) {
     if (state.kind === 'pairing') report({ kind: 'pairing', code: state.code });

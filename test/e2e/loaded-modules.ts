@@ -46,7 +46,9 @@ registerHooks({ load(url, context, next) { if (url.startsWith('file:')) files.pu
 const { locateDataFolder, startParley } = await import(process.argv[2]);
 const folder = locateDataFolder(process.argv[1], {});
 const quiet = { write() {} };
-const parley = await startParley({ folder, env: {}, clock: Date.now, pass() {}, logTo: quiet });
+const monotonic = () => performance.now();
+const time = { clock: Date.now, monotonic, random: Math.random };
+const parley = await startParley({ folder, env: {}, ...time, pass() {}, logTo: quiet });
 const ofNode = process.moduleLoadList;
 await parley.close();
 process.stdout.write(JSON.stringify({ files, ofNode }), () => process.exit());

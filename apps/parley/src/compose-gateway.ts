@@ -71,7 +71,6 @@ function gatewayOptions(
   return {
     ...shared,
     page: async () => (await import('@parley/console')).createConsole(),
-    random: Math.random,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),
     media: {

@@ -30,13 +30,13 @@ export async function openFoundation(
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
-  const { clock, log, pass } = options;
+  const { clock, monotonic, random, log, pass } = options;
   const processId = newId('process');
   const metrics = createMetrics({
     onMistake: (mistake) => log.error({ mistake }, 'metric not counted'),
   });
   const durable = await openDurable({ ...options, processId }, settings, opened);
-  const shared = { ...durable, log, meter: metrics.meter, clock, pass };
+  const shared = { ...durable, log, meter: metrics.meter, clock, monotonic, random, pass };
   return {
     processId,
     shared,
@@ -103,11 +103,11 @@ export async function openServers(
   { mcp: settings }: LoadedSettings['settings'],
   options: StartOptions & OpenLog,
 ) {
-  const deps = { ...options, random: Math.random };
-  if (Object.keys(settings).length === 0) return { settings, mcp: await openMcp(settings, deps) };
+  if (Object.keys(settings).length === 0)
+    return { settings, mcp: await openMcp(settings, options) };
   const { createMcpNotes } = await import('./commands/audit/mcp-accepted.ts');
   const onOffer = createMcpNotes(options.folder, options);
-  return { settings, mcp: await openMcp(settings, { ...deps, onOffer }) };
+  return { settings, mcp: await openMcp(settings, { ...options, onOffer }) };
 }
 
 /** Which events of other processes each role receives. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ChannelDefinition } from '@parley/channels';
-import type { Clock, Logger, NewId, PassPoint } from '@parley/core';
+import type { Logger, NewId, PassPoint, Runtime } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import {
   createLogger,
@@ -17,7 +17,7 @@ import type { DataFolder } from './data-folder.ts';
 import { liveToken } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-export interface StartOptions {
+export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   /** The file that people are asked to edit, where the one of the folder is a copy. */
@@ -26,7 +26,6 @@ export interface StartOptions {
   readonly role?: ProcessRole | undefined;
   /** Instead of `http.port` of the settings. */
   readonly port?: number | undefined;
-  readonly clock: Clock;
   /** Where log lines go; standard error when absent. */
   readonly logTo?: LogDestination;
   /** Called at each durable point; only the crash checks do anything there. */

@@ -9,4 +9,5 @@ export * from './prompt.ts';
 export * from './response-format.ts';
 export * from './runtime.ts';
 export * from './text.ts';
+export * from './time.ts';
 export type * from './timeline.ts';

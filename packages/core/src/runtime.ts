@@ -1,7 +1,5 @@
 import type { OutboundPart, ReplyRoute } from './channel.ts';
-
-/** Milliseconds since 1970; passed in so that tests decide what time it is. */
-export type Clock = () => number;
+import { type Clock, type Monotonic, systemTime } from './time.ts';
 
 /** Makes a fresh unique id such as `turn_01h…`; passed in so that tests can predict ids. */
 export type NewId = (prefix: string) => string;
@@ -124,7 +122,12 @@ export type PassPoint = (point: DurablePoint) => void;
 
 /** What a process gives to all of its services. */
 export interface Runtime {
+  /** For moments that are stored, shown or compared with a calendar. */
   readonly clock: Clock;
+  /** For how long something takes or waits in this process. */
+  readonly monotonic: Monotonic;
+  /** Chance in [0, 1). */
+  readonly random: () => number;
   readonly newId: NewId;
   readonly log: Logger;
   readonly meter: Meter;
@@ -135,7 +138,7 @@ export interface Runtime {
 
 /** A runtime for tests and tools: nothing is logged, measured or published. */
 export const silentRuntime: Runtime = {
-  clock: Date.now,
+  ...systemTime,
   newId: (prefix) => `${prefix}_${crypto.randomUUID()}`,
   log: silentLogger,
   meter: silentMeter,

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { conversationOfAgent, ParleyError } from '@parley/core';
+import { conversationOfAgent, ParleyError, systemTime } from '@parley/core';
 import type { Cli } from '../cli.ts';
 import { CliError, type DataFolder } from '../data-folder.ts';
 import {
@@ -85,7 +85,7 @@ export async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
   const { startParley } = await import('../start-parley.ts');
   const log = join(folder.path, 'parley.log');
   const logTo = { write: (line: string) => appendFileSync(log, line, { mode: 0o600 }) };
-  return startParley({ folder, env, clock: Date.now, logTo, pass: () => {} });
+  return startParley({ folder, env, ...systemTime, logTo, pass: () => {} });
 }
 
 export interface Answer {

@@ -1,4 +1,4 @@
-import type { PassPoint } from '@parley/core';
+import { type PassPoint, systemTime } from '@parley/core';
 import type { RestoreRequest } from '@parley/gateway';
 import { banner, createPairingScreen } from '../banner.ts';
 import type { DataFolder } from '../data-folder.ts';
@@ -19,7 +19,7 @@ export async function start(
 ): Promise<never> {
   // Listened for from the beginning, so that a signal in the middle of starting ends in order, too.
   const signal = signalled();
-  const options = { folder, env, clock: Date.now, pass, ...how };
+  const options = { folder, env, ...systemTime, pass, ...how };
   let ending = await runToItsEnd(signal, options);
   while (ending.kind === 'restore' || ending.kind === 'restart') {
     const message =
@@ -83,10 +83,10 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
 /** Waits for the first signal that asks to stop; a second one, later, ends the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
-    let first = 0;
+    let first: number | null = null;
     const onSignal = (): void => {
-      const now = Date.now();
-      if (first === 0) {
+      const now = systemTime.monotonic();
+      if (first === null) {
         first = now;
         resolve();
       } else if (now - first > SAME_KEYSTROKE_MS) process.exit(130);

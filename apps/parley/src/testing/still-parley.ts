@@ -60,7 +60,8 @@ export async function openStillParley(
   if (shared === undefined) opened.defer(() => rmSync(path, { recursive: true, force: true }));
   const first = readSettings(folder, {});
   const options = {
-    ...{ folder, env: {}, clock, pass() {}, channels: CHANNEL_DEFINITIONS },
+    ...{ folder, env: {}, pass() {}, channels: CHANNEL_DEFINITIONS },
+    ...{ clock, monotonic: clock, random: () => 0.5 },
     logTo: { write: (line: string) => void logged.push(line) },
   };
   const log = openLog(options, first);

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger } from '@parley/core';
+import { recordingLogger, systemTime } from '@parley/core';
 import { openStore } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -93,7 +93,7 @@ describe('the default installation', () => {
   it('[U05] has no warning, by the command and on the page', async () => {
     const umask = process.umask();
     mkdirSync(folder, { mode: 0o700 });
-    const options = { folder: place(), env: {}, clock: Date.now, pass() {}, port: 0 };
+    const options = { folder: place(), env: {}, ...systemTime, pass() {}, port: 0 };
     const parley = await startParley({ ...options, logTo: { write() {} } });
     const ask = (token: string) =>
       fetch(`${parley.address}/api/audit`, { headers: { authorization: `Bearer ${token}` } });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { reasonOf } from '@parley/core';
+import { reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
@@ -127,7 +127,9 @@ async function startPlayed(
     folder,
     settingsToEdit: own.settingsFile,
     env,
+    ...systemTime,
     clock: clock.now,
+    monotonic: () => systemTime.monotonic() + clock.ahead(),
     pass: () => {},
     onState: ({ channel, state }) => {
       if (channel !== simulator.platform) return;

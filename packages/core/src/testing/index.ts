@@ -1,0 +1,2 @@
+export * from './example-turn.ts';
+export * from './movable-time.ts';
